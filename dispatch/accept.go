@@ -16,43 +16,41 @@ import (
 )
 
 const (
-	// acceptMost bounds the deliveries of one transaction: on SQLite all other
-	// changes wait for it.
-	acceptMost = 128
-	// turnMost is after how many deliveries the relay should look for events of
-	// others: a tenth of a second.
-	turnMost = 32 * acceptMost
+	// insertBatch bounds the deliveries of one transaction. On SQLite all other writes
+	// wait for it.
+	insertBatch = 128
+	// yieldAfter is the number of deliveries after which the relay should serve other
+	// accounts: about 0.1 s.
+	yieldAfter = 32 * insertBatch
 )
 
-// Publish implements outbox.Publisher: the relay hands events straight over.
-func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
-	return s.accept(ctx, batch, turnMost)
+// Publish implements outbox.Publisher. The relay passes events on without Kafka.
+func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []outbox.Event, err error) {
+	return s.accept(ctx, batch, yieldAfter)
 }
 
-// Accept stores a delivery of each event for each subscription that asks for its
-// type and was there when it happened, and begins to send those for which there is room. When it returns nil all
-// of them are stored; after an error some may be. Events that come again change
-// nothing.
+// Accept stores a delivery of each event for each matching subscription that is not
+// younger than the event. It starts attempts for which there is a slot. It returns nil
+// when all deliveries are stored; after an error some may be. Accept is idempotent.
 func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
 	_, err := s.accept(ctx, batch, math.MaxInt)
 	return err
 }
 
-// accept is Accept until so many deliveries are stored, but for at least one
-// event. It returns the events all of whose deliveries are, and outbox.ErrTurn
-// when there are more.
-func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (safe []outbox.Event, err error) {
+// accept stops after the event with which most deliveries are stored. It returns the
+// events whose deliveries are all stored, and outbox.ErrYield when events remain.
+func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (acked []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	// Whoever subscribed before an event happened gets it: the book is brought up to
-	// date after the events were committed.
+	// The refresh follows the commit of the events. So the cache has every subscription
+	// that is older than an event.
 	if err := s.Subscriptions.Refresh(ctx); err != nil {
 		return nil, fmt.Errorf("matching events: %w", err)
 	}
 	seen := s.Subscriptions.Snapshot()
-	batch = lightestFirst(seen, batch)
-	var group []order // not all: ten thousand subscriptions make millions of a batch
+	batch = sortByFanOut(seen, batch)
+	var group []order // bounded: ten thousand subscriptions make millions of deliveries of a batch
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
@@ -61,19 +59,19 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (s
 				s.metrics.older.Inc()
 				continue
 			}
-			if len(group) == acceptMost {
+			if len(group) == insertBatch {
 				if err := s.store(ctx, group); err != nil {
-					return safe, err
+					return acked, err
 				}
 				stored += len(group)
-				group, safe = group[:0], batch[:n]
+				group, acked = group[:0], batch[:n]
 			}
 			group = append(group, order{delivery.Order{Event: event, Webhook: sub.ID}, sub.Active})
 		}
 	}
 	if len(group) > 0 {
 		if err := s.store(ctx, group); err != nil {
-			return safe, err
+			return acked, err
 		}
 	}
 	if n < len(batch) {
@@ -82,10 +80,9 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (s
 	return batch, nil
 }
 
-// lightestFirst is a batch with the accounts first whose events make the fewest
-// deliveries, so that they do not wait for one that makes thousands. The order
-// within an account stays.
-func lightestFirst(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
+// sortByFanOut sorts a batch by the number of deliveries of each account. An account with
+// thousands of them then does not delay others. The order within an account is kept.
+func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
 	weights := map[string]int{}
 	for i := range batch {
 		e := &batch[i]
@@ -104,78 +101,75 @@ func lightestFirst(seen *subscription.Snapshot, batch []outbox.Event) []outbox.E
 	return sorted
 }
 
-// order is a delivery to be stored, and whether it may be sent now.
+// order is a delivery to store; active reports whether it may be sent now.
 type order struct {
 	delivery.Order
 
 	active bool
 }
 
-// store stores a group of orders in one transaction. Those that are there from an
-// earlier try are passed over.
+// store inserts a group of orders in one transaction. Existing rows are skipped.
 func (s *Service) store(ctx context.Context, group []order) error {
 	now := s.Now()
-	taken := s.newLease(now)
-	asked := s.reserve(group, now)
-	placed := make([]delivery.Order, len(group))
+	grant := s.newLease(now)
+	reserved := s.reserve(group, now)
+	orders := make([]delivery.Order, len(group))
 	for i := range group {
-		placed[i] = group[i].Order
+		orders[i] = group[i].Order
 	}
 	var rows []delivery.Row
-	steps := s.steps(ctx, placed, now)
+	steps := s.steps(ctx, orders, now)
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		rows, err = delivery.Insert(tx, placed, taken, now)
+		rows, err = delivery.Insert(tx, orders, grant, now)
 		return err
 	})
 	tracing.DoneAll(steps, err)
 	if err != nil {
 		rows = nil
 	}
-	s.take(asked, rows, taken)
+	s.addStored(reserved, rows, grant)
 	if err != nil {
 		return fmt.Errorf("storing deliveries: %w", err)
 	}
-	if s.due(group, now) {
-		nudge(s.hungry)
+	if s.markDue(group, now) {
+		signal(s.claimSignal)
 	}
-	nudge(s.ready)
+	signal(s.sendSignal)
 	return nil
 }
 
-// reserve finds out which deliveries can be sent at once. It returns how many of
-// each subscription.
+// reserve reserves slots for orders and returns the number by subscription.
 func (s *Service) reserve(group []order, now time.Time) map[string]int {
-	asked := map[string]int{}
+	reserved := map[string]int{}
 	if s.stopping.Load() {
-		return asked
+		return reserved
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range group {
 		if o := &group[i]; o.active && s.queue.Reserve(o.Webhook, 1, now) == 1 {
 			o.Lease = true
-			asked[o.Webhook]++
+			reserved[o.Webhook]++
 		}
 	}
-	return asked
+	return reserved
 }
 
-// take puts what was stored and leased into its lanes, and gives up the room of
-// what was there already.
-func (s *Service) take(asked map[string]int, rows []delivery.Row, taken delivery.Lease) {
+// addStored adds leased rows to their lanes and releases reservations of existing rows.
+func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant delivery.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range rows {
-		s.queue.Add(rows[i].Webhook, []*work{{rows[i], taken.Token}}, taken.Until)
-		asked[rows[i].Webhook]--
+		s.queue.Add(rows[i].Webhook, []*work{{rows[i], grant.Token}}, grant.Until)
+		reserved[rows[i].Webhook]--
 	}
-	for webhook, n := range asked {
+	for webhook, n := range reserved {
 		s.queue.Unreserve(webhook, n)
 	}
 }
 
-// due notes what was stored and not leased, and says whether there was any.
-func (s *Service) due(group []order, now time.Time) (some bool) {
+// markDue schedules stored deliveries without a lease and reports whether there are any.
+func (s *Service) markDue(group []order, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range group {

@@ -15,8 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// Headers of a delivery, beside the signature (CONTRACT 6). They are written as
-// they stand here.
+// Headers of a delivery besides the signature, in the exact case in which they are sent.
 const (
 	headerEvent    = "X-SERVICE-Event-Id"
 	headerDelivery = "X-SERVICE-Delivery-Id"
@@ -30,18 +29,17 @@ var (
 	sandboxMode = []string{schema.Sandbox.String()}
 )
 
-// attemptAll makes an attempt and then others, as long as there are: who has
-// just sent something is the one who knows that there is room.
+// attemptAll makes an attempt, and then others in the slot that it has freed.
 func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
 	for ok := true; ok; id, w, ok = s.next() {
 		s.attempt(ctx, id, w)
 	}
 }
 
-// attempt makes one attempt. It goes on to its end when ctx ends: what the
-// receiver has got must be recorded.
+// attempt makes one attempt. It ignores the cancellation of ctx, because a request that
+// was sent must be recorded.
 func (s *Service) attempt(ctx context.Context, id string, w *work) {
-	sub, ok := s.recipient(ctx, w)
+	sub, ok := s.freshRecipient(ctx, w)
 	ctx = context.WithoutCancel(ctx)
 	var result sender.Result
 	if ok {
@@ -54,7 +52,7 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 		s.mu.Lock()
 		s.queue.Abandon(id)
 		s.mu.Unlock()
-		s.metrics.claims.Tell(ctx, s.giveUp(ctx, []*work{w}))
+		s.metrics.claims.Tell(ctx, s.releaseAll(ctx, []*work{w}))
 		return
 	}
 	s.outcomes <- &delivery.Outcome{
@@ -64,34 +62,34 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	s.mu.Lock()
 	s.queue.Done(id, scheduler.Ended{At: s.Now(), Took: result.Duration, OK: result.OK(), TimedOut: result.Slow})
 	s.mu.Unlock()
-	if s.wantsClaim() {
-		nudge(s.hungry)
+	if s.hasClaim() {
+		signal(s.claimSignal)
 	}
 }
 
-// recipient is the subscription that an attempt goes to, as it is now; false when
-// there must be none.
-func (s *Service) recipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
+// freshRecipient refreshes the cache and returns the subscription of an attempt. ok is
+// false if it must not be sent.
+func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
 	if err := s.Subscriptions.Fresh(ctx); err != nil {
-		return nil, false // the book's own counter tells
+		return nil, false // counted by the cache
 	}
-	return s.recipientNow(w.Webhook)
+	return s.cachedRecipient(w.Webhook)
 }
 
-// recipientNow is a subscription that is to be sent to. What is paused stays in
-// the store, where discovery finds it when it is resumed; what is deleted is
-// cancelled there; and what cannot be signed waits until its secret can be read.
-func (s *Service) recipientNow(id string) (*subscription.Subscription, bool) {
+// cachedRecipient returns a subscription that can be sent to. Deliveries of a paused one
+// stay in the store until it is resumed. Those of a deleted one are cancelled there.
+// Those that cannot be signed wait until the secret is readable.
+func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) {
 	sub := s.Subscriptions.Get(id)
 	return sub, sub != nil && sub.Active && !sub.Deleted && len(sub.Secrets(s.Now())) > 0
 }
 
-// errNoRecipient ends an attempt before anything is sent.
-var errNoRecipient = errors.New("there is nobody to sign for")
+// errNoRecipient ends an attempt before the request is sent.
+var errNoRecipient = errors.New("webhook deleted, paused or without a secret")
 
-// post is the request of an attempt.
+// post builds the request of an attempt.
 func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription, body []byte) sender.Post {
-	// One array for the values: headers are most of what an attempt allocates.
+	// One backing array saves allocations.
 	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}
 	header := http.Header{
 		"Content-Type": contentType, "User-Agent": userAgent,
@@ -101,9 +99,9 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 		header[headerMode] = sandboxMode
 	}
 	return sender.Post{URL: sub.URL, Header: header, Body: body, Sign: func(now time.Time) (string, error) {
-		// The newest secrets, not those of the moment at which the attempt began: a
-		// connection can take seconds, and the subscription may be gone by then.
-		newest, ok := s.recipient(ctx, w)
+		// Connecting can take seconds. Read the newest secrets: the subscription may have
+		// changed or been deleted.
+		newest, ok := s.freshRecipient(ctx, w)
 		if !ok || newest.ClearNumbers != sub.ClearNumbers {
 			return "", errNoRecipient
 		}
@@ -111,8 +109,8 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 	}}
 }
 
-// wantsClaim says that there is something to claim or to give back at once.
-func (s *Service) wantsClaim() bool {
+// hasClaim reports whether there is something to claim or to release at once.
+func (s *Service) hasClaim() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.queue.HasExpired() {

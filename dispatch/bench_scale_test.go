@@ -33,8 +33,8 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 	if engine == "postgres" {
 		db = sqlstoretest.Postgres
 	}
-	o := open(b, db(b), nil) // it does not run: what is stored is not sent
-	o.crowd(subscriptions, accounts)
+	o := newFixture(b, db(b), nil) // it does not run: what is stored is not sent
+	o.insertSubscriptions(subscriptions, accounts)
 	following, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- o.book.Run(following) }()
@@ -54,7 +54,7 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 		sqlstoretest.Exec(b, o.db, "INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 1)", fmt.Sprint("key_", n), []byte("signature"))
 		floor += time.Since(began)
 		began = time.Now()
-		id := o.fire(account)
+		id := o.appendEvent(account)
 		committing += time.Since(began)
 		event := outbox.Event{
 			ID: id, Account: account, World: schema.Live, Type: schema.EventPaymentSucceeded,
@@ -66,7 +66,7 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 		}
 		accepting += time.Since(began)
 	}
-	deliveries := one[int](o, "SELECT count(*) FROM delivery")
+	deliveries := queryValue[int](o, "SELECT count(*) FROM delivery")
 	if want := events * subscriptions / accounts; deliveries != want {
 		b.Fatalf("%d deliveries are stored, want %d", deliveries, want)
 	}
@@ -80,7 +80,7 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 
 // crowd makes accounts with as many subscriptions each. Their secrets are none:
 // nothing is sent to them.
-func (o *office) crowd(subscriptions, accounts int) {
+func (o *fixture) insertSubscriptions(subscriptions, accounts int) {
 	o.Helper()
 	sqlstoretest.Exec(o, o.db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
@@ -98,5 +98,7 @@ func BenchmarkScaleWebhooks(b *testing.B) {
 	const events, endpoints = 5000, 8
 	b.Run("sqlite", func(b *testing.B) { benchThroughput(b, sqlstoretest.SQLite(b), events, true, endpoints, nil) })
 	b.Run("postgres", func(b *testing.B) { benchThroughput(b, sqlstoretest.Postgres(b), events, true, endpoints, nil) })
-	b.Run("postgres-kafka", func(b *testing.B) { benchThroughput(b, sqlstoretest.Postgres(b), events, true, endpoints, benchTopic(b)) })
+	b.Run("postgres-kafka", func(b *testing.B) {
+		benchThroughput(b, sqlstoretest.Postgres(b), events, true, endpoints, benchTopic(b))
+	})
 }

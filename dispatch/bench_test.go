@@ -24,7 +24,7 @@ import (
 
 // floor posts the same signed bytes to the same receiver with a bare pooled
 // client, eight at a time, and returns how many a second.
-func floor(b *testing.B, r *receiver, n int) float64 {
+func bareClientRate(b *testing.B, r *receiver, n int) float64 {
 	b.Helper()
 	client := r.Client()
 	client.Transport.(*http.Transport).MaxIdleConnsPerHost = 8
@@ -99,11 +99,11 @@ func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoint
 		roots = x509.NewCertPool()
 		roots.AddCert(r.Certificate())
 	}
-	bare := floor(b, r, n)
+	bare := bareClientRate(b, r, n)
 	r.mu.Lock()
 	clear(r.seen)
 	r.mu.Unlock()
-	o := open(b, db, roots)
+	o := newFixture(b, db, roots)
 	o.log = log
 	accounts := make([]string, endpoints)
 	for i := range accounts {
@@ -111,7 +111,7 @@ func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoint
 		o.subscribe(accounts[i], r.URL)
 	}
 	stop := o.run()
-	o.fire(accounts[0]) // a group of Kafka is joined in seconds
+	o.appendEvent(accounts[0]) // a group of Kafka is joined in seconds
 	r.wait(b, 1)
 	b.ResetTimer()
 	began := time.Now()
@@ -121,13 +121,13 @@ func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoint
 	for worker := range 64 {
 		firing.Go(func() {
 			for left.Add(-1) >= 0 {
-				o.fire(accounts[worker%endpoints])
+				o.appendEvent(accounts[worker%endpoints])
 			}
 		})
 	}
 	firing.Wait()
 	r.wait(b, n+1)
-	o.settled()
+	o.waitSettled()
 	rate := float64(n) / time.Since(began).Seconds()
 	b.StopTimer()
 	b.ReportMetric(rate, "deliveries/s")
@@ -141,7 +141,7 @@ func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoint
 // after 4 s, beside 400 such receivers, and beside 1,000 endpoints that do not
 // answer.
 func BenchmarkWebhookLatency(b *testing.B) {
-	b.Run("alone", func(b *testing.B) { benchLatency(b, func(*office) {}) })
+	b.Run("alone", func(b *testing.B) { benchLatency(b, func(*fixture) {}) })
 	b.Run("slow-neighbour", func(b *testing.B) {
 		slow := receive(b, false, func(_ http.ResponseWriter, req *http.Request) {
 			select {
@@ -149,11 +149,11 @@ func BenchmarkWebhookLatency(b *testing.B) {
 			case <-req.Context().Done():
 			}
 		})
-		benchLatency(b, func(o *office) {
+		benchLatency(b, func(o *fixture) {
 			other := o.account("slow")
 			o.subscribe(other, slow.URL)
 			for range 640 {
-				o.fire(other)
+				o.appendEvent(other)
 			}
 			slow.wait(b, 2)
 		})
@@ -165,26 +165,26 @@ func BenchmarkWebhookLatency(b *testing.B) {
 			case <-req.Context().Done():
 			}
 		})
-		benchLatency(b, func(o *office) {
+		benchLatency(b, func(o *fixture) {
 			other := o.account("slow")
 			for i := range 400 {
 				o.subscribe(other, fmt.Sprintf("%s/%d", slow.URL, i))
 			}
 			for range 20 {
-				o.fire(other)
+				o.appendEvent(other)
 			}
 			slow.wait(b, 1)
 		})
 	})
 	b.Run("dead-neighbours", func(b *testing.B) {
 		dead := receive(b, false, func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() })
-		benchLatency(b, func(o *office) {
+		benchLatency(b, func(o *fixture) {
 			other := o.account("dead")
 			for i := range 1000 {
 				o.subscribe(other, fmt.Sprintf("%s/%d", dead.URL, i))
 			}
 			for range 3 {
-				o.fire(other)
+				o.appendEvent(other)
 			}
 			dead.wait(b, 1)
 		})
@@ -195,17 +195,17 @@ func BenchmarkWebhookLatency(b *testing.B) {
 // another account whose endpoint refuses them, as a ratio to its latency alone in the
 // same run. The other endpoint acknowledged before, so that its host is proven.
 func BenchmarkFailingNeighbour(b *testing.B) {
-	alone := benchLatency(b, func(*office) {})
+	alone := benchLatency(b, func(*fixture) {})
 	var refuses atomic.Bool
 	bad := receive(b, false, func(w http.ResponseWriter, _ *http.Request) {
 		if refuses.Load() {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
-	beside := benchLatency(b, func(o *office) {
+	beside := benchLatency(b, func(o *fixture) {
 		other := o.account("failing")
 		o.subscribe(other, bad.URL)
-		o.fire(other)
+		o.appendEvent(other)
 		bad.wait(b, 1)
 		refuses.Store(true)
 		for range 40 {
@@ -225,16 +225,16 @@ func BenchmarkFailingNeighbour(b *testing.B) {
 }
 
 // benchLatency returns the 99th percentile in milliseconds.
-func benchLatency(b *testing.B, beside func(*office)) float64 {
+func benchLatency(b *testing.B, beside func(*fixture)) float64 {
 	b.Helper()
 	good := receive(b, false, nil)
-	o := open(b, sqlstoretest.SQLite(b), nil)
+	o := newFixture(b, sqlstoretest.SQLite(b), nil)
 	account := o.account("good")
 	o.subscribe(account, good.URL)
 	stop := o.run()
 	beside(o)
 	for range 50 { // connections, statements, widths
-		o.fire(account)
+		o.appendEvent(account)
 	}
 	good.wait(b, 50)
 	var mu sync.Mutex

@@ -17,7 +17,7 @@ func BenchmarkWaiting(b *testing.B) {
 	const endpoints, each = 1000, 1000
 	dead := receive(b, false, func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() })
 	good := receive(b, false, nil)
-	o := open(b, sqlstoretest.SQLite(b), nil)
+	o := newFixture(b, sqlstoretest.SQLite(b), nil)
 	healthy, other := o.account("healthy"), o.account("dead")
 	o.subscribe(healthy, good.URL)
 	for range endpoints {
@@ -38,10 +38,10 @@ func BenchmarkWaiting(b *testing.B) {
 	for b.Loop() {
 		began := time.Now()
 		stop := o.run()
-		o.fire(healthy)
+		o.appendEvent(healthy)
 		good.wait(b, 1)
 		b.ReportMetric(time.Since(began).Seconds(), "s-to-first")
-		until(o, true, "SELECT count(*) >= 1500 FROM delivery WHERE token <> ''") // every lane holds what it will
+		waitQuery(o, true, "SELECT count(*) >= 1500 FROM delivery WHERE token <> ''") // every lane holds what it will
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

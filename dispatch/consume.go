@@ -9,21 +9,21 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// errUnknownEvent is why an event of the log is put aside: deliveries refer to
-// events of the store.
+// errUnknownEvent rejects an event from Kafka. Deliveries refer to events of the state
+// store.
 var errUnknownEvent = errors.New("the event is not in the state store")
 
-// Take is Accept for events that come from a log, which may hold what the store
-// does not: after the store was restored from a backup, or when two installations
-// share a topic. Those are returned with the reason, and all others are stored.
-func (s *Service) Take(ctx context.Context, batch []outbox.Event) (buried map[string]error, err error) {
+// AcceptKnown is Accept for events from Kafka. It returns events that the store lacks as
+// rejected, with the reason, and accepts the others. The store lacks events after a
+// restore from a backup, or if installations share a topic.
+func (s *Service) Take(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error) {
 	ids := make([]string, len(batch))
 	for i, event := range batch {
 		ids[i] = event.ID
 	}
-	known, err := sqlstore.Present(s.DB.View(ctx), &selectKnown, ids)
+	known, err := sqlstore.Present(s.DB.View(ctx), &selectExisting, ids)
 	if err != nil {
-		return nil, fmt.Errorf("looking for events: %w", err)
+		return nil, fmt.Errorf("reading known events: %w", err)
 	}
 	kept := make([]outbox.Event, 0, len(batch))
 	for _, event := range batch {
@@ -31,12 +31,12 @@ func (s *Service) Take(ctx context.Context, batch []outbox.Event) (buried map[st
 			kept = append(kept, event)
 			continue
 		}
-		if buried == nil {
-			buried = map[string]error{}
+		if rejected == nil {
+			rejected = map[string]error{}
 		}
-		buried[event.ID] = errUnknownEvent
+		rejected[event.ID] = errUnknownEvent
 	}
-	return buried, s.Accept(ctx, kept)
+	return rejected, s.Accept(ctx, kept)
 }
 
-var selectKnown = sqlstore.Group(0, "SELECT id FROM event WHERE id IN (", "?", ")")
+var selectExisting = sqlstore.Group(0, "SELECT id FROM event WHERE id IN (", "?", ")")

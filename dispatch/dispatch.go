@@ -1,12 +1,11 @@
-// Package dispatch tells subscribers what happened: it turns events into
-// deliveries, makes their attempts on the table of spec 6.4, and records what
-// became of them.
+// Package dispatch sends webhooks. It turns events into deliveries, attempts them with
+// retries on a fixed schedule, and records the results.
 //
 //	event -> Accept: a delivery for each subscription, stored -> lanes -> attempt -> record: delivered, waiting or failed
 //
-// What is under way is in memory, all else in the store: an instance leases what
-// it is about to send, and what it leaves behind when it dies is due again when
-// the lease is over.
+// Only attempts in flight and buffered deliveries are in memory. An instance leases
+// deliveries before it buffers them. After a crash they are due again when the lease
+// expires.
 package dispatch
 
 import (
@@ -29,14 +28,14 @@ import (
 	"vayu/schema"
 )
 
-// Config is what a Service is made of.
+// Config configures a Service.
 type Config struct {
 	Settings
 	DB            *sqlstore.DB
 	Subscriptions *subscription.Book
 	Sender        *sender.Sender
-	// Number returns the clear number of a transaction of an owner, for subscriptions
-	// that ask for it; "" when there is none. It must be safe for concurrent use.
+	// Number returns the unmasked number of a transaction, for subscriptions with clear
+	// numbers; "" if there is none. It must be safe for concurrent use.
 	Number  func(ctx context.Context, of schema.Owner, transaction string) (string, error)
 	Log     *slog.Logger
 	Trace   *tracing.Tracer       // nil for none
@@ -45,21 +44,20 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Times of leases. A delivery that is taken waits for at most what lease leaves
-// beside an attempt and margin; an instance that dies is replaced after lease.
-// Clocks of instances may differ by margin.
+// A buffered delivery can wait for lease - attemptTimeout - margin. Deliveries of an
+// instance that dies are due again after lease. margin is the tolerated clock skew
+// between instances.
 const (
-	attemptTimeout = 5 * time.Second // spec 8
+	attemptTimeout = 5 * time.Second // documented in the contract
 	margin         = 2 * time.Second
 	lease          = 12 * time.Second
 )
 
-// failingStarts is how many attempts a second start at all endpoints that refuse what
-// they get. An attempt costs about 0.3 ms of a processor with its claim and its record,
-// so 100 leave the rest of it to endpoints that acknowledge.
+// failingStarts limits the attempts that start per second at all failing endpoints. Each
+// costs about 0.3 ms of CPU time. So 100 leave most of it to endpoints that acknowledge.
 const failingStarts = 100
 
-// hostOf is the host and port of a subscription; "" for one that is not known.
+// hostOf returns the host and port of a subscription; "" if it is unknown.
 func (c Config) hostOf(webhook string) string {
 	if sub := c.Subscriptions.Get(webhook); sub != nil {
 		return sub.Host
@@ -67,34 +65,33 @@ func (c Config) hostOf(webhook string) string {
 	return ""
 }
 
-// Service makes deliveries.
+// Service attempts and records deliveries. It is safe for concurrent use.
 type Service struct {
 	Config
 	metrics *metrics
-	token   string // what the tokens of this instance's leases begin with
+	token   string // prefix of this instance's lease tokens
 	claims  atomic.Uint64
 
 	mu    sync.Mutex
 	queue *scheduler.Queue[*work]
 
-	ready    chan struct{} // something may be to be sent
-	hungry   chan struct{} // something may be to be claimed or given back
-	outcomes chan *delivery.Outcome
-	attempts sync.WaitGroup
-	stopping atomic.Bool
-	behind   atomic.Bool   // outcomes wait, because the store could not write
-	stopped  chan struct{} // closed when recording must be over
+	sendSignal       chan struct{} // wakes send
+	claimSignal      chan struct{} // wakes claimLoop
+	outcomes         chan *delivery.Outcome
+	attempts         sync.WaitGroup
+	stopping         atomic.Bool
+	recordingStalled atomic.Bool   // the store rejects writes and outcomes wait
+	stopped          chan struct{} // closed when the drain of outcomes has timed out
 }
 
-// work is a delivery in memory, with its lease.
+// work is a delivery in memory with its lease token.
 type work struct {
 	delivery.Row
 
 	token string
 }
 
-// New returns a service that does nothing yet. It fails when a metric is
-// registered already.
+// New returns a service that Run starts. It fails if a metric is already registered.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -103,7 +100,7 @@ func New(c Config) (*Service, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Service{
-		Config: c, token: ulid.Make().String(), ready: make(chan struct{}, 1), hungry: make(chan struct{}, 1), stopped: make(chan struct{}), outcomes: make(chan *delivery.Outcome, c.InFlight),
+		Config: c, token: ulid.Make().String(), sendSignal: make(chan struct{}, 1), claimSignal: make(chan struct{}, 1), stopped: make(chan struct{}), outcomes: make(chan *delivery.Outcome, c.InFlight),
 		queue: scheduler.New[*work](scheduler.Limits{
 			Lane: c.Concurrency, Host: c.HostInFlight, All: c.InFlight, HostOf: c.hostOf, Unproven: c.HostUnproven,
 			Timeout: attemptTimeout, Margin: margin, Starts: c.InFlight / 2, FailingStarts: failingStarts,
@@ -116,8 +113,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run makes attempts and records them until ctx ends. Then it begins no more,
-// waits for those under way, and gives back what it has leased and not sent.
+// Run makes and records attempts until ctx ends. Then it waits for the attempts in flight
+// and releases the leases of the others.
 func (s *Service) Run(ctx context.Context) error {
 	recorded := make(chan struct{})
 	go func() {
@@ -126,37 +123,37 @@ func (s *Service) Run(ctx context.Context) error {
 	}()
 	var loops sync.WaitGroup
 	loops.Go(func() { s.discover(ctx) })
-	loops.Go(func() { s.fetch(ctx) })
+	loops.Go(func() { s.claimLoop(ctx) })
 	loops.Go(func() { s.send(ctx) })
 	loops.Wait()
 	s.stopping.Store(true)
-	s.attempts.Wait() // each ends by its own time-out
-	last := time.AfterFunc(recordLast, func() { close(s.stopped) })
+	s.attempts.Wait() // each ends by its own timeout
+	last := time.AfterFunc(recordDrain, func() { close(s.stopped) })
 	defer last.Stop()
 	close(s.outcomes)
 	<-recorded
 	s.Sender.Close()
-	return s.giveBack(context.WithoutCancel(ctx))
+	return s.releaseBuffered(context.WithoutCancel(ctx))
 }
 
-// newLease is a lease with a token that no other claim has.
+// newLease returns a lease with a unique token.
 func (s *Service) newLease(now time.Time) delivery.Lease {
 	return delivery.Lease{Token: s.token + "." + strconv.FormatUint(s.claims.Add(1), 36), Until: now.Add(lease)}
 }
 
-// Wake tells of a subscription that has something due now.
+// Wake schedules a subscription that has a delivery due now.
 func (s *Service) Wake(webhook string) {
 	now := s.Now()
 	s.mu.Lock()
 	s.queue.Due(webhook, now)
 	s.mu.Unlock()
-	nudge(s.hungry)
+	signal(s.claimSignal)
 }
 
-// nudge lets a loop look again.
-func nudge(loop chan struct{}) {
+// signal wakes a loop.
+func signal(loop chan struct{}) {
 	select {
 	case loop <- struct{}{}:
-	default: // it has been told
+	default: // already signalled
 	}
 }

@@ -22,17 +22,17 @@ import (
 	"vayu/schema"
 )
 
-// Who asked for an event gets it once, signed, and nobody else does.
-func TestAnEventGoesToAllWhoAskedForIt(t *testing.T) {
+// Each subscriber gets an event once, with a valid signature; others get none.
+func TestEventGoesToItsSubscribers(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		r, other := receive(t, false, nil), receive(t, false, nil)
-		o := open(t, db, nil)
+		o := newFixture(t, db, nil)
 		a, b := o.account("a"), o.account("b")
 		o.subscribe(a, r.URL+"/1")
 		o.subscribe(a, r.URL+"/2")
 		o.subscribe(b, other.URL)
-		o.update(func(tx *sqlstore.Tx) error { // not what happens, and not in this world
+		o.update(func(tx *sqlstore.Tx) error { // another type and another world
 			for _, spec := range []subscription.Spec{
 				{Owner: schema.Owner{Account: a, World: schema.Live}, Events: []schema.EventType{schema.EventQuotaWarning}},
 				{Owner: schema.Owner{Account: a, World: schema.Sandbox}, Events: []schema.EventType{schema.EventPaymentSucceeded}},
@@ -47,10 +47,10 @@ func TestAnEventGoesToAllWhoAskedForIt(t *testing.T) {
 		o.run()
 		const events = 20
 		for range events {
-			o.fire(a)
+			o.appendEvent(a)
 		}
 		all := r.wait(t, events)
-		o.settled()
+		o.waitSettled()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for id, times := range r.seen {
@@ -66,52 +66,52 @@ func TestAnEventGoesToAllWhoAskedForIt(t *testing.T) {
 		if len(other.all) != 0 {
 			t.Errorf("%d deliveries to those who had not asked", len(other.all))
 		}
-		if n := one[int](o, "SELECT count(*) FROM delivery d JOIN attempt a ON a.delivery_id = d.id WHERE d.state = 'delivered' AND d.attempts = 1 AND d.token = '' AND a.http_status = 200"); n != 2*events {
+		if n := queryValue[int](o, "SELECT count(*) FROM delivery d JOIN attempt a ON a.delivery_id = d.id WHERE d.state = 'delivered' AND d.attempts = 1 AND d.token = '' AND a.http_status = 200"); n != 2*events {
 			t.Errorf("%d deliveries are recorded as delivered by one attempt, want %d", n, 2*events)
 		}
 	})
 }
 
-// clock is a time that tests move.
+// clock is a clock that tests set.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.UnixMicro(c.at.Load()) }
 
-func TestEightAttemptsOnTheTable(t *testing.T) {
+func TestRetriesFollowSchedule(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		r := receive(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
 		watch := &clock{}
 		watch.at.Store(time.Now().UnixMicro())
-		o := open(t, db, nil, func(c *dispatch.Config) { c.Now = watch.now })
+		o := newFixture(t, db, nil, func(c *dispatch.Config) { c.Now = watch.now })
 		a := o.account("a")
 		id := o.subscribe(a, r.URL)
 		o.run()
-		o.fire(a)
-		// spec 6.4
+		o.appendEvent(a)
+		// documented schedule
 		table := []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 		for n, delay := range table {
-			until(o, n+1, "SELECT COALESCE(max(attempts), 0) FROM delivery")
-			sent := one[int64](o, "SELECT at FROM attempt WHERE number = $1", n+1)
-			due := one[int64](o, "SELECT due_at FROM delivery WHERE state = 'waiting'")
+			waitQuery(o, n+1, "SELECT COALESCE(max(attempts), 0) FROM delivery")
+			sent := queryValue[int64](o, "SELECT at FROM attempt WHERE number = $1", n+1)
+			due := queryValue[int64](o, "SELECT due_at FROM delivery WHERE state = 'waiting'")
 			if got := time.Duration(due-sent) * time.Microsecond; got != delay {
 				t.Errorf("attempt %d is due %s after the one before, want %s", n+2, got, delay)
 			}
 			watch.at.Store(due)
 			o.Wake(id)
 		}
-		until(o, "failed", "SELECT state FROM delivery")
-		if n := one[int](o, "SELECT count(*) FROM attempt WHERE http_status = 410 AND stage = 'status'"); n != 8 {
+		waitQuery(o, "failed", "SELECT state FROM delivery")
+		if n := queryValue[int](o, "SELECT count(*) FROM attempt WHERE http_status = 410 AND stage = 'status'"); n != 8 {
 			t.Errorf("%d attempts are recorded, want 8", n)
 		}
-		if n := one[int](o, "SELECT count(*) FROM delivery WHERE attempts = 8 AND token = '' AND finished_at IS NOT NULL"); n != 1 {
+		if n := queryValue[int](o, "SELECT count(*) FROM delivery WHERE attempts = 8 AND token = '' AND finished_at IS NOT NULL"); n != 1 {
 			t.Error("the delivery is not finished after its 8 attempts")
 		}
 	})
 }
 
-// One receiver holds all that it gets; another is told all the same.
-func TestASlowReceiverDelaysNobody(t *testing.T) {
+// A receiver that does not reply delays no other.
+func TestSlowReceiverDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	slow := receive(t, false, func(_ http.ResponseWriter, req *http.Request) {
@@ -122,17 +122,17 @@ func TestASlowReceiverDelaysNobody(t *testing.T) {
 	})
 	defer close(release)
 	good := receive(t, false, nil)
-	o := open(t, sqlstoretest.SQLite(t), nil)
+	o := newFixture(t, sqlstoretest.SQLite(t), nil)
 	a, b := o.account("slow"), o.account("good")
 	o.subscribe(a, slow.URL)
 	o.subscribe(b, good.URL)
 	o.run()
 	for range 300 {
-		o.fire(a)
+		o.appendEvent(a)
 	}
 	slow.wait(t, 1)
 	for range 100 {
-		o.fire(b)
+		o.appendEvent(b)
 	}
 	good.wait(t, 100)
 	slow.mu.Lock()
@@ -142,12 +142,12 @@ func TestASlowReceiverDelaysNobody(t *testing.T) {
 	}
 }
 
-// A paused subscription keeps what happens meanwhile.
-func TestWhatIsPausedWaitsAndComesLater(t *testing.T) {
+// Deliveries of a paused subscription wait.
+func TestPausedDeliveriesAreSentAfterResume(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		r := receive(t, false, nil)
-		o := open(t, db, nil)
+		o := newFixture(t, db, nil)
 		a := o.account("a")
 		id := o.subscribe(a, r.URL)
 		active := func(yes bool) {
@@ -159,18 +159,18 @@ func TestWhatIsPausedWaitsAndComesLater(t *testing.T) {
 		active(false)
 		o.run()
 		for range 5 {
-			o.fire(a)
+			o.appendEvent(a)
 		}
-		until(o, 5, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token = ''")
+		waitQuery(o, 5, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token = ''")
 		active(true)
 		r.wait(t, 5)
-		o.settled()
+		o.waitSettled()
 	})
 }
 
-// A stop waits for what is under way and gives back the rest, so that the next
-// instance need not wait for leases to end.
-func TestAStopLeavesNothingLeased(t *testing.T) {
+// A stop waits for attempts in flight and releases the other leases, so that the next
+// instance need not wait for them.
+func TestStopReleasesLeases(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		held := make(chan struct{})
@@ -180,24 +180,24 @@ func TestAStopLeavesNothingLeased(t *testing.T) {
 			once.Do(func() { close(arrived) })
 			<-held
 		})
-		o := open(t, db, nil)
+		o := newFixture(t, db, nil)
 		a := o.account("a")
 		o.subscribe(a, r.URL)
 		stop := o.run()
 		for range 50 {
-			o.fire(a)
+			o.appendEvent(a)
 		}
 		<-arrived
-		until(o, 0, "SELECT count(*) FROM outbox")
+		waitQuery(o, 0, "SELECT count(*) FROM outbox")
 		go close(held)
 		stop()
-		if n := one[int](o, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token <> ''"); n != 0 {
+		if n := queryValue[int](o, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token <> ''"); n != 0 {
 			t.Errorf("%d deliveries are leased by an instance that has stopped", n)
 		}
-		next := open(t, db, nil)
+		next := newFixture(t, db, nil)
 		next.run()
 		r.wait(t, 50)
-		next.settled()
+		next.waitSettled()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if len(r.all) != 50 {
@@ -206,11 +206,11 @@ func TestAStopLeavesNothingLeased(t *testing.T) {
 	})
 }
 
-// More subscriptions than fit into one transaction, and the same event twice.
-func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
+// More subscriptions than one transaction stores, and the same event twice.
+func TestAcceptIsIdempotentForManySubscriptions(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		o := open(t, db, nil)
+		o := newFixture(t, db, nil)
 		a := o.account("a")
 		const many = 1200
 		o.update(func(tx *sqlstore.Tx) error {
@@ -235,18 +235,18 @@ func TestAnEventForManySubscriptionsThatComesTwice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := one[int](o, "SELECT count(*) FROM delivery"); n != many {
+		if n := queryValue[int](o, "SELECT count(*) FROM delivery"); n != many {
 			t.Errorf("%d deliveries, want one for each of %d subscriptions", n, many)
 		}
 	})
 }
 
-// A webhook begins with what happens after it was made, also when a topic is read once more.
-func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
+// A webhook gets only events after its creation, also after an offset reset.
+func TestWebhookGetsNoOlderEvents(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		reg := prometheus.NewRegistry()
-		o := open(t, db, nil, func(c *dispatch.Config) { c.Metrics = reg })
+		o := newFixture(t, db, nil, func(c *dispatch.Config) { c.Metrics = reg })
 		a := o.account("a")
 		var event outbox.Event
 		o.update(func(tx *sqlstore.Tx) (err error) {
@@ -254,7 +254,7 @@ func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
 			return err
 		})
 		there, late := o.subscribe(a, "http://127.0.0.1:9/there"), o.subscribe(a, "http://127.0.0.1:9/late")
-		o.update(func(tx *sqlstore.Tx) error {
+		o.update(func(tx *sqlstore.Tx) error { // by a clock that is ahead
 			for id, made := range map[string]time.Time{
 				there: event.CreatedAt.Add(30 * time.Second), // by a clock that is ahead
 				late:  event.CreatedAt.Add(2 * time.Minute),
@@ -268,7 +268,7 @@ func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
 		if err := o.Accept(context.Background(), []outbox.Event{event}); err != nil {
 			t.Fatal(err)
 		}
-		if got := one[string](o, "SELECT webhook_id FROM delivery"); got != there {
+		if got := queryValue[string](o, "SELECT webhook_id FROM delivery"); got != there {
 			t.Errorf("the delivery is of %s, want %s alone", got, there)
 		}
 		if n := counted(t, reg, "vayu_webhook_older_total"); n != 1 {
@@ -277,12 +277,12 @@ func TestAWebhookGetsNothingFromBeforeIt(t *testing.T) {
 	})
 }
 
-// What a log says happened, and the store does not know, is put aside with the
-// reason, and all else is taken.
-func TestEventsThatTheStoreDoesNotKnowAreBuried(t *testing.T) {
+// Events from Kafka that the store lacks are rejected with a reason; the others are
+// accepted.
+func TestUnknownEventsAreRejected(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		o := open(t, db, nil)
+		o := newFixture(t, db, nil)
 		a := o.account("a")
 		o.subscribe(a, "http://127.0.0.1:9/")
 		var known outbox.Event
@@ -299,37 +299,37 @@ func TestEventsThatTheStoreDoesNotKnowAreBuried(t *testing.T) {
 		if len(buried) != 1 || buried[strange.ID] == nil {
 			t.Errorf("buried is %v, want the strange one alone", buried)
 		}
-		if got := one[string](o, "SELECT event_id FROM delivery"); got != known.ID {
+		if got := queryValue[string](o, "SELECT event_id FROM delivery"); got != known.ID {
 			t.Errorf("the delivery is of %s, want %s", got, known.ID)
 		}
 	})
 }
 
-// A store that cannot be written to loses no outcome: it is recorded when it can,
-// also when the lease is over by then, and nothing is sent again meanwhile.
-func TestOutcomesWaitForTheStore(t *testing.T) {
+// While the store rejects writes, outcomes wait, even beyond their leases, and nothing is
+// sent again.
+func TestOutcomesWaitForStore(t *testing.T) {
 	t.Parallel()
 	reg, watch := prometheus.NewRegistry(), &clock{}
 	watch.at.Store(time.Now().UnixMicro())
 	db := sqlstoretest.SQLite(t)
-	var o *office
+	var o *fixture
 	r := receive(t, false, func(http.ResponseWriter, *http.Request) {
 		o.update(func(tx *sqlstore.Tx) error { // recording fails from here on
 			_, err := tx.Exec("ALTER TABLE attempt RENAME TO attempt_away")
 			return err
 		})
 	})
-	o = open(t, db, nil, func(c *dispatch.Config) { c.Metrics, c.Now = reg, watch.now })
+	o = newFixture(t, db, nil, func(c *dispatch.Config) { c.Metrics, c.Now = reg, watch.now })
 	a := o.account("a")
 	id := o.subscribe(a, r.URL)
 	o.run()
-	o.fire(a)
+	o.appendEvent(a)
 	r.wait(t, 1)
 	fails := func() float64 { return counted(t, reg, "vayu_webhook_store_failures_total") }
 	for fails() == 0 { // the test's own time-out ends this
 		<-time.After(time.Millisecond)
 	}
-	watch.at.Add(time.Minute.Microseconds()) // no lease is that long
+	watch.at.Add(time.Minute.Microseconds()) // longer than any lease
 	o.Wake(id)
 	for before := fails(); fails() == before; {
 		<-time.After(time.Millisecond)
@@ -338,11 +338,11 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 		_, err := tx.Exec("ALTER TABLE attempt_away RENAME TO attempt")
 		return err
 	})
-	until(o, "delivered", "SELECT state FROM delivery")
-	for counted(t, reg, "vayu_webhook_deliveries_total") != 1 { // told after the commit
+	waitQuery(o, "delivered", "SELECT state FROM delivery")
+	for counted(t, reg, "vayu_webhook_deliveries_total") != 1 { // counted after the commit
 		<-time.After(time.Millisecond)
 	}
-	if n := one[int](o, "SELECT count(*) FROM attempt"); n != 1 {
+	if n := queryValue[int](o, "SELECT count(*) FROM attempt"); n != 1 {
 		t.Errorf("%d attempts are recorded, want 1", n)
 	}
 	r.mu.Lock()
@@ -352,11 +352,11 @@ func TestOutcomesWaitForTheStore(t *testing.T) {
 	}
 }
 
-// An account whose events make thousands of deliveries does not hold up others.
-func TestTheLightestAccountsComeFirst(t *testing.T) {
+// An account with thousands of deliveries does not delay others.
+func TestSmallFanOutComesFirst(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		o := open(t, db, nil)
+		o := newFixture(t, db, nil)
 		heavy, light := o.account("heavy"), o.account("light")
 		o.subscribe(light, "http://127.0.0.1:9/")
 		for range 3 {
@@ -388,7 +388,7 @@ func TestTheLightestAccountsComeFirst(t *testing.T) {
 		if !errors.Is(err, outbox.ErrTurn) || len(safe) != 4 || safe[0].ID != batch[4].ID || safe[1].ID != batch[0].ID {
 			t.Fatalf("%d events are safe, the first is %s, and %v; want the light one and three heavy ones, and a turn for others", len(safe), safe[0].Account, err)
 		}
-		if n := one[int](o, "SELECT count(*) FROM delivery"); n != 1+3*1500 {
+		if n := queryValue[int](o, "SELECT count(*) FROM delivery"); n != 1+3*1500 {
 			t.Errorf("%d deliveries are stored, want all of what is safe", n)
 		}
 		if safe, err := o.Publish(context.Background(), batch[3:4]); err != nil || len(safe) != 1 {
@@ -397,15 +397,15 @@ func TestTheLightestAccountsComeFirst(t *testing.T) {
 	})
 }
 
-// A subscription that goes while its receiver is being connected to is told
-// nothing, and no attempt is counted.
-func TestNothingIsSentThatNobodySignsFor(t *testing.T) {
+// A subscription that is deleted during the connect gets nothing, and no attempt is
+// counted.
+func TestUnsignedDeliveryIsNotSent(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		r := receive(t, false, nil)
-		var o *office
+		var o *fixture
 		var a, id string
-		o = open(t, db, nil, func(c *dispatch.Config) {
+		o = newFixture(t, db, nil, func(c *dispatch.Config) {
 			c.Sender = sender.New(sender.Config{Control: func(string, string, syscall.RawConn) error {
 				o.update(func(tx *sqlstore.Tx) error {
 					_, err := o.book.Delete(tx, schema.Owner{Account: a, World: schema.Live}, id, time.Now())
@@ -417,9 +417,9 @@ func TestNothingIsSentThatNobodySignsFor(t *testing.T) {
 		a = o.account("a")
 		id = o.subscribe(a, r.URL)
 		o.run()
-		o.fire(a)
-		until(o, 1, "SELECT count(*) FROM webhook WHERE deleted_at IS NOT NULL")
-		until(o, 1, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token = '' AND attempts = 0")
+		o.appendEvent(a)
+		waitQuery(o, 1, "SELECT count(*) FROM webhook WHERE deleted_at IS NOT NULL")
+		waitQuery(o, 1, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token = '' AND attempts = 0")
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if len(r.all) != 0 {
@@ -428,7 +428,7 @@ func TestNothingIsSentThatNobodySignsFor(t *testing.T) {
 	})
 }
 
-// counted is the sum of a counter.
+// counted returns the sum of a counter.
 func counted(t *testing.T, reg *prometheus.Registry, name string) (sum float64) {
 	t.Helper()
 	families, err := reg.Gather()

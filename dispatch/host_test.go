@@ -12,7 +12,7 @@ import (
 
 // Webhooks of several accounts to one host have its slots together, and another host
 // is not held up.
-func TestWebhooksToOneHostShareItsSlots(t *testing.T) {
+func TestWebhooksOfOneHostShareItsSlots(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	var held, most atomic.Int32
@@ -26,7 +26,7 @@ func TestWebhooksToOneHostShareItsSlots(t *testing.T) {
 		held.Add(-1)
 	})
 	other := receive(t, false, nil)
-	o := open(t, sqlstoretest.SQLite(t), nil, func(c *dispatch.Config) { c.HostInFlight, c.HostUnproven = 4, 0 })
+	o := newFixture(t, sqlstoretest.SQLite(t), nil, func(c *dispatch.Config) { c.HostInFlight, c.HostUnproven = 4, 0 })
 	const accounts, each = 5, 4
 	for i := range accounts {
 		a := o.account(fmt.Sprint("a", i))
@@ -38,18 +38,18 @@ func TestWebhooksToOneHostShareItsSlots(t *testing.T) {
 	o.subscribe(healthy, other.URL)
 	o.run()
 	for i := range accounts {
-		o.fire(fmt.Sprint("acc_a", i))
+		o.appendEvent(fmt.Sprint("acc_a", i))
 	}
 	victim.wait(t, 1)
-	o.fire(healthy)
+	o.appendEvent(healthy)
 	other.wait(t, 1)
 	close(release)
 	victim.wait(t, accounts)
-	o.settled()
+	o.waitSettled()
 	if got := most.Load(); got > 4 {
 		t.Errorf("%d attempts were at the host at once, want at most 4", got)
 	}
-	if n := one[int](o, "SELECT count(*) FROM delivery WHERE state = 'delivered' AND attempts = 1"); n != accounts*each+1 {
+	if n := queryValue[int](o, "SELECT count(*) FROM delivery WHERE state = 'delivered' AND attempts = 1"); n != accounts*each+1 {
 		t.Errorf("%d deliveries arrived with one attempt, want all %d", n, accounts*each+1)
 	}
 }

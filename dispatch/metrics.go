@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// metrics is what the service counts.
+// metrics are the metrics and failure logs of the service.
 type metrics struct {
 	attempts *prometheus.CounterVec
 	finished *prometheus.CounterVec
@@ -22,8 +22,8 @@ type metrics struct {
 	older    prometheus.Counter
 	failures *prometheus.CounterVec
 
-	// What may fail again and again, and is said once.
-	claims, looks, records, numbers *failurelog.Outage
+	// Operations whose failures are logged once until they recover.
+	claims, discoveries, records, numbers *failurelog.Outage
 }
 
 func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
@@ -35,43 +35,43 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_webhook_deliveries_total", Help: "Deliveries that have ended, by state.",
 		}, []string{"state"}),
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "vayu_webhook_attempt_seconds", Help: "What attempts took.",
+			Name: "vayu_webhook_attempt_seconds", Help: "Duration of attempts.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5},
 		}),
 		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "vayu_webhook_wait_seconds", Help: "Time between the moment at which an acknowledged attempt was due and the moment at which it began.",
+			Name: "vayu_webhook_wait_seconds", Help: "Delay between the due time and the start of acknowledged attempts.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60, 600},
 		}),
 		stale: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_webhook_stale_outcomes_total", Help: "Outcomes whose lease had passed to another instance.",
+			Name: "vayu_webhook_stale_outcomes_total", Help: "Outcomes not recorded because another instance held the lease.",
 		}),
 		released: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_webhook_released_total", Help: "Deliveries that were leased and given back, because their turn did not come in time.",
+			Name: "vayu_webhook_released_total", Help: "Leased deliveries released because they could not start before the lease expired.",
 		}),
 		older: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_webhook_older_total", Help: "Events that were not delivered to a webhook because they are older than it.",
+			Name: "vayu_webhook_older_total", Help: "Events not delivered to a webhook because they are older than the webhook.",
 		}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_webhook_store_failures_total", Help: "Times that the state store could not be asked or written to, by what for.",
+			Name: "vayu_webhook_store_failures_total", Help: "Failed operations on the state store, by operation.",
 		}, []string{"doing"}),
 	}
-	trouble := func(doing, meanwhile string) *failurelog.Outage {
+	failures := func(doing, meanwhile string) *failurelog.Outage {
 		return failurelog.New(s.Log, "webhooks: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
-	for _, stage := range stages { // a rate of a series that begins with its first failure misses it
+	for _, stage := range stages { // exposes all series from the start, so that rates include the first failure
 		m.attempts.WithLabelValues(stage)
 	}
 	for _, state := range schema.DeliveryStates[1:] {
 		m.finished.WithLabelValues(string(state))
 	}
-	m.claims = trouble("claim", "due deliveries wait")
-	m.looks = trouble("look", "deliveries of other instances wait")
-	m.records = trouble("record", "attempts are kept in memory")
-	m.numbers = trouble("number", "deliveries with numbers in clear wait")
+	m.claims = failures("claim", "due deliveries wait")
+	m.discoveries = failures("look", "deliveries of other instances wait")
+	m.records = failures("record", "attempts are kept in memory")
+	m.numbers = failures("number", "deliveries with numbers in clear wait")
 	if reg == nil {
 		return m, nil
 	}
-	gauge := func(name, help string, of func(lanes, waiting, flying int) int) prometheus.Collector {
+	gauge := func(name, help string, of func(lanes, buffered, inFlight int) int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -80,9 +80,9 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	}
 	for _, c := range []prometheus.Collector{
 		m.attempts, m.finished, m.took, m.delay, m.stale, m.released, m.older, m.failures,
-		gauge("vayu_webhook_endpoints", "Endpoints that this instance has sent to.", func(lanes, _, _ int) int { return lanes }),
-		gauge("vayu_webhook_held", "Deliveries in memory that wait for their attempt.", func(_, waiting, _ int) int { return waiting }),
-		gauge("vayu_webhook_in_flight", "Attempts under way.", func(_, _, flying int) int { return flying }),
+		gauge("vayu_webhook_endpoints", "Endpoints with a lane on this instance.", func(lanes, _, _ int) int { return lanes }),
+		gauge("vayu_webhook_held", "Deliveries in memory that wait for their attempt.", func(_, buffered, _ int) int { return buffered }),
+		gauge("vayu_webhook_in_flight", "Attempts in flight.", func(_, _, inFlight int) int { return inFlight }),
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics of webhooks: %w", err)
@@ -91,7 +91,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// acknowledged is the last stage of an attempt, in metrics alone.
+// acknowledged is the stage of a successful attempt; it exists in metrics only.
 const acknowledged = "acknowledged"
 
 var stages = []string{
@@ -109,11 +109,11 @@ func (m *metrics) attempted(r *sender.Result) {
 	m.took.Observe(r.Duration.Seconds())
 }
 
-// recorded counts what was recorded.
+// recorded counts recorded outcomes.
 func (m *metrics) recorded(batch []delivery.Outcome) {
 	for i := range batch {
 		o := &batch[i]
-		if o.Result.OK() { // attempts at endpoints that fail are late by design
+		if o.Result.OK() { // retries at failing endpoints are delayed by design
 			m.delay.Observe(max(0, o.Result.SentAt.Sub(o.Row.DueAt).Seconds()))
 		}
 		if o.State != schema.DeliveryWaiting {

@@ -12,21 +12,21 @@ import (
 	"vayu/schema"
 )
 
-// numberMost bounds the lookup of a number. An attempt that began late can then end
-// after its lease, and the event is sent twice.
-const numberMost = time.Second
+// numberTimeout bounds the lookup of a number. An attempt that started late can end after
+// its lease because of it. The event is then sent twice.
+const numberTimeout = time.Second
 
-// numberEvents begins the types of events that have a number.
+// numberEvents is the type prefix of events with a number.
 const numberEvents = "recharge."
 
-// body returns what an attempt sends: the bytes of the envelope, with the number in
-// clear for a subscription that asks for it. It is false when the store does not
-// answer: the attempt is then made later.
+// body returns the body of an attempt: the envelope, with the clear number if the
+// subscription wants it. It returns false if the lookup fails; the attempt is retried
+// later.
 func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscription) ([]byte, bool) {
 	if !sub.ClearNumbers || s.Number == nil || !strings.HasPrefix(string(w.Type), numberEvents) {
 		return w.Envelope, true
 	}
-	limit, done := context.WithTimeout(ctx, numberMost)
+	limit, done := context.WithTimeout(ctx, numberTimeout)
 	defer done()
 	body, err := withNumber(w.Envelope, func(transaction string) (string, error) {
 		return s.Number(limit, schema.Owner{Account: sub.Account, World: sub.World}, transaction)
@@ -35,8 +35,8 @@ func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscript
 	return body, err == nil
 }
 
-// withNumber puts the clear number into the envelope of a recharge. The envelope stays
-// as it is when there is no clear number, or when it is not the masked one: a test event
+// withNumber replaces the masked number in the envelope of a recharge. It returns the
+// envelope unchanged if there is no clear number or the mask does not match. A test event
 // names a recharge that does not exist.
 func withNumber(envelope []byte, number func(transaction string) (string, error)) ([]byte, error) {
 	var event struct {
@@ -47,7 +47,7 @@ func withNumber(envelope []byte, number func(transaction string) (string, error)
 	}
 	var masked string
 	if err := json.Unmarshal(envelope, &event); err != nil {
-		return nil, fmt.Errorf("reading an envelope: %w", err)
+		return nil, fmt.Errorf("decoding an event envelope: %w", err)
 	}
 	if err := json.Unmarshal(event.Data.Mobile, &masked); err != nil {
 		return envelope, nil //nolint:nilerr // an event without a number
@@ -60,6 +60,6 @@ func withNumber(envelope []byte, number func(transaction string) (string, error)
 	if err != nil {
 		return nil, err
 	}
-	const field = `"mobile":` // quotes inside of texts are escaped, so only the field begins so
+	const field = `"mobile":` // quotes in strings are escaped, so this matches only the field
 	return bytes.Replace(envelope, append([]byte(field), event.Data.Mobile...), append([]byte(field), text...), 1), nil
 }

@@ -19,19 +19,19 @@ import (
 
 // recharged is the data of an event about a recharge. The reference looks like the field
 // that has the number.
-func recharged(transaction, number string) *schema.RechargeEvent {
+func rechargeEvent(transaction, number string) *schema.RechargeEvent {
 	return &schema.RechargeEvent{TransactionID: transaction, Mobile: schema.MaskNumber(number), RefID: `"mobile":"XXXXXX3210"`}
 }
 
 // A subscription that asks for it gets numbers in clear, with a signature over them.
 // Others do not, and neither the store nor other fields have them.
-func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
+func TestClearNumbersNeedTheOption(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		masked, plain := receive(t, false, nil), receive(t, false, nil)
 		var away atomic.Bool
 		away.Store(true)
-		o := open(t, db, nil, func(c *dispatch.Config) {
+		o := newFixture(t, db, nil, func(c *dispatch.Config) {
 			c.Number = func(_ context.Context, of schema.Owner, transaction string) (string, error) {
 				switch {
 				case of.Account != "acc_a" || of.World != schema.Live:
@@ -58,11 +58,11 @@ func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 		o.run()
 		for transaction, number := range map[string]string{"txn_1": "9876543210", "txn_away": "9876543211", "txn_gone": "9876543212", "txn_other": "9876543213"} {
 			o.update(func(tx *sqlstore.Tx) error {
-				_, err := o.outbox.Append(tx, a, schema.Live, schema.EventRechargeCompleted, recharged(transaction, number))
+				_, err := o.outbox.Append(tx, a, schema.Live, schema.EventRechargeCompleted, rechargeEvent(transaction, number))
 				return err
 			})
 		}
-		o.fire(a)
+		o.appendEvent(a)
 		const events = 5
 		for name, c := range map[string]struct {
 			r    *receiver
@@ -90,21 +90,21 @@ func TestNumbersAreInClearForWhoeverAskedForThem(t *testing.T) {
 				}
 			}
 		}
-		o.settled()
-		if n := one[int](o, "SELECT count(*) FROM attempt WHERE number > 1"); n != 0 {
+		o.waitSettled()
+		if n := queryValue[int](o, "SELECT count(*) FROM attempt WHERE number > 1"); n != 0 {
 			t.Errorf("%d attempts were recorded for a number that could not be read, want none", n)
 		}
 	})
 }
 
 // Whoever takes the wish back while an attempt connects gets no number any more.
-func TestAWishThatIsTakenBackStopsTheAttempt(t *testing.T) {
+func TestRevokedClearNumbersStopTheAttempt(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		var o *office
+		var o *fixture
 		var id string
 		r := receive(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-		o = open(t, db, nil, func(c *dispatch.Config) {
+		o = newFixture(t, db, nil, func(c *dispatch.Config) {
 			c.Number = func(context.Context, schema.Owner, string) (string, error) {
 				err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 					no := false
@@ -125,7 +125,7 @@ func TestAWishThatIsTakenBackStopsTheAttempt(t *testing.T) {
 		})
 		o.run()
 		o.update(func(tx *sqlstore.Tx) error {
-			_, err := o.outbox.Append(tx, a, schema.Live, schema.EventRechargeCompleted, recharged("txn_1", "9876543210"))
+			_, err := o.outbox.Append(tx, a, schema.Live, schema.EventRechargeCompleted, rechargeEvent("txn_1", "9876543210"))
 			return err
 		})
 		for _, d := range r.wait(t, 1) {

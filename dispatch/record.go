@@ -10,32 +10,30 @@ import (
 )
 
 const (
-	// recordMost attempts are recorded in one transaction.
-	recordMost = 128
-	// recordPause is how long a store that cannot write is left alone; it doubles
-	// up to recordPauseMost.
-	recordPause     = 50 * time.Millisecond
-	recordPauseMost = 2 * time.Second
-	// recordLast is how long a service that has stopped sending tries to record what
-	// it has sent.
-	recordLast = 4 * time.Second
+	// recordBatch bounds the attempts recorded in one transaction.
+	recordBatch = 128
+	// recordBackoff is the first delay after a failed write. It doubles up to
+	// maxRecordBackoff.
+	recordBackoff    = 50 * time.Millisecond
+	maxRecordBackoff = 2 * time.Second
+	// recordDrain is how long a stopping service tries to record outcomes.
+	recordDrain = 4 * time.Second
 )
 
-// record stores what became of attempts, until there are no more to come. This is
-// the one place that acts on an outcome. While the store cannot write, outcomes
-// wait here, the channel fills, and then nothing more is sent.
+// record stores outcomes until the channel is closed. While the store rejects writes,
+// outcomes wait here. The channel then fills, and sending stops.
 func (s *Service) record(ctx context.Context) {
 	for first := range s.outcomes {
 		batch := s.gather(first)
 		s.recordAll(ctx, batch)
-		s.follow(batch)
+		s.afterRecord(batch)
 	}
 }
 
-// gather is first and what is there behind it.
+// gather returns first and the outcomes that are already queued.
 func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 	batch := []delivery.Outcome{*first}
-	for len(batch) < recordMost {
+	for len(batch) < recordBatch {
 		select {
 		case next, ok := <-s.outcomes:
 			if !ok {
@@ -49,10 +47,10 @@ func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 	return batch
 }
 
-// recordAll tries until the batch is recorded, or the service has stopped for
-// too long: then the leases end, and receivers see an event twice.
+// recordAll retries until the batch is recorded or the drain times out. In the latter
+// case the leases expire, and receivers get the events twice.
 func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
-	pause := recordPause
+	pause := recordBackoff
 	for {
 		var stale int
 		err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
@@ -60,7 +58,7 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 			return err
 		})
 		s.metrics.records.Tell(ctx, err)
-		s.behind.Store(err != nil || s.behind.Load() && len(s.outcomes) > 0)
+		s.recordingStalled.Store(err != nil || s.recordingStalled.Load() && len(s.outcomes) > 0)
 		if err == nil {
 			s.metrics.stale.Add(float64(stale))
 			s.metrics.recorded(batch)
@@ -68,18 +66,17 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 		}
 		select {
 		case <-s.stopped:
-			s.Log.ErrorContext(ctx, "attempts could not be recorded; their receivers will get them again", "attempts", len(batch), "error", err)
+			s.Log.ErrorContext(ctx, "recording attempts failed; the deliveries will be sent again", "attempts", len(batch), "error", err)
 			return
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, recordPauseMost)
+		pause = min(2*pause, maxRecordBackoff)
 	}
 }
 
-// follow lets the lanes know of attempts to come, and the operator of
-// deliveries that were given up.
-func (s *Service) follow(batch []delivery.Outcome) {
-	s.tellFailed(batch)
+// afterRecord schedules retries and logs deliveries that failed.
+func (s *Service) afterRecord(batch []delivery.Outcome) {
+	s.logFailed(batch)
 	retries := false
 	s.mu.Lock()
 	for i := range batch {
@@ -90,13 +87,12 @@ func (s *Service) follow(batch []delivery.Outcome) {
 	}
 	s.mu.Unlock()
 	if retries {
-		nudge(s.hungry)
+		signal(s.claimSignal)
 	}
 }
 
-// tellFailed says which subscriptions have deliveries that failed for good: one
-// line for each, however many they are.
-func (s *Service) tellFailed(batch []delivery.Outcome) {
+// logFailed logs the number of failed deliveries, one line for each subscription.
+func (s *Service) logFailed(batch []delivery.Outcome) {
 	failed := map[string]int{}
 	for i := range batch {
 		if o := &batch[i]; o.State == schema.DeliveryFailed {
@@ -104,6 +100,6 @@ func (s *Service) tellFailed(batch []delivery.Outcome) {
 		}
 	}
 	for webhook, n := range failed {
-		s.Log.Warn("webhooks: deliveries failed for good, after their last attempt", "webhook", webhook, "deliveries", n)
+		s.Log.Warn("webhooks: deliveries failed after the last attempt", "webhook", webhook, "deliveries", n)
 	}
 }

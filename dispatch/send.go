@@ -10,25 +10,26 @@ import (
 )
 
 const (
-	// discoverEvery is how often the store is asked which subscriptions have
-	// something waiting that this instance does not know of: what was retried by
-	// hand, resumed or left behind by another. It takes a step per subscription, so
-	// the pause grows with what it takes.
-	discoverEvery = time.Second
-	discoverShare = 50
-	discoverMost  = 5 * time.Second
-	// claimPause is how long a lane waits whose claim could not be made.
-	claimPause = time.Second
-	// giveBackMost is how long a stopping service tries to give back what it holds.
-	giveBackMost = 2 * time.Second
-	// longWait is for a timer that something else will end.
-	longWait = time.Hour
+	// discoverEvery is how often the store is queried for due deliveries that this
+	// instance has not scheduled: retried by hand, resumed, or left by another instance.
+	// The query costs a step per subscription, so the interval grows with its duration.
+	discoverEvery    = time.Second
+	discoverShare    = 50
+	maxDiscoverEvery = 5 * time.Second
+	// claimRetry is the delay after a failed claim.
+	claimRetry = time.Second
+	// releaseTimeout is how long a stopping service tries to give back what it holds.
+	// releaseTimeout bounds the release of leases at a stop.
+	releaseTimeout = 2 * time.Second
+	// idleTimer is for a timer that something else will end.
+	// idleTimer is for timers that another event ends.
+	idleTimer = time.Hour
 )
 
-// send begins as many attempts as there is room for, until ctx ends. It never
-// waits for the store.
+// send starts attempts while there are slots, until ctx ends. It never waits for the
+// store.
 func (s *Service) send(ctx context.Context) {
-	timer := time.NewTimer(longWait)
+	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
 	for {
 		id, w, ok := s.next()
@@ -36,12 +37,12 @@ func (s *Service) send(ctx context.Context) {
 			s.attempts.Go(func() { s.attemptAll(ctx, id, w) })
 			continue
 		}
-		timer.Reset(s.untilPaced())
+		timer.Reset(s.untilNextStart())
 		select {
-		case <-s.ready:
+		case <-s.sendSignal:
 		case <-timer.C:
-			if s.wantsClaim() { // a host may get another attempt
-				nudge(s.hungry)
+			if s.hasClaim() { // a token of a host may allow another claim
+				signal(s.claimSignal)
 			}
 		case <-ctx.Done():
 			return
@@ -49,31 +50,30 @@ func (s *Service) send(ctx context.Context) {
 	}
 }
 
-// untilPaced is how long the pace of starts is in the way.
-func (s *Service) untilPaced() time.Duration {
+// untilNextStart returns how long rate limits delay the next start.
+func (s *Service) untilNextStart() time.Duration {
 	now := s.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := s.queue.Paced(now); !at.IsZero() {
 		return max(time.Millisecond, at.Sub(now))
 	}
-	return longWait
+	return idleTimer
 }
 
-// fetch brings what is due into memory, and what cannot be sent back, until ctx
-// ends.
-func (s *Service) fetch(ctx context.Context) {
-	timer := time.NewTimer(longWait)
+// claimLoop claims due deliveries and releases expired ones until ctx ends.
+func (s *Service) claimLoop(ctx context.Context) {
+	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		s.release(ctx)
+		s.releaseExpired(ctx)
 		if s.claim(ctx) {
-			nudge(s.ready)
+			signal(s.sendSignal)
 			continue
 		}
-		timer.Reset(s.untilNext())
+		timer.Reset(s.untilNextClaim())
 		select {
-		case <-s.hungry:
+		case <-s.claimSignal:
 		case <-timer.C:
 		case <-ctx.Done():
 		}
@@ -89,11 +89,11 @@ func (s *Service) next() (id string, w *work, ok bool) {
 	return s.queue.Next(s.Now())
 }
 
-// claim asks the store for what lanes have room for, and reports whether there
-// was anything to ask. While outcomes wait to be recorded nothing is: their leases
-// may be over, and they must be there before their deliveries are due again.
+// claim claims deliveries for lanes that have room and reports whether there was a claim.
+// It claims nothing while outcomes wait to be recorded: their leases may have expired.
+// They must be recorded before their deliveries are claimed again.
 func (s *Service) claim(ctx context.Context) bool {
-	if s.behind.Load() {
+	if s.recordingStalled.Load() {
 		return false
 	}
 	now := s.Now()
@@ -103,17 +103,17 @@ func (s *Service) claim(ctx context.Context) bool {
 	if len(claims) == 0 {
 		return false
 	}
-	taken := s.newLease(now)
+	grant := s.newLease(now)
 	var wants []delivery.Want
 	found := make(map[string]delivery.Claimed, len(claims))
 	for _, c := range claims {
-		if _, ok := s.recipientNow(c.Lane); ok {
+		if _, ok := s.cachedRecipient(c.Lane); ok {
 			wants = append(wants, delivery.Want{Webhook: c.Lane, Most: c.Most})
-			found[c.Lane] = delivery.Claimed{Next: now.Add(claimPause)}
+			found[c.Lane] = delivery.Claimed{Next: now.Add(claimRetry)}
 		}
 	}
 	if len(wants) > 0 {
-		s.claimWanted(ctx, wants, found, taken, now)
+		s.claimWanted(ctx, wants, found, grant, now)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,21 +121,21 @@ func (s *Service) claim(ctx context.Context) bool {
 		got := found[c.Lane]
 		items := make([]*work, len(got.Rows))
 		for i := range got.Rows {
-			items[i] = &work{got.Rows[i], taken.Token}
+			items[i] = &work{got.Rows[i], grant.Token}
 			if got.Rows[i].Attempts > 0 {
 				s.queue.Suspect(c.Lane)
 			}
 		}
-		s.queue.Claimed(c, items, taken.Until, got.Next)
+		s.queue.Claimed(c, items, grant.Until, got.Next)
 	}
 	return true
 }
 
-// claimWanted fills in what was found.
-func (s *Service) claimWanted(ctx context.Context, wants []delivery.Want, found map[string]delivery.Claimed, taken delivery.Lease, now time.Time) {
+// claimWanted claims in one transaction and sets found.
+func (s *Service) claimWanted(ctx context.Context, wants []delivery.Want, found map[string]delivery.Claimed, grant delivery.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		all, err = delivery.Claim(tx, wants, taken, now)
+		all, err = delivery.Claim(tx, wants, grant, now)
 		return err
 	})
 	s.metrics.claims.Tell(ctx, err)
@@ -147,20 +147,20 @@ func (s *Service) claimWanted(ctx context.Context, wants []delivery.Want, found 
 	}
 }
 
-// release gives back what was leased and cannot be sent in time.
-func (s *Service) release(ctx context.Context) {
+// releaseExpired releases leases that are too short for an attempt.
+func (s *Service) releaseExpired(ctx context.Context) {
 	s.mu.Lock()
 	expired := s.queue.Expired()
 	s.mu.Unlock()
 	if len(expired) > 0 {
 		s.metrics.released.Add(float64(len(expired)))
-		s.metrics.claims.Tell(ctx, s.giveUp(ctx, expired))
+		s.metrics.claims.Tell(ctx, s.releaseAll(ctx, expired))
 	}
 }
 
-// giveUp makes works due again as they were. Those that cannot be given back are
-// due when their leases end.
-func (s *Service) giveUp(ctx context.Context, works []*work) error {
+// releaseAll releases leases, so that the deliveries are due again. After an error they
+// are due when the leases expire.
+func (s *Service) releaseAll(ctx context.Context, works []*work) error {
 	byToken := map[string][]delivery.Row{}
 	for _, w := range works {
 		byToken[w.token] = append(byToken[w.token], w.Row)
@@ -181,55 +181,55 @@ func (s *Service) giveUp(ctx context.Context, works []*work) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("giving back deliveries: %w", err)
+		return fmt.Errorf("releasing leases of deliveries: %w", err)
 	}
 	return nil
 }
 
-// giveBack is giveUp for everything in memory, when the service stops.
-func (s *Service) giveBack(ctx context.Context) error {
+// releaseBuffered releases all deliveries in memory when the service stops.
+func (s *Service) releaseBuffered(ctx context.Context) error {
 	s.mu.Lock()
 	rest := s.queue.Drain()
 	s.mu.Unlock()
 	if len(rest) == 0 {
 		return nil
 	}
-	limit, done := context.WithTimeout(ctx, giveBackMost)
+	limit, done := context.WithTimeout(ctx, releaseTimeout)
 	defer done()
-	return s.giveUp(limit, rest)
+	return s.releaseAll(limit, rest)
 }
 
-// untilNext is how long there is nothing to claim.
-func (s *Service) untilNext() time.Duration {
-	if s.behind.Load() {
-		return claimPause
+// untilNextClaim returns the time until the next claim.
+func (s *Service) untilNextClaim() time.Duration {
+	if s.recordingStalled.Load() {
+		return claimRetry
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := s.queue.Wake(); !at.IsZero() {
 		return max(0, at.Sub(s.Now()))
 	}
-	return longWait
+	return idleTimer
 }
 
-// discover finds lanes in the store until ctx ends.
+// discover finds lanes with due deliveries in the store until ctx ends.
 func (s *Service) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.Now()
 		lanes, err := delivery.Lanes(s.DB.View(ctx))
-		s.metrics.looks.Tell(ctx, err)
+		s.metrics.discoveries.Tell(ctx, err)
 		took := s.Now().Sub(began)
 		s.mu.Lock()
 		s.queue.Keep(func(id string) bool { sub := s.Subscriptions.Get(id); return sub != nil && !sub.Deleted })
 		for _, l := range lanes {
-			if _, ok := s.recipientNow(l.Webhook); ok {
+			if _, ok := s.cachedRecipient(l.Webhook); ok {
 				s.queue.Due(l.Webhook, l.Next)
 			}
 		}
 		s.mu.Unlock()
-		nudge(s.hungry)
+		signal(s.claimSignal)
 		select {
-		case <-time.After(min(discoverMost, max(discoverEvery, discoverShare*took))):
+		case <-time.After(min(maxDiscoverEvery, max(discoverEvery, discoverShare*took))):
 		case <-ctx.Done():
 		}
 	}

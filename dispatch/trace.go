@@ -10,29 +10,28 @@ import (
 	"vayu/internal/tracing"
 )
 
-// steps begins, in the trace of each event of a group, the step of storing its
-// deliveries.
+// steps starts the span "delivery store" in the trace of each event of a group.
 func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Time) []tracing.Span {
 	if s.Trace == nil {
 		return nil
 	}
 	var events []outbox.Event
 	for i := range group {
-		if i == 0 || group[i].Event != group[i-1].Event { // those of one event stand together
+		if i == 0 || group[i].Event != group[i-1].Event { // orders of one event are adjacent
 			events = append(events, *group[i].Event)
 		}
 	}
 	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", tracing.TakesUp)
 }
 
-// deliver makes an attempt, as a step of its event's trace.
+// deliver makes an attempt within a span of its event's trace.
 func (s *Service) deliver(ctx context.Context, w *work, post sender.Post) sender.Result {
 	if s.Trace == nil {
 		return s.Sender.Send(ctx, post)
 	}
 	ctx, span := s.Trace.Resume(ctx, w.Trace, w.Happened, s.Now(), "delivery attempt", tracing.Asks)
 	result := s.Sender.Send(ctx, post)
-	if !span.Kept() || result.Unsent { // what was not made is not told
+	if !span.Kept() || result.Unsent { // an unsent attempt has no span
 		return result
 	}
 	span.Set(tracing.Event, w.EventID)

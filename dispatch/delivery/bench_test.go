@@ -17,7 +17,7 @@ import (
 var benchStores = map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres}
 
 // crowd puts rows that wait into the store, of so many subscriptions.
-func crowd(tb testing.TB, db *sqlstore.DB, rows, webhooks int) {
+func insertWaiting(tb testing.TB, db *sqlstore.DB, rows, webhooks int) {
 	tb.Helper()
 	addAccount(tb, db, "acc_crowd")
 	addEvent(tb, db, "acc_crowd", schema.Live, "evt_crowd")
@@ -41,7 +41,7 @@ func BenchmarkGroup(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/waiting=%d", engine, waiting), func(b *testing.B) {
 				db := benchStores[engine](b)
 				if waiting > 0 {
-					crowd(b, db, waiting, 1000)
+					insertWaiting(b, db, waiting, 1000)
 				}
 				benchGroup(b, db)
 			})
@@ -93,7 +93,7 @@ func BenchmarkLanes(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		b.Run(engine, func(b *testing.B) {
 			db := benchStores[engine](b)
-			crowd(b, db, 1_000_000, 1000)
+			insertWaiting(b, db, 1_000_000, 1000)
 			for b.Loop() {
 				if lanes, err := delivery.Lanes(db.View(context.Background())); err != nil || len(lanes) != 1000 {
 					b.Fatal(len(lanes), err)
@@ -110,7 +110,7 @@ func BenchmarkClaim(b *testing.B) {
 		for _, lanes := range []int{1, 64} {
 			b.Run(fmt.Sprintf("%s/lanes=%d", engine, lanes), func(b *testing.B) {
 				db := benchStores[engine](b)
-				crowd(b, db, 1_000_000, 100)
+				insertWaiting(b, db, 1_000_000, 100)
 				now, turn := start.Add(time.Hour), 0
 				rows := 0
 				for b.Loop() {
@@ -134,7 +134,7 @@ func BenchmarkClaim(b *testing.B) {
 func BenchmarkListOfARareState(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		db := benchStores[engine](b)
-		crowd(b, db, 1_000_000, 1)
+		insertWaiting(b, db, 1_000_000, 1)
 		sqlstoretest.Exec(b, db, "ANALYZE")
 		for name, webhook := range map[string]string{"account": "", "webhook": "wh_000000000000000001000000000"} {
 			b.Run(engine+"/"+name, func(b *testing.B) {

@@ -10,33 +10,33 @@ import (
 	"vayu/schema"
 )
 
-// lockedPause is when a lane is looked at again in which something is due that
-// another transaction has locked: by then that has leased it, or is undone.
+// lockedPause is the delay before a lane with a locked due row is claimed again. By then
+// the other transaction has leased it or rolled back.
 const lockedPause = time.Second
 
-// selectDue finds what is due in one lane, along delivery_due. On PostgreSQL,
-// where several claim at once, skipLocked follows.
+// selectDue finds due deliveries of a lane by delivery_due. skipLocked follows on
+// PostgreSQL, where instances claim concurrently.
 const (
 	selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
 		WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 	skipLocked = " FOR UPDATE SKIP LOCKED"
 )
 
-// What is left in a lane after a claim. The claim's own rows are all due when
-// its lease ends, and are looked at only when nothing else is due before.
+// What remains in a lane after a claim. The claim's own rows are due when its lease ends;
+// they are read only if nothing else is due earlier.
 const (
 	selectBefore = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at < $2 ORDER BY due_at LIMIT 1"
 	selectAfter  = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at >= $2 AND token <> $3 ORDER BY due_at LIMIT 1"
 )
 
-// The rest of a claim, for all lanes together.
+// Statements of a claim for all lanes together.
 var (
 	leaseDue     = sqlstore.Group(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
 	selectEvents = sqlstore.Group(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
-// Claim leases due deliveries, those that have been due longest first. What
-// another instance has leased is passed over.
+// Claim leases due deliveries, the oldest due first. It skips rows that another instance
+// has leased or locked.
 func Claim(tx *sqlstore.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, error) {
 	due := selectDue
 	if tx.Name() == "postgres" {
@@ -54,7 +54,7 @@ func Claim(tx *sqlstore.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed
 			rows = append(rows, &found[j])
 		}
 	}
-	if err := take(tx, rows, lease); err != nil {
+	if err := writeLease(tx, rows, lease); err != nil {
 		return nil, fmt.Errorf("leasing %d deliveries: %w", len(rows), err)
 	}
 	if err := fillEvents(tx, rows); err != nil {
@@ -84,8 +84,8 @@ func scanDue(webhook string) func(sqlstore.Scanner) (Row, error) {
 	}
 }
 
-// take writes a lease into rows that this transaction has found.
-func take(tx *sqlstore.Tx, rows []*Row, lease Lease) error {
+// writeLease writes a lease into rows that this transaction has selected.
+func writeLease(tx *sqlstore.Tx, rows []*Row, lease Lease) error {
 	return leaseDue.Each(len(rows), func(text string, from, to int) error {
 		args := append(make([]any, 0, 2+to-from), lease.Until.UnixMicro(), lease.Token)
 		for _, r := range rows[from:to] {
@@ -96,8 +96,7 @@ func take(tx *sqlstore.Tx, rows []*Row, lease Lease) error {
 	})
 }
 
-// fillEvents reads every event once, however many rows are about it: they share
-// its bytes.
+// fillEvents reads each event once; its rows share the bytes.
 func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	about := map[string][]*Row{}
 	var ids []any
@@ -123,8 +122,8 @@ func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	})
 }
 
-// nextOf is when a lane has something due that is not this claim's; zero for
-// never.
+// nextOf returns when a lane has a delivery due that is not leased by this claim; zero
+// for never.
 func nextOf(tx *sqlstore.Tx, webhook string, lease Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()
@@ -141,12 +140,12 @@ func nextOf(tx *sqlstore.Tx, webhook string, lease Lease) (time.Time, error) {
 	return time.UnixMicro(due).UTC(), nil
 }
 
-// releaseRows makes rows due when they were.
+// releaseRows restores the due times of rows.
 var releaseRows = sqlstore.Group(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
 	") AS v WHERE delivery.id = v.column1 AND delivery.token = $1 AND delivery.state = 'waiting'")
 
-// Release gives back what was not attempted: it is due when it was. What another
-// lease has taken meanwhile stays with that.
+// Release releases leases of deliveries that were not attempted and restores their due
+// times. Rows with another token are not changed.
 func Release(tx *sqlstore.Tx, token string, rows []Row) error {
 	err := releaseRows.Each(len(rows), func(text string, from, to int) error {
 		args := append(make([]any, 0, 1+2*(to-from)), token)

@@ -27,7 +27,7 @@ func eachStore(t *testing.T, do func(t *testing.T, db *sqlstore.DB)) {
 	})
 }
 
-// ids are those of rows.
+// ids returns the ids of rows.
 func ids(rows []delivery.Row) (all []string) {
 	for _, r := range rows {
 		all = append(all, r.ID)
@@ -35,7 +35,7 @@ func ids(rows []delivery.Row) (all []string) {
 	return all
 }
 
-func TestADeliveryIsStoredOnce(t *testing.T) {
+func TestInsertIsIdempotent(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		var orders []delivery.Order
@@ -64,10 +64,10 @@ func TestADeliveryIsStoredOnce(t *testing.T) {
 		if again := insert(t, db, orders, l, start.Add(2*time.Second)); again != nil {
 			t.Errorf("the third time %d were leased", len(again))
 		}
-		if n := one[int](t, db, "SELECT count(*) FROM delivery"); n != 140 {
+		if n := queryValue[int](t, db, "SELECT count(*) FROM delivery"); n != 140 {
 			t.Errorf("%d deliveries, want 140", n)
 		}
-		if n := one[int](t, db, "SELECT count(*) FROM delivery WHERE token = 'token' AND due_at = $1", l.Until.UnixMicro()); n != 35 {
+		if n := queryValue[int](t, db, "SELECT count(*) FROM delivery WHERE token = 'token' AND due_at = $1", l.Until.UnixMicro()); n != 35 {
 			t.Errorf("%d leases in the store, want 35", n)
 		}
 		if got := insert(t, db, nil, l, start); got != nil {
@@ -76,7 +76,7 @@ func TestADeliveryIsStoredOnce(t *testing.T) {
 	})
 }
 
-func TestWhatIsDueIsClaimed(t *testing.T) {
+func TestClaimLeasesDueDeliveries(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		event := addEvent(t, db, "acc_1", schema.Live, "evt_both")
@@ -104,13 +104,13 @@ func TestWhatIsDueIsClaimed(t *testing.T) {
 				t.Errorf("lane %d: next is %s, want %s", i, got[i].Next, next)
 			}
 		}
-		// One is claimed while another is due: that is next, and has been due.
+		// One is claimed while another is due; the other's past due time is next.
 		insert(t, db, []delivery.Order{{Event: late, Webhook: "wh_2"}, {Event: addEvent(t, db, "acc_1", schema.Live, "evt_3"), Webhook: "wh_2"}}, l, start)
 		got = claim(t, db, []delivery.Want{{Webhook: "wh_2", Most: 1}}, lease("two", start.Add(time.Minute)), start.Add(time.Second))
 		if len(got[0].Rows) != 1 || got[0].Rows[0].EventID != "evt_late" || !got[0].Next.Equal(start) {
 			t.Errorf("got %+v", got[0])
 		}
-		// A lease in force is next for others when it ends, and can be taken over then.
+		// The end of a lease is next for others, which can then claim the row.
 		got = claim(t, db, wants[:1], lease("three", start.Add(2*time.Minute)), start.Add(2*time.Second))
 		if ids(got[0].Rows) == nil || got[0].Rows[0].EventID != "evt_late" || !got[0].Next.Equal(l.Until) {
 			t.Errorf("got %+v", got[0])
@@ -122,7 +122,7 @@ func TestWhatIsDueIsClaimed(t *testing.T) {
 	})
 }
 
-func TestTheSandboxKeepsItsWorld(t *testing.T) {
+func TestClaimKeepsWorld(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
@@ -134,7 +134,7 @@ func TestTheSandboxKeepsItsWorld(t *testing.T) {
 	})
 }
 
-func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
+func TestReleaseRestoresDueTime(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		var orders []delivery.Order
@@ -142,7 +142,7 @@ func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
 			orders = append(orders, delivery.Order{Event: addEvent(t, db, "acc_1", schema.Live, fmt.Sprint("evt_", i)), Webhook: "wh_1", Lease: true})
 		}
 		rows := insert(t, db, orders, lease("mine", start.Add(time.Minute)), start)
-		// The second is taken over after its lease, the third is finished.
+		// The second is leased by another claim, the third is finished.
 		sqlstoretest.Exec(t, db, "UPDATE delivery SET due_at = $1, token = 'theirs' WHERE id = $2", start.Add(time.Hour).UnixMicro(), rows[1].ID)
 		if stale := record(t, db, start, outcome(&rows[2], "mine", 204, start)); stale != 0 {
 			t.Error("an outcome in its lease was stale")
@@ -155,9 +155,8 @@ func TestWhatIsReleasedIsDueWhenItWas(t *testing.T) {
 	})
 }
 
-// TestTwoClaimersNeverGetTheSame claims from several goroutines and instances at
-// once until nothing is left.
-func TestTwoClaimersNeverGetTheSame(t *testing.T) {
+// Goroutines of two instances claim concurrently until nothing is left.
+func TestConcurrentClaimsAreDisjoint(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T) []*sqlstore.DB{
 		"sqlite": func(t *testing.T) []*sqlstore.DB { db := sqlstoretest.SQLite(t); return []*sqlstore.DB{db, db} },
@@ -213,5 +212,5 @@ func TestTwoClaimersNeverGetTheSame(t *testing.T) {
 	}
 }
 
-// wantOf asks for everything of one lane.
+// wantOf is a claim of all due deliveries of a lane.
 func wantOf(webhook string) []delivery.Want { return []delivery.Want{{Webhook: webhook, Most: 1000}} }

@@ -17,54 +17,52 @@ import (
 )
 
 const (
-	// settleTime is how old an attempt is when it is copied. A transaction on
-	// PostgreSQL may commit up to 30 seconds after it took its time, and what comes
-	// to light behind the copier would never be copied; the rest is for clocks of
-	// instances that differ.
+	// settleTime is the minimum age of a copied attempt. A PostgreSQL transaction may
+	// commit up to 30 s after its timestamp, and rows that appear behind the copier would
+	// be missed. The rest tolerates clock skew.
 	settleTime = 40 * time.Second
-	// copyMost is how many attempts go into one insert.
+	// copyMost is how many attempts one insert has.
 	copyMost = 10_000
-	// copyWindow is how far apart in time attempts of one batch are at most. A batch
-	// goes into the databases of both worlds, one after the other; after a crash
-	// between the two everything of the last window is copied again, which changes
-	// nothing where it is there already.
+	// copyWindow bounds the time span of a batch. A batch is inserted into the databases
+	// of both worlds in turn. After a crash the last window is copied again; this is
+	// idempotent.
 	copyWindow = time.Minute
-	// copyEvery is the pause after everything was copied, copyAgain after ClickHouse
-	// has failed.
+	// copyEvery is the interval of the copier, copyRetry the delay after a failure of
+	// ClickHouse.
 	copyEvery = 10 * time.Second
-	copyAgain = 30 * time.Second
+	copyRetry = 30 * time.Second
 )
 
-// CopierConfig is what a Copier is made of.
+// CopierConfig configures a Copier.
 type CopierConfig struct {
 	DB   *sqlstore.DB
 	Conn driver.Conn
-	// Database is where attempts of a world go; nil for World.Database.
+	// Database is the database of a world; nil for World.Database.
 	Database func(schema.World) string
-	// Settle is how old an attempt is when it is copied; 0 for 40 s.
+	// Settle is the minimum age of a copied attempt; 0 for 40 s.
 	Settle  time.Duration
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil for time.Now
 }
 
-// Copier copies attempts to ClickHouse for analysts, while this instance is the
-// one. It is the only writer of the table attempt there. How far it is follows
-// from what is there, so a crash and a ClickHouse that is away lose nothing; what
-// is copied twice counts once, as the table is read with FINAL.
+// Copier copies attempts to ClickHouse for analysts while this instance is the leader. It
+// is the only writer of the table attempt there. Its position is read from that table, so
+// a crash or an outage of ClickHouse loses nothing. The table is read with FINAL, which
+// removes duplicates.
 type Copier struct {
 	CopierConfig
 
-	after  int64 // recorded_at of the last that was copied, when known
-	known  bool
-	away   *failurelog.Outage
-	most   int
-	again  time.Duration
-	copied prometheus.Counter
-	failed prometheus.Counter
+	after      int64 // recorded_at of the last copied attempt, if positioned
+	positioned bool
+	failures   *failurelog.Outage
+	most       int
+	retry      time.Duration
+	copied     prometheus.Counter
+	failed     prometheus.Counter
 }
 
-// NewCopier returns a copier. It fails when a metric is registered already.
+// NewCopier returns a copier. It fails if a metric is already registered.
 func NewCopier(c CopierConfig) (*Copier, error) {
 	if c.Database == nil {
 		c.Database = schema.World.Database
@@ -79,15 +77,15 @@ func NewCopier(c CopierConfig) (*Copier, error) {
 		c.Now = time.Now
 	}
 	copier := &Copier{
-		CopierConfig: c, most: copyMost, again: copyAgain,
+		CopierConfig: c, most: copyMost, retry: copyRetry,
 		copied: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_attempts_copied_total", Help: "Attempts of deliveries that were copied to ClickHouse.",
+			Name: "vayu_attempts_copied_total", Help: "Attempts of deliveries copied to ClickHouse.",
 		}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_attempts_copy_failures_total", Help: "Times that copying attempts to ClickHouse failed and was put off.",
+			Name: "vayu_attempts_copy_failures_total", Help: "Failed copies of attempts to ClickHouse; each is retried.",
 		}),
 	}
-	copier.away = failurelog.New(c.Log, "webhooks: ClickHouse", "copying attempts", "they wait", copier.failed)
+	copier.failures = failurelog.New(c.Log, "webhooks: ClickHouse", "copying attempts", "they wait", copier.failed)
 	if c.Metrics == nil {
 		return copier, nil
 	}
@@ -104,19 +102,19 @@ func (c *Copier) Run(ctx context.Context) error {
 	return leader.Run(ctx, leader.Config{DB: c.DB, Name: "attempts", Log: c.Log, Metrics: c.Metrics}, c.run)
 }
 
-// run copies while this instance is the one. What another has copied meanwhile
-// is not known.
+// run copies while this instance leads. It forgets the position first, because another
+// leader may have copied.
 func (c *Copier) run(ctx context.Context, _ leader.Fence) error {
-	c.known = false
+	c.positioned = false
 	for {
 		pause := copyEvery
 		err := c.copyDue(ctx)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the end of ctx is the reason, and no fault
+			return nil //nolint:nilerr // ctx ended, which is not a failure
 		}
-		c.away.Tell(ctx, err)
+		c.failures.Tell(ctx, err)
 		if err != nil {
-			c.known, pause = false, c.again
+			c.positioned, pause = false, c.retry
 		}
 		select {
 		case <-ctx.Done():
@@ -126,14 +124,14 @@ func (c *Copier) run(ctx context.Context, _ leader.Fence) error {
 	}
 }
 
-// copyDue copies everything that is old enough.
+// copyDue copies all attempts that are old enough.
 func (c *Copier) copyDue(ctx context.Context) error {
-	if !c.known {
+	if !c.positioned {
 		var err error
 		if c.after, err = c.latest(ctx); err != nil {
 			return err
 		}
-		c.known = true
+		c.positioned = true
 	}
 	until := c.Now().Add(-c.Settle).UnixMicro()
 	for {
@@ -151,7 +149,7 @@ func (c *Copier) copyDue(ctx context.Context) error {
 	}
 }
 
-// latest is behind what everything is to be copied, by what ClickHouse has.
+// latest returns the position after which attempts are copied, by the rows in ClickHouse.
 func (c *Copier) latest(ctx context.Context) (int64, error) {
 	latest := int64(math.MinInt64)
 	for _, world := range schema.Worlds {
@@ -159,7 +157,7 @@ func (c *Copier) latest(ctx context.Context) (int64, error) {
 		var at int64
 		query := "SELECT count(), toUnixTimestamp64Micro(max(recorded_at)) FROM " + c.Database(world) + ".attempt"
 		if err := c.Conn.QueryRow(ctx, query).Scan(&rows, &at); err != nil {
-			return 0, fmt.Errorf("asking ClickHouse for the latest attempt in %s: %w", world, err)
+			return 0, fmt.Errorf("reading the latest attempt in %s from ClickHouse: %w", world, err)
 		}
 		if rows > 0 {
 			latest = max(latest, at-copyWindow.Microseconds()-1)

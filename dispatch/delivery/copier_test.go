@@ -51,7 +51,7 @@ func newArchive(t *testing.T, db *sqlstore.DB) *archive {
 	return a
 }
 
-// copier is one that has just started.
+// copier returns a new copier.
 func (a *archive) copier() *delivery.Copier {
 	a.t.Helper()
 	c, err := delivery.NewCopier(a.config)
@@ -68,7 +68,7 @@ func (a *archive) copy(c *delivery.Copier) {
 	}
 }
 
-// rows reads what a world has, in words.
+// rows reads columns of a world's attempts as text.
 func (a *archive) rows(world schema.World, columns string) (all []string) {
 	a.t.Helper()
 	rows, err := a.engine.Conn().Query(a.t.Context(), "SELECT concat_ws(' ', "+columns+") FROM "+a.names[world]+".attempt FINAL ORDER BY recorded_at, delivery_id, number")
@@ -89,7 +89,7 @@ func (a *archive) rows(world schema.World, columns string) (all []string) {
 	return all
 }
 
-func TestAttemptsAreCopiedWithoutTheirText(t *testing.T) {
+func TestAttemptsAreCopiedWithoutBodies(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		a := newArchive(t, db)
@@ -129,8 +129,8 @@ func TestAttemptsAreCopiedWithoutTheirText(t *testing.T) {
 	})
 }
 
-// TestEveryAttemptIsCopiedOnce in small batches, with many of one moment, over
-// starts, and over a crash after the first of two databases.
+// Every attempt is copied once: in small batches, with equal timestamps, after restarts,
+// and after a crash between the two databases.
 func TestEveryAttemptIsCopiedOnce(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
@@ -142,7 +142,7 @@ func TestEveryAttemptIsCopiedOnce(t *testing.T) {
 		c := a.copier()
 		for round := range 6 {
 			for range 10 {
-				at = at.Add(time.Duration(rng.IntN(3)) * 30 * time.Second) // every third at the moment of the one before
+				at = at.Add(time.Duration(rng.IntN(3)) * 30 * time.Second) // every third has the timestamp of the previous one
 				world, webhook := schema.Live, "wh_1"
 				if rng.IntN(3) == 0 {
 					world, webhook = schema.Sandbox, "wh_sandbox"
@@ -162,7 +162,7 @@ func TestEveryAttemptIsCopiedOnce(t *testing.T) {
 			switch round {
 			case 2:
 				c = a.copier()
-			case 3: // one world has everything, the other nothing of it
+			case 3: // one world has all rows, the other none
 				a.names[schema.Sandbox] += "_away"
 				a.now = at.Add(time.Hour)
 				c.SetMost(1000)
@@ -187,25 +187,25 @@ func TestEveryAttemptIsCopiedOnce(t *testing.T) {
 	})
 }
 
-// quiet takes log lines of one goroutine for another.
-type quiet struct {
+// logBuffer collects log lines of another goroutine.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (q *quiet) Write(p []byte) (int, error) {
+func (q *logBuffer) Write(p []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.text.Write(p)
 }
 
-func (q *quiet) count(word string) int {
+func (q *logBuffer) count(word string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return strings.Count(q.text.String(), word)
 }
 
-func TestAClickHouseThatIsAwayIsSaidOnce(t *testing.T) {
+func TestClickHouseOutageIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	addAccount(t, db, "acc_1")
@@ -220,7 +220,7 @@ func TestAClickHouseThatIsAwayIsSaidOnce(t *testing.T) {
 		defer mu.Unlock()
 		return a.names[w] + suffix
 	}
-	log, reg := &quiet{}, prometheus.NewRegistry()
+	log, reg := &logBuffer{}, prometheus.NewRegistry()
 	a.config.Log, a.config.Metrics = slog.New(slog.NewTextHandler(log, nil)), reg
 	a.now = start.Add(time.Hour)
 	c := a.copier()

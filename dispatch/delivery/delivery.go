@@ -1,6 +1,5 @@
-// Package delivery keeps deliveries: one event on its way to one subscription,
-// and every attempt that was made. It is the only writer of the tables delivery
-// and attempt, and the place of the state machine of spec 3.3.
+// Package delivery stores deliveries and their attempts. It alone writes the tables
+// delivery and attempt, and it has the state machine of a delivery.
 package delivery
 
 import (
@@ -19,49 +18,49 @@ import (
 	"vayu/schema"
 )
 
-// Row is a delivery that waits for an attempt.
+// Row is a waiting delivery.
 type Row struct {
 	ID       string
 	Webhook  string
 	EventID  string
 	Type     schema.EventType
 	World    schema.World
-	Attempts int       // that are recorded
-	DueAt    time.Time // of the next, before it was leased
-	Envelope []byte    // shared; never changed
-	Trace    string    // of the event, and
-	Happened time.Time // when that was
+	Attempts int       // recorded attempts
+	DueAt    time.Time // of the next attempt, before the lease
+	Envelope []byte    // shared and read-only
+	Trace    string    // of the event
+	Happened time.Time // creation of the event
 }
 
-// Lease is the right to make attempts for a while. Token is that of one claim.
+// Lease is a time-limited right to make attempts. Token is unique to one claim.
 type Lease struct {
 	Token string
 	Until time.Time
 }
 
-// Order is a delivery to be stored.
+// Order is a delivery to store.
 type Order struct {
 	Event   *outbox.Event
 	Webhook string
-	// Lease says that it goes to the caller at once; else it is due now.
+	// Lease means that the caller gets a lease; otherwise the delivery is due now.
 	Lease bool
 }
 
-// Want is how many due deliveries of a subscription are asked for.
+// LaneClaim is a request for at most Limit due deliveries of a subscription.
 type Want struct {
 	Webhook string
 	Most    int
 }
 
-// Claimed is what Claim found for a Want. Next is when what is left is due at the
-// earliest, which may have passed; zero when nothing waits.
+// Claimed is the result of a LaneClaim. Next is when the earliest remaining delivery is
+// due, possibly in the past. It is zero if none waits.
 type Claimed struct {
 	Webhook string
 	Rows    []Row
 	Next    time.Time
 }
 
-// Outcome is an attempt that was made, and what follows from it.
+// Outcome is an attempt and the transition that it causes.
 type Outcome struct {
 	Row    *Row
 	Token  string
@@ -69,35 +68,35 @@ type Outcome struct {
 	Verdict
 }
 
-// Verdict is what follows from an attempt.
+// Transition is the state of a delivery after an attempt.
 type Verdict struct {
 	State schema.DeliveryState // waiting, delivered or failed
-	DueAt time.Time            // of the next attempt, when waiting
+	DueAt time.Time            // of the next attempt, if waiting
 }
 
-// Config is what a Service is made of.
+// Config configures a Service.
 type Config struct {
 	DB  *sqlstore.DB
 	Box *encryption.Box
 	// Change makes handlers of changes: access.Service.Change.
 	Change func(access.Changer) httpapi.Handler
-	// Wake is told, after the commit, of a subscription that has something due.
-	Wake func(webhook string) // nil for nobody
-	// Backlog is how many deliveries may wait for one webhook; 0 for any number.
+	// Wake is called after the commit with a subscription that has a delivery due.
+	Wake func(webhook string) // nil for none
+	// Backlog limits the waiting deliveries of a webhook; 0 means no limit.
 	Backlog int
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil for time.Now
 }
 
-// Service answers about deliveries, and cleans up.
+// Service serves the API of deliveries and cleans up. It is safe for concurrent use.
 type Service struct {
 	Config
 
 	metrics *metrics
 }
 
-// New returns a service. It fails when a metric is registered already.
+// New returns a service. It fails if a metric is already registered.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -115,16 +114,15 @@ func New(c Config) (*Service, error) {
 	return &Service{Config: c, metrics: m}, nil
 }
 
-// Test stores a delivery of one event to one subscription, due now, and returns
-// its id.
+// Test stores a test delivery of an event to a subscription, due now, and returns its id.
 func (s *Service) Test(tx *sqlstore.Tx, event *outbox.Event, webhook string) (id string, err error) {
 	now := s.Now()
 	id = newID(now)
-	stored, err := insertFresh(tx, []fresh{{
+	stored, err := insertNew(tx, []newDelivery{{
 		id: id, event: event.ID, webhook: webhook, account: event.Account, world: event.World, dueAt: now.UnixMicro(),
 	}}, now)
 	if err == nil && !stored[0] {
-		err = fmt.Errorf("event %s is on its way to %s already", event.ID, webhook)
+		err = fmt.Errorf("event %s already has a delivery to %s", event.ID, webhook)
 	}
 	tx.After(func() { s.Wake(webhook) })
 	return id, err

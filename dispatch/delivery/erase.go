@@ -2,8 +2,8 @@ package delivery
 
 import "vayu/internal/sqlstore"
 
-// Personal is what is erased of an account: all its deliveries, with their attempts. An
-// attempt that is under way finds no delivery any more, and is not recorded.
+// Personal returns the erasure of an account: all its deliveries with their attempts. The
+// outcome of an attempt in flight is then dropped.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

@@ -84,10 +84,10 @@ func (c *Copier) CopyDue(ctx context.Context) error { return c.copyDue(ctx) }
 func (c *Copier) SetMost(n int) { c.most = n }
 
 // SetAgain sets the pause after a failure.
-func (c *Copier) SetAgain(d time.Duration) { c.again = d }
+func (c *Copier) SetAgain(d time.Duration) { c.retry = d }
 
 // Bound is what Run does each ten seconds.
 func (s *Service) Bound(ctx context.Context) error { return s.bound(ctx) }
 
 // ForgetBacklogs is what Run does each minute.
-func (s *Service) ForgetBacklogs(ctx context.Context) error { return s.forgetBacklogs(ctx) }
+func (s *Service) ForgetBacklogs(ctx context.Context) error { return s.purgeBacklogs(ctx) }

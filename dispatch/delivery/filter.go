@@ -13,30 +13,30 @@ import (
 	"vayu/schema"
 )
 
-// filter is which deliveries are asked for.
+// filter selects deliveries.
 type filter struct {
 	state          schema.DeliveryState // "" for all
 	retried        string               // "true" or "false"; "" for both
 	webhook, event string               // "" for all
-	from, to       int64                // microseconds; to is not part of it
-	after          string               // the last of the page before
-	// readable are the types of events that the key may read; nil for all.
+	from, to       int64                // microseconds; to is exclusive
+	after          string               // id of the last delivery of the previous page
+	// readable are the event types that the key may read; nil for all.
 	readable []schema.EventType
 	limit    int
 }
 
-// scanMost bounds how many deliveries one request looks at for those that no
-// index finds: some milliseconds, and who asks for rare ones asks again.
+// scanMost bounds the deliveries that one request scans for conditions without an index.
+// It takes some milliseconds; a client continues with the cursor.
 const scanMost = 10_000
 
-// question is a statement on its way to be one, and its values.
-type question struct {
+// query is an SQL statement under construction, with its arguments.
+type query struct {
 	text string
 	args []any
 }
 
-// and adds a condition that ends with its value.
-func (q *question) and(condition string, value any) {
+// and adds a condition that ends with its argument.
+func (q *query) and(condition string, value any) {
 	if len(q.args) > 0 {
 		q.text += " AND "
 	}
@@ -44,11 +44,11 @@ func (q *question) and(condition string, value any) {
 	q.text += condition + "$" + strconv.Itoa(len(q.args))
 }
 
-// indexed adds what an index finds, in the order of ids. A webhook or an event
-// belongs to one account, and is known to be the caller's: asking for the account
-// beside it would only lead the planner astray. The state stands as it is, because
-// only so an index of failed ones is seen to fit.
-func (f *filter) indexed(q *question, c *httpapi.Call) {
+// indexed adds the conditions that an index serves, ordered by id. A webhook or an event
+// was checked to be the caller's. An account condition besides it would mislead the
+// planner. The state is a literal, so that the partial index of failed deliveries
+// matches.
+func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
 	}
@@ -71,18 +71,18 @@ func (f *filter) indexed(q *question, c *httpapi.Call) {
 	}
 }
 
-// indexedFailed reports whether an index of failed deliveries fits. Those of one
-// event are few, and found by it.
+// indexedFailed reports whether an index of failed deliveries fits. Deliveries of one
+// event are few and found by the event.
 func (f *filter) indexedFailed() bool { return f.state == schema.DeliveryFailed && f.event == "" }
 
-// unindexed is what has to be read for: a delivery changes its state for each of
-// its indices, and those that few ask for are not worth it.
+// unindexed returns the conditions without an index. Rarely used indexes would cost an
+// update for each change of state.
 func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {
 	case f.state == "" || failed:
 	case f.event != "":
-		text = " AND d.state || '' = '" + string(f.state) + "'" // so that no index of a state is seen to fit
+		text = " AND d.state || '' = '" + string(f.state) + "'" // keeps the planner from an index of states
 	default:
 		text = " AND d.state = '" + string(f.state) + "'"
 	}
@@ -95,14 +95,14 @@ func (f *filter) unindexed() (text string) {
 	return text
 }
 
-// restricted reports whether there are types of events that the key may not read.
-// The type of a delivery is in its event, so that no index of deliveries finds it.
+// restricted reports whether the key may not read some event types. The type is in the
+// event, so no index of deliveries has it.
 func (f *filter) restricted() bool {
 	return f.readable != nil && len(f.readable) < len(schema.EventTypes)
 }
 
-// types adds the types of events that the key may read.
-func (f *filter) types(q *question) {
+// types adds the event types that the key may read.
+func (f *filter) types(q *query) {
 	if !f.restricted() {
 		return
 	}
@@ -117,10 +117,10 @@ func (f *filter) types(q *question) {
 	q.text += ")"
 }
 
-// query is the statement for one more than the limit, of those that are not below
-// the id floor.
+// query returns the statement for one row more than the limit. floor is the lowest id; ""
+// for none.
 func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
-	q := question{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
+	q := query{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
 	f.indexed(&q, c)
 	f.instants(&q)
 	f.types(&q)
@@ -131,18 +131,18 @@ func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	return q.text + f.unindexed() + " ORDER BY d.id DESC LIMIT $" + strconv.Itoa(len(q.args)), q.args
 }
 
-// lowest is the statement for the id of the last that one request looks at.
+// lowest returns the statement for the id of the last delivery that one request scans.
 func (f *filter) lowest(c *httpapi.Call) (string, []any) {
-	q := question{text: "SELECT d.id FROM delivery d WHERE "}
+	q := query{text: "SELECT d.id FROM delivery d WHERE "}
 	f.indexed(&q, c)
-	// As it is, because PostgreSQL takes a value for a tenth of all rows.
+	// literal, because PostgreSQL estimates a parameter as a tenth of all rows
 	return q.text + " ORDER BY d.id DESC LIMIT 1 OFFSET " + strconv.Itoa(scanMost-1), q.args
 }
 
-// page is what a filter lets through, and the id after which the next page begins,
-// "" when this is the last. With something that no index finds, a page may be
-// short of its limit and not the last. The deliveries of one event are no more
-// than its account has webhooks, and are looked through at once.
+// page returns the matching deliveries and the id after which the next page begins; "" on
+// the last page. With conditions without an index, a page may be shorter than its limit
+// and not the last. An event has at most one delivery per webhook, so all of them are
+// scanned at once.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
 	if f.event == "" && (f.unindexed() != "" || f.restricted()) {
@@ -162,9 +162,8 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 	return all, floor, nil
 }
 
-// ids adds a range of time as one of the index: an id holds the millisecond in
-// which its delivery was made.
-func (f *filter) ids(q *question) {
+// ids adds a time range as a range of ids, which contain the millisecond of creation.
+func (f *filter) ids(q *query) {
 	if id, ok := pagination.FirstID(idPrefix, f.from); ok && f.from != math.MinInt64 {
 		q.and("d.id >= ", id)
 	}
@@ -176,8 +175,8 @@ func (f *filter) ids(q *question) {
 	}
 }
 
-// instants adds a range of time to the microsecond.
-func (f *filter) instants(q *question) {
+// instants adds a time range to the microsecond.
+func (f *filter) instants(q *query) {
 	if f.from != math.MinInt64 {
 		q.and("d.created_at >= ", f.from)
 	}

@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// healthMost bounds the deliveries that a webhook's health is judged by, and so
-	// its cost: with eight attempts each, 8,000 rows that are found by their keys.
+	// healthMost bounds the deliveries that determine a webhook's health. With eight
+	// attempts each, that is 8,000 rows found by key.
 	healthMost = 1000
 	// healthRecent is how many of the newest attempts decide between healthy and
-	// degraded. With fewer a single failure would be forgotten at once, with many more
-	// an endpoint that was mended would be called degraded for hours.
+	// degraded. Fewer would ignore a single failure at once. More would keep a repaired
+	// endpoint degraded for hours.
 	healthRecent = 20
-	// failingFrom is how many attempts must have failed in a row, to this moment, for a
-	// webhook to be failing. The first three of one delivery are made within 40 s: a
-	// receiver that is restarted fails one or two, one that is down fails all.
+	// failingFrom is how many of the newest attempts in a row must have failed for a
+	// webhook to be failing. The first three attempts of a delivery take 40 s: a restart
+	// fails one or two of them, an outage all.
 	failingFrom = 3
 )
 
-// selectHealth is the newest deliveries of a webhook, each with each of its
-// attempts: along delivery_webhook, and the key of attempt.
+// selectHealth reads the newest deliveries of a webhook with their attempts, by
+// delivery_webhook and the key of attempt.
 const selectHealth = `SELECT d.id, d.state, d.created_at, d.due_at, d.token, d.retried_as, COALESCE(a.number, 0), a.at, a.duration, a.stage, a.http_status, a.error
 	FROM (SELECT id, state, created_at, due_at, token, retried_as FROM delivery WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2) AS d
 	LEFT JOIN attempt a ON a.delivery_id = d.id`
@@ -42,16 +42,15 @@ func (s *Service) health(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	t := newTally(webhook, s.Now())
-	err = sqlstore.Each(view, t.take, selectHealth, webhook, healthMost+1)
+	t := newHealthStats(webhook, s.Now())
+	err = sqlstore.Each(view, t.add, selectHealth, webhook, healthMost+1)
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("reading the health of a webhook: %w", err)
 	}
-	return httpapi.Response{Value: t.shown(active)}, nil
+	return httpapi.Response{Value: t.response(active)}, nil
 }
 
-// isActive reports whether a webhook of the caller's, which is not deleted, is not
-// paused.
+// isActive reports whether a webhook of the caller exists and is not paused.
 func isActive(q sqlstore.Querier, c *httpapi.Call, webhook string) (active bool, err error) {
 	if !schema.IsID(webhook) {
 		return false, schema.NoWebhook("id")

@@ -14,24 +14,24 @@ import (
 	"vayu/schema"
 )
 
-// healthOf asks for a webhook's health.
-func (s *site) healthOf(webhook string) schema.WebhookHealth {
+// healthOf reads the health of a webhook.
+func (s *apiFixture) healthOf(webhook string) schema.WebhookHealth {
 	s.t.Helper()
-	return read[schema.WebhookHealth](s.t, s.live("GET", "/v1/webhooks/"+webhook+"/health", ""), 200)
+	return read[schema.WebhookHealth](s.t, s.liveRequest("GET", "/v1/webhooks/"+webhook+"/health", ""), 200)
 }
 
 // attempted stores a delivery whose first attempt was answered with a status.
-func (s *site) attempted(webhook string, status int) delivery.Row {
+func (s *apiFixture) attempted(webhook string, status int) delivery.Row {
 	s.t.Helper()
-	s.pass(time.Second)
+	s.advance(time.Second)
 	r := s.delivery(schema.Live, webhook)
 	record(s.t, s.DB, s.Now(), outcome(&r, "token", status, s.Now()))
 	return r
 }
 
-func TestTheHealthOfAWebhookInOneWord(t *testing.T) {
+func TestHealthStatus(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		is := func(what string, want schema.Health) {
 			t.Helper()
@@ -62,21 +62,21 @@ func TestTheHealthOfAWebhookInOneWord(t *testing.T) {
 			s.attempted(webhook, http.StatusOK)
 		}
 		is("with one that was given up", schema.HealthDegraded)
-		s.live("POST", "/v1/deliveries/"+given.ID+"/retry", "")
+		s.liveRequest("POST", "/v1/deliveries/"+given.ID+"/retry", "")
 		is("after that is delivered again", schema.HealthHealthy)
 	})
 }
 
-func TestTheHealthOfAWebhookInNumbers(t *testing.T) {
+func TestHealthNumbers(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook, other := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		s.attempted(other, http.StatusOK)
-		s.pass(time.Hour)
+		s.advance(time.Hour)
 		begun := s.Now()
 		at := func(t time.Time) string { return t.Format("2006-01-02T15:04:05.000Z") }
 		answered := s.attempted(webhook, http.StatusOK)
-		s.pass(50 * time.Minute)
+		s.advance(50 * time.Minute)
 		refused := s.delivery(schema.Live, webhook)
 		o := outcome(&refused, "token", 0, s.Now())
 		o.Result.Stage, o.Result.Error, o.Result.Duration = schema.StageTLS, "the certificate has expired", 2*time.Second
@@ -86,7 +86,7 @@ func TestTheHealthOfAWebhookInNumbers(t *testing.T) {
 		sqlstoretest.Exec(t, s.DB, "UPDATE attempt SET at = at - 1, duration = 1000000 WHERE http_status = 418")
 		cancelled := s.delivery(schema.Live, webhook)
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET state = 'cancelled' WHERE id = $1", cancelled.ID)
-		s.delivery(schema.Live, webhook) // an attempt is under way
+		s.delivery(schema.Live, webhook) // an attempt is in flight
 
 		got := s.healthOf(webhook)
 		status, text := 200, at
@@ -111,11 +111,11 @@ func TestTheHealthOfAWebhookInNumbers(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		s.pass(23 * time.Hour)
+		s.advance(23 * time.Hour)
 		if got := s.healthOf(webhook).ByHour[0]; got != want.ByHour[23] {
 			t.Errorf("23 hours later the first is %+v", got)
 		}
-		s.pass(time.Hour)
+		s.advance(time.Hour)
 		for _, hour := range s.healthOf(webhook).ByHour {
 			if hour.Delivered+hour.Failed != 0 {
 				t.Errorf("a day later there is %+v", hour)
@@ -124,10 +124,10 @@ func TestTheHealthOfAWebhookInNumbers(t *testing.T) {
 	})
 }
 
-// Of ten thousand deliveries the newest thousand are looked at.
-func TestHealthIsThatOfTheNewestThousand(t *testing.T) {
+// Of ten thousand deliveries only the newest thousand count.
+func TestHealthUsesNewestThousand(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		s.many(webhook, 10_000, 8)
 		got := s.healthOf(webhook)
@@ -139,25 +139,25 @@ func TestHealthIsThatOfTheNewestThousand(t *testing.T) {
 	})
 }
 
-func TestTheHealthOfWhatIsNotThere(t *testing.T) {
+func TestHealthOfMissingWebhook(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook, sandbox := s.webhook(schema.Live, 1), s.webhook(schema.Sandbox, 2)
 		addAccount(t, s.DB, "acc_other")
 		addWebhook(t, s.DB, "acc_other", schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
 		for _, id := range []string{sandbox, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999", "wh_none", "%00", strings.Repeat("w", 300)} {
-			s.live("GET", "/v1/webhooks/"+id+"/health", "").refused(t, id, 404, schema.NotFound, "id", "webhook")
+			s.liveRequest("GET", "/v1/webhooks/"+id+"/health", "").refused(t, id, 404, schema.NotFound, "id", "webhook")
 		}
-		s.live("GET", "/v1/webhooks/"+webhook+"/health?view=x", "").refused(t, "a parameter", 400, schema.InvalidRequest, "view", "")
+		s.liveRequest("GET", "/v1/webhooks/"+webhook+"/health?view=x", "").refused(t, "a parameter", 400, schema.InvalidRequest, "view", "")
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
-		s.live("GET", "/v1/webhooks/"+webhook+"/health", "").refused(t, "a deleted one", 404, schema.NotFound, "id", "webhook")
+		s.liveRequest("GET", "/v1/webhooks/"+webhook+"/health", "").refused(t, "a deleted one", 404, schema.NotFound, "id", "webhook")
 	})
 }
 
-func TestHealthUsesItsIndices(t *testing.T) {
+func TestHealthUsesIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		spread(t, db)
+		insertSpread(t, db)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		got := sqlstoretest.Plan(t, db, delivery.SelectHealth, "wh_000000000000000001000000001", 1001)
 		if !strings.Contains(got, "delivery_webhook ") || readsAttempts(got) || strings.Contains(got, "TEMP B-TREE") {

@@ -11,14 +11,14 @@ import (
 	"vayu/schema"
 )
 
-// idPrefix begins the id of a delivery.
+// idPrefix is the prefix of delivery ids.
 const idPrefix = "dlv_"
 
-// newID makes the id of one delivery.
+// newID returns an id for a delivery.
 func newID(now time.Time) string { return idPrefix + ulid.MustNewDefault(now).String() }
 
-// newIDs makes n ids in ascending order. The ids of one moment ascend by themselves
-// only while no other goroutine makes one of another moment between them.
+// newIDs returns n ids in ascending order. They are sorted because goroutines share the
+// sequence of a millisecond.
 func newIDs(now time.Time, n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
@@ -28,8 +28,8 @@ func newIDs(now time.Time, n int) []string {
 	return ids
 }
 
-// The texts of Insert. That a row was there already is rare, so it is found out
-// afterwards: RETURNING would be asked for every row.
+// Statements of Insert. Existing rows are rare and looked up afterwards: RETURNING would
+// cost something for every row.
 var (
 	insertDelivery = sqlstore.Group(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,
@@ -38,8 +38,8 @@ var (
 	selectStored = sqlstore.Group(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
 )
 
-// fresh is a delivery to be stored.
-type fresh struct {
+// newDelivery is a delivery to store.
+type newDelivery struct {
 	id, event, webhook, account string
 	world                       schema.World
 	retryOf                     string // "" for none
@@ -47,13 +47,12 @@ type fresh struct {
 	token                       string // "" for none
 }
 
-// Insert stores deliveries of events and returns those that it leased. One that
-// is there already, by event and subscription, stays as it is and is not
-// returned.
+// Insert stores deliveries of events and returns those with a lease. It is idempotent: an
+// existing delivery of the event and subscription is neither changed nor returned.
 func Insert(tx *sqlstore.Tx, orders []Order, lease Lease, now time.Time) ([]Row, error) {
-	all, ids := make([]fresh, len(orders)), newIDs(now, len(orders))
+	all, ids := make([]newDelivery, len(orders)), newIDs(now, len(orders))
 	for i, o := range orders {
-		all[i] = fresh{
+		all[i] = newDelivery{
 			id: ids[i], event: o.Event.ID, webhook: o.Webhook, account: o.Event.Account, world: o.Event.World,
 			dueAt: now.UnixMicro(),
 		}
@@ -61,7 +60,7 @@ func Insert(tx *sqlstore.Tx, orders []Order, lease Lease, now time.Time) ([]Row,
 			all[i].dueAt, all[i].token = lease.Until.UnixMicro(), lease.Token
 		}
 	}
-	stored, err := insertFresh(tx, all, now)
+	stored, err := insertNew(tx, all, now)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +76,8 @@ func Insert(tx *sqlstore.Tx, orders []Order, lease Lease, now time.Time) ([]Row,
 	return leased, nil
 }
 
-// insertFresh stores deliveries and says of each whether it is new.
-func insertFresh(tx *sqlstore.Tx, all []fresh, now time.Time) (stored []bool, err error) {
+// insertNew stores deliveries and reports for each whether it is new.
+func insertNew(tx *sqlstore.Tx, all []newDelivery, now time.Time) (stored []bool, err error) {
 	stored = make([]bool, len(all))
 	created := now.UnixMicro()
 	err = insertDelivery.Each(len(all), func(text string, from, to int) error {
@@ -105,9 +104,9 @@ func insertFresh(tx *sqlstore.Tx, all []fresh, now time.Time) (stored []bool, er
 	return stored, nil
 }
 
-// markStored finds out which of a group are in the store, where an id is only
-// when this transaction has put it there.
-func markStored(tx *sqlstore.Tx, group []fresh, stored []bool) error {
+// markStored finds which deliveries of a group this transaction has stored: their new ids
+// exist.
+func markStored(tx *sqlstore.Tx, group []newDelivery, stored []bool) error {
 	at := make(map[string]int, len(group))
 	args := make([]any, len(group))
 	for i, d := range group {

@@ -9,7 +9,7 @@ import (
 	"vayu/dispatch/delivery"
 )
 
-func TestIDsOfOneCallAscendBesideOtherCalls(t *testing.T) {
+func TestIDsOfACallAscend(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	var callers sync.WaitGroup

@@ -7,14 +7,14 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Lane is a subscription with deliveries that wait.
+// Lane is a subscription with waiting deliveries.
 type Lane struct {
 	Webhook string
-	Next    time.Time // when the first is due, or the first lease ends
+	Next    time.Time // due time of the first delivery, or end of the first lease
 }
 
-// selectLanes jumps along delivery_due from one subscription to the next: DISTINCT
-// would read every waiting row.
+// selectLanes skips along delivery_due from one subscription to the next. DISTINCT would
+// read every waiting row.
 const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 		SELECT min(webhook_id) FROM delivery WHERE state = 'waiting'
 		UNION ALL
@@ -24,8 +24,8 @@ const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 	SELECT lane.webhook_id, (SELECT min(d.due_at) FROM delivery d WHERE d.state = 'waiting' AND d.webhook_id = lane.webhook_id)
 	FROM lane WHERE lane.webhook_id IS NOT NULL`
 
-// Lanes lists the subscriptions that have something waiting, paused and deleted
-// ones too. It costs a step for each of them, however much waits.
+// Lanes lists the subscriptions with waiting deliveries, including paused and deleted
+// ones. The cost depends on the number of subscriptions, not of deliveries.
 func Lanes(q sqlstore.Querier) ([]Lane, error) {
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (l Lane, err error) {
 		var due int64
@@ -34,7 +34,7 @@ func Lanes(q sqlstore.Querier) ([]Lane, error) {
 		return l, err
 	}, selectLanes)
 	if err != nil {
-		return nil, fmt.Errorf("listing what waits: %w", err)
+		return nil, fmt.Errorf("listing subscriptions with waiting deliveries: %w", err)
 	}
 	return all, nil
 }

@@ -41,7 +41,7 @@ func (s *Service) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
 	return s.answer(c, params)
 }
 
-// answer is a page of the deliveries that parameters ask for.
+// answer returns a page of the deliveries that match the parameters.
 func (s *Service) answer(c *httpapi.Call, params map[string]string) (httpapi.Response, error) {
 	f, list, err := s.filterOf(c, params)
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *Service) answer(c *httpapi.Call, params map[string]string) (httpapi.Res
 	return httpapi.Response{Value: reply}, nil
 }
 
-// filterOf reads parameters, with every fault of them, and names the list to
-// which its cursors belong.
+// filterOf parses parameters and reports all their errors. list identifies the list in
+// its cursors.
 func (s *Service) filterOf(c *httpapi.Call, params map[string]string) (f filter, list string, err error) {
 	var faults schema.Faults
 	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
@@ -84,7 +84,7 @@ func (s *Service) filterOf(c *httpapi.Call, params map[string]string) (f filter,
 	return f, list, faults.Problem()
 }
 
-// allowed reports whether all that a filter names is the caller's.
+// allowed reports whether the webhook and the event of a filter belong to the caller.
 func (f *filter) allowed(q sqlstore.Querier, c *httpapi.Call) (bool, error) {
 	for table, id := range map[string]string{"webhook": f.webhook, "event": f.event} {
 		if id == "" {
@@ -103,7 +103,7 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	d, err := detailed(s.DB.View(c.Context()), c, mux.Vars(c.Request)["id"], s.Now())
-	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // attempts hold what receivers answered to it
+	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // attempts hold the receiver's reply to the event
 		err = schema.UnreadableEvent("", d.EventType)
 	}
 	return httpapi.Response{Value: schema.DeliveryShown{Status: schema.Success, Data: d}}, err

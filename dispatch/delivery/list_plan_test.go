@@ -10,11 +10,11 @@ import (
 	"vayu/schema"
 )
 
-// spread puts 20,000 deliveries with an attempt each into the store, of many events,
-// accounts and states, so that PostgreSQL sees what its indices are for.
-func spread(t *testing.T, db *sqlstore.DB) {
+// insertSpread stores 20,000 deliveries with an attempt each, of many events, accounts
+// and states, so that PostgreSQL prefers the indexes.
+func insertSpread(t *testing.T, db *sqlstore.DB) {
 	t.Helper()
-	crowd(t, db, 20_000, 100)
+	insertWaiting(t, db, 20_000, 100)
 	sqlstoretest.Exec(t, db, `INSERT INTO event (id, account_id, mode, type, created_at, envelope)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
 		SELECT 'evt_' || CAST(i AS TEXT), 'acc_crowd', 'live', 'payment.succeeded', 1, $1 FROM n`, []byte("{}"))
@@ -26,17 +26,16 @@ func spread(t *testing.T, db *sqlstore.DB) {
 		SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, make([]byte, 1000)) // as receivers answer
 }
 
-// readsAttempts reports whether a plan reads attempts otherwise than by their key.
+// readsAttempts reports whether a plan reads attempts other than by key.
 func readsAttempts(plan string) bool {
 	return !strings.Contains(plan, "USING INDEX sqlite_autoindex_attempt_1") && !strings.Contains(plan, "attempt_pkey") && strings.Contains(plan, "attempt") ||
 		strings.Contains(plan, "SCAN a") || strings.Contains(plan, "Seq Scan on attempt")
 }
 
-// TestListsUseTheirIndices as claims do.
-func TestListsUseTheirIndices(t *testing.T) {
+func TestListsUseIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		spread(t, db)
+		insertSpread(t, db)
 		const wh = "wh_000000000000000001000000001"
 		for _, analyzed := range []bool{false, true} {
 			if analyzed {
@@ -76,12 +75,12 @@ func TestListsUseTheirIndices(t *testing.T) {
 	})
 }
 
-// The deliveries of one event are found by the key that keeps them from being there
-// twice, whatever else is asked.
-func TestDeliveriesOfAnEventUseTheirIndex(t *testing.T) {
+// The deliveries of an event are found by their unique key, whatever other conditions
+// there are.
+func TestListOfAnEventUsesIndex(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		spread(t, db)
+		insertSpread(t, db)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		index := "delivery_event_id_webhook_id_retry_of_key"
 		if db.Name() != "postgres" {

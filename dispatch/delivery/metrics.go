@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what the service counts.
+// metrics are the counters of the service.
 type metrics struct {
 	cancelled, purged, overflowed, failures prometheus.Counter
 }
@@ -16,10 +16,10 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	m := &metrics{
-		cancelled:  counter("vayu_deliveries_cancelled_total", "Deliveries that waited for a subscription that was deleted."),
-		purged:     counter("vayu_deliveries_purged_total", "Deliveries that were deleted because they had been finished for 30 days."),
-		overflowed: counter("vayu_deliveries_overflowed_total", "Deliveries that failed because more waited for their webhook than may."),
-		failures:   counter("vayu_deliveries_cleaning_failures_total", "Times that cleaning up failed and was put off."),
+		cancelled:  counter("vayu_deliveries_cancelled_total", "Waiting deliveries cancelled because their webhook was deleted."),
+		purged:     counter("vayu_deliveries_purged_total", "Deliveries purged 30 days after they finished."),
+		overflowed: counter("vayu_deliveries_overflowed_total", "Deliveries failed because the backlog of their webhook exceeded its limit."),
+		failures:   counter("vayu_deliveries_cleaning_failures_total", "Failed cleanups of deliveries; each is retried."),
 	}
 	if reg == nil {
 		return m, nil

@@ -18,41 +18,41 @@ import (
 	"vayu/schema"
 )
 
-// modelled is a delivery as the simple model has it.
-type modelled struct {
+// modelDelivery is a delivery of the model.
+type modelDelivery struct {
 	stored
 
 	webhook string
 }
 
-// held is a row that a claimer has and has not dealt with.
-type held struct {
+// leasedRow is a row that a claimer has leased and not finished.
+type leasedRow struct {
 	row   delivery.Row
 	token string
 }
 
-// model is what the store must do, in a map.
+// model is the expected state of the store.
 type model struct {
 	t     *testing.T
 	db    *sqlstore.DB
 	rng   *rand.Rand
 	now   time.Time
-	all   map[string]*modelled
+	all   map[string]*modelDelivery
 	known map[string]string // id by event and subscription
-	held  []held
+	held  []leasedRow
 	event int
 	turn  int
 }
 
-// TestTheStoreDoesWhatTheModelDoes walks at random through stores, claims,
-// outcomes, releases and time, and compares everything after each step.
-func TestTheStoreDoesWhatTheModelDoes(t *testing.T) {
+// Random inserts, claims, outcomes, releases and clock steps on the store equal those of
+// the model.
+func TestStoreMatchesModel(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		for seed := range uint64(4) {
 			sqlstoretest.Exec(t, db, "DELETE FROM attempt")
 			sqlstoretest.Exec(t, db, "DELETE FROM delivery")
-			m := &model{t: t, db: db, rng: rand.New(rand.NewPCG(seed, 1)), now: start, all: map[string]*modelled{}, known: map[string]string{}, event: int(seed+1) * 1000}
+			m := &model{t: t, db: db, rng: rand.New(rand.NewPCG(seed, 1)), now: start, all: map[string]*modelDelivery{}, known: map[string]string{}, event: int(seed+1) * 1000}
 			for step := range 120 {
 				m.turn++
 				m.now = m.now.Add(time.Duration(m.rng.IntN(40)) * time.Second)
@@ -87,7 +87,7 @@ func (m *model) step() string {
 	}
 }
 
-// lease is a new one, often over before the next step.
+// lease returns a new lease that often expires before the next step.
 func (m *model) lease() delivery.Lease {
 	return lease(fmt.Sprint("token-", m.turn), m.now.Add(time.Duration(1+m.rng.IntN(90))*time.Second))
 }
@@ -97,7 +97,7 @@ func (m *model) insert() {
 	l := m.lease()
 	for range 1 + m.rng.IntN(20) {
 		e := &outbox.Event{ID: fmt.Sprintf("evt_model_%06d", m.event-m.rng.IntN(3)), Account: "acc_1"}
-		if one[int](m.t, m.db, "SELECT count(*) FROM event WHERE id = $1", e.ID) == 0 {
+		if queryValue[int](m.t, m.db, "SELECT count(*) FROM event WHERE id = $1", e.ID) == 0 {
 			e = addEvent(m.t, m.db, "acc_1", schema.Live, e.ID)
 		}
 		if m.rng.IntN(2) == 0 {
@@ -111,15 +111,15 @@ func (m *model) insert() {
 		if m.known[key] != "" {
 			continue
 		}
-		id := one[string](m.t, m.db, "SELECT id FROM delivery WHERE event_id = $1 AND webhook_id = $2", o.Event.ID, o.Webhook)
+		id := queryValue[string](m.t, m.db, "SELECT id FROM delivery WHERE event_id = $1 AND webhook_id = $2", o.Event.ID, o.Webhook)
 		m.known[key] = id
-		d := &modelled{stored: stored{State: "waiting", Due: m.now.UnixMicro()}, webhook: o.Webhook}
+		d := &modelDelivery{stored: stored{State: "waiting", Due: m.now.UnixMicro()}, webhook: o.Webhook}
 		if o.Lease {
 			d.Due, d.Token = l.Until.UnixMicro(), l.Token
 			if len(leased) == 0 || leased[0].ID != id {
 				m.t.Fatalf("%s was not leased", id)
 			}
-			m.held = append(m.held, held{leased[0], l.Token})
+			m.held = append(m.held, leasedRow{leased[0], l.Token})
 			leased = leased[1:]
 		}
 		m.all[id] = d
@@ -129,7 +129,7 @@ func (m *model) insert() {
 	}
 }
 
-// due are the ids of a lane that can be claimed, in their order.
+// due returns the ids of a lane that can be claimed, in order.
 func (m *model) due(webhook string) (all []string) {
 	for id, d := range m.all {
 		if d.webhook == webhook && d.State == "waiting" && d.Due <= m.now.UnixMicro() {
@@ -157,7 +157,7 @@ func (m *model) claim() {
 				m.t.Errorf("got %+v, want %+v", r, d)
 			}
 			d.Due, d.Token = l.Until.UnixMicro(), l.Token
-			m.held = append(m.held, held{r, l.Token})
+			m.held = append(m.held, leasedRow{r, l.Token})
 		}
 		if next := m.next(wants[i].Webhook, l.Token); !got.Next.Equal(next) {
 			m.t.Errorf("%s: next is %s, want %s", wants[i].Webhook, got.Next, next)
@@ -174,8 +174,8 @@ func (m *model) next(webhook, token string) (next time.Time) {
 	return next
 }
 
-// some takes some of what is held.
-func (m *model) some() (taken []held) {
+// some returns some of the leased rows.
+func (m *model) some() (taken []leasedRow) {
 	m.rng.Shuffle(len(m.held), func(i, j int) { m.held[i], m.held[j] = m.held[j], m.held[i] })
 	n := m.rng.IntN(len(m.held) + 1)
 	taken, m.held = m.held[:n:n], m.held[n:]
@@ -206,7 +206,7 @@ func (m *model) record() {
 	for d := range maps.Values(m.all) {
 		attempts += d.Attempts
 	}
-	if got := one[int](m.t, m.db, "SELECT count(*) FROM attempt"); got != attempts {
+	if got := queryValue[int](m.t, m.db, "SELECT count(*) FROM attempt"); got != attempts {
 		m.t.Errorf("%d attempts in the store, want %d", got, attempts)
 	}
 }

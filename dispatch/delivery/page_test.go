@@ -26,12 +26,12 @@ func rows(text, first string) (all [][]string) {
 
 // spoken is a duration as the pages write it, to the hour when it is long and
 // not of whole hours.
-func spoken(d time.Duration) string {
+func durationText(d time.Duration) string {
 	switch {
 	case d == 0:
 		return "0"
 	case d > time.Hour && d%time.Hour != 0:
-		return "about " + spoken(d.Truncate(time.Hour))
+		return "about " + durationText(d.Truncate(time.Hour))
 	}
 	text := regexp.MustCompile(`([hms])`).ReplaceAllString(d.String(), " $1 ")
 	text = regexp.MustCompile(`\b0 [ms] `).ReplaceAllString(text, "")
@@ -40,13 +40,13 @@ func spoken(d time.Duration) string {
 
 // What receivers read of the retries, in the source and in the contract, is what
 // they get.
-func TestThePagesTellTheRetriesAsTheyAre(t *testing.T) {
+func TestDocumentedRetriesMatchCode(t *testing.T) {
 	t.Parallel()
 	want := [][]string{{"1", "at once", "0"}}
 	var since time.Duration
 	for i, delay := range delivery.RetryDelays {
 		since += delay
-		want = append(want, []string{string(rune('2' + i)), spoken(delay), spoken(since)})
+		want = append(want, []string{string(rune('2' + i)), durationText(delay), durationText(since)})
 	}
 	contract, err := schema.OpenAPI.ReadFile("openapi.yaml")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestThePagesTellTheRetriesAsTheyAre(t *testing.T) {
 }
 
 // The page names every state and every type.
-func TestThePageNamesWhatThereIs(t *testing.T) {
+func TestDocumentNamesStatesAndTypes(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(receiving)
 	if err != nil {

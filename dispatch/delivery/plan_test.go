@@ -9,12 +9,11 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL
-// would not rather read it whole.
-func TestStatementsUseTheirIndices(t *testing.T) {
+// The tables have enough rows that PostgreSQL does not prefer a scan.
+func TestStatementsUseIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		crowd(t, db, 20_000, 100)
+		insertWaiting(t, db, 20_000, 100)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		group := func(columns int, values ...any) (args []any) {
 			for range 16 {
@@ -46,7 +45,7 @@ func TestStatementsUseTheirIndices(t *testing.T) {
 	})
 }
 
-// wantPlan demands that a statement uses indices.
+// wantPlan requires that a statement uses indexes.
 func wantPlan(t *testing.T, db *sqlstore.DB, query string, args []any, indices ...string) {
 	t.Helper()
 	got := sqlstoretest.Plan(t, db, query, args...)

@@ -9,22 +9,20 @@ import (
 	"vayu/schema"
 )
 
-// recordOutcomes moves deliveries on. An acknowledgement counts whatever the
-// token says, as long as the delivery waits: the receiver has the event, and
-// every further attempt would only bring it again.
+// recordOutcomes updates deliveries. An acknowledgement counts without a valid lease
+// while the delivery waits: the receiver has the event, and another attempt would repeat
+// it.
 var recordOutcomes = sqlstore.Group(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
 	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
 	RETURNING delivery.id, delivery.attempts`)
 
-// insertAttempt stores attempts.
 var insertAttempt = sqlstore.Group(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
-// Record stores attempts and moves their deliveries on, in one transaction. It
-// returns how many outcomes were stale: their lease was over and another
-// instance's is in force, or the delivery is finished; those are not stored,
-// except that an acknowledgement always counts.
+// Record stores attempts and updates their deliveries, in one transaction. It returns the
+// number of stale outcomes: the delivery is finished or leased by another instance. Stale
+// outcomes are not stored, except acknowledgements of waiting deliveries.
 func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
 	for len(outcomes) > 0 {
 		round, rest := distinct(outcomes)
@@ -38,8 +36,8 @@ func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err 
 	return stale, nil
 }
 
-// distinct are the first outcomes of each delivery, and the others: one
-// statement changes a row once.
+// distinct splits off the first outcome of each delivery, because one statement updates a
+// row once.
 func distinct(outcomes []Outcome) (first, rest []Outcome) {
 	seen := make(map[string]struct{}, len(outcomes))
 	for i, o := range outcomes {
@@ -61,8 +59,7 @@ func distinct(outcomes []Outcome) (first, rest []Outcome) {
 	return first, rest
 }
 
-// record stores outcomes of different deliveries, and returns how many it has
-// stored.
+// record stores outcomes of different deliveries and returns how many it stored.
 func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
 	numbers := make(map[string]int64, len(outcomes))
 	err = recordOutcomes.Each(len(outcomes), func(text string, from, to int) error {
@@ -96,7 +93,7 @@ func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err erro
 	return len(stored), insertAttempts(tx, stored, numbers, now)
 }
 
-// insertAttempts stores what is told of attempts.
+// insertAttempts stores the details of attempts.
 func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int64, now time.Time) error {
 	recorded := now.UnixMicro()
 	return insertAttempt.Each(len(outcomes), func(text string, from, to int) error {
@@ -115,8 +112,8 @@ func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int
 	})
 }
 
-// storable is a text that PostgreSQL takes, too: what a receiver sends must not
-// undo the other outcomes of its group.
+// storable replaces characters that PostgreSQL rejects. A receiver's reply must not roll
+// back the outcomes of others.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

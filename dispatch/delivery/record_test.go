@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stored is a delivery as it stands in the store.
+// stored is a stored delivery.
 type stored struct {
 	State    string
 	Attempts int
@@ -43,7 +43,7 @@ func table(t *testing.T, db *sqlstore.DB) map[string]stored {
 	return all
 }
 
-// leased stores deliveries of fresh events to wh_1 under the token "mine".
+// leased stores deliveries of new events to wh_1 with the lease token "mine".
 func leased(t *testing.T, db *sqlstore.DB, n int) []delivery.Row {
 	t.Helper()
 	orders := make([]delivery.Order, n)
@@ -53,7 +53,7 @@ func leased(t *testing.T, db *sqlstore.DB, n int) []delivery.Row {
 	return insert(t, db, orders, lease("mine", start.Add(time.Minute)), start)
 }
 
-func TestAnAttemptIsStoredWithWhatFollows(t *testing.T) {
+func TestRecordStoresAttemptAndTransition(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 4)
@@ -102,14 +102,14 @@ func TestAnyErrorTextIsStored(t *testing.T) {
 		o := outcome(&rows[0], "mine", 500, start)
 		o.Result.Error, o.Result.Body = "malformed \x00 \xff header", []byte{0, 0xff}
 		record(t, db, start, o)
-		if got := one[string](t, db, "SELECT error FROM attempt"); got != "malformed \uFFFD \uFFFD header" {
+		if got := queryValue[string](t, db, "SELECT error FROM attempt"); got != "malformed \uFFFD \uFFFD header" {
 			t.Errorf("got %q", got)
 		}
 	})
 }
 
-// TestAStaleOutcomeChangesNothing, unless the receiver has the event.
-func TestAStaleOutcomeChangesNothing(t *testing.T) {
+// A stale outcome is ignored, unless the receiver has acknowledged.
+func TestStaleOutcomeIsIgnored(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 4)
@@ -118,8 +118,8 @@ func TestAStaleOutcomeChangesNothing(t *testing.T) {
 		if stale := record(t, db, over, outcome(&rows[0], "mine", 500, start), outcome(&rows[1], "mine", 200, start)); stale != 1 {
 			t.Errorf("%d were stale, want the 500", stale)
 		}
-		// Whoever took over the second finds that it is finished; the third has both
-		// outcomes in one group, the older first; the fourth nobody took.
+		// The second was finished by another instance. The third has two outcomes in one
+		// group, the older first. The fourth was never claimed.
 		if stale := record(t, db, over, outcome(&taken[1], "theirs", 503, over), outcome(&rows[2], "mine", 500, start), outcome(&taken[2], "theirs", 500, over),
 			outcome(&rows[3], "mine", 500, start)); stale != 2 {
 			t.Errorf("%d were stale, want the 503 and the older 500", stale)
@@ -133,14 +133,14 @@ func TestAStaleOutcomeChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(want, table(t, db)); diff != "" {
 			t.Errorf("the deliveries (-want +got):\n%s", diff)
 		}
-		if n := one[int](t, db, "SELECT count(*) FROM attempt"); n != 3 {
+		if n := queryValue[int](t, db, "SELECT count(*) FROM attempt"); n != 3 {
 			t.Errorf("%d attempts, want 3", n)
 		}
 	})
 }
 
-// TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup whichever stands first.
-func TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup(t *testing.T) {
+// An acknowledgement wins, in either order.
+func TestAcknowledgementWinsWithinGroup(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 2)
@@ -156,13 +156,13 @@ func TestAnAcknowledgementWinsOverAnotherOutcomeOfItsGroup(t *testing.T) {
 				t.Errorf("%s is %+v", id, got)
 			}
 		}
-		if n := one[int](t, db, "SELECT count(*) FROM attempt WHERE delivery_id = $1", rows[1].ID); n != 2 {
+		if n := queryValue[int](t, db, "SELECT count(*) FROM attempt WHERE delivery_id = $1", rows[1].ID); n != 2 {
 			t.Errorf("%d attempts, want the one that was not answered and the one that was", n)
 		}
 	})
 }
 
-func TestWhatIsCancelledIsDeliveredAllTheSame(t *testing.T) {
+func TestAcknowledgementCountsForDeletedWebhook(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 1)
@@ -173,7 +173,7 @@ func TestWhatIsCancelledIsDeliveredAllTheSame(t *testing.T) {
 	})
 }
 
-func TestLanesAreThoseWithSomethingWaiting(t *testing.T) {
+func TestLanesHaveWaitingDeliveries(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		lanes := func() []delivery.Lane {

@@ -15,11 +15,11 @@ import (
 	"vayu/schema"
 )
 
-// retryMost is how many deliveries one call makes anew: some tens of
-// milliseconds of one transaction, during which on SQLite others wait.
+// retryMost limits the deliveries of one retry call. The transaction takes some tens of
+// milliseconds, and on SQLite other writes wait.
 const retryMost = 1000
 
-// retryAction is what the audit log calls a retry by hand.
+// retryAction is the audit action of a manual retry.
 const retryAction = "delivery.retry"
 
 // retry answers POST /v1/deliveries/{id}/retry.
@@ -37,7 +37,7 @@ func (s *Service) retry(c *httpapi.Call) (httpapi.Response, error) {
 		}
 		var made []string
 		if err = notDeleted(tx, d.webhook); err == nil {
-			made, err = s.again(tx, c, []old{d})
+			made, err = s.createRetries(tx, c, []old{d})
 		}
 		if err != nil {
 			return httpapi.Response{}, access.Entry{}, err
@@ -52,13 +52,12 @@ func retried(ids []string, more bool) httpapi.Response {
 	}}
 }
 
-// old is a delivery that is made anew.
+// old is a delivery that is retried.
 type old struct{ id, event, webhook string }
 
-// retriable finds a delivery of the caller's and locks it, or says why it cannot
-// be retried; whether its webhook is still there is for the caller to ask. One that
-// waits for its next attempt can be: nobody wants to wait hours for it after the
-// receiver was mended.
+// retriable finds and locks a delivery of the caller, or returns why it cannot be
+// retried. The caller checks that its webhook exists. A delivery that waits for its next
+// attempt is retriable, because that can be hours away.
 func retriable(tx *sqlstore.Tx, c *httpapi.Call, id string, now time.Time) (d old, err error) {
 	if !schema.IsID(id) {
 		return d, errNoDelivery
@@ -73,7 +72,7 @@ func retriable(tx *sqlstore.Tx, c *httpapi.Call, id string, now time.Time) (d ol
 		return d, errNoDelivery
 	}
 	if err != nil {
-		return d, fmt.Errorf("reading the delivery to retry: %w", err)
+		return d, fmt.Errorf("reading a delivery to retry: %w", err)
 	}
 	switch {
 	case retriedAs != "":
@@ -86,7 +85,7 @@ func retriable(tx *sqlstore.Tx, c *httpapi.Call, id string, now time.Time) (d ol
 	return d, nil
 }
 
-// notDeleted refuses what is for a subscription that is gone.
+// notDeleted returns a problem if the subscription is deleted.
 func notDeleted(q sqlstore.Querier, webhook string) error {
 	var deleted bool
 	if err := q.QueryRow("SELECT deleted_at IS NOT NULL FROM webhook WHERE id = $1", webhook).Scan(&deleted); err != nil {
@@ -98,21 +97,21 @@ func notDeleted(q sqlstore.Querier, webhook string) error {
 	return nil
 }
 
-// setRetriedAs links the deliveries that were retried with those that were made,
-// which take the place of those that still waited.
+// setRetriedAs links retried deliveries with the new ones and cancels those that still
+// waited.
 var setRetriedAs = sqlstore.Group(1, `UPDATE delivery SET retried_as = v.column2,
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
-// again makes a new delivery for each of some, due now, and returns
-// their ids. What another call makes anew at the same moment is left to it.
-func (s *Service) again(tx *sqlstore.Tx, c *httpapi.Call, over []old) ([]string, error) {
+// createRetries creates a new delivery, due now, for each old one and returns their ids.
+// Deliveries that a concurrent call retries are skipped.
+func (s *Service) createRetries(tx *sqlstore.Tx, c *httpapi.Call, over []old) ([]string, error) {
 	now := s.Now()
-	all, ids := make([]fresh, len(over)), newIDs(now, len(over))
+	all, ids := make([]newDelivery, len(over)), newIDs(now, len(over))
 	for i, o := range over {
-		all[i] = fresh{id: ids[i], event: o.event, webhook: o.webhook, account: c.Account, world: c.World, retryOf: o.id, dueAt: now.UnixMicro()}
+		all[i] = newDelivery{id: ids[i], event: o.event, webhook: o.webhook, account: c.Account, world: c.World, retryOf: o.id, dueAt: now.UnixMicro()}
 	}
-	stored, err := insertFresh(tx, all, now)
+	stored, err := insertNew(tx, all, now)
 	if err != nil {
 		return nil, err
 	}

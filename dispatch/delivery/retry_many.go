@@ -14,9 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// wanted is the body of POST /v1/deliveries/retry: those of a webhook, all of the
-// account, or some by their ids.
-type wanted struct {
+// retryRequest is the body of POST /v1/deliveries/retry. It selects deliveries of a
+// webhook, of the account, or by id.
+type retryRequest struct {
 	Webhook *string  `json:"webhook_id"`
 	All     bool     `json:"all"`
 	IDs     []string `json:"delivery_ids"`
@@ -24,12 +24,12 @@ type wanted struct {
 	To      *string  `json:"to"`
 }
 
-// filter is which deliveries a body asks for, with every fault of it.
-func (w *wanted) filter() (f filter, err error) {
+// filter returns the filter of a body and reports all its errors.
+func (w *retryRequest) filter() (f filter, err error) {
 	var faults schema.Faults
 	switch {
 	case w.IDs != nil:
-		w.some(&faults)
+		w.checkIDs(&faults)
 		return f, faults.Problem()
 	case w.Webhook == nil && w.All:
 	case w.Webhook == nil || *w.Webhook == "":
@@ -49,8 +49,8 @@ func (w *wanted) filter() (f filter, err error) {
 	return f, faults.Problem()
 }
 
-// some checks the ids of deliveries.
-func (w *wanted) some(faults *schema.Faults) {
+// checkIDs checks the ids of deliveries.
+func (w *retryRequest) checkIDs(faults *schema.Faults) {
 	for name, there := range map[string]bool{"webhook_id": w.Webhook != nil, "all": w.All, "from": w.From != nil, "to": w.To != nil} {
 		if there {
 			faults.AddAs(schema.ConflictingParameters, name, "With delivery_ids there is no "+name+".")
@@ -66,21 +66,21 @@ func (w *wanted) some(faults *schema.Faults) {
 	}
 }
 
-// selectFailed and selectAllFailed begin the questions for failed deliveries that
-// were not retried yet, of a webhook and of an account; their indices are
-// delivery_retriable_webhook and delivery_retriable.
+// selectFailed and selectAllFailed begin the query for failed deliveries without a retry,
+// of a webhook and of an account. Their indexes are delivery_retriable_webhook and
+// delivery_retriable.
 const (
 	selectFailed    = "SELECT d.id, d.event_id, d.webhook_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
 	selectAllFailed = `SELECT d.id, d.event_id, d.webhook_id FROM delivery d JOIN webhook w ON w.id = d.webhook_id AND w.deleted_at IS NULL
 		WHERE d.state = 'failed' AND d.retried_as = '' AND d.account_id = $1 AND d.mode = $2`
 )
 
-// retriable is the statement for the oldest failed deliveries of a filter, one more
-// than a call makes anew.
+// retriable returns the query for the oldest failed deliveries of a filter. It selects
+// one more than a call retries.
 func (f *filter) retriable(c *httpapi.Call) (string, []any) {
-	q := question{selectFailed, []any{f.webhook}}
+	q := query{selectFailed, []any{f.webhook}}
 	if f.webhook == "" {
-		q = question{selectAllFailed, []any{c.Account, c.World.String()}}
+		q = query{selectAllFailed, []any{c.Account, c.World.String()}}
 	}
 	f.ids(&q)
 	f.instants(&q)
@@ -88,8 +88,8 @@ func (f *filter) retriable(c *httpapi.Call) (string, []any) {
 	return q.text + fmt.Sprintf(" ORDER BY d.id LIMIT $%d", len(q.args)), q.args
 }
 
-// failed are the oldest failed deliveries of a filter, one more than a call makes
-// anew when there are more.
+// failed returns the oldest failed deliveries of a filter, at most one more than a call
+// retries.
 func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]old, error) {
 	text, args := f.retriable(c)
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (o old, err error) {
@@ -97,14 +97,14 @@ func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]old, error) {
 		return o, err
 	}, text, args...)
 	if err != nil {
-		return nil, fmt.Errorf("looking for failed deliveries: %w", err)
+		return nil, fmt.Errorf("reading failed deliveries: %w", err)
 	}
 	return all, nil
 }
 
-// named are the deliveries of ids, all of them or none. They are locked in the
-// order of their ids, so that two calls never wait for each other.
-func (s *Service) named(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]old, error) {
+// byIDs returns and locks the deliveries with ids, all or none. It locks in id order, so
+// that two calls cannot deadlock.
+func (s *Service) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]old, error) {
 	places := make([]int, len(ids))
 	for i := range places {
 		places[i] = i
@@ -127,11 +127,11 @@ func (s *Service) named(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]old, 
 	return all, nil
 }
 
-// over are the deliveries that a body asks for, one more than a call makes anew when
-// there are more, and the name of what they belong to.
-func (s *Service) over(tx *sqlstore.Tx, c *httpapi.Call, body *wanted, f *filter) (all []old, about string, err error) {
+// selected returns the deliveries that a body selects, at most one more than a call
+// retries. subject is the webhook or the account.
+func (s *Service) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *filter) (all []old, about string, err error) {
 	if body.IDs != nil {
-		all, err = s.named(tx, c, body.IDs)
+		all, err = s.byIDs(tx, c, body.IDs)
 		return all, c.Account, err
 	}
 	if f.webhook == "" {
@@ -157,7 +157,7 @@ func (s *Service) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	body, err := httpapi.Decode[wanted](c)
+	body, err := httpapi.Decode[retryRequest](c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -166,12 +166,12 @@ func (s *Service) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
-		over, about, err := s.over(tx, c, &body, &f)
+		over, about, err := s.selected(tx, c, &body, &f)
 		if err != nil {
 			return httpapi.Response{}, access.Entry{}, err
 		}
 		more := len(over) > retryMost
-		made, err := s.again(tx, c, over[:min(len(over), retryMost)])
+		made, err := s.createRetries(tx, c, over[:min(len(over), retryMost)])
 		if err != nil || len(made) == 0 {
 			return retried(made, more), access.Entry{}, err
 		}

@@ -18,9 +18,9 @@ import (
 // listed is a list in JSON.
 func listed(all ...string) string { return `["` + strings.Join(all, `","`) + `"]` }
 
-func TestSomeDeliveriesAreRetriedTogether(t *testing.T) {
+func TestRetryByIDs(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		first, second := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		a, b := s.finished(schema.Live, first, http.StatusInternalServerError).ID, s.finished(schema.Live, second, http.StatusOK).ID
 		left, waiting := s.finished(schema.Live, first, http.StatusInternalServerError).ID, s.delivery(schema.Live, first).ID
@@ -31,7 +31,7 @@ func TestSomeDeliveriesAreRetriedTogether(t *testing.T) {
 		got := read[schema.DeliveriesRetried](t, done, 202)
 		var olds []string
 		for _, id := range got.IDs {
-			olds = append(olds, one[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
+			olds = append(olds, queryValue[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
 		}
 		if got.Retried != 2 || got.HasMore || !slices.Equal(olds, []string{b, a}) {
 			t.Errorf("got %+v of %v, want those of %s and %s", got, olds, b, a)
@@ -56,7 +56,7 @@ func TestSomeDeliveriesAreRetriedTogether(t *testing.T) {
 			"twice":                {[]string{left, left}, 400, schema.InvalidRequest, "delivery_ids"},
 			"too many":             {make([]string, 1001), 400, schema.InvalidRequest, "delivery_ids"},
 		} {
-			s.live("POST", path, `{"delivery_ids":`+listed(c.ids...)+`}`).refused(t, what, c.status, c.code, c.field, "")
+			s.liveRequest("POST", path, `{"delivery_ids":`+listed(c.ids...)+`}`).refused(t, what, c.status, c.code, c.field, "")
 		}
 		for body, want := range map[string]struct {
 			code  schema.Code
@@ -67,23 +67,23 @@ func TestSomeDeliveriesAreRetriedTogether(t *testing.T) {
 			`{"delivery_ids":["x"],"from":"2026-11-21"}`: {schema.ConflictingParameters, "from"}, `{"all":true,"webhook_id":"wh_1"}`: {schema.ConflictingParameters, "all"},
 			`{"all":true,"to":"x"}`: {schema.InvalidRequest, "to"}, `{"from":"2026-11-21"}`: {schema.InvalidRequest, "webhook_id"}, `{"all":false}`: {schema.InvalidRequest, "webhook_id"},
 		} {
-			s.live("POST", path, body).refused(t, body, 400, want.code, want.field, "")
+			s.liveRequest("POST", path, body).refused(t, body, 400, want.code, want.field, "")
 		}
-		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery WHERE retry_of <> ''"); n != 2 {
+		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE retry_of <> ''"); n != 2 {
 			t.Errorf("%d were made, want 2: a call that was refused made some", n)
 		}
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = $1", first)
-		s.live("POST", path, `{"delivery_ids":`+listed(left)+`}`).refused(t, "a deleted webhook's", 400, schema.InvalidRequest, "delivery_ids.0", "deleted")
+		s.liveRequest("POST", path, `{"delivery_ids":`+listed(left)+`}`).refused(t, "a deleted webhook's", 400, schema.InvalidRequest, "delivery_ids.0", "deleted")
 	})
 }
 
-func TestAllFailedDeliveriesOfAnAccountAreRetried(t *testing.T) {
+func TestRetryAllOfAnAccount(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		first, second, gone := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2), s.webhook(schema.Live, 3)
 		var want []string
 		for _, webhook := range []string{first, second, gone, first} {
-			s.pass(24 * 3600e9)
+			s.advance(24 * 3600e9)
 			if id := s.finished(schema.Live, webhook, http.StatusInternalServerError).ID; webhook != gone {
 				want = append(want, id)
 			}
@@ -99,8 +99,8 @@ func TestAllFailedDeliveriesOfAnAccountAreRetried(t *testing.T) {
 			want []string
 		}{{`{"all":true,"to":"2026-11-22"}`, want[:1]}, {`{"all":true}`, want[1:]}, {`{"all":true}`, nil}} {
 			var olds []string
-			for _, id := range read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", step.body), 202).IDs {
-				olds = append(olds, one[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
+			for _, id := range read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", step.body), 202).IDs {
+				olds = append(olds, queryValue[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
 			}
 			if diff := cmp.Diff(step.want, olds); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", step.body, diff)
@@ -110,29 +110,29 @@ func TestAllFailedDeliveriesOfAnAccountAreRetried(t *testing.T) {
 }
 
 // A thousand by their ids are one call, and the rest of ten thousand are ten.
-func TestTenThousandDeliveriesAreRetried(t *testing.T) {
+func TestRetryTenThousand(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		s.many(s.webhook(schema.Live, 1), 10_000, 1)
 		var some []string
 		for i := range 1000 {
 			some = append(some, rowID(9*i))
 		}
-		got := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"delivery_ids":`+listed(some...)+`}`), 202)
+		got := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", `{"delivery_ids":`+listed(some...)+`}`), 202)
 		for i := 0; i < 20 && (i == 0 || got.HasMore); i++ {
-			next := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"all":true}`), 202)
+			next := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", `{"all":true}`), 202)
 			got.Retried, got.HasMore = got.Retried+next.Retried, next.HasMore
 		}
-		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); got.Retried != 10_000 || got.HasMore || n != 10_000 {
+		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); got.Retried != 10_000 || got.HasMore || n != 10_000 {
 			t.Errorf("%d were retried, of which %d wait; more: %v", got.Retried, n, got.HasMore)
 		}
 	})
 }
 
-func TestRetriesUseTheirIndices(t *testing.T) {
+func TestRetriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		spread(t, db)
+		insertSpread(t, db)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		for webhook, index := range map[string]string{"": "delivery_retriable", "wh_000000000000000001000000001": "delivery_retriable_webhook"} {
 			text, args := delivery.RetriableQuery(webhook)

@@ -13,12 +13,12 @@ import (
 	"vayu/schema"
 )
 
-func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
+func TestManualRetryHappensOnce(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		failed, delivered, waiting := s.finished(schema.Live, webhook, 500), s.finished(schema.Live, webhook, 200), s.delivery(schema.Live, webhook)
-		s.pass(time.Hour)
+		s.advance(time.Hour)
 		path := func(id string) string { return "/v1/deliveries/" + id + "/retry" }
 		for _, old := range []string{failed.ID, delivered.ID} {
 			first := s.do(schema.Live, "POST", path(old), "", "Idempotency-Key", old)
@@ -30,9 +30,9 @@ func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
 			if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("got %s, want %s again", again.text, first.text)
 			}
-			s.live("POST", path(old), "{}").refused(t, "twice", 409, schema.Conflict, "id", got.IDs[0])
-			before := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+old, ""), 200).Data
-			now := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
+			s.liveRequest("POST", path(old), "{}").refused(t, "twice", 409, schema.Conflict, "id", got.IDs[0])
+			before := read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+old, ""), 200).Data
+			now := read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
 			due := s.Now().Format("2006-01-02T15:04:05.000Z")
 			want := schema.DeliveryDetailed{URL: before.URL, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
 				ID: got.IDs[0], WebhookID: webhook, EventID: before.EventID, EventType: before.EventType, State: schema.DeliveryWaiting,
@@ -45,33 +45,33 @@ func TestADeliveryIsRetriedByHandOnce(t *testing.T) {
 		if !slices.Equal(s.woken, []string{webhook, webhook}) {
 			t.Errorf("woken were %v", s.woken)
 		}
-		s.live("POST", path(waiting.ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "under way")
+		s.liveRequest("POST", path(waiting.ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "under way")
 		other := s.finished(schema.Live, webhook, 500)
 		s.do(schema.Sandbox, "POST", path(other.ID), "").refused(t, "from the sandbox", 404, schema.NotFound, "", "")
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", other.ID)
-		s.live("POST", path(other.ID), "").refused(t, "another account's", 404, schema.NotFound, "", "")
-		s.live("POST", path("dlv_%00"), "").refused(t, "no id", 404, schema.NotFound, "", "")
-		s.live("POST", path(failed.ID), "[]").refused(t, "an array", 400, schema.InvalidRequest, "", "")
-		s.live("POST", path(failed.ID)+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
+		s.liveRequest("POST", path(other.ID), "").refused(t, "another account's", 404, schema.NotFound, "", "")
+		s.liveRequest("POST", path("dlv_%00"), "").refused(t, "no id", 404, schema.NotFound, "", "")
+		s.liveRequest("POST", path(failed.ID), "[]").refused(t, "an array", 400, schema.InvalidRequest, "", "")
+		s.liveRequest("POST", path(failed.ID)+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", s.account, other.ID)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
-		s.live("POST", path(other.ID), "").refused(t, "a deleted webhook", 400, schema.InvalidRequest, "webhook_id", "deleted")
-		if n := one[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'"); n != 2 {
+		s.liveRequest("POST", path(other.ID), "").refused(t, "a deleted webhook", 400, schema.InvalidRequest, "webhook_id", "deleted")
+		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'"); n != 2 {
 			t.Errorf("%d rows in the audit log, want 2", n)
 		}
 	})
 }
 
-func TestADeliveryThatWaitsIsMadeAnew(t *testing.T) {
+func TestRetryOfWaitingDelivery(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		first, second := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook)
 		record(t, s.DB, s.Now(), outcome(&first, "token", 500, s.Now()), outcome(&second, "token", 500, s.Now()))
 		path := "/v1/deliveries/" + first.ID + "/retry"
-		got := read[schema.DeliveriesRetried](t, s.live("POST", path, ""), 202)
-		before := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
-		after := read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
+		got := read[schema.DeliveriesRetried](t, s.liveRequest("POST", path, ""), 202)
+		before := read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
+		after := read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
 		now := s.Now().Format("2006-01-02T15:04:05.000Z")
 		if before.State != schema.DeliveryCancelled || *before.RetriedAs != after.ID || before.NextAttemptAt != nil || *before.FinishedAt != now || len(before.Attempts) != 1 {
 			t.Errorf("the one that waited became %+v", before)
@@ -79,42 +79,42 @@ func TestADeliveryThatWaitsIsMadeAnew(t *testing.T) {
 		if after.State != schema.DeliveryWaiting || *after.RetryOf != first.ID || *after.NextAttemptAt != now || after.Made != 0 {
 			t.Errorf("made was %+v", after)
 		}
-		s.live("POST", path, "").refused(t, "twice", 409, schema.Conflict, "id", after.ID)
-		s.live("POST", "/v1/deliveries/"+after.ID+"/retry", "").refused(t, "one that is due", 400, schema.InvalidRequest, "id", "due now")
-		if n := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`), 202).Retried; n != 0 {
+		s.liveRequest("POST", path, "").refused(t, "twice", 409, schema.Conflict, "id", after.ID)
+		s.liveRequest("POST", "/v1/deliveries/"+after.ID+"/retry", "").refused(t, "one that is due", 400, schema.InvalidRequest, "id", "due now")
+		if n := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`), 202).Retried; n != 0 {
 			t.Errorf("%d were retried as failed, want none: neither has failed", n)
 		}
-		if n := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"delivery_ids":["`+second.ID+`"]}`), 202).Retried; n != 1 {
+		if n := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", `{"delivery_ids":["`+second.ID+`"]}`), 202).Retried; n != 1 {
 			t.Errorf("%d were retried by id, want 1", n)
 		}
-		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'cancelled' AND token = '' AND finished_at IS NOT NULL AND retried_as <> ''"); n != 2 {
+		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'cancelled' AND token = '' AND finished_at IS NOT NULL AND retried_as <> ''"); n != 2 {
 			t.Errorf("%d were taken back, want 2", n)
 		}
-		s.pass(time.Hour)
-		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); n != 2 {
+		s.advance(time.Hour)
+		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); n != 2 {
 			t.Errorf("%d wait, want the two that were made", n)
 		}
 	})
 }
 
-func TestFailedDeliveriesAreRetriedTogether(t *testing.T) {
+func TestRetryFailedDeliveries(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook, other := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		var failed []string
 		for range 6 {
 			failed = append(failed, s.finished(schema.Live, webhook, 500).ID)
 			s.finished(schema.Live, webhook, 200)
-			s.pass(24 * time.Hour)
+			s.advance(24 * time.Hour)
 		}
 		alien := s.finished(schema.Live, other, 500)
 		retry := func(body string) schema.DeliveriesRetried {
 			t.Helper()
-			return read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", body), 202)
+			return read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", body), 202)
 		}
 		olds := func(ids []string) (all []string) {
 			for _, id := range ids {
-				all = append(all, one[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
+				all = append(all, queryValue[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
 			}
 			return all
 		}
@@ -133,31 +133,31 @@ func TestFailedDeliveriesAreRetriedTogether(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", step.span, diff)
 			}
 		}
-		if len(s.woken) != 3 || one[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'") != 3 {
+		if len(s.woken) != 3 || queryValue[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'") != 3 {
 			t.Errorf("%d were woken, want a wake and a row in the audit log for each call that did something", len(s.woken))
 		}
-		if one[string](t, s.DB, "SELECT retried_as FROM delivery WHERE id = $1", alien.ID) != "" {
+		if queryValue[string](t, s.DB, "SELECT retried_as FROM delivery WHERE id = $1", alien.ID) != "" {
 			t.Error("another webhook's delivery was retried")
 		}
 		for body, field := range map[string]string{
 			`{}`: "webhook_id", `{"webhook_id":""}`: "webhook_id", `{"webhook_id":1}`: "webhook_id", `{"webhook_id":"x","from":"yesterday"}`: "from", `{"webhook_id":"x","from":"2026-11-23","to":"2026-11-20"}`: "from",
 		} {
-			s.live("POST", "/v1/deliveries/retry", body).refused(t, body, 400, schema.InvalidRequest, field, "")
+			s.liveRequest("POST", "/v1/deliveries/retry", body).refused(t, body, 400, schema.InvalidRequest, field, "")
 		}
-		s.live("POST", "/v1/deliveries/retry", "").refused(t, "no body", 400, schema.InvalidRequest, "", "")
-		s.live("POST", "/v1/deliveries/retry?x=1", "{}").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
+		s.liveRequest("POST", "/v1/deliveries/retry", "").refused(t, "no body", 400, schema.InvalidRequest, "", "")
+		s.liveRequest("POST", "/v1/deliveries/retry?x=1", "{}").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
 		for _, id := range []string{"wh_none", `\u0000`} {
-			s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+id+`"}`).refused(t, id, 404, schema.NotFound, "webhook_id", "")
+			s.liveRequest("POST", "/v1/deliveries/retry", `{"webhook_id":"`+id+`"}`).refused(t, id, 404, schema.NotFound, "webhook_id", "")
 		}
 		s.do(schema.Sandbox, "POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`).refused(t, "from the sandbox", 404, schema.NotFound, "webhook_id", "")
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
-		s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+other+`"}`).refused(t, "a deleted one", 400, schema.InvalidRequest, "webhook_id", "deleted")
+		s.liveRequest("POST", "/v1/deliveries/retry", `{"webhook_id":"`+other+`"}`).refused(t, "a deleted one", 400, schema.InvalidRequest, "webhook_id", "deleted")
 	})
 }
 
-func TestAThousandAreRetriedInOneCall(t *testing.T) {
+func TestRetryThousandInOneCall(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 		do(t, s.DB, func(tx *sqlstore.Tx) error {
@@ -170,12 +170,12 @@ func TestAThousandAreRetriedInOneCall(t *testing.T) {
 			return nil
 		})
 		for i, want := range []int{1000, 1, 0} {
-			got := read[schema.DeliveriesRetried](t, s.live("POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`), 202)
+			got := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", `{"webhook_id":"`+webhook+`"}`), 202)
 			if got.Retried != want || got.HasMore != (i == 0) || !slices.IsSorted(got.IDs) {
 				t.Errorf("call %d retried %d, more: %v; want %d", i, got.Retried, got.HasMore, want)
 			}
 		}
-		if n := one[int](t, s.DB, "SELECT count(*) FROM delivery old JOIN delivery d ON d.id = old.retried_as AND d.retry_of = old.id WHERE d.state = 'waiting'"); n != 1001 {
+		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery old JOIN delivery d ON d.id = old.retried_as AND d.retry_of = old.id WHERE d.state = 'waiting'"); n != 1001 {
 			t.Errorf("%d are linked, want 1001", n)
 		}
 	})

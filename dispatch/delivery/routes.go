@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Routes are the endpoints about deliveries.
+// Routes returns the routes of deliveries.
 func (s *Service) Routes() []httpapi.Route {
 	const (
 		manage = string(schema.WebhooksManage)

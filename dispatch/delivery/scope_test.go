@@ -22,7 +22,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 		keys := map[string][]schema.Scope{
 			"none": {schema.WebhooksManage}, "recharge": {schema.WebhooksManage, schema.RechargeRead}, "quota": {schema.WebhooksManage, schema.AccountRead},
 		}
-		s := newSite(t, db)
+		s := newFixture(t, db)
 		webhook := s.webhook(schema.Live, 1)
 		paid, quota := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook)
 		sqlstoretest.Exec(t, db, "UPDATE event SET type = 'quota.warning' WHERE id = $1", quota.EventID)
@@ -43,7 +43,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 				}
 			}
 			for _, d := range []delivery.Row{paid, quota} {
-				r := s.as(key).live("GET", "/v1/deliveries/"+d.ID, "")
+				r := s.as(key).liveRequest("GET", "/v1/deliveries/"+d.ID, "")
 				if slices.Contains(want, d.ID) {
 					read[schema.DeliveryShown](t, r, 200)
 				} else {
@@ -60,7 +60,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 
 // narrow makes a live key of the account with some scopes, and waits until the
 // service knows it.
-func (s *site) narrow(scopes ...schema.Scope) (key string) {
+func (s *apiFixture) narrow(scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
 		made, _, err := access.CreateKey(tx, accesstest.Box(s.t), access.KeySpec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
@@ -71,20 +71,20 @@ func (s *site) narrow(scopes ...schema.Scope) (key string) {
 }
 
 // as is the site for a client with another live key.
-func (s *site) as(key string) *site {
-	out := &site{Service: s.Service, t: s.t, url: s.url, account: s.account, keys: s.keys}
+func (s *apiFixture) as(key string) *apiFixture {
+	out := &apiFixture{Service: s.Service, t: s.t, url: s.url, account: s.account, keys: s.keys}
 	out.keys[schema.Live] = key
 	return out
 }
 
 func TestASecondRetryIsAConflict(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		d := s.finished(schema.Live, s.webhook(schema.Live, 1), 500)
 		path := "/v1/deliveries/" + d.ID + "/retry"
-		made := read[schema.DeliveriesRetried](t, s.live("POST", path, ""), 202)
-		s.pass(time.Second)
-		s.live("POST", path, "").refused(t, "again", 409, schema.Conflict, "id", made.IDs[0])
-		s.live("POST", "/v1/deliveries/retry", `{"delivery_ids":["`+d.ID+`"]}`).refused(t, "among others", 409, schema.Conflict, "delivery_ids.0", made.IDs[0])
+		made := read[schema.DeliveriesRetried](t, s.liveRequest("POST", path, ""), 202)
+		s.advance(time.Second)
+		s.liveRequest("POST", path, "").refused(t, "again", 409, schema.Conflict, "id", made.IDs[0])
+		s.liveRequest("POST", "/v1/deliveries/retry", `{"delivery_ids":["`+d.ID+`"]}`).refused(t, "among others", 409, schema.Conflict, "delivery_ids.0", made.IDs[0])
 	})
 }

@@ -18,14 +18,14 @@ import (
 
 func TestDeliveriesAreListed(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		first, second, sandbox := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2), s.webhook(schema.Sandbox, 3)
 		addAccount(t, s.DB, "acc_other")
 		addWebhook(t, s.DB, "acc_other", schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
 		var all, failed, ofFirst []string
 		events := map[string]string{}
 		for i := range 12 {
-			s.pass(time.Hour)
+			s.advance(time.Hour)
 			webhook := []string{first, second}[i%2]
 			r := s.delivery(schema.Live, webhook)
 			switch i % 3 {
@@ -84,25 +84,25 @@ func TestDeliveriesAreListed(t *testing.T) {
 		for path, field := range map[string]string{
 			"?state=lost": "state", "?retried=yes": "retried", "?limit=0": "limit", "?from=now": "from", "?from=2026-11-22&to=2026-11-20": "from", "?cursor=x": "cursor", "?webhook=1": "webhook",
 		} {
-			s.live("GET", "/v1/deliveries"+path, "").refused(t, path, 400, schema.InvalidRequest, field, "")
+			s.liveRequest("GET", "/v1/deliveries"+path, "").refused(t, path, 400, schema.InvalidRequest, field, "")
 		}
-		list := read[schema.List[schema.Delivery]](t, s.live("GET", "/v1/deliveries?limit=1", ""), 200)
-		s.live("GET", "/v1/deliveries?state=failed&cursor="+*list.NextCursor, "").refused(t, "another list's cursor", 400, schema.InvalidRequest, "cursor", "")
-		s.live("GET", "/v1/webhooks/"+first+"/deliveries?webhook_id="+second, "").refused(t, "two webhooks", 400, schema.InvalidRequest, "webhook_id", "")
+		list := read[schema.List[schema.Delivery]](t, s.liveRequest("GET", "/v1/deliveries?limit=1", ""), 200)
+		s.liveRequest("GET", "/v1/deliveries?state=failed&cursor="+*list.NextCursor, "").refused(t, "another list's cursor", 400, schema.InvalidRequest, "cursor", "")
+		s.liveRequest("GET", "/v1/webhooks/"+first+"/deliveries?webhook_id="+second, "").refused(t, "two webhooks", 400, schema.InvalidRequest, "webhook_id", "")
 		for _, id := range []string{sandbox, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999", "wh_none", "%00", strings.Repeat("w", 300)} {
-			s.live("GET", "/v1/webhooks/"+id+"/deliveries", "").refused(t, id, 404, schema.NotFound, "id", "webhook")
+			s.liveRequest("GET", "/v1/webhooks/"+id+"/deliveries", "").refused(t, id, 404, schema.NotFound, "id", "webhook")
 		}
 	})
 }
 
 func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		r := s.delivery(schema.Live, webhook)
 		shown := func() schema.DeliveryDetailed {
 			t.Helper()
-			return read[schema.DeliveryShown](t, s.live("GET", "/v1/deliveries/"+r.ID, ""), 200).Data
+			return read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+r.ID, ""), 200).Data
 		}
 		want := schema.DeliveryDetailed{URL: "https://receiver.example/" + webhook, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
 			ID: r.ID, WebhookID: webhook, EventID: r.EventID, EventType: schema.EventPaymentSucceeded, State: schema.DeliveryWaiting, CreatedAt: "2026-11-21T06:00:00.123Z",
@@ -123,12 +123,12 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 		if diff := cmp.Diff(want, shown()); diff != "" {
 			t.Errorf("after an attempt (-want +got):\n%s", diff)
 		}
-		s.pass(10 * time.Second)
+		s.advance(10 * time.Second)
 		again := claim(t, s.DB, wantOf(webhook), lease("two", s.Now().Add(time.Minute)), s.Now())[0].Rows[0]
 		if got := shown(); got.NextAttemptAt != nil {
 			t.Errorf("while an attempt is under way the next is at %s", *got.NextAttemptAt)
 		}
-		s.pass(time.Minute) // whoever had it is gone
+		s.advance(time.Minute) // whoever had it is gone
 		late := s.Now().Format("2006-01-02T15:04:05.000Z")
 		if got := shown(); got.NextAttemptAt == nil || *got.NextAttemptAt != late {
 			t.Errorf("after a lease the next is at %v, want %s", got.NextAttemptAt, late)
@@ -144,15 +144,15 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 		}
 		s.do(schema.Sandbox, "GET", "/v1/deliveries/"+r.ID, "").refused(t, "from the sandbox", 404, schema.NotFound, "", "delivery")
 		for _, id := range []string{"dlv_none", "%00", strings.Repeat("d", 300)} {
-			s.live("GET", "/v1/deliveries/"+id, "").refused(t, id, 404, schema.NotFound, "", "delivery")
+			s.liveRequest("GET", "/v1/deliveries/"+id, "").refused(t, id, 404, schema.NotFound, "", "delivery")
 		}
-		s.live("GET", "/v1/deliveries/"+r.ID+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
+		s.liveRequest("GET", "/v1/deliveries/"+r.ID+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
 	})
 }
 
 func TestATestEventIsDueAtOnce(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Sandbox, 1)
 		e := addEvent(t, s.DB, s.account, schema.Sandbox, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 		var id string
@@ -178,9 +178,9 @@ func TestATestEventIsDueAtOnce(t *testing.T) {
 }
 
 // A rare state is looked for in bounds, so that no list holds up the store.
-func TestARareStateIsLookedForPageByPage(t *testing.T) {
+func TestRareStateIsScannedInPages(t *testing.T) {
 	t.Parallel()
-	eachSite(t, func(t *testing.T, s *site) {
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 		const rows = 2*delivery.ScanMost + 10
@@ -209,11 +209,11 @@ func TestARareStateIsLookedForPageByPage(t *testing.T) {
 func rowID(n int) string { return fmt.Sprintf("dlv_0000000000000000%d", 1_000_000_000+n) }
 
 // reads demands that a list has pages with these ids, and no more of them.
-func (s *site) reads(path string, pages ...string) {
+func (s *apiFixture) reads(path string, pages ...string) {
 	s.t.Helper()
 	var got []string
 	for next := ""; ; {
-		list := read[schema.List[schema.Delivery]](s.t, s.live("GET", path+next, ""), 200)
+		list := read[schema.List[schema.Delivery]](s.t, s.liveRequest("GET", path+next, ""), 200)
 		var ids []string
 		for _, d := range list.Data {
 			ids = append(ids, d.ID)

@@ -26,7 +26,7 @@ func do(tb testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 }
 
 // one asks the store for one value.
-func one[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
+func queryValue[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	tb.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
 		tb.Fatal(query, err)

@@ -18,32 +18,32 @@ import (
 )
 
 const (
-	// Folder is where the authority lies in the data directory.
+	// Folder is the folder of the authority in the data directory.
 	Folder = "listen"
 
 	certificateName = "ca.pem"
 	keyName         = "ca.key"
 
-	// authorityYears outlive a developer's machine.
+	// authorityYears exceeds the life of a developer's machine.
 	authorityYears = 10
-	// leafLife is longer than anybody listens without a pause, and shorter than
-	// the 825 days beyond which systems refuse certificates.
+	// leafLife is longer than any run, and below the 825 days beyond which systems reject
+	// certificates.
 	leafLife = 365 * 24 * time.Hour
-	// skew lets a certificate that was made this moment hold for other clocks.
+	// skew is the clock skew tolerated for new certificates.
 	skew = time.Hour
 )
 
-// Authority makes sure that a data directory has the authority of local
-// receivers, and returns the path of its certificate as PEM. It can vouch for
-// localhost and loopback addresses only, and its key never leaves the directory.
-// Any number of processes may call it at once; all get the same.
+// Authority ensures that a data directory has the certificate authority of local
+// receivers, and returns the path of its PEM certificate. The authority can sign for
+// localhost and loopback addresses only, and its key stays in the directory. It is safe
+// for concurrent use by several processes.
 func Authority(dir string) (path string, err error) {
 	path = filepath.Join(dir, Folder, certificateName)
 	_, err = authority(dir, time.Now())
 	return path, err
 }
 
-// authority reads the authority, and makes it when there is none.
+// authority loads the authority, and creates it if it is missing.
 func authority(dir string, now time.Time) (tls.Certificate, error) {
 	home := filepath.Join(dir, Folder)
 	cert, key := filepath.Join(home, certificateName), filepath.Join(home, keyName)
@@ -62,9 +62,8 @@ func authority(dir string, now time.Time) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// makeAuthority makes the key and then, of the key that is there, the
-// certificate. Of several processes the first gives each file its name; the
-// others take what they find.
+// makeAuthority creates the key and then a certificate of the stored key. If several
+// processes run it, the first one wins each file; the others use it.
 func makeAuthority(home string, now time.Time) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
@@ -112,21 +111,20 @@ func readKey(path string) (*ecdsa.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, fmt.Errorf("%s holds no key; remove it", path)
+		return nil, fmt.Errorf("%s has no key; remove the file", path)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s holds no key; remove it: %w", path, err)
+		return nil, fmt.Errorf("%s has no key; remove the file: %w", path, err)
 	}
 	known, ok := key.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("%s holds a key of another kind; remove it", path)
+		return nil, fmt.Errorf("%s has a key of another type; remove the file", path)
 	}
 	return known, nil
 }
 
-// place writes a file, whole and readable by its owner only, unless one of its
-// name is there.
+// place writes a file atomically, readable by its owner only, unless it exists.
 func place(home, name, kind string, content []byte) error {
 	draft, err := os.CreateTemp(home, name+".*") // 0600
 	if err != nil {
@@ -143,7 +141,7 @@ func place(home, name, kind string, content []byte) error {
 	return nil
 }
 
-// certificate makes the certificate of one run of a receiver.
+// certificate creates the certificate of one run.
 func certificate(dir string, now time.Time) (tls.Certificate, error) {
 	parent, err := authority(dir, now)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// stranger is a certificate of the authority for a name that it must not vouch
+// leafFor is a certificate of the authority for a name that it must not vouch
 // for, as somebody with its key could make.
-func stranger(t *testing.T, dir, name string, now time.Time) *x509.Certificate {
+func leafFor(t *testing.T, dir, name string, now time.Time) *x509.Certificate {
 	t.Helper()
 	parent, err := authority(dir, now)
 	if err != nil {
@@ -52,9 +52,9 @@ func parsed(t *testing.T, der []byte) *x509.Certificate {
 	return c
 }
 
-// vouched are names with their certificates, and whether the authority may vouch
+// leaves are names with their certificates, and whether the authority may vouch
 // for them.
-func vouched(t *testing.T, dir string, now time.Time) map[string]*x509.Certificate {
+func leaves(t *testing.T, dir string, now time.Time) map[string]*x509.Certificate {
 	t.Helper()
 	leaf, err := certificate(dir, now)
 	if err != nil {
@@ -63,14 +63,14 @@ func vouched(t *testing.T, dir string, now time.Time) map[string]*x509.Certifica
 	own := parsed(t, leaf.Certificate[0])
 	names := map[string]*x509.Certificate{"localhost": own, "127.0.0.1": own, "::1": own}
 	for _, name := range []string{"example.com", "10.0.0.1", "2001:db8::1"} {
-		names[name] = stranger(t, dir, name, now)
+		names[name] = leafFor(t, dir, name, now)
 	}
 	return names
 }
 
 func local(name string) bool { return name == "localhost" || name == "127.0.0.1" || name == "::1" }
 
-func TestTheAuthorityVouchesForThisMachineOnly(t *testing.T) {
+func TestAuthorityIsConstrainedToLoopback(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Now()
 	path, err := Authority(dir)
@@ -83,7 +83,7 @@ func TestTheAuthorityVouchesForThisMachineOnly(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(text)
-	for name, cert := range vouched(t, dir, now) {
+	for name, cert := range leaves(t, dir, now) {
 		_, err := cert.Verify(x509.VerifyOptions{DNSName: name, Roots: roots, CurrentTime: now})
 		if (err == nil) != local(name) {
 			t.Errorf("%s: %v", name, err)
@@ -91,7 +91,7 @@ func TestTheAuthorityVouchesForThisMachineOnly(t *testing.T) {
 	}
 }
 
-func TestOpenSSLSeesTheSame(t *testing.T) {
+func TestOpenSSLAgrees(t *testing.T) {
 	t.Parallel()
 	openssl, err := exec.LookPath("openssl")
 	if err != nil {
@@ -105,7 +105,7 @@ func TestOpenSSLSeesTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, cert := range vouched(t, dir, time.Now()) {
+	for name, cert := range leaves(t, dir, time.Now()) {
 		leaf := filepath.Join(t.TempDir(), "leaf.pem")
 		if err := os.WriteFile(leaf, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}), 0o600); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestOpenSSLSeesTheSame(t *testing.T) {
 	}
 }
 
-func TestManyMakeOneAuthority(t *testing.T) {
+func TestConcurrentCreationOfAuthority(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	pairs := make([]tls.Certificate, 16)
@@ -148,7 +148,7 @@ func TestManyMakeOneAuthority(t *testing.T) {
 	}
 }
 
-func TestAnAuthorityThatIsBroken(t *testing.T) {
+func TestBrokenAuthority(t *testing.T) {
 	t.Parallel()
 	made := func(t *testing.T) (dir, cert, key string) {
 		t.Helper()
@@ -188,7 +188,7 @@ func TestAnAuthorityThatIsBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := Authority(dir)
-			refused(t, err, "holds no key")
+			refused(t, err, "has no key")
 		}
 	})
 	t.Run("the key lost", func(t *testing.T) {

@@ -17,27 +17,27 @@ import (
 	"vayu/schema"
 )
 
-// Client makes a subscription at a service and ends it.
+// Client creates and deletes the subscription of a run.
 type Client struct {
 	// API is where the service answers: https, or http on this machine.
 	API string
 	// Key is an API key with the scope webhooks:manage.
 	Key string
-	// KeyShown is what stands for the key in what is printed for copying.
+	// KeyShown replaces the key in printed commands.
 	KeyShown string
-	// Events are the types that are wanted; none means all.
+	// Events are the types to subscribe to; empty for all.
 	Events []schema.EventType
-	// Test has a test event sent as soon as there is a receiver.
+	// Test sends a test event after the start.
 	Test bool
 }
 
-// answerTime bounds one request, and mostReply its answer.
+// answerTime bounds a request, and maxReply the size of its reply.
 const (
 	answerTime = 10 * time.Second
-	mostReply  = 1 << 20
+	maxReply   = 1 << 20
 )
 
-// check fails when the address cannot be that of a service.
+// check validates the URL and the key.
 func (c *Client) check() error {
 	at, err := url.Parse(c.API)
 	if err != nil || at.Hostname() == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
@@ -51,13 +51,13 @@ func (c *Client) check() error {
 		return fmt.Errorf("--api: %q is neither http nor https", c.API)
 	}
 	if c.Key == "" || strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("--key: that is no API key")
+		return errors.New("--key: invalid API key")
 	}
 	c.API = strings.TrimRight(c.API, "/")
 	return nil
 }
 
-// do asks the service. A redirect is not followed: it would carry the key away.
+// do sends a request. It does not follow redirects, which would leak the key.
 func (c *Client) do(ctx context.Context, method, path string, body []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -80,7 +80,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 		return err
 	}
 	defer reply.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(reply.Body, mostReply))
+	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply))
 	switch {
 	case err != nil:
 		return fmt.Errorf("reading the reply: %w", err)
@@ -93,7 +93,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-// refusalError is what the service says against a request, and what to do.
+// refusalError is a problem from the service, with the remedy.
 type refusalError struct {
 	code    schema.Code
 	field   string
@@ -101,20 +101,20 @@ type refusalError struct {
 	advice  string
 }
 
-// mostRefusal is how much of a service's message is printed, in bytes: any that
-// the API has.
-const mostRefusal = 4 << 10
+// maxRefusal is how many bytes of the service's message are printed, more than any of the
+// API has.
+const maxRefusal = 4 << 10
 
 // Error implements error.
 func (e *refusalError) Error() string {
-	message := printable(e.message[:min(len(e.message), mostRefusal)], "")
+	message := printable(e.message[:min(len(e.message), maxRefusal)], "")
 	if e.field != "" {
 		message = oneLine(e.field) + ": " + message
 	}
 	return fmt.Sprintf("the service refuses: %s (%s)%s", message, oneLine(string(e.code)), e.advice)
 }
 
-// advice is what to do about a refusal.
+// advice has the remedy of a problem.
 var advice = map[schema.Code]string{
 	schema.InsufficientScope: "; the key lacks the scope webhooks:manage, `vayu key create` makes one that has it",
 	schema.InvalidWebhookURL: "; start the service with --webhook-local, so that webhooks may go to this machine",

@@ -1,5 +1,5 @@
-// Package devreceiver is a receiver for a developer's own machine: it prints deliveries
-// and says whether their signatures hold.
+// Package devreceiver is a webhook receiver for development: it prints deliveries and
+// verifies their signatures.
 package devreceiver
 
 import (
@@ -21,42 +21,39 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// Config is what a Listener is made of.
+// Config configures a Listener.
 type Config struct {
-	// Data is the data directory, in which the authority lies.
+	// Data is the data directory, which has the certificate authority.
 	Data string
-	// Port is that of https://localhost; 0 takes any that is free, on 127.0.0.1
-	// alone.
+	// Port is the port of https://localhost; 0 chooses a free one, on 127.0.0.1 only.
 	Port int
-	// Secrets are those under which a delivery may be signed. With a Client the
-	// first is chosen as that of the subscription; without any the service chooses.
+	// Secrets are the accepted secrets. With a Client, the subscription uses the first;
+	// if there is none, the service generates one.
 	Secrets []string
-	// Answer is the HTTP status of the answer, 200 to 599, and Delay how long it
-	// takes. Strict answers 400 instead to what is not verified, as receivers
-	// should.
+	// Answer is the HTTP status of replies, 200 to 599, and Delay their delay. Strict
+	// replies 400 to deliveries that are not verified, as receivers should.
 	Answer int
 	Delay  time.Duration
 	Strict bool
-	// Brief prints a line for each delivery and no body.
+	// Brief prints one line per delivery, without the body.
 	Brief bool
-	// Client makes the subscription; nil when there is one already.
+	// Client creates the subscription; nil if there is one already.
 	Client *Client
-	// Program is how this program is called in what is printed for copying; empty
-	// for vayu.
+	// Program is the name of this program in printed commands; "" for vayu.
 	Program string
-	// Out is for a person, and safe for a terminal.
+	// Out is for a person; the text is safe for terminals.
 	Out io.Writer
 	Now func() time.Time
 }
 
-// Listener receives deliveries and prints them.
+// Listener receives and prints deliveries.
 type Listener struct {
 	Config
 	printer *printer
-	seen    *memory
+	seen    *eventMemory
 }
 
-// New returns a listener. It fails when the configuration makes no sense.
+// New returns a listener. It fails if the configuration is invalid.
 func New(c Config) (*Listener, error) {
 	switch {
 	case c.Port < 0 || c.Port > 65535:
@@ -74,18 +71,17 @@ func New(c Config) (*Listener, error) {
 			return nil, err
 		}
 	}
-	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: newMemory(mostRemembered)}, nil
+	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: newEventMemory(maxRemembered)}, nil
 }
 
-// patience is how long what a stop needs may take: the end of the subscription,
-// and answers that are under way.
+// patience bounds the deletion of the subscription at a stop, and the drain of replies.
 const patience = 5 * time.Second
 
-// errEnding is why a request ends when it is the receiver that stops.
+// errEnding is the cancellation cause of requests at a stop.
 var errEnding = errors.New("the receiver is ending")
 
-// Run receives until ctx ends. The subscription that it makes ends with it; one
-// that an earlier run for the same address left behind ends before.
+// Run receives until ctx ends, and then deletes its subscription. It first deletes a
+// subscription to the same address that an earlier run left.
 func (l *Listener) Run(ctx context.Context) error {
 	leaf, err := certificate(l.Data, l.Now())
 	if err != nil {
@@ -104,15 +100,15 @@ func (l *Listener) Run(ctx context.Context) error {
 			return err
 		}
 	} else {
-		l.alone(address)
+		l.greetUnsubscribed(address)
 	}
 	err = l.serve(ctx, sockets, leaf, subscribed)
 	l.printer.end()
 	return err
 }
 
-// open listens on both addresses that localhost may mean: a client takes the one
-// that it likes, and must not find another program there.
+// open listens on both addresses of localhost, so that no other program can listen on one
+// of them.
 func (l *Listener) open(ctx context.Context) ([]net.Listener, error) {
 	first, err := l.socket(ctx, "tcp4", "127.0.0.1")
 	if err != nil || l.Port == 0 {
@@ -146,8 +142,8 @@ func closeAll(sockets []net.Listener) {
 	}
 }
 
-// serve answers until ctx ends. First of all the subscription is deleted then, so
-// that nothing is sent to a receiver that is gone.
+// serve serves until ctx ends. At the end it first deletes the subscription, so that the
+// service stops sending.
 func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.Certificate, subscribed string) error {
 	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
@@ -177,7 +173,7 @@ func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.C
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		if server.Shutdown(limit) != nil {
-			_ = server.Close() // nobody is left to tell
+			_ = server.Close() // the reply is lost
 		}
 		return err
 	})

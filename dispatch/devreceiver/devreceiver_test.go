@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-func TestADeliveryIsShown(t *testing.T) {
+func TestDeliveryIsPrinted(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
 	if got := r.answer(t, event, secret, "1"); got != 200 {
@@ -46,7 +46,7 @@ func TestADeliveryIsShown(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsSaid(t *testing.T) {
+func TestInvalidDeliveriesAreExplained(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
 	type request struct{ body, key, want string }
@@ -82,7 +82,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	r.until(t, "6 deliveries: 4 verified, 2 not, 0 duplicates, 0 without an answer; 2 other requests, 1 failed connections")
 }
 
-func TestDuplicatesAreNoted(t *testing.T) {
+func TestDuplicatesAreReported(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{"whsec_old", secret}, Answer: 503})
 	_ = r.answer(t, event, "whsec_forged", "1") // must not make the real one look repeated
@@ -96,7 +96,7 @@ func TestDuplicatesAreNoted(t *testing.T) {
 	r.until(t, `duplicate: this event came at 11:06:40.500 \(delivery dlv_1, attempt 2\)`)
 }
 
-func TestWithoutASecretNothingIsVerified(t *testing.T) {
+func TestNoVerificationWithoutSecret(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{})
 	_ = r.answer(t, event, secret, "1")
@@ -106,7 +106,7 @@ func TestWithoutASecretNothingIsVerified(t *testing.T) {
 }
 
 // What a receiver must not believe it must not acknowledge.
-func TestWhatIsNotVerifiedIsRefused(t *testing.T) {
+func TestStrictRejectsUnverified(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}, Strict: true, Answer: 204, Brief: true})
 	for key, want := range map[string]int{secret: 204, "whsec_forged": 400, "": 400} {
@@ -125,7 +125,7 @@ func TestWhatIsNotVerifiedIsRefused(t *testing.T) {
 	r.until(t, "not verified: no secret was given(?s).* answer 400")
 }
 
-func TestBriefIsALineForEach(t *testing.T) {
+func TestBriefPrintsOneLine(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}, Brief: true, Delay: time.Millisecond})
 	_, _ = r.answer(t, event, secret, "1"), r.answer(t, event, secret, "2")
@@ -145,7 +145,7 @@ func TestBriefIsALineForEach(t *testing.T) {
 
 // A connection that brings nothing is told in words, and when the receiver itself
 // breaks it, not at all.
-func TestConnectionsThatBringNothing(t *testing.T) {
+func TestFailedConnectionsAreExplained(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
 	host := strings.TrimSuffix(strings.TrimPrefix(r.address, "https://"), "/")
@@ -174,7 +174,7 @@ func TestConnectionsThatBringNothing(t *testing.T) {
 
 // An answer that nobody waits for, and one that the end of the command overtakes,
 // must not become a 200.
-func TestALateAnswerIsNone(t *testing.T) {
+func TestLateReplyIsAborted(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}, Delay: time.Hour})
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -199,7 +199,7 @@ func TestALateAnswerIsNone(t *testing.T) {
 }
 
 // A body may hold what makes a terminal do things.
-func TestNothingOfASenderReachesTheTerminal(t *testing.T) {
+func TestOutputIsEscaped(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
 	for _, body := range []string{
@@ -219,7 +219,7 @@ func TestNothingOfASenderReachesTheTerminal(t *testing.T) {
 	}
 }
 
-func TestTLS12IsTheLeast(t *testing.T) {
+func TestMinimumTLSVersion(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{})
 	host := strings.TrimSuffix(strings.TrimPrefix(r.address, "https://"), "/")
@@ -236,7 +236,7 @@ func TestTLS12IsTheLeast(t *testing.T) {
 	}
 }
 
-func TestAPortThatIsTaken(t *testing.T) {
+func TestUsedPortIsReported(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -252,7 +252,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 	}
 }
 
-func TestSettingsThatMakeNoSense(t *testing.T) {
+func TestInvalidSettings(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]devreceiver.Config{
 		"port 65536":       {Port: 65536, Answer: 200},
@@ -264,7 +264,7 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 		"not the address":  {Answer: 200, Client: &devreceiver.Client{API: "http://:8080", Key: "k"}}, // no host at all
 		"use https":        {Answer: 200, Client: &devreceiver.Client{API: "http://vayu.example", Key: "k"}},
 		"neither":          {Answer: 200, Client: &devreceiver.Client{API: "ftp://127.0.0.1", Key: "k"}},
-		"no API key":       {Answer: 200, Client: &devreceiver.Client{API: "http://127.0.0.1", Key: "a\nb"}},
+		"invalid API key":  {Answer: 200, Client: &devreceiver.Client{API: "http://127.0.0.1", Key: "a\nb"}},
 	} {
 		if _, err := devreceiver.New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -274,7 +274,7 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 
 // The package for customers knows nothing of schema; what they read must be what
 // is written.
-func TestCustomersReadWhatIsWritten(t *testing.T) {
+func TestHeadersMatchDispatch(t *testing.T) {
 	t.Parallel()
 	written := schema.Envelope{ID: "evt_1", Type: schema.EventQuotaWarning, Created: 7, APIVersion: schema.EventVersion, Data: json.RawMessage(`{"a":1}`)}
 	text, err := json.Marshal(written)

@@ -100,13 +100,13 @@ func start(t *testing.T, c devreceiver.Config) *running {
 	r.stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() { _ = r.stop() })
 	r.address = r.until(t, `Listening on (https://localhost:\d+/)`)[1]
-	r.client = believing(t, c.Data)
+	r.client = trustingClient(t, c.Data)
 	return r
 }
 
 // believing is a client that believes the authority of a data directory and no
 // other. The clock of these tests is not the machine's.
-func believing(t *testing.T, data string) *http.Client {
+func trustingClient(t *testing.T, data string) *http.Client {
 	t.Helper()
 	path, err := devreceiver.Authority(data)
 	if err != nil {

@@ -11,35 +11,34 @@ import (
 	"time"
 )
 
-// clock is how times are shown, to somebody who has just seen them pass.
+// clock is the format of times; the date is omitted.
 const clock = "15:04:05.000"
 
-// printer writes for a person. Everything that a sender chose goes through
-// oneLine or show first.
+// printer writes for a person. All texts of a sender are escaped by oneLine or show.
 type printer struct {
 	now   func() time.Time
 	brief bool
 	ended atomic.Bool
 
-	mu  sync.Mutex
-	out io.Writer
-	all tally
+	mu     sync.Mutex
+	out    io.Writer
+	totals counts
 }
 
-// tally counts what came.
-type tally struct{ deliveries, verified, refused, again, hungUp, stray, failed int }
+// counts are the totals of a run.
+type counts struct{ deliveries, verified, refused, duplicates, unanswered, stray, failed int }
 
-// write prints a text whole, and counts it.
-func (p *printer) write(count func(*tally), text string) {
+// write prints a text atomically and counts it.
+func (p *printer) write(count func(*counts), text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	count(&p.all)
+	count(&p.totals)
 	_, _ = io.WriteString(p.out, text)
 }
 
-func (p *printer) say(text string) { p.write(func(*tally) {}, text) }
+func (p *printer) print(text string) { p.write(func(*counts) {}, text) }
 
-// delivery prints a delivery and the answer that it will get.
+// delivery prints a delivery and its reply.
 func (p *printer) delivery(d *delivery, delay time.Duration) {
 	answer := fmt.Sprintf("answer %d", d.answer)
 	if delay > 0 {
@@ -49,15 +48,15 @@ func (p *printer) delivery(d *delivery, delay time.Duration) {
 	if p.brief {
 		text = brief(d, answer)
 	}
-	p.write(func(t *tally) {
+	p.write(func(t *counts) {
 		t.deliveries++
 		t.verified += one(d.verified())
 		t.refused += one(d.wrong != nil)
-		t.again += one(d.before != nil)
+		t.duplicates += one(d.before != nil)
 	}, text)
 }
 
-// named is what a delivery brings: the type and the id of its event.
+// named returns the type and the id of the event.
 func named(d *delivery) string {
 	if d.event.ID == "" {
 		return "no event  " + oneLine(d.eventID)
@@ -65,19 +64,19 @@ func named(d *delivery) string {
 	return oneLine(d.event.Type) + "  " + oneLine(d.event.ID)
 }
 
-// brief is a delivery on one line.
+// brief returns a delivery as one line.
 func brief(d *delivery, answer string) string {
-	line := []string{d.at.Format(clock), named(d), "attempt " + oneLine(d.attempt), verdict(d), answer}
+	line := []string{d.at.Format(clock), named(d), "attempt " + oneLine(d.attempt), verification(d), answer}
 	if d.before != nil {
 		line = append(line, "duplicate")
 	}
 	return strings.Join(line, "  ") + "\n"
 }
 
-// whole is all that a delivery is, body included.
+// whole returns a delivery with its body.
 func whole(d *delivery, answer string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s  %s  %s\n", d.at.Format(clock), named(d), verdict(d))
+	fmt.Fprintf(&b, "\n%s  %s  %s\n", d.at.Format(clock), named(d), verification(d))
 	facts := []string{"delivery " + oneLine(d.id), "attempt " + oneLine(d.attempt), oneLine(d.mode)}
 	if d.timed {
 		facts = append(facts, d.since.String()+" after the event")
@@ -101,7 +100,7 @@ func one(yes bool) int {
 	return 0
 }
 
-func verdict(d *delivery) string {
+func verification(d *delivery) string {
 	switch {
 	case d.unchecked:
 		return "not verified: no secret was given"
@@ -111,22 +110,22 @@ func verdict(d *delivery) string {
 	return "verified"
 }
 
-// unanswered says why a delivery got no answer.
+// unanswered prints why a delivery got no reply.
 func (p *printer) unanswered(at time.Time, d *delivery, ending bool) {
 	why := "its sender hung up after " + at.Sub(d.at).Round(time.Millisecond).String()
 	if ending {
 		why = "this command is ending"
 	}
-	p.line(func(t *tally) { t.hungUp++ }, at, fmt.Sprintf("delivery %s, attempt %s: no answer was given; %s", oneLine(d.id), oneLine(d.attempt), why))
+	p.line(func(t *counts) { t.unanswered++ }, at, fmt.Sprintf("delivery %s, attempt %s: no answer was given; %s", oneLine(d.id), oneLine(d.attempt), why))
 }
 
-// stray says what came that is no delivery.
+// stray prints a request that is not a delivery.
 func (p *printer) stray(at time.Time, text string) {
-	p.line(func(t *tally) { t.stray++ }, at, oneLine(text))
+	p.line(func(t *counts) { t.stray++ }, at, oneLine(text))
 }
 
 // line prints a line with its time.
-func (p *printer) line(count func(*tally), at time.Time, text string) {
+func (p *printer) line(count func(*counts), at time.Time, text string) {
 	gap := "\n"
 	if p.brief {
 		gap = ""
@@ -134,19 +133,18 @@ func (p *printer) line(count func(*tally), at time.Time, text string) {
 	p.write(count, fmt.Sprintf("%s%s  %s\n", gap, at.Format(clock), text))
 }
 
-// ending makes connections that break from now on no news: it is the server that
-// breaks them.
+// ending suppresses errors of connections that the server closes from now on.
 func (p *printer) ending() { p.ended.Store(true) }
 
-// Write implements io.Writer for the log of the server: connections that failed.
+// Write implements io.Writer for the server's log of failed connections.
 func (p *printer) Write(line []byte) (int, error) {
 	if !p.ended.Load() {
-		p.line(func(t *tally) { t.failed++ }, p.now(), failed(strings.TrimSpace(string(line))))
+		p.line(func(t *counts) { t.failed++ }, p.now(), failed(strings.TrimSpace(string(line))))
 	}
 	return len(line), nil
 }
 
-// failed is what the log of the server says of a connection, for a person.
+// failed explains a message of the server's log.
 func failed(text string) string {
 	about, ok := strings.CutPrefix(text, "http: TLS handshake error from ")
 	if !ok {
@@ -157,43 +155,43 @@ func failed(text string) string {
 	switch {
 	case strings.HasPrefix(why, "remote error: tls:") && strings.Contains(why, "certificate"):
 		return oneLine(who) + " does not " + believes
-	case strings.Contains(why, "bad record MAC"): // what OpenSSL says of TLS 1.3, it says in clear
+	case strings.Contains(why, "bad record MAC"): // OpenSSL's alert in TLS 1.3 is not encrypted
 		return oneLine(who) + " seems not to " + believes
 	}
 	return "a connection from " + oneLine(who) + " failed before it brought anything: " + oneLine(why)
 }
 
-// end says what there was.
+// end prints the totals.
 func (p *printer) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, _ = fmt.Fprintf(p.out, "\n%d deliveries: %d verified, %d not, %d duplicates, %d without an answer; %d other requests, %d failed connections\n",
-		p.all.deliveries, p.all.verified, p.all.refused, p.all.again, p.all.hungUp, p.all.stray, p.all.failed)
+		p.totals.deliveries, p.totals.verified, p.totals.refused, p.totals.duplicates, p.totals.unanswered, p.totals.stray, p.totals.failed)
 }
 
 const (
-	// mostShown is how much of a body is printed, in bytes.
-	mostShown = 64 << 10
-	// mostDeep is how deep JSON may be to be indented: as deep as the service
-	// takes it. Indenting grows with the square of the depth.
-	mostDeep = 32
+	// maxShown is how many bytes of a body are printed.
+	maxShown = 64 << 10
+	// maxDepth is the maximum depth of indented JSON, the limit of the service. The size
+	// of indentation grows with the square of the depth.
+	maxDepth = 32
 )
 
-// show is a body for a person, with a line feed at its end.
+// show returns a body for a person, with a line feed at the end.
 func show(body []byte) string {
 	var pretty bytes.Buffer
 	switch {
 	case len(body) == 0:
 		return "(no body)\n"
-	case len(body) > mostShown:
-		return fmt.Sprintf("%s\n… and %d bytes more\n", printable(string(body[:mostShown]), "\n\t"), len(body)-mostShown)
-	case depth(body) <= mostDeep && json.Indent(&pretty, body, "", "  ") == nil:
+	case len(body) > maxShown:
+		return fmt.Sprintf("%s\n… and %d bytes more\n", printable(string(body[:maxShown]), "\n\t"), len(body)-maxShown)
+	case depth(body) <= maxDepth && json.Indent(&pretty, body, "", "  ") == nil:
 		return printable(pretty.String(), "\n") + "\n"
 	}
 	return printable(string(body), "\n\t") + "\n"
 }
 
-// depth is no less than how deep JSON is.
+// depth returns an upper bound of the depth of JSON.
 func depth(body []byte) int {
 	deepest, now := 0, 0
 	for _, c := range body {

@@ -31,7 +31,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-func TestWhyAConnectionFailed(t *testing.T) {
+func TestConnectionErrorsAreExplained(t *testing.T) {
 	t.Parallel()
 	const from = "http: TLS handshake error from [::1]:7: "
 	for said, want := range map[string]string{
@@ -66,11 +66,11 @@ func FuzzShow(f *testing.F) {
 }
 
 // event32 is JSON as deep as is indented.
-func event32() string { return strings.Repeat("[", mostDeep) + strings.Repeat("]", mostDeep) }
+func event32() string { return strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) }
 
 func TestDeepBodiesAreNotIndented(t *testing.T) {
 	t.Parallel()
-	if got := show([]byte(event32())); strings.Count(got, "\n") < mostDeep {
+	if got := show([]byte(event32())); strings.Count(got, "\n") < maxDepth {
 		t.Errorf("got %q", got)
 	}
 	deep := "[" + event32() + "]"
@@ -79,9 +79,9 @@ func TestDeepBodiesAreNotIndented(t *testing.T) {
 	}
 }
 
-func TestTheOldestIsForgotten(t *testing.T) {
+func TestOldestEventIsDropped(t *testing.T) {
 	t.Parallel()
-	m := newMemory(2)
+	m := newEventMemory(2)
 	at := first{time.Unix(1, 0), "dlv_1", "1"}
 	for _, id := range []string{"a", "b", "c"} {
 		if m.note(id, at) != nil {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// subscribe makes the subscription, takes its secret, and greets.
+// subscribe creates the subscription, stores its secret and prints the welcome text.
 func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
 	if err := l.clear(ctx, address); err != nil {
 		return "", err
 	}
-	w := wanted{URL: address}
+	w := createRequest{URL: address}
 	if len(l.Secrets) > 0 {
 		w.Secret = l.Secrets[0]
 	}
@@ -26,8 +26,8 @@ func (l *Listener) subscribe(ctx context.Context, address string) (id string, er
 	return made.ID, nil
 }
 
-// clear deletes subscriptions that lead to this receiver already: whoever made
-// them was killed, since nobody else can have its port now.
+// clear deletes subscriptions to this receiver. A killed run has left them, because this
+// process now has the port.
 func (l *Listener) clear(ctx context.Context, address string) error {
 	ids, err := l.Client.leading(ctx, address)
 	if err != nil {
@@ -37,22 +37,22 @@ func (l *Listener) clear(ctx context.Context, address string) error {
 		if err := l.Client.remove(ctx, id); err != nil {
 			return fmt.Errorf("deleting the subscription %s to %s, which was left behind: %w", id, address, err)
 		}
-		l.printer.say(fmt.Sprintf("The subscription %s to %s was left behind, by a command that was killed perhaps; it is deleted.\n", id, address))
+		l.printer.print(fmt.Sprintf("The subscription %s to %s was left behind, by a command that was killed perhaps; it is deleted.\n", id, address))
 	}
 	return nil
 }
 
-// try has a test event sent, if it is wanted. That none is sent ends nothing.
+// try sends a test event if configured. A failure is only printed.
 func (l *Listener) try(ctx context.Context, id string) {
 	if id == "" || !l.Client.Test {
 		return
 	}
 	if err := l.Client.test(ctx, id); err != nil && ctx.Err() == nil {
-		l.printer.say(fmt.Sprintf("\nNo test event is on its way: %v\n", err))
+		l.printer.print(fmt.Sprintf("\nNo test event is on its way: %v\n", err))
 	}
 }
 
-// unsubscribe ends the subscription, although ctx has ended.
+// unsubscribe deletes the subscription after ctx has ended.
 func (l *Listener) unsubscribe(ctx context.Context, id string) error {
 	if id == "" {
 		return nil
@@ -62,6 +62,6 @@ func (l *Listener) unsubscribe(ctx context.Context, id string) error {
 	if err := l.Client.remove(limit, id); err != nil {
 		return fmt.Errorf("deleting the subscription %s, which goes on: %w", id, err)
 	}
-	l.printer.say(fmt.Sprintf("\nThe subscription %s is deleted.\n", id))
+	l.printer.print(fmt.Sprintf("\nThe subscription %s is deleted.\n", id))
 	return nil
 }

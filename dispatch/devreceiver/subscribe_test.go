@@ -22,7 +22,7 @@ import (
 type service struct {
 	*httptest.Server
 	mu     sync.Mutex
-	asked  []string          // method, path and key of every request
+	calls  []string          // method, path and key of every request
 	made   map[string]any    // body of the one that made the subscription
 	refuse map[string]string // by method: "status body"
 	tests  chan struct{}     // POST …/test
@@ -43,7 +43,7 @@ func newService(t *testing.T, refuse map[string]string) *service {
 func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = append(s.asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
+	s.calls = append(s.calls, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
 	said, ok := s.refuse[r.Method]
 	if !ok && strings.HasSuffix(r.URL.Path, "/test") {
 		said, ok = s.refuseTest, s.refuseTest != ""
@@ -102,7 +102,7 @@ func write(w http.ResponseWriter, reply any) {
 func (s *service) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.asked)
+	return slices.Clone(s.calls)
 }
 
 func (s *service) body() map[string]any {
@@ -121,7 +121,7 @@ func problem(status string, code schema.Code, message string) string {
 
 const key = "sk_test_000000000000000000000000000000000000000"
 
-func TestASubscriptionLivesAsLongAsTheListener(t *testing.T) {
+func TestSubscriptionEndsWithListener(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	r := start(t, devreceiver.Config{Client: &devreceiver.Client{API: s.URL + "/", Key: key, KeyShown: key}})
@@ -152,7 +152,7 @@ func TestASubscriptionLivesAsLongAsTheListener(t *testing.T) {
 	}
 }
 
-func TestASecretAndEventsMayBeChosen(t *testing.T) {
+func TestChosenSecretAndEvents(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	r := start(t, devreceiver.Config{Secrets: []string{"whsec_mine"}, Client: &devreceiver.Client{
@@ -171,7 +171,7 @@ func TestASecretAndEventsMayBeChosen(t *testing.T) {
 
 // Whatever goes wrong at the service is said with what to do, and never with the
 // key.
-func TestWhatTheServiceRefuses(t *testing.T) {
+func TestProblemsOfServiceAreExplained(t *testing.T) {
 	t.Parallel()
 	gone := newService(t, nil)
 	gone.Close()
@@ -219,7 +219,7 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 	}
 }
 
-func TestASubscriptionThatCannotBeDeleted(t *testing.T) {
+func TestFailedDeletionIsReported(t *testing.T) {
 	t.Parallel()
 	c := devreceiver.Client{Key: key, KeyShown: key}
 	for reply, want := range map[string]string{
@@ -258,7 +258,7 @@ func TestNoSubscriptionWithoutAPort(t *testing.T) {
 }
 
 // Nobody has to type anything to see a delivery.
-func TestATestEventIsSentAtOnce(t *testing.T) {
+func TestTestEventIsSent(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.name = "it's ours"
@@ -285,7 +285,7 @@ func TestATestEventIsSentAtOnce(t *testing.T) {
 	}
 }
 
-func TestATestEventThatIsRefusedIsSaid(t *testing.T) {
+func TestFailedTestEventIsReported(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.refuseTest = problem("403", schema.IPNotAllowed, "not from here")
@@ -296,7 +296,7 @@ func TestATestEventThatIsRefusedIsSaid(t *testing.T) {
 }
 
 // Who was killed has left a subscription, which would go on for ever.
-func TestWhatWasLeftBehindIsDeleted(t *testing.T) {
+func TestLeftoverSubscriptionIsDeleted(t *testing.T) {
 	t.Parallel()
 	free, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -8,24 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// mostLine is how much of one value is printed, in bytes.
-const mostLine = 200
+// maxLine is how many bytes of a value are printed.
+const maxLine = 200
 
-// oneLine is a short text that came from outside, on one line.
+// oneLine returns an untrusted text as one short line.
 func oneLine(text string) string {
 	if text == "" {
 		return "-"
 	}
-	if len(text) > mostLine {
-		return printable(text[:mostLine], "") + "…"
+	if len(text) > maxLine {
+		return printable(text[:maxLine], "") + "…"
 	}
 	return printable(text, "")
 }
 
-// printable replaces all that could make a terminal do something, or show text in
-// another order than it has: control characters, C1 among them, formatting ones,
-// and bytes that are no UTF-8. They are written as JSON escapes them. The
-// characters in keep stay.
+// printable escapes characters that could control a terminal or reorder text: control
+// characters including C1, format characters, and invalid UTF-8. It uses JSON escapes.
+// Characters in keep are not escaped.
 func printable(text, keep string) string {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -7,14 +7,14 @@ import (
 	"vayu/internal/sleep"
 )
 
-// backoff is a pause that doubles up to retryMost.
+// backoff is an exponential backoff up to maxRetry.
 type backoff struct{ next time.Duration }
 
 func newBackoff(first time.Duration) *backoff { return &backoff{first} }
 
-// wait pauses. It is false when ctx ends first.
+// wait sleeps for the next delay. It returns false if ctx ends first.
 func (b *backoff) wait(ctx context.Context) bool {
 	d := b.next
-	b.next = min(2*b.next, retryMost)
+	b.next = min(2*b.next, maxRetry)
 	return sleep.For(ctx, d)
 }

@@ -44,13 +44,13 @@ func benchPartitions(b *testing.B, partitions int) {
 	bareWritten := writeBare(b, beside, events)
 
 	var first, last time.Time
-	got, early := newBasket(), 0
+	got, early := newCollector(), 0
 	consume(b, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
 		last = time.Now() // one batch at a time
 		if first.IsZero() {
 			first, early = last, len(batch)
 		}
-		return got.take(ctx, batch)
+		return got.process(ctx, batch)
 	})
 	got.await(b, batches*each+1)
 	read := last.Sub(first)
@@ -93,7 +93,7 @@ func readBare(b *testing.B, l *Log, partitions, n int) time.Duration {
 	var reading sync.WaitGroup
 	began := time.Now()
 	for id := range partitions {
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.Topic, Partition: id, MinBytes: 1, MaxBytes: mostBytes, MaxWait: 100 * time.Millisecond})
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.Topic, Partition: id, MinBytes: 1, MaxBytes: maxBytes, MaxWait: 100 * time.Millisecond})
 		reading.Go(func() {
 			defer func() { _ = r.Close() }()
 			for {

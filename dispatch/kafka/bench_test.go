@@ -24,8 +24,8 @@ func BenchmarkPublish(b *testing.B) {
 func BenchmarkThrough(b *testing.B) {
 	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
 	l.pace = newPace()
-	got := newBasket()
-	consume(b, l, got.take)
+	got := newCollector()
+	consume(b, l, got.process)
 	publish(b, l, testEvents(b, 0, 500)...)
 	got.await(b, 500)
 	sent := 500

@@ -24,8 +24,8 @@ func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
 	brokers := strings.Split(script(t, "start", dir, "--brokers", "3"), ",")
 	l := newLog(t, brokers, func(c *Config) { c.Replicas = 3 })
 	l.pace = newPace()
-	got := newBasket()
-	stopConsume := consume(t, another(t, l), got.take)
+	got := newCollector()
+	stopConsume := consume(t, secondInstance(t, l), got.process)
 	publisher := &relay{log: l}
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {

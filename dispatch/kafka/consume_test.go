@@ -18,19 +18,19 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// lines is a log.
-type lines struct {
+// logBuffer is a log.
+type logBuffer struct {
 	lock sync.Mutex
 	text strings.Builder
 }
 
-func (l *lines) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.text.Write(p)
 }
 
-func (l *lines) String() string {
+func (l *logBuffer) String() string {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.text.String()
@@ -62,17 +62,17 @@ func commits(cluster *kfake.Cluster, refuse *atomic.Bool) *atomic.Int64 {
 	return &count
 }
 
-func TestWhatIsRefusedComesAgainAndIsNotCommitted(t *testing.T) {
+func TestFailedBatchIsRetriedAndNotCommitted(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	committed := commits(cluster, nil)
-	var said lines
+	var said logBuffer
 	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) })
 	publish(t, l, testEvents(t, 0, 20)...)
 	var first []outbox.Event
 	calls := 0
 	taken := make(chan struct{})
-	got := newBasket()
+	got := newCollector()
 	consume(t, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
 		calls++
 		if calls == 1 {
@@ -89,7 +89,7 @@ func TestWhatIsRefusedComesAgainAndIsNotCommitted(t *testing.T) {
 		if calls == 4 {
 			close(taken)
 		}
-		return got.take(ctx, batch)
+		return got.process(ctx, batch)
 	})
 	receive(t, taken)
 	got.await(t, 20)
@@ -105,7 +105,7 @@ func TestWhatIsRefusedComesAgainAndIsNotCommitted(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotFinishedComesToTheNext(t *testing.T) {
+func TestUnfinishedBatchGoesToNextMember(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	committed := commits(cluster, nil)
@@ -122,22 +122,22 @@ func TestWhatWasNotFinishedComesToTheNext(t *testing.T) {
 	if got := committed.Load(); got != 0 {
 		t.Errorf("committed %d times without a batch that was taken", got)
 	}
-	got := newBasket()
-	stop = consume(t, l, got.take)
+	got := newCollector()
+	stop = consume(t, l, got.process)
 	got.await(t, 20)
 	eventually(t, "20 are consumed", func() bool { return counted(t, l, "consumed_total") == 20 })
 	stop()
 	// What was finished does not come again.
 	publish(t, l, testEvent(t, 100, "acc_1"))
-	last := newBasket()
-	consume(t, l, last.take)
+	last := newCollector()
+	consume(t, l, last.process)
 	last.await(t, 1)
 	if len(last.events) != 1 {
 		t.Errorf("got %d events, want the new one alone", len(last.events))
 	}
 }
 
-func TestWhatCouldNotBeCommittedComesAgain(t *testing.T) {
+func TestUncommittedBatchIsRedelivered(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	var refuse atomic.Bool
@@ -160,18 +160,18 @@ func TestWhatCouldNotBeCommittedComesAgain(t *testing.T) {
 	eventually(t, "it is consumed", func() bool { return counted(t, l, "consumed_total") == 1 })
 }
 
-func TestTwoMembersShareAndHandOver(t *testing.T) {
+func TestTwoMembersSharePartitions(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		one := newLog(t, brokers, nil)
-		two := another(t, one)
-		all, ofOne, ofTwo := newBasket(), newBasket(), newBasket()
-		both := func(b *basket) Take {
+		two := secondInstance(t, one)
+		all, ofOne, ofTwo := newCollector(), newCollector(), newCollector()
+		both := func(b *collector) Take {
 			return func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
-				if _, err := b.take(ctx, batch); err != nil {
+				if _, err := b.process(ctx, batch); err != nil {
 					return nil, err
 				}
-				return all.take(ctx, batch)
+				return all.process(ctx, batch)
 			}
 		}
 		stopOne := consume(t, one, both(ofOne))
@@ -190,12 +190,12 @@ func TestTwoMembersShareAndHandOver(t *testing.T) {
 	})
 }
 
-func TestANewPartitionIsReadFromItsStart(t *testing.T) {
+func TestNewPartitionIsReadFromStart(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, func(c *Config) { c.Partitions = 1 })
-		got := newBasket()
-		consume(t, l, got.take)
+		got := newCollector()
+		consume(t, l, got.process)
 		publish(t, l, testEvents(t, 0, 100)...)
 		client := &kafka.Client{Addr: l.addr}
 		reply, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{
@@ -214,7 +214,7 @@ func TestANewPartitionIsReadFromItsStart(t *testing.T) {
 	})
 }
 
-func TestALeaverLeavesTheGroup(t *testing.T) {
+func TestStoppedMemberLeavesGroup(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	left := make(chan struct{}, 1)
@@ -224,19 +224,19 @@ func TestALeaverLeavesTheGroup(t *testing.T) {
 	})
 	l := newLog(t, cluster.ListenAddrs(), nil)
 	publish(t, l, testEvents(t, 0, 20)...)
-	got := newBasket()
-	stop := consume(t, l, got.take)
+	got := newCollector()
+	stop := consume(t, l, got.process)
 	got.await(t, 20)
 	stop()
 	receive(t, left)
 }
 
-func TestConsumeEndsWhereNoBrokerAnswers(t *testing.T) {
+func TestConsumeStopsWithoutBroker(t *testing.T) {
 	t.Parallel()
 	t.Run("topics", func(t *testing.T) {
 		t.Parallel()
-		l := newLog(t, []string{silence(t)}, nil)
-		consume(t, l, newBasket().take)()
+		l := newLog(t, []string{silentBroker(t)}, nil)
+		consume(t, l, newCollector().process)()
 	})
 	t.Run("group", func(t *testing.T) {
 		t.Parallel()
@@ -250,18 +250,18 @@ func TestConsumeEndsWhereNoBrokerAnswers(t *testing.T) {
 			return nil, nil, false
 		})
 		l := newLog(t, cluster.ListenAddrs(), nil)
-		stop := consume(t, l, newBasket().take)
+		stop := consume(t, l, newCollector().process)
 		receive(t, joining)
 		stop()
 	})
 }
 
-func TestConsumeGoesOnWhenTheBrokerIsBack(t *testing.T) {
+func TestConsumeReconnects(t *testing.T) {
 	t.Parallel()
 	first := fakeBroker(t)
 	l := newLog(t, first.ListenAddrs(), nil)
-	got := newBasket()
-	consume(t, l, got.take)
+	got := newCollector()
+	consume(t, l, got.process)
 	publish(t, l, testEvents(t, 0, 50)...)
 	got.await(t, 50)
 	first.Close()
@@ -275,7 +275,7 @@ func TestConsumeGoesOnWhenTheBrokerIsBack(t *testing.T) {
 	got.await(t, 100)
 }
 
-func TestAPlaceBehindTheEndIsGivenUpForTheStart(t *testing.T) {
+func TestTruncatedLogResetsOffset(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, func(c *Config) { c.Partitions = 1 })
@@ -287,8 +287,8 @@ func TestAPlaceBehindTheEndIsGivenUpForTheStart(t *testing.T) {
 		if err != nil || reply.Topics[l.Topic][0].Error != nil {
 			t.Fatal(err, reply)
 		}
-		got := newBasket()
-		consume(t, l, got.take)
+		got := newCollector()
+		consume(t, l, got.process)
 		got.await(t, 20)
 		if got := counted(t, l, "resets_total", resetTruncated); got != 1 {
 			t.Errorf("counted %v resets, want 1", got)
@@ -296,17 +296,17 @@ func TestAPlaceBehindTheEndIsGivenUpForTheStart(t *testing.T) {
 	})
 }
 
-func TestLagIsWhatIsNotFinished(t *testing.T) {
+func TestLagCountsUnfinishedMessages(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
 		publish(t, l, testEvents(t, 0, 70)...)
 		open := make(chan struct{})
-		got := newBasket()
+		got := newCollector()
 		consume(t, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
 			select {
 			case <-open:
-				return got.take(ctx, batch)
+				return got.process(ctx, batch)
 			default:
 				return nil, errors.New("not yet")
 			}

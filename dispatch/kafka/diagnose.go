@@ -10,18 +10,18 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// What /readyz says of brokers that are there and will not have us.
+// Statuses in /readyz of brokers that reject the connection.
 const (
-	wordLogin       = "refuses the login"
-	wordUntrusted   = "has a certificate that is not trusted"
-	wordNoTLS       = "does not answer by TLS"
-	wordCertificate = "refuses the certificate"
-	wordForbidden   = "forbids what the event log needs"
+	statusLogin       = "refuses the login"
+	statusUntrusted   = "has a certificate that is not trusted"
+	statusNoTLS       = "does not answer by TLS"
+	statusCertificate = "refuses the certificate"
+	statusForbidden   = "forbids what the event log needs"
 )
 
-// diagnose is what is wrong with settings, here or of the brokers, and what to
-// look at; empty where brokers are merely away.
-func diagnose(err error) (word, advice string) {
+// diagnose returns the status and the remedy of a configuration error of this service or
+// the brokers. It returns "" if brokers are merely unreachable.
+func diagnose(err error) (status, advice string) {
 	if err == nil {
 		return "", ""
 	}
@@ -34,27 +34,27 @@ func diagnose(err error) (word, advice string) {
 		return false
 	}
 	if is(kafka.SASLAuthenticationFailed) {
-		return wordLogin, "event-log.username and event-log.password are none of the brokers' for event-log.sasl"
+		return statusLogin, "the brokers do not accept event-log.username and event-log.password for event-log.sasl"
 	}
 	if is(kafka.UnsupportedSASLMechanism) {
-		return wordLogin, "the brokers do not offer event-log.sasl"
+		return statusLogin, "the brokers do not offer event-log.sasl"
 	}
 	if is(kafka.TopicAuthorizationFailed, kafka.GroupAuthorizationFailed, kafka.ClusterAuthorizationFailed) {
-		return wordForbidden, "the user has not the rights of docs/operations/kafka.md"
+		return statusForbidden, "the user lacks rights listed in docs/operations/kafka.md"
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return wordUntrusted, "event-log.ca has not signed it, or it is of another name or time"
+		return statusUntrusted, "event-log.ca has not signed the certificate, or its name or validity is wrong"
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" {
-		return wordCertificate, "event-log.cert is missing, over, or of an authority that the brokers do not know"
+		return statusCertificate, "event-log.cert is missing, expired, or not signed by an authority that the brokers trust"
 	}
-	if _, ok := errors.AsType[handshakeError](err); ok { // after what is more exact
-		return wordNoTLS, "event-log.tls is on; perhaps the listener has none"
+	if _, ok := errors.AsType[handshakeError](err); ok { // after the more specific errors
+		return statusNoTLS, "event-log.tls is on; perhaps the listener has none"
 	}
 	return "", ""
 }
 
-// explain adds to an error what to look at.
+// explain adds the remedy to an error.
 func explain(err error) error {
 	if _, advice := diagnose(err); advice != "" {
 		return fmt.Errorf("%s: %w", advice, err)
@@ -62,14 +62,13 @@ func explain(err error) error {
 	return err
 }
 
-// Check asks the brokers whether they answer, all at once; one that does is
-// enough.
+// Check probes all brokers concurrently; one reply is enough.
 func (l *Log) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	answers := make(chan error, len(l.Brokers))
 	for _, broker := range l.Brokers {
-		go func() { answers <- l.ask(ctx, broker) }()
+		go func() { answers <- l.probe(ctx, broker) }()
 	}
 	var faults []error
 	answered := false
@@ -77,32 +76,32 @@ func (l *Log) Check(ctx context.Context) error {
 		err := <-answers
 		if err == nil {
 			answered = true
-			cancel() // the others need not answer any more
+			cancel() // the other replies are not needed
 		}
 		faults = append(faults, err)
 	}
 	if answered {
 		return nil
 	}
-	return fmt.Errorf("asking the brokers: %w", explain(errors.Join(faults...)))
+	return fmt.Errorf("probing the brokers: %w", explain(errors.Join(faults...)))
 }
 
-// Word is Check in words for people: "ok", or what is wrong.
+// Status returns the result of Check as text: "ok", or what is wrong.
 func (l *Log) Word(ctx context.Context) string {
 	err := l.Check(ctx)
 	if err == nil {
 		return "ok"
 	}
-	word, _ := diagnose(err)
-	if word == "" {
-		word = "does not answer"
+	status, _ := diagnose(err)
+	if status == "" {
+		status = "does not answer"
 	}
-	return word + "; events wait"
+	return status + "; events wait"
 }
 
-// ask opens a connection of its own: one of the writer's may be stale, and says
-// nothing about the broker. What waits for an answer wakes up at the end of ctx.
-func (l *Log) ask(ctx context.Context, broker string) error {
+// probe opens its own connection, because an idle one of the writer may be stale. The end
+// of ctx closes it.
+func (l *Log) probe(ctx context.Context, broker string) error {
 	dialer := &kafka.Dialer{ClientID: clientID, SASLMechanism: l.secure.login, DialFunc: func(within context.Context, network, address string) (net.Conn, error) {
 		conn, err := l.secure.dial(within, network, address)
 		if err == nil {
@@ -116,7 +115,7 @@ func (l *Log) ask(ctx context.Context, broker string) error {
 	}
 	defer func() { _ = conn.Close() }() // it was only read from
 	if _, err := conn.ApiVersions(); err != nil {
-		return fmt.Errorf("asking %s: %w", broker, err)
+		return fmt.Errorf("probing %s: %w", broker, err)
 	}
 	return nil
 }

@@ -10,26 +10,24 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// How a partition is read. A broker answers at the first byte, and after longPoll
-// where there is none: that many requests keep an idle partition, and none of them
-// delays a message.
+// Limits of fetches. A broker replies as soon as it has a byte, or after longPoll. That
+// limits the requests of an idle partition without delaying messages.
 const (
 	longPoll   = 5 * time.Second
-	answer     = 5 * time.Second // that a broker may need beyond
+	answer     = 5 * time.Second // time for a reply, besides longPoll
 	fetchBytes = 1 << 20
 )
 
-// partition is one that this member reads in a generation.
+// partition is a partition that this member reads in a generation.
 type partition struct {
 	*generation
 
-	id     int
-	offset int64     // of the next message; kafka.FirstOffset where the group has no place yet
-	behind time.Time // since when the offset is behind the end of the log; zero for never
+	id          int
+	offset      int64     // of the next message; kafka.FirstOffset if the group has no offset yet
+	beyondSince time.Time // since when the offset is beyond the end of the log; zero if it is not
 }
 
-// fetch reads until the generation is over. A connection that is lost is made
-// again.
+// fetch reads until the generation is over and reconnects after failures.
 func (p *partition) fetch() {
 	for pause := newBackoff(p.pace.retry); ; {
 		before := p.offset
@@ -38,7 +36,7 @@ func (p *partition) fetch() {
 			return
 		}
 		p.metrics.connectFailures.Inc()
-		p.Config.Log.DebugContext(p.ctx, "a partition is opened again", "partition", p.id, "offset", p.offset, "error", err)
+		p.Config.Log.DebugContext(p.ctx, "reconnecting to a partition", "partition", p.id, "offset", p.offset, "error", err)
 		if p.offset != before {
 			pause = newBackoff(p.pace.retry)
 		}
@@ -54,8 +52,8 @@ func (p *partition) visit() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // what it had is read, or comes again
-	// The end of the generation wakes up who waits for an answer.
+	defer func() { _ = conn.Close() }() // unread messages are fetched again
+	// The end of the generation aborts blocked reads.
 	defer context.AfterFunc(p.over, func() { _ = conn.Close() })()
 	if err := p.begin(conn); err != nil {
 		return err
@@ -67,7 +65,7 @@ func (p *partition) visit() error {
 func (p *partition) open() (*kafka.Conn, error) {
 	dialing, cancel := context.WithTimeout(p.over, dialTimeout)
 	defer cancel()
-	dialer := p.door.dialer()
+	dialer := p.conns.dialer()
 	var faults []error
 	for _, broker := range p.Brokers {
 		conn, err := dialer.DialLeader(dialing, "tcp", broker, p.Topic, p.id)
@@ -79,14 +77,13 @@ func (p *partition) open() (*kafka.Conn, error) {
 	return nil, fmt.Errorf("connecting to the leader of partition %d: %w", p.id, errors.Join(faults...))
 }
 
-// begin sets a connection to the offset. An offset that is not in the log any more
-// becomes the first that is, which may read messages again and skips none that is
-// there.
+// begin seeks the offset. If the offset is no longer in the log, it seeks the first one,
+// which may repeat messages but skips none.
 func (p *partition) begin(conn *kafka.Conn) error {
 	_ = conn.SetDeadline(time.Now().Add(answer))
 	first, last, err := conn.ReadOffsets()
 	if err != nil {
-		return fmt.Errorf("asking for the bounds of partition %d: %w", p.id, err)
+		return fmt.Errorf("reading the bounds of partition %d: %w", p.id, err)
 	}
 	_ = conn.SetDeadline(time.Time{})
 	switch {
@@ -94,48 +91,48 @@ func (p *partition) begin(conn *kafka.Conn) error {
 		p.offset = first
 	case p.offset < first:
 		p.metrics.resets.WithLabelValues(resetExpired).Inc()
-		p.Config.Log.ErrorContext(p.ctx, "events were deleted from the log before they were read",
+		p.Config.Log.ErrorContext(p.ctx, "events were deleted from the log before they were consumed",
 			"partition", p.id, "messages", first-p.offset)
 		p.offset = first
 	case p.offset > last:
-		if p.behind.IsZero() {
-			p.behind = time.Now()
+		if p.beyondSince.IsZero() {
+			p.beyondSince = time.Now()
 		}
-		if time.Since(p.behind) < p.pace.truncation {
-			return fmt.Errorf("offset %d of partition %d is behind the end of the log at %d", p.offset, p.id, last)
+		if time.Since(p.beyondSince) < p.pace.truncation {
+			return fmt.Errorf("offset %d of partition %d is beyond the end of the log at %d", p.offset, p.id, last)
 		}
 		p.metrics.resets.WithLabelValues(resetTruncated).Inc()
-		p.Config.Log.ErrorContext(p.ctx, "the log has lost its end; what is left of it is read again",
+		p.Config.Log.ErrorContext(p.ctx, "the log was truncated; the rest is consumed again",
 			"partition", p.id, "messages", p.offset-last)
 		p.offset = first
 	}
-	p.behind = time.Time{}
+	p.beyondSince = time.Time{}
 	if _, err := conn.Seek(p.offset, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
 		return fmt.Errorf("seeking offset %d of partition %d: %w", p.offset, p.id, err)
 	}
 	return nil
 }
 
-// read hands on messages until the connection fails or the generation is over.
+// read forwards messages until the connection fails or the generation is over.
 func (p *partition) read(conn *kafka.Conn) error {
 	for {
 		_ = conn.SetReadDeadline(time.Now().Add(longPoll + answer))
 		batch := conn.ReadBatchWith(kafka.ReadBatchConfig{MinBytes: 1, MaxBytes: fetchBytes, MaxWait: longPoll})
-		err := p.handOn(conn, batch)
+		err := p.forward(conn, batch)
 		if closed := batch.Close(); err == nil {
 			err = closed
 		}
-		// The time-out is that of a batch whose reader kept it waiting.
+		// A batch also times out while the receiver is slow.
 		if err != nil && !errors.Is(err, kafka.RequestTimedOut) {
 			return fmt.Errorf("reading partition %d: %w", p.id, err)
 		}
 	}
 }
 
-// handOn hands on the messages of a batch.
-func (p *partition) handOn(conn *kafka.Conn, batch *kafka.Batch) error {
+// forward sends the messages of a batch to the worker.
+func (p *partition) forward(conn *kafka.Conn, batch *kafka.Batch) error {
 	for {
-		_ = conn.SetReadDeadline(time.Now().Add(answer)) // it did not run while nobody wanted the message
+		_ = conn.SetReadDeadline(time.Now().Add(answer)) // restart the deadline, which passed while the worker was busy
 		m, err := batch.ReadMessage()
 		switch {
 		case errors.Is(err, io.EOF):

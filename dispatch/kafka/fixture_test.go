@@ -65,8 +65,8 @@ func each(t *testing.T, do func(t *testing.T, brokers []string)) {
 	})
 }
 
-// quick is the pace of tests.
-func quick() pace {
+// testPace is the pace of tests.
+func testPace() pace {
 	return pace{publish: patience, retry: 5 * time.Millisecond, watch: 50 * time.Millisecond, truncation: 50 * time.Millisecond}
 }
 
@@ -93,13 +93,13 @@ func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l.pace = quick()
+	l.pace = testPace()
 	tb.Cleanup(func() { _ = l.Close() })
 	return l
 }
 
-// another is a second instance of a service with l.
-func another(tb testing.TB, l *Log) *Log {
+// secondInstance is a second instance of a service with l.
+func secondInstance(tb testing.TB, l *Log) *Log {
 	tb.Helper()
 	return newLog(tb, l.Brokers, func(c *Config) { c.Settings = l.Settings })
 }
@@ -139,7 +139,7 @@ func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 	tb.Helper()
 	eventually(tb, "all events are published", func() bool {
 		safe, err := l.Publish(context.Background(), events)
-		if err != nil && !isRefusal(err) {
+		if err != nil && !isRejected(err) {
 			tb.Fatalf("published %d of %d: %v", len(safe), len(events), err)
 		}
 		done := map[string]bool{}
@@ -151,17 +151,19 @@ func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 	})
 }
 
-// basket is a Take that keeps what it gets.
-type basket struct {
+// collector is a Take that keeps what it gets.
+type collector struct {
 	lock   sync.Mutex
 	events []outbox.Event
 	seen   map[string]int
 	more   chan struct{} // has a value when something came
 }
 
-func newBasket() *basket { return &basket{seen: map[string]int{}, more: make(chan struct{}, 1)} }
+func newCollector() *collector {
+	return &collector{seen: map[string]int{}, more: make(chan struct{}, 1)}
+}
 
-func (b *basket) take(_ context.Context, batch []outbox.Event) (map[string]error, error) {
+func (b *collector) process(_ context.Context, batch []outbox.Event) (map[string]error, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	b.events = append(b.events, batch...)
@@ -175,14 +177,14 @@ func (b *basket) take(_ context.Context, batch []outbox.Event) (map[string]error
 	return nil, nil
 }
 
-func (b *basket) different() int {
+func (b *collector) different() int {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	return len(b.seen)
 }
 
 // await waits until so many different events are there.
-func (b *basket) await(tb testing.TB, count int) {
+func (b *collector) await(tb testing.TB, count int) {
 	tb.Helper()
 	late := time.After(patience)
 	for b.different() < count {

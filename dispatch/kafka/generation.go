@@ -9,33 +9,33 @@ import (
 	"vayu/internal/failurelog"
 )
 
-// How much is handed over at once.
+// Limits of a batch.
 const (
-	mostEvents = 500
-	mostBytes  = 8 << 20
-	// linger is how long a batch waits for more after its first message: long
-	// enough for what is on its way from several partitions, and not felt.
+	maxEvents = 500
+	maxBytes  = 8 << 20
+	// linger is how long a batch waits for more messages after its first one: enough for
+	// concurrent partitions, too short to notice.
 	linger = time.Millisecond
-	// ahead is how many messages are fetched while a batch is being taken.
+	// ahead is how many messages are prefetched while a batch is processed.
 	ahead = 64
 )
 
-// generation is the time between two rebalances, in which the partitions of a
-// member are the same.
+// generation is the time between two rebalances, during which the assignment of
+// partitions is fixed.
 type generation struct {
 	*reader
 
-	gen      *kafka.Generation
-	over     context.Context // ends with the generation, or with Consume
-	working  context.Context // ends some time after over, or with Consume
-	messages chan kafka.Message
-	turn     int // of the lag
+	gen           *kafka.Generation
+	over          context.Context // ends with the generation or with Consume
+	working       context.Context // ends up to grace after over, or with Consume
+	messages      chan kafka.Message
+	lagGeneration int // generation number of the lag
 }
 
-// serve works through a generation until it is over.
+// serve consumes messages until the generation is over.
 func (r *reader) serve(gen *kafka.Generation) {
-	// The generation waits for its functions before its member joins the next. Its
-	// worker is this goroutine, so that a panic of take reaches who called Consume.
+	// The generation waits for its functions before its member rejoins. The worker is
+	// this goroutine, so that a panic of process reaches the caller of Consume.
 	done := make(chan struct{})
 	begun := make(chan context.Context, 1)
 	gen.Start(func(ctx context.Context) { begun <- ctx; <-done })
@@ -52,7 +52,7 @@ func (r *reader) serve(gen *kafka.Generation) {
 
 	g := &generation{reader: r, gen: gen, over: over, working: working, messages: make(chan kafka.Message, ahead)}
 	assigned := gen.Assignments[r.Topic]
-	g.turn = r.lag.begin(assigned)
+	g.lagGeneration = r.lag.begin(assigned)
 	defer r.lag.end()
 	for _, place := range assigned {
 		p := &partition{generation: g, id: place.ID, offset: place.Offset}
@@ -67,8 +67,8 @@ func (r *reader) serve(gen *kafka.Generation) {
 	}
 }
 
-// collect waits for a message, and gathers what comes soon after it. It is empty
-// when the generation is over.
+// collect waits for a message and gathers more for linger. It returns nil when the
+// generation is over.
 func (g *generation) collect() []kafka.Message {
 	var batch []kafka.Message
 	select {
@@ -80,7 +80,7 @@ func (g *generation) collect() []kafka.Message {
 	bytes := len(batch[0].Value)
 	enough := time.NewTimer(linger)
 	defer enough.Stop()
-	for len(batch) < mostEvents && bytes < mostBytes {
+	for len(batch) < maxEvents && bytes < maxBytes {
 		select {
 		case m := <-g.messages:
 			batch, bytes = append(batch, m), bytes+len(m.Value)
@@ -93,39 +93,39 @@ func (g *generation) collect() []kafka.Message {
 	return batch
 }
 
-// finish brings a batch behind it: taken, the dead buried, the place committed, in
-// this order. It is false when the generation must end; what was not committed
-// comes again, to this member or another.
+// finish processes a batch, writes its dead letters and commits its offsets, in this
+// order. It returns false if the generation must end; uncommitted messages are then
+// consumed again.
 func (g *generation) finish(batch []kafka.Message) bool {
-	events, of, dead := sortOut(batch)
+	events, of, dead := decodeBatch(batch)
 	if len(events) > 0 {
-		var buried map[string]error
-		ok := g.insist(g.taking, func() (err error) {
-			buried, err = g.take(g.working, events)
+		var refused map[string]error
+		ok := g.retryUntilDone(g.processing, func() (err error) {
+			refused, err = g.process(g.working, events)
 			return err
 		})
 		if !ok {
 			return false
 		}
 		for i, event := range events {
-			if err, is := buried[event.ID]; is {
-				dead = append(dead, deceased{of[i], refusal(err)})
+			if err, is := refused[event.ID]; is {
+				dead = append(dead, rejected{of[i], refusal(err)})
 			}
 		}
 	}
-	ok := len(dead) == 0 || g.insist(g.burying, func() (err error) {
-		dead, err = g.bury(g.working, dead)
+	ok := len(dead) == 0 || g.retryUntilDone(g.writingDead, func() (err error) {
+		dead, err = g.writeDead(g.working, dead)
 		return err
 	})
 	return ok && g.commit(batch)
 }
 
-// insist does something until it has no error. It is false when the generation is
-// over first. A first attempt is made even then: there is a grace.
-func (g *generation) insist(trouble *failurelog.Outage, do func() error) bool {
+// retryUntilDone retries do until it succeeds. It returns false if the generation ends
+// first. The first attempt is made even after that, within grace.
+func (g *generation) retryUntilDone(failures *failurelog.Outage, do func() error) bool {
 	for pause := newBackoff(g.pace.retry); ; {
 		err := do()
-		trouble.Tell(g.working, err)
+		failures.Tell(g.working, err)
 		if err == nil {
 			return true
 		}
@@ -135,9 +135,8 @@ func (g *generation) insist(trouble *failurelog.Outage, do func() error) bool {
 	}
 }
 
-// commit moves the group's place behind a batch. A coordinator that refuses says
-// that this generation is not the last any more, or is out of reach: in both cases
-// the member has to join again.
+// commit commits the offsets after a batch. It returns false if the coordinator rejects
+// the commit or is unreachable: the member must then rejoin.
 func (g *generation) commit(batch []kafka.Message) bool {
 	next := map[int]int64{}
 	for _, m := range batch {
@@ -145,8 +144,8 @@ func (g *generation) commit(batch []kafka.Message) bool {
 	}
 	if err := g.gen.CommitOffsets(map[string]map[int]int64{g.Topic: next}); err != nil {
 		g.metrics.commitFailures.Inc()
-		g.Config.Log.DebugContext(g.ctx, "the place in the event log was not committed", "error", err)
-		newBackoff(g.pace.retry).wait(g.over) // where it is refused for good, this is no tight loop
+		g.Config.Log.DebugContext(g.ctx, "committing offsets of the event log", "error", err)
+		newBackoff(g.pace.retry).wait(g.over) // limits the rate if commits are rejected permanently
 		return false
 	}
 	g.metrics.consumed.Add(float64(len(batch)))

@@ -1,12 +1,10 @@
-// Package kafka brings events through Kafka: a writer that returns when every
-// replica has them, and a reader that forgets nothing before it is told to.
+// Package kafka publishes events to Kafka and consumes them. Writes return when all
+// in-sync replicas have the events; offsets are committed after processing.
 //
-// An event may come twice, and never not at all. The writer doubles what it sent
-// when the answer did not come, because the client has no idempotent producer:
-// the broker may have kept what it could not confirm. The reader doubles what was
-// taken and whose place in the log could not be committed. Events of one account
-// come in their order, except across a growth of the topic, which moves keys to
-// other partitions.
+// Delivery is at least once. The client has no idempotent producer, so a write whose
+// reply is lost is repeated. The consumer repeats events that it processed without
+// committing the offset. Events of an account are ordered, except when added partitions
+// move keys.
 package kafka
 
 import (
@@ -24,7 +22,7 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// Config is what a Log is made of.
+// Config configures a Log.
 type Config struct {
 	Settings
 	Brokers []string // host:port
@@ -32,39 +30,38 @@ type Config struct {
 	Metrics prometheus.Registerer // nil for none
 }
 
-// Log writes and reads events.
+// Log publishes and consumes events. It is safe for concurrent use.
 type Log struct {
 	Config
 
-	pace      pace
-	secure    secure
-	transport *kafka.Transport // of the writer, and of questions about the log
-	addr      net.Addr
-	balancer  kafka.Murmur2Balancer
-	made      atomic.Bool // both topics are there
-	lag       lag
-	said      said // about the topics
-	metrics   *metrics
+	pace          pace
+	secure        secure
+	transport     *kafka.Transport // of the writer and of metadata requests
+	addr          net.Addr
+	balancer      kafka.Murmur2Balancer
+	made          atomic.Bool // both topics exist
+	lag           lag
+	topicWarnings topicWarnings // about the topics
+	metrics       *metrics
 }
 
-// pace is how fast a Log gives up and looks again. Tests shorten it.
+// pace has the timeouts and intervals of a Log. Tests shorten them.
 type pace struct {
-	publish    time.Duration // until Publish gives up
-	retry      time.Duration // the first pause after a failure; doubles up to retryMost
-	watch      time.Duration // between looks for new partitions and for the lag
-	truncation time.Duration // that a place behind the end of the log may last
+	publish    time.Duration // timeout of Publish
+	retry      time.Duration // first backoff after a failure; doubles up to maxRetry
+	watch      time.Duration // interval of checks for new partitions and the lag
+	truncation time.Duration // how long an offset may be beyond the end of the log
 }
 
-// newPace is the pace of a service. A place behind the end of the log is normal
-// for moments after a change of leaders, and afterwards says that the log lost
-// its end: half a minute is longer than a leader needs to hear from its replicas.
+// newPace returns the pace of a service. An offset beyond the end of the log is normal
+// for moments after a change of leaders. If it lasts for half a minute, the log was
+// truncated.
 func newPace() pace {
 	return pace{publish: 10 * time.Second, retry: 100 * time.Millisecond, watch: 5 * time.Second, truncation: 30 * time.Second}
 }
 
-// New connects to nothing yet. It fails when the settings, the files that they
-// name or the brokers' addresses are faulty, and when a metric is registered
-// already.
+// New returns a Log without connecting. It fails if settings, files or broker addresses
+// are invalid, or if a metric is already registered.
 func New(c Config) (*Log, error) {
 	faults := c.Validate()
 	secure, err := c.secure()
@@ -72,7 +69,7 @@ func New(c Config) (*Log, error) {
 		faults = append(faults, err)
 	}
 	if len(c.Brokers) == 0 {
-		faults = append(faults, errors.New("no broker is named"))
+		faults = append(faults, errors.New("no broker is configured"))
 	}
 	for _, broker := range c.Brokers {
 		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {
@@ -80,7 +77,7 @@ func New(c Config) (*Log, error) {
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
-		return nil, fmt.Errorf("making the event log: %w", err)
+		return nil, fmt.Errorf("configuring the event log: %w", err)
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -93,11 +90,12 @@ func New(c Config) (*Log, error) {
 	return l, nil
 }
 
-// metadataAge is how old what a transport knows of leaders is at most. It asks for it
-// in half of that on average, and waits that long for the answer.
+// metadataAge is the maximum age of cached partition leaders. A refresh waits for half of
+// it on average.
 const metadataAge = 2 * time.Second
 
-// newTransport knows the two topics only: a cluster may hold thousands.
+// newTransport returns a transport with metadata of the two topics only: a cluster may
+// have thousands.
 func (l *Log) newTransport() *kafka.Transport {
 	return &kafka.Transport{
 		ClientID:       clientID,
@@ -108,19 +106,17 @@ func (l *Log) newTransport() *kafka.Transport {
 	}
 }
 
-// Close ends the connections of the writer. A Publish that is called later opens
-// new ones.
+// Close closes the idle connections of the writer. A later Publish opens new ones.
 func (l *Log) Close() error {
 	l.transport.CloseIdleConnections()
 	return nil
 }
 
-// Publish implements outbox.Publisher: the key of a message is its account, and
-// what is returned is on every replica that has to have it. It gives up after ten
-// seconds. What it was sending then may be in the log nevertheless, so bringing it
-// again can double it. An event that fails holds back the later ones of its
-// account, so that none overtakes it. The error of an event that no broker will
-// ever take because it is over-long is ErrTooLong.
+// Publish implements outbox.Publisher. The key of a message is its account. It returns
+// the events that all in-sync replicas have. It times out after ten seconds; events in
+// flight may then be in the log, and a retry duplicates them. An event that fails blocks
+// the later ones of its account. The error of an event that exceeds the size limit is
+// ErrTooLong.
 func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil

@@ -9,24 +9,22 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// lagFresh is for how long a figure is told on: three looks, of which one or two
-// may fail. A figure that is older is none, because whatever it is, somebody would
-// believe it.
+// lagFresh is how long a lag is exported: three measurements, of which two may fail. An
+// older value would mislead.
 const lagFresh = 15 * time.Second
 
-// lag is how far this reader is behind the end of its partitions. It is a
+// lag measures how far this reader is behind the end of its partitions. It is a
 // prometheus.Collector.
 //
-// Each partition belongs to one member of the group in a generation, and a member
-// forgets the figures of a generation with it, so that the sum over all instances
-// is the lag of the group: nothing is counted twice.
+// In a generation each partition belongs to one member. A member drops its values with
+// the generation, so the sum over all instances is the lag of the group.
 type lag struct {
-	lock sync.Mutex
-	turn int           // counts generations, so that an answer that comes late is known
-	next map[int]int64 // the first message that is not finished, by partition
-	last map[int]int64 // the end of the partition; absent until it is known
-	// at is when the ends of all partitions were last seen, in the life of the Log;
-	// known is whether that was in this generation.
+	lock       sync.Mutex
+	generation int           // generation number, to detect late replies
+	next       map[int]int64 // first unfinished message by partition
+	last       map[int]int64 // end of the partition; absent if unknown
+	// at is when all partitions were last measured; known reports whether that was in
+	// this generation.
 	at    time.Time
 	known bool
 }
@@ -38,21 +36,19 @@ var (
 		"When the lag was last measured, seconds since 1970; 0 for never. Old while the brokers, or the group, cannot be reached.", nil, nil)
 )
 
-// begin forgets everything, and takes the places of a new generation. It returns
-// the generation's number.
+// begin starts a new generation with its offsets and returns its number.
 func (l *lag) begin(assigned []kafka.PartitionAssignment) (turn int) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	l.turn++
+	l.generation++
 	l.next, l.last, l.known = map[int]int64{}, map[int]int64{}, false
 	for _, p := range assigned {
 		l.next[p.ID] = p.Offset
 	}
-	return l.turn
+	return l.generation
 }
 
-// end forgets everything: the partitions are somebody else's from now on, or
-// nobody's.
+// end drops all values: other members may have the partitions.
 func (l *lag) end() { l.begin(nil) }
 
 func (l *lag) moved(next map[int]int64) {
@@ -61,12 +57,12 @@ func (l *lag) moved(next map[int]int64) {
 	maps.Copy(l.next, next)
 }
 
-// saw notes the bounds of partitions in a generation. The lag is known when every
-// partition has answered.
+// saw records the bounds of partitions in a generation. The lag is known when all
+// partitions have replied.
 func (l *lag) saw(turn int, partitions []kafka.PartitionOffsets, now time.Time) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	if turn != l.turn {
+	if turn != l.generation {
 		return
 	}
 	seen := 0
@@ -86,8 +82,8 @@ func (l *lag) saw(turn int, partitions []kafka.PartitionOffsets, now time.Time) 
 	}
 }
 
-// total is the lag, and when it was measured; known is false while it is not
-// known, or was known too long ago.
+// total returns the lag and when it was measured. known is false if it is unknown or too
+// old.
 func (l *lag) total(now time.Time) (messages int64, at time.Time, known bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

@@ -34,7 +34,7 @@ func lagIs(tb testing.TB, l *Log, want float64) bool {
 	return known && got == want
 }
 
-func TestTheLagIsToldOnlyWhileItIsKnown(t *testing.T) {
+func TestStaleLagIsNotExported(t *testing.T) {
 	t.Parallel()
 	begun := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	var l lag
@@ -68,11 +68,11 @@ func TestTheLagIsToldOnlyWhileItIsKnown(t *testing.T) {
 
 // Whatever becomes of the members, their figures add up to what the group has not
 // finished, and a member that has left tells none.
-func TestTheSumOfTheLagsIsTheGroups(t *testing.T) {
+func TestLagsSumToGroupLag(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		first := newLog(t, brokers, nil)
-		logs := []*Log{first, another(t, first), another(t, first)}
+		logs := []*Log{first, secondInstance(t, first), secondInstance(t, first)}
 		publish(t, first, testEvents(t, 0, 300)...)
 		var stops []func()
 		for _, l := range logs {

@@ -14,8 +14,8 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// orphan takes the leaders of a partition of the events, and of the whole dead topic, until mend is called.
-func orphan(cluster *kfake.Cluster, l *Log, partition int32) (mend func()) {
+// removeLeaders takes the leaders of a partition of the events, and of the whole dead topic, until mend is called.
+func removeLeaders(cluster *kfake.Cluster, l *Log, partition int32) (mend func()) {
 	return cluster.Fault(
 		kfake.Fault{
 			Keys:  []kmsg.Key{kmsg.Metadata, kmsg.Produce, kmsg.Fetch, kmsg.ListOffsets},
@@ -42,14 +42,14 @@ func idsOf(events []outbox.Event) (ids []string) {
 	return ids
 }
 
-func TestAPartitionWithoutALeaderHoldsUpNobodyElse(t *testing.T) {
+func TestLeaderlessPartitionBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	old := newLog(t, cluster.ListenAddrs(), nil)
 	publish(t, old, testEvents(t, 0, 100)...)
-	mend := orphan(cluster, old, 2)
+	mend := removeLeaders(cluster, old, 2)
 	batch := testEvents(t, 100, 100)
-	fresh := another(t, old) // starts meanwhile
+	fresh := secondInstance(t, old) // starts meanwhile
 	for name, l := range map[string]*Log{"one that was there before": old, "one that starts meanwhile": fresh} {
 		eventually(t, name+" knows that the partition has no leader", func() bool {
 			_, err := l.Publish(t.Context(), batch)
@@ -72,21 +72,21 @@ func TestAPartitionWithoutALeaderHoldsUpNobodyElse(t *testing.T) {
 		connected.Remove()
 	}
 
-	got := newBasket()
-	consume(t, another(t, old), got.take) // so does a dispatcher
+	got := newCollector()
+	consume(t, secondInstance(t, old), got.process) // so does a dispatcher
 	got.await(t, len(others(old, testEvents(t, 0, 200), 2)))
 	mend()
 	publish(t, old, batch...)
 	got.await(t, 200)
 }
 
-func TestATopicWithoutLeadersIsEverybodysAffair(t *testing.T) {
+func TestTopicWithoutLeadersFailsAll(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	l := newLog(t, cluster.ListenAddrs(), nil)
 	publish(t, l, testEvents(t, 0, 10)...)
 	for n := range int32(4) {
-		orphan(cluster, l, n)
+		removeLeaders(cluster, l, n)
 	}
 	eventually(t, "it is known that no partition has a leader", func() bool {
 		_, err := l.Publish(t.Context(), testEvents(t, 10, 10))
@@ -95,7 +95,7 @@ func TestATopicWithoutLeadersIsEverybodysAffair(t *testing.T) {
 }
 
 // A topic that somebody deletes is made again, and its events go on.
-func TestATopicThatIsDeletedIsMadeAgain(t *testing.T) {
+func TestDeletedTopicIsRecreated(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
@@ -106,8 +106,8 @@ func TestATopicThatIsDeletedIsMadeAgain(t *testing.T) {
 			t.Fatal(err, reply)
 		}
 		publish(t, l, testEvents(t, 50, 50)...)
-		got := newBasket()
-		consume(t, l, got.take)
+		got := newCollector()
+		consume(t, l, got.process)
 		got.await(t, 50)
 		if ids := idsOf(got.events); !slices.Contains(ids, "evt_00000000000000000000000099") {
 			t.Errorf("got the events %v, want those that were published after the topic was deleted", ids)

@@ -6,23 +6,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what a Log counts.
+// metrics are the counters of a Log.
 type metrics struct {
-	published       prometheus.Counter
-	publishFailures prometheus.Counter
-	consumed        prometheus.Counter
-	redelivered     prometheus.Counter
-	buried          *prometheus.CounterVec
-	buryFailures    prometheus.Counter
-	connectFailures prometheus.Counter
-	commitFailures  prometheus.Counter
-	resets          *prometheus.CounterVec
+	published          prometheus.Counter
+	publishFailures    prometheus.Counter
+	consumed           prometheus.Counter
+	redelivered        prometheus.Counter
+	deadLetters        *prometheus.CounterVec
+	deadLetterFailures prometheus.Counter
+	connectFailures    prometheus.Counter
+	commitFailures     prometheus.Counter
+	resets             *prometheus.CounterVec
 }
 
-// The reasons of a jump of the reader's place, and their label.
+// Reasons of an offset reset, as values of the label.
 const (
-	resetExpired   = "expired"   // messages were deleted before they were read
-	resetTruncated = "truncated" // the log lost its end; all that is left is read again
+	resetExpired   = "expired"   // messages were deleted before they were consumed
+	resetTruncated = "truncated" // the log was truncated; the rest is consumed again
 )
 
 func newMetrics(l *Log, reg prometheus.Registerer) (*metrics, error) {
@@ -30,22 +30,22 @@ func newMetrics(l *Log, reg prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "vayu_eventlog_" + name, Help: help})
 	}
 	m := &metrics{
-		published:       counter("published_total", "Events that are on every replica that has to have them."),
-		publishFailures: counter("publish_failures_total", "Batches of which some event could not be published; it is brought again."),
-		consumed:        counter("consumed_total", "Messages that were read and finished: taken, or buried."),
-		redelivered:     counter("redelivered_batches_total", "Batches that were handed over again because they were refused."),
-		buryFailures:    counter("bury_failures_total", "Attempts to write to the dead topic that failed and were made again."),
-		connectFailures: counter("connection_failures_total", "Times that the reader lost its group or a partition, and connected again."),
-		commitFailures:  counter("commit_failures_total", "Batches that were taken and whose place could not be committed; they come again."),
-		buried: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_eventlog_buried_total", Help: "Messages that went to the dead topic, by reason.",
+		published:          counter("published_total", "Events acknowledged by all in-sync replicas."),
+		publishFailures:    counter("publish_failures_total", "Batches with events that could not be published; they are retried."),
+		consumed:           counter("consumed_total", "Messages consumed: processed, or written to the dead topic."),
+		redelivered:        counter("redelivered_batches_total", "Batches retried because processing failed."),
+		deadLetterFailures: counter("bury_failures_total", "Failed writes to the dead topic; each is retried."),
+		connectFailures:    counter("connection_failures_total", "Lost connections of the reader to its group or a partition."),
+		commitFailures:     counter("commit_failures_total", "Processed batches whose offsets could not be committed; they are consumed again."),
+		deadLetters: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_eventlog_buried_total", Help: "Messages written to the dead topic, by reason.",
 		}, []string{"reason"}),
 		resets: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_eventlog_resets_total", Help: "Jumps of the reader to the start of a partition, by reason.",
+			Name: "vayu_eventlog_resets_total", Help: "Offset resets to the start of a partition, by reason.",
 		}, []string{"reason"}),
 	}
 	for _, reason := range reasons {
-		m.buried.WithLabelValues(reason)
+		m.deadLetters.WithLabelValues(reason)
 	}
 	for _, reason := range []string{resetExpired, resetTruncated} {
 		m.resets.WithLabelValues(reason)
@@ -54,7 +54,7 @@ func newMetrics(l *Log, reg prometheus.Registerer) (*metrics, error) {
 		return m, nil
 	}
 	for _, c := range []prometheus.Collector{
-		m.published, m.publishFailures, m.consumed, m.redelivered, m.buried, m.buryFailures, m.connectFailures,
+		m.published, m.publishFailures, m.consumed, m.redelivered, m.deadLetters, m.deadLetterFailures, m.connectFailures,
 		m.commitFailures, m.resets, &l.lag,
 	} {
 		if err := reg.Register(c); err != nil {

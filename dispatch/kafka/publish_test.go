@@ -19,13 +19,13 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-func TestEventsArriveAsTheyWereInTheOrderOfTheirAccount(t *testing.T) {
+func TestEventsArriveUnchangedAndOrdered(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
 		want := testEvents(t, 0, 600)
-		got := newBasket()
-		consume(t, l, got.take)
+		got := newCollector()
+		consume(t, l, got.process)
 		publish(t, l, want[:500]...)
 		publish(t, l, want[500:]...)
 		got.await(t, len(want))
@@ -48,7 +48,7 @@ var javaPartitions = map[string]int32{
 	"acc_1": 2, "acc_2": 11, "acc_01JBQ5W8Z9X2M7K4T6R3P1N0HG": 7, "x": 10, "acc_long-name_00": 2,
 }
 
-func TestOtherClientsFindTheSamePartition(t *testing.T) {
+func TestPartitionerMatchesJavaClient(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, func(c *Config) { c.Partitions = 12 })
@@ -85,7 +85,7 @@ func answerProduce(request kmsg.Request, code func(topic string, p kmsg.ProduceR
 	return reply
 }
 
-func TestWhatAPartitionDidNotTakeIsNotSafe(t *testing.T) {
+func TestRejectedPartitionIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	l := newLog(t, cluster.ListenAddrs(), nil)
@@ -123,7 +123,7 @@ func TestWhatAPartitionDidNotTakeIsNotSafe(t *testing.T) {
 	publish(t, l, events...) // and the next call works
 }
 
-func TestWhatAPartitionRefusesForAMomentIsSentAgain(t *testing.T) {
+func TestTemporaryRejectionIsRetried(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	l := newLog(t, cluster.ListenAddrs(), nil)
@@ -131,20 +131,20 @@ func TestWhatAPartitionRefusesForAMomentIsSentAgain(t *testing.T) {
 		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.NotLeaderForPartition.Code }), nil, true
 	})
 	publish(t, l, testEvents(t, 0, 100)...)
-	got := newBasket()
-	consume(t, l, got.take)
+	got := newCollector()
+	consume(t, l, got.process)
 	got.await(t, 100)
 	if len(got.events) != 100 {
 		t.Errorf("%d events came, want 100", len(got.events))
 	}
 }
 
-func TestPartitionsThatHaveMovedAreFoundAtOnce(t *testing.T) {
+func TestMovedLeaderIsFound(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t, kfake.Ports(0, 0, 0))
 	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Partitions = 12 })
-	got := newBasket()
-	consume(t, l, got.take)
+	got := newCollector()
+	consume(t, l, got.process)
 	publish(t, l, testEvents(t, 0, 100)...)
 	for p := range int32(12) {
 		if err := cluster.MoveTopicPartition(l.Topic, p, (cluster.LeaderFor(l.Topic, p)+1)%3); err != nil {
@@ -155,7 +155,7 @@ func TestPartitionsThatHaveMovedAreFoundAtOnce(t *testing.T) {
 	got.await(t, 200)
 }
 
-func TestAPartitionThatRefusesForLongIsAnError(t *testing.T) {
+func TestLastingRejectionIsAnError(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	l := newLog(t, cluster.ListenAddrs(), nil)
@@ -171,7 +171,7 @@ func TestAPartitionThatRefusesForLongIsAnError(t *testing.T) {
 	}
 }
 
-func TestTopicsAreMadeAndOldOnesLeftAlone(t *testing.T) {
+func TestTopicsAreCreatedButNotChanged(t *testing.T) {
 	t.Parallel()
 	const old = "old"
 	cluster := fakeBroker(t, kfake.SeedTopics(3, old))
@@ -188,12 +188,12 @@ func TestTopicsAreMadeAndOldOnesLeftAlone(t *testing.T) {
 	}
 }
 
-func TestOverLongEventHoldsBackItsAccountOnly(t *testing.T) {
+func TestOverLongEventBlocksItsAccountOnly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
 		long := testEvent(t, 1, "acc_long")
-		long.Envelope = slices.Concat(long.Envelope, []byte(strings.Repeat(" ", mostEnvelope)))
+		long.Envelope = slices.Concat(long.Envelope, []byte(strings.Repeat(" ", maxEnvelope)))
 		batch := []outbox.Event{testEvent(t, 0, "acc_long"), long, testEvent(t, 2, "acc_long"), testEvent(t, 3, "acc_other")}
 		safe, err := l.Publish(t.Context(), batch)
 		if !errors.Is(err, ErrTooLong) {
@@ -205,7 +205,7 @@ func TestOverLongEventHoldsBackItsAccountOnly(t *testing.T) {
 	})
 }
 
-func TestMoreThanARequestGoesInSeveral(t *testing.T) {
+func TestLargeBatchIsSplit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
@@ -214,8 +214,8 @@ func TestMoreThanARequestGoesInSeveral(t *testing.T) {
 			events[i] = testEvent(t, i, "acc_1")
 			events[i].Envelope = slices.Concat(events[i].Envelope, []byte(strings.Repeat(" ", 200<<10)))
 		}
-		got := newBasket()
-		consume(t, l, got.take)
+		got := newCollector()
+		consume(t, l, got.process)
 		publish(t, l, events...)
 		got.await(t, len(events))
 		if diff := cmp.Diff(byAccount(events), byAccount(got.events)); diff != "" {
@@ -224,7 +224,7 @@ func TestMoreThanARequestGoesInSeveral(t *testing.T) {
 	})
 }
 
-func TestATopicThatTakesLessGetsLessAtOnce(t *testing.T) {
+func TestSmallerMessageLimitIsRespected(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	l := newLog(t, cluster.ListenAddrs(), nil)
@@ -245,8 +245,8 @@ func TestATopicThatTakesLessGetsLessAtOnce(t *testing.T) {
 	for i := range events {
 		events[i] = testEvent(t, i, "acc_1")
 	}
-	got := newBasket()
-	consume(t, l, got.take)
+	got := newCollector()
+	consume(t, l, got.process)
 	publish(t, l, events...)
 	got.await(t, len(events))
 	if diff := cmp.Diff(byAccount(events), byAccount(got.events)); diff != "" || refused == 0 {
@@ -254,9 +254,9 @@ func TestATopicThatTakesLessGetsLessAtOnce(t *testing.T) {
 	}
 }
 
-func TestPublishGivesUpOnABrokerThatIsSilent(t *testing.T) {
+func TestPublishTimesOut(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, []string{silence(t)}, nil)
+	l := newLog(t, []string{silentBroker(t)}, nil)
 	l.pace.publish = 50 * time.Millisecond
 	safe, err := l.Publish(context.Background(), testEvents(t, 0, 3))
 	if len(safe) != 0 || !errors.Is(err, context.DeadlineExceeded) {
@@ -264,7 +264,7 @@ func TestPublishGivesUpOnABrokerThatIsSilent(t *testing.T) {
 	}
 }
 
-func TestPublishAndCheckWorkAgainWhenTheBrokerIsBack(t *testing.T) {
+func TestPublishReconnects(t *testing.T) {
 	t.Parallel()
 	first := fakeBroker(t)
 	l := newLog(t, first.ListenAddrs(), nil)
@@ -299,8 +299,8 @@ func portOf(tb testing.TB, address string) int {
 	return port
 }
 
-// silence is an address that takes connections and never says a word.
-func silence(tb testing.TB) string {
+// silentBroker is an address that takes connections and never says a word.
+func silentBroker(tb testing.TB) string {
 	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,53 +15,52 @@ import (
 	"vayu/schema"
 )
 
-// The headers of an event's message.
+// Headers of an event's message.
 const (
 	headerID          = "event-id"
 	headerType        = "event-type"
 	headerMode        = "mode"    // live or sandbox
 	headerCreated     = "created" // microseconds since 1970
 	headerContentType = "content-type"
-	headerTrace       = "traceparent" // W3C; there when the event has one
+	headerTrace       = "traceparent" // W3C; set if the event has one
 
 	contentType = "application/json"
 )
 
-// The reasons for burying a message, as the label of the metric.
+// Reasons of dead letters, as values of the label.
 const (
-	reasonHeaders  = "headers"  // one is missing or faulty
-	reasonKey      = "key"      // it names no account
-	reasonEnvelope = "envelope" // it is no envelope, or another event's
+	reasonHeaders  = "headers"  // one is missing or invalid
+	reasonKey      = "key"      // it is not an account
+	reasonEnvelope = "envelope" // invalid, or of another event
 	reasonTooLong  = "too_long"
-	reasonRefused  = "refused" // by who takes events
+	reasonRefused  = "refused" // by process
 )
 
 var reasons = []string{reasonHeaders, reasonKey, reasonEnvelope, reasonTooLong, reasonRefused}
 
-// mostEnvelope is how long an envelope may be, bytes. With its headers and those
-// of its batch it stays below what a broker takes by default, 1 MiB + 12
-// (message.max.bytes).
-const mostEnvelope = 900 << 10
+// maxEnvelope is the maximum size of an envelope, bytes. With headers it stays below the
+// default limit of brokers, 1 MiB + 12 (message.max.bytes).
+const maxEnvelope = 900 << 10
 
-// mostKey is how long the name of an account may be, bytes; ours have 30.
-const mostKey = 128
+// maxKey is the maximum length of an account id, bytes; ours have 30.
+const maxKey = 128
 
-// ErrTooLong is the fault of an event that no broker takes.
+// ErrTooLong is the error of an event that exceeds the limit of brokers.
 var ErrTooLong = errors.New("over-long")
 
-// header is a name and a value beside a message.
+// header is a header of a message.
 type header struct {
 	key   string
 	value []byte
 }
 
-// record is a message as it is written.
+// record is a message to write.
 type record struct {
 	key, value []byte
 	headers    []header
 }
 
-// size is what a record may need at most, bytes.
+// size returns an upper bound of the encoded size, bytes.
 func (r record) size() int {
 	n := len(r.key) + len(r.value) + 40
 	for _, h := range r.headers {
@@ -87,14 +86,14 @@ func encode(e outbox.Event) record {
 	return r
 }
 
-// Message is one message as it was read.
+// Message is a decoded message.
 type Message struct {
-	Event outbox.Event // when Fault is nil
-	// Fault says why the message is no event.
+	Event outbox.Event // if Fault is nil
+	// Fault is why the message is not an event.
 	Fault error
 }
 
-// fault is why a message is no event: a reason for the metric, and a text.
+// fault is a decoding error with the reason for the metric.
 type fault struct {
 	reason string
 	err    error
@@ -109,22 +108,22 @@ var (
 	legalAccount = regexp.MustCompile(`^[[:graph:]]+$`)
 )
 
-// mostMicros is the end of the year 9999, the last that a time in JSON can say.
-const mostMicros = 253402300799999999
+// maxMicros is the end of the year 9999, the last that a JSON time can represent.
+const maxMicros = 253402300799999999
 
-// decode reads a message. A type that this version does not know is no fault: a
-// newer one may write it while the instances are renewed one by one.
+// decode decodes a message. Unknown event types are accepted: during a rolling upgrade
+// newer instances write them.
 func decode(r record) Message {
 	e, err := decodeHeaders(r.headers)
 	if err != nil {
 		return Message{Fault: fault{reasonHeaders, err}}
 	}
-	if len(r.key) > mostKey || !legalAccount.Match(r.key) {
-		return Message{Fault: fault{reasonKey, fmt.Errorf("the key names no account: %.40q", r.key)}}
+	if len(r.key) > maxKey || !legalAccount.Match(r.key) {
+		return Message{Fault: fault{reasonKey, fmt.Errorf("the key is not an account: %.40q", r.key)}}
 	}
 	e.Account = string(r.key)
-	if len(r.value) > mostEnvelope {
-		return Message{Fault: fault{reasonTooLong, fmt.Errorf("the envelope has %d bytes, more than %d: %w", len(r.value), mostEnvelope, ErrTooLong)}}
+	if len(r.value) > maxEnvelope {
+		return Message{Fault: fault{reasonTooLong, fmt.Errorf("the envelope has %d bytes, more than %d: %w", len(r.value), maxEnvelope, ErrTooLong)}}
 	}
 	if err := checkEnvelope(r.value, e); err != nil {
 		return Message{Fault: fault{reasonEnvelope, err}}
@@ -137,7 +136,7 @@ func decodeHeaders(headers []header) (e outbox.Event, err error) {
 	seen := map[string]string{}
 	for _, h := range headers {
 		if _, twice := seen[h.key]; twice {
-			return e, fmt.Errorf("header %.40q is there twice", h.key)
+			return e, fmt.Errorf("header %.40q is duplicated", h.key)
 		}
 		seen[h.key] = string(h.value)
 	}
@@ -148,10 +147,10 @@ func decodeHeaders(headers []header) (e outbox.Event, err error) {
 	}
 	e.ID, e.Type = seen[headerID], schema.EventType(seen[headerType])
 	if !legalID.MatchString(e.ID) {
-		return e, fmt.Errorf("header %s is no id: %.40q", headerID, e.ID)
+		return e, fmt.Errorf("header %s is not an id: %.40q", headerID, e.ID)
 	}
 	if len(e.Type) > 100 || !legalType.MatchString(string(e.Type)) {
-		return e, fmt.Errorf("header %s is no type: %.40q", headerType, string(e.Type))
+		return e, fmt.Errorf("header %s is not a type: %.40q", headerType, string(e.Type))
 	}
 	switch mode := seen[headerMode]; mode {
 	case schema.Live.String():
@@ -159,14 +158,14 @@ func decodeHeaders(headers []header) (e outbox.Event, err error) {
 	case schema.Sandbox.String():
 		e.World = schema.Sandbox
 	default:
-		return e, fmt.Errorf("header %s is no mode: %.40q", headerMode, mode)
+		return e, fmt.Errorf("header %s is not a mode: %.40q", headerMode, mode)
 	}
 	created, err := strconv.ParseInt(seen[headerCreated], 10, 64)
-	if err != nil || created < 0 || created > mostMicros {
-		return e, fmt.Errorf("header %s is no time: %.40q", headerCreated, seen[headerCreated])
+	if err != nil || created < 0 || created > maxMicros {
+		return e, fmt.Errorf("header %s is not a time: %.40q", headerCreated, seen[headerCreated])
 	}
 	e.CreatedAt = time.UnixMicro(created).UTC()
-	if carried := seen[headerTrace]; tracing.Valid(carried) { // without it an event is as good
+	if carried := seen[headerTrace]; tracing.Valid(carried) { // optional
 		e.Trace = carried
 	}
 	return e, nil
@@ -177,17 +176,17 @@ func checkEnvelope(text []byte, e outbox.Event) error {
 		return errors.New("the envelope is not UTF-8")
 	}
 	if first := bytes.TrimLeft(text, " \t\r\n"); len(first) == 0 || first[0] != '{' {
-		return errors.New("the envelope is no object")
+		return errors.New("the envelope is not an object")
 	}
 	var envelope schema.Envelope
 	if err := json.Unmarshal(text, &envelope); err != nil {
-		return fmt.Errorf("reading the envelope: %w", err)
+		return fmt.Errorf("decoding the envelope: %w", err)
 	}
 	switch {
 	case envelope.ID != e.ID:
-		return fmt.Errorf("the envelope is that of %.40q, not of %q", envelope.ID, e.ID)
+		return fmt.Errorf("the envelope has the id %.40q, not %q", envelope.ID, e.ID)
 	case envelope.Type != e.Type:
-		return fmt.Errorf("the envelope is of type %.40q, not %q", string(envelope.Type), string(e.Type))
+		return fmt.Errorf("the envelope has the type %.40q, not %q", string(envelope.Type), string(e.Type))
 	case envelope.APIVersion == "":
 		return errors.New("the envelope has no api_version")
 	case len(envelope.Data) == 0:

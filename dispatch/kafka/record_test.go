@@ -26,7 +26,7 @@ func TestDecodeIsTheInverseOfEncode(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoEvent(t *testing.T) {
+func TestDecodeRejectsInvalidMessages(t *testing.T) {
 	t.Parallel()
 	good := func() record { return encode(testEvent(t, 1, "acc_1")) }
 	set := func(name, value string) func(*record) {
@@ -62,7 +62,7 @@ func TestWhatIsNoEvent(t *testing.T) {
 		"no key":               {func(r *record) { r.key = nil }, reasonKey},
 		"key with a space":     {func(r *record) { r.key = []byte("acc 1") }, reasonKey},
 		"key with a line":      {func(r *record) { r.key = []byte("acc_1\n") }, reasonKey},
-		"long key":             {func(r *record) { r.key = bytes.Repeat([]byte("a"), mostKey+1) }, reasonKey},
+		"long key":             {func(r *record) { r.key = bytes.Repeat([]byte("a"), maxKey+1) }, reasonKey},
 		"no envelope":          {func(r *record) { r.value = nil }, reasonEnvelope},
 		"a list":               {func(r *record) { r.value = []byte("[]") }, reasonEnvelope},
 		"null":                 {func(r *record) { r.value = []byte("null") }, reasonEnvelope},
@@ -73,7 +73,7 @@ func TestWhatIsNoEvent(t *testing.T) {
 		"another type":         {set(headerType, "payment.failed"), reasonEnvelope},
 		"no data":              {value(`"data"`, `"date"`), reasonEnvelope},
 		"no version":           {value(`"api_version"`, `"version"`), reasonEnvelope},
-		"over-long":            {func(r *record) { r.value = append(r.value, bytes.Repeat([]byte(" "), mostEnvelope)...) }, reasonTooLong},
+		"over-long":            {func(r *record) { r.value = append(r.value, bytes.Repeat([]byte(" "), maxEnvelope)...) }, reasonTooLong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

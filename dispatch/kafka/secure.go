@@ -16,7 +16,7 @@ import (
 	"vayu/internal/config"
 )
 
-// The ways to log in, as the setting names them.
+// Login mechanisms, as values of the setting.
 const (
 	loginNone     = ""
 	loginPlain    = "plain"
@@ -24,8 +24,7 @@ const (
 	loginScram512 = "scram-sha-512"
 )
 
-// secure is how connections to brokers are made: all of them, by the writer, the
-// reader and whoever asks about topics.
+// secure has the TLS and login of all connections to brokers.
 type secure struct {
 	tls   *tls.Config    // nil for none
 	login sasl.Mechanism // nil for none
@@ -52,7 +51,7 @@ func (s Settings) validateLogin() (faults []error) {
 	switch s.SASL {
 	case loginNone:
 		if s.Username != "" || s.Password.IsSet() {
-			faults = append(faults, config.Invalid("sasl", "a user or a password is set, but not how to log in: scram-sha-512, scram-sha-256 or plain"))
+			faults = append(faults, config.Invalid("sasl", "username or password is set without a login mechanism: use scram-sha-512, scram-sha-256 or plain"))
 		}
 	case loginPlain, loginScram256, loginScram512:
 		if s.Username == "" {
@@ -62,7 +61,7 @@ func (s Settings) validateLogin() (faults []error) {
 			faults = append(faults, config.Invalid("password", "a login needs a password; the environment has it as VAYU_EVENT_LOG_PASSWORD"))
 		}
 		if s.SASL == loginPlain && !s.TLS {
-			faults = append(faults, config.Invalid("sasl", "plain sends the password as it is, and needs event-log.tls"))
+			faults = append(faults, config.Invalid("sasl", "plain sends the password in clear text and needs event-log.tls"))
 		}
 	default:
 		faults = append(faults, config.Invalid("sasl", "%q is none of scram-sha-512, scram-sha-256 and plain", s.SASL))
@@ -70,7 +69,7 @@ func (s Settings) validateLogin() (faults []error) {
 	return faults
 }
 
-// secure reads the files. The settings are valid.
+// secure reads the files of valid settings.
 func (s Settings) secure() (secure, error) {
 	var out secure
 	var err error
@@ -88,13 +87,13 @@ func (s Settings) secure() (secure, error) {
 		out.login, err = scram.Mechanism(scram.SHA512, s.Username, s.Password.Reveal())
 	}
 	if err != nil {
-		// Not what the library says: it may quote the text.
-		return secure{}, config.Invalid("password", "the user's name or the password has characters that no login may have (RFC 4013)")
+		// Do not wrap the library's error: it may quote the password.
+		return secure{}, config.Invalid("password", "the user's name or the password has characters that a login must not have (RFC 4013)")
 	}
 	return out, nil
 }
 
-// tlsConfig speaks TLS 1.3, and 1.2 with brokers that know no better. The
+// tlsConfig returns a configuration for TLS 1.3, or 1.2 with older brokers. The client
 // certificate is read for each connection, so that its renewal needs no restart.
 func (s Settings) tlsConfig() (*tls.Config, error) {
 	out := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -105,14 +104,14 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 		}
 		out.RootCAs = x509.NewCertPool()
 		if !out.RootCAs.AppendCertsFromPEM(text) {
-			return nil, config.Invalid("ca", "there is no certificate in PEM in %s", s.CA)
+			return nil, config.Invalid("ca", "%s has no PEM certificate", s.CA)
 		}
 	}
 	if s.Cert == "" {
 		return out, nil
 	}
 	if _, err := tls.LoadX509KeyPair(s.Cert, s.Key); err != nil {
-		return nil, config.Invalid("cert", "reading it and its key: %w", err)
+		return nil, config.Invalid("cert", "reading the certificate and its key: %w", err)
 	}
 	out.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
@@ -124,12 +123,11 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 	return out, nil
 }
 
-// dial opens a connection to a broker, with TLS where there is TLS. The client's
-// own way to speak TLS leaves the connection of a handshake that failed open.
+// dial opens a connection to a broker, with TLS if configured. The client's own TLS dial
+// leaks the connection of a failed handshake.
 //
-// The context is that of the whole of connecting, which goes on with the login,
-// for which the client knows no time-out: the connection of a login that takes too
-// long is closed here. The end of a login that was made only cancels the context.
+// ctx covers connecting and the login, for which the client has no timeout: dial closes
+// the connection at the deadline. The end of a successful login only cancels ctx.
 func (s secure) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
 	if err != nil {
@@ -144,20 +142,20 @@ func (s secure) dial(ctx context.Context, network, address string) (net.Conn, er
 		named.ServerName = host
 		secured := tls.Client(conn, named)
 		if err := secured.HandshakeContext(ctx); err != nil {
-			_ = conn.Close() // it was never used
+			_ = conn.Close() // never used
 			return nil, handshakeError{address, err}
 		}
 		conn = secured
 	}
 	context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			_ = conn.Close() // nobody has got it
+			_ = conn.Close() // not in use yet
 		}
 	})
 	return conn, nil
 }
 
-// handshakeError is why TLS with a broker did not come about.
+// handshakeError is a failed TLS handshake with a broker.
 type handshakeError struct {
 	address string
 	err     error
@@ -166,5 +164,5 @@ type handshakeError struct {
 // Error implements error.
 func (e handshakeError) Error() string { return fmt.Sprintf("TLS with %s: %v", e.address, e.err) }
 
-// Unwrap is what crypto/tls said.
+// Unwrap returns the error of crypto/tls.
 func (e handshakeError) Unwrap() error { return e.err }

@@ -65,9 +65,9 @@ func loginBroker(tb testing.TB, more ...kfake.Opt) []string {
 	}, more...)...).ListenAddrs()
 }
 
-// refusing is a broker that refuses logins as Kafka's own do. The one of the
+// rejectingBroker is a broker that refuses logins as Kafka's own do. The one of the
 // library hangs up.
-func refusing(tb testing.TB, more ...kfake.Opt) []string {
+func rejectingBroker(tb testing.TB, more ...kfake.Opt) []string {
 	tb.Helper()
 	cluster := fakeBroker(tb, append([]kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "vayu", "x"), kfake.Superuser("SCRAM-SHA-512", "vayu", "x")}, more...)...)
 	cluster.ControlKey(int16(kmsg.SASLAuthenticate), func(request kmsg.Request) (kmsg.Response, error, bool) {
@@ -79,8 +79,8 @@ func refusing(tb testing.TB, more ...kfake.Opt) []string {
 	return cluster.ListenAddrs()
 }
 
-// deaf hangs up at a TLS greeting, as brokers do at what is no request.
-func deaf(tb testing.TB) []string {
+// nonTLSBroker hangs up at a TLS greeting, as brokers do at what is no request.
+func nonTLSBroker(tb testing.TB) []string {
 	tb.Helper()
 	return []string{fixture.Port(tb, nil, func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 4))
@@ -109,8 +109,8 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLog(t, c.brokers, c.settings)
-			got := newBasket()
-			consume(t, l, got.take)
+			got := newCollector()
+			consume(t, l, got.process)
 			garbled := encode(testEvent(t, 7, "acc_1"))
 			garbled.value = []byte("{")
 			if acked, err := l.write(t.Context(), l.Topic, []record{garbled}); err != nil {
@@ -128,7 +128,7 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 
 // Who is not let in says once why, in words that name the setting, and keeps the
 // password to himself.
-func TestWhoIsNotLetInSaysWhy(t *testing.T) {
+func TestRejectedLoginIsExplained(t *testing.T) {
 	t.Parallel()
 	a, other := newAuthority(t), newAuthority(t)
 	cert, key := other.Files(other.Client(), t.TempDir())
@@ -138,13 +138,13 @@ func TestWhoIsNotLetInSaysWhy(t *testing.T) {
 		word     string
 		names    string // the setting, in the log
 	}{
-		"wrong password":       {refusing(t, a.server(nil)), a.byTLS(login(loginScram512, "hunter2")), wordLogin, "event-log.password"},
-		"wrong plain password": {refusing(t, a.server(nil)), a.byTLS(login(loginPlain, "hunter2")), wordLogin, "event-log.password"},
-		"wrong CA":             {fakeBroker(t, a.server(nil)).ListenAddrs(), other.byTLS(nil), wordUntrusted, "event-log.ca"},
-		"the system's CA":      {fakeBroker(t, a.server(nil)).ListenAddrs(), func(c *Config) { c.TLS = true }, wordUntrusted, "event-log.ca"},
-		"no TLS":               {deaf(t), a.byTLS(nil), wordNoTLS, "event-log.tls"},
-		"no certificate":       {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(nil), wordCertificate, "event-log.cert"},
-		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *Settings) { s.Cert, s.Key = cert, key }), wordCertificate, "event-log.cert"},
+		"wrong password":       {rejectingBroker(t, a.server(nil)), a.byTLS(login(loginScram512, "hunter2")), statusLogin, "event-log.password"},
+		"wrong plain password": {rejectingBroker(t, a.server(nil)), a.byTLS(login(loginPlain, "hunter2")), statusLogin, "event-log.password"},
+		"wrong CA":             {fakeBroker(t, a.server(nil)).ListenAddrs(), other.byTLS(nil), statusUntrusted, "event-log.ca"},
+		"the system's CA":      {fakeBroker(t, a.server(nil)).ListenAddrs(), func(c *Config) { c.TLS = true }, statusUntrusted, "event-log.ca"},
+		"no TLS":               {nonTLSBroker(t), a.byTLS(nil), statusNoTLS, "event-log.tls"},
+		"no certificate":       {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(nil), statusCertificate, "event-log.cert"},
+		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *Settings) { s.Cert, s.Key = cert, key }), statusCertificate, "event-log.cert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +153,7 @@ func TestWhoIsNotLetInSaysWhy(t *testing.T) {
 				c.settings(to)
 				to.Log = slog.New(slog.NewTextHandler(&said, nil))
 			})
-			stop := consume(t, l, newBasket().take)
+			stop := consume(t, l, newCollector().process)
 			eventually(t, "three tries", func() bool { return counted(t, l, "connection_failures_total") >= 3 })
 			stop()
 			if got, want := l.Word(t.Context()), c.word+"; events wait"; got != want {
@@ -174,7 +174,7 @@ func TestWhoIsNotLetInSaysWhy(t *testing.T) {
 }
 
 // A broker that is frozen, or that is no broker, keeps nobody who logs in.
-func TestALoginThatIsNotAnsweredEnds(t *testing.T) {
+func TestLoginTimesOut(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -186,7 +186,7 @@ func TestALoginThatIsNotAnsweredEnds(t *testing.T) {
 	if err := l.Check(t.Context()); err != nil {
 		t.Errorf("one of two brokers answers, and Check says %v", err)
 	}
-	door := newDoor(t.Context(), false, l.secure)
+	door := newConnTracker(t.Context(), false, l.secure)
 	defer door.shut()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -200,13 +200,13 @@ func TestALoginThatIsNotAnsweredEnds(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
+func TestUnreadableFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
 	cert, key := a.Files(a.Client(), t.TempDir())
 	for want, change := range map[string]func(*Settings){
 		"ca: ":       func(s *Settings) { s.CA = "/nowhere/ca.pem" },
-		"ca: t":      func(s *Settings) { s.CA = key },
+		"ca: /":      func(s *Settings) { s.CA = key },
 		"cert: ":     func(s *Settings) { s.Cert, s.Key = cert, "/nowhere/key.pem" },
 		"cert: r":    func(s *Settings) { s.Cert, s.Key = key, cert },
 		"password: ": func(s *Settings) { login(loginScram256, "bell\a")(s) },
@@ -221,7 +221,7 @@ func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 	}
 }
 
-func TestSettingsOfConnectionsAreChecked(t *testing.T) {
+func TestConnectionSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*Settings)

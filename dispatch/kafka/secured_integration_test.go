@@ -54,8 +54,8 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 				t.Parallel()
 				l := newLog(t, brokers, settings)
 				l.pace = newPace()
-				got := newBasket()
-				consume(t, l, got.take)
+				got := newCollector()
+				consume(t, l, got.process)
 				await(t, l)
 				publish(t, l, testEvents(t, 0, 100)...)
 				got.await(t, 100)
@@ -66,8 +66,8 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 		t.Parallel()
 		other := fixture.NewAuthority(t).CA()
 		for want, settings := range map[string]func(*Config){
-			wordLogin:     secured(loginScram512, func(c *Config) { c.Password = config.NewSecret("wrong") }),
-			wordUntrusted: secured(loginScram512, func(c *Config) { c.CA = other }),
+			statusLogin:     secured(loginScram512, func(c *Config) { c.Password = config.NewSecret("wrong") }),
+			statusUntrusted: secured(loginScram512, func(c *Config) { c.CA = other }),
 		} {
 			l := newLog(t, brokers, settings)
 			if got := l.Word(t.Context()); got != want+"; events wait" {
@@ -84,8 +84,8 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 			c.Log = slog.New(slog.NewTextHandler(&said, nil))
 		}))
 		l.pace = newPace()
-		got := newBasket()
-		consume(t, l, got.take)
+		got := newCollector()
+		consume(t, l, got.process)
 		eventually(t, "three tries", func() bool { return counted(t, l, "connection_failures_total") >= 3 })
 		admit(t, operator, "later", strings.TrimSpace(string(text)))
 		await(t, l)
@@ -103,7 +103,7 @@ func await(tb testing.TB, l *Log) {
 	eventually(tb, "the broker lets it in, and has the topics", func() bool { return l.Check(tb.Context()) == nil && l.makeTopics(tb.Context()) == nil })
 }
 
-// admit gives the brokers a user who logs in by SCRAM-SHA-512.
+// track gives the brokers a user who logs in by SCRAM-SHA-512.
 func admit(tb testing.TB, operator *Log, name, password string) {
 	tb.Helper()
 	const iterations = 4096

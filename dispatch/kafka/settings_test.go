@@ -24,7 +24,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		"the same":            {func(s *Settings) { s.DeadTopic = s.Topic }, []string{"dead-topic"}},
 		"no group":            {func(s *Settings) { s.Group = "" }, []string{"group"}},
 		"none of them":        {func(s *Settings) { s.Partitions, s.Replicas = 0, 0 }, []string{"partitions", "replicas"}},
-		"too many partitions": {func(s *Settings) { s.Partitions = mostPartitions + 1 }, []string{"partitions"}},
+		"too many partitions": {func(s *Settings) { s.Partitions = maxPartitions + 1 }, []string{"partitions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

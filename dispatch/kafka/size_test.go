@@ -12,7 +12,7 @@ import (
 
 // An operator learns of a topic that is smaller than he set, once however often it
 // is looked at, and again when it is another. The events go through nevertheless.
-func TestATopicThatIsSmallerThanSetIsToldOnce(t *testing.T) {
+func TestSmallTopicIsWarnedOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		small := newLog(t, brokers, func(c *Config) { c.Partitions = 2 })
@@ -42,7 +42,7 @@ func TestATopicThatIsSmallerThanSetIsToldOnce(t *testing.T) {
 }
 
 // Three replicas lose nothing with one broker, and take events without it.
-func TestATopicOfThreeReplicasNeedsTwo(t *testing.T) {
+func TestThreeReplicasNeedTwoInSync(t *testing.T) {
 	t.Parallel()
 	l := newLog(t, fakeBroker(t, kfake.NumBrokers(3), kfake.Ports(0, 0, 0)).ListenAddrs(), func(c *Config) { c.Replicas = 3 })
 	if err := l.makeTopics(t.Context()); err != nil {

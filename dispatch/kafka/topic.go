@@ -10,39 +10,37 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// retention is how long a topic that is made here keeps its messages: as long as
-// finished deliveries are kept. Dispatchers that stand still for longer lose
-// events, and the lag has said so for a month.
+// retention is the retention of topics created here, the same as of finished deliveries.
+// Dispatchers that stop for longer lose events; the lag shows it for a month.
 const retention = 30 * 24 * time.Hour
 
-// settle is between two looks at a topic that is being made, and newborn is how
-// long its leaders are waited for.
+// pollTopic is the interval of checks of a topic that is being created. leaderWait is how
+// long its leaders are awaited.
 const (
-	settle  = 50 * time.Millisecond
-	newborn = 2 * time.Second
+	pollTopic  = 50 * time.Millisecond
+	leaderWait = 2 * time.Second
 )
 
-// makeTopics makes those of the two topics that are not there, once in the life
-// of a Log, and again when a broker does not know one, because somebody may have
-// deleted it. Topics that are there are left as they are, whatever their partitions
-// are like: each partition that has a leader can be worked with.
+// makeTopics creates missing topics. It runs once, and again when a broker does not have
+// one, because it may have been deleted. Existing topics are not changed. Each partition
+// with a leader is usable.
 func (l *Log) makeTopics(ctx context.Context) error {
 	if l.made.Load() {
 		return nil
 	}
-	transport := l.newTransport() // that of the writer may remember what was before
-	transport.MetadataTTL = newborn / 4
+	transport := l.newTransport() // the writer's may have stale metadata
+	transport.MetadataTTL = leaderWait / 4
 	defer transport.CloseIdleConnections()
 	client := &kafka.Client{Addr: l.addr, Transport: transport}
 	var until time.Time
 	for {
-		missing, led, err := l.lookAtTopics(ctx, client)
+		missing, led, err := l.checkTopics(ctx, client)
 		if err == nil && len(missing) > 0 {
-			until = time.Now().Add(newborn)
+			until = time.Now().Add(leaderWait)
 			err = l.create(ctx, client, missing)
 		}
 		if err != nil {
-			return fmt.Errorf("making the topics: %w", err)
+			return fmt.Errorf("creating the topics: %w", err)
 		}
 		if len(missing) == 0 && (led || !time.Now().Before(until)) {
 			l.made.Store(true)
@@ -51,14 +49,14 @@ func (l *Log) makeTopics(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for the topics: %w", ctx.Err())
-		case <-time.After(settle):
+		case <-time.After(pollTopic):
 		}
 	}
 }
 
-// lookAtTopics returns which topics are not there, and whether every partition of
-// those that are has a leader.
-func (l *Log) lookAtTopics(ctx context.Context, client *kafka.Client) (missing []kafka.TopicConfig, led bool, err error) {
+// checkTopics returns the missing topics, and whether every partition of the others has a
+// leader.
+func (l *Log) checkTopics(ctx context.Context, client *kafka.Client) (missing []kafka.TopicConfig, led bool, err error) {
 	reply, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{l.Topic, l.DeadTopic}})
 	if err != nil {
 		return nil, false, err
@@ -68,7 +66,7 @@ func (l *Log) lookAtTopics(ctx context.Context, client *kafka.Client) (missing [
 		switch {
 		case errors.Is(topic.Error, kafka.UnknownTopicOrPartition):
 			missing = append(missing, l.newTopic(topic.Name))
-		case topic.Error != nil && !isPassing(topic.Error):
+		case topic.Error != nil && !isTemporary(topic.Error):
 			return nil, false, fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
 		case topic.Error != nil || !allLed(topic.Partitions):
 			led = false
@@ -80,7 +78,7 @@ func (l *Log) lookAtTopics(ctx context.Context, client *kafka.Client) (missing [
 	return missing, led, nil
 }
 
-// create makes topics, unless another instance was quicker.
+// create creates topics; another instance may have created them already.
 func (l *Log) create(ctx context.Context, client *kafka.Client, missing []kafka.TopicConfig) error {
 	created, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: missing})
 	if err != nil {
@@ -100,7 +98,7 @@ func (l *Log) newTopic(name string) kafka.TopicConfig {
 		ConfigEntries: []kafka.ConfigEntry{
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(retention.Milliseconds(), 10)},
-			// One replica may be away; an event that is on one alone is not safe.
+			// One replica may fail; an event on a single replica is not durable.
 			{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(max(1, l.Replicas-1))},
 		},
 	}
@@ -115,8 +113,8 @@ func allLed(partitions []kafka.Partition) bool {
 	return len(partitions) > 0
 }
 
-// isPassing is whether a broker says that it will answer otherwise soon.
-func isPassing(err error) bool {
+// isTemporary reports whether an error of a broker is temporary.
+func isTemporary(err error) bool {
 	code, ok := errors.AsType[kafka.Error](err)
 	return ok && code.Temporary()
 }

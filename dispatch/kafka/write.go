@@ -16,88 +16,83 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// mostBatch is how much is sent to a partition at once, bytes. A broker takes
-// 1 MiB + 12 by default (message.max.bytes), headers and framing included.
-const mostBatch = 1000 << 10
+// maxBatch is the maximum size of a request for a partition, bytes. Brokers accept 1 MiB
+// + 12 by default (message.max.bytes), including headers and framing.
+const maxBatch = 1000 << 10
 
-// lane is what goes to one partition, in order.
+// lane is the records of one partition, in order.
 type lane struct {
 	partition int32
 	leader    int32
-	waiting   []int // indexes of records
-	sending   int   // of waiting, in this round
-	most      int   // that may be sent at once; 0 for any number
+	waiting   []int // indexes of unacknowledged records
+	sending   int   // number of waiting that this round sends
+	limit     int   // limit of one request; 0 for none
 	err       error
 }
 
-// write brings records to a topic and says which of them are on every replica
-// that has to have them, also beside an error.
+// write writes records to a topic and reports which of them all in-sync replicas have,
+// also with an error.
 //
-// It sends produce requests by itself: kafka.Writer goes on with a partition
-// after one of its batches has failed, which lets a later event overtake, keeps
-// sending when its caller has given up, and waits for a timer to send what it has.
-// Here each leader gets one request for all of its partitions, and a partition's
-// first failure is its last request.
+// It does not use kafka.Writer. That continues with a partition after a failed batch, so
+// that later events overtake. It also sends after its caller has timed out, and it delays
+// batches by a timer. Here each leader gets one request for all its partitions. A
+// partition's first failure ends its writes.
 //
-// A partition that has just been made, or has just got another leader, refuses for
-// a moment; what it refused is not in the log, and is sent again here.
+// A new partition or one with a new leader rejects writes for a moment; they are retried
+// here.
 func (l *Log) write(ctx context.Context, topic string, records []record) (acked []bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.publish)
 	defer cancel()
 	acked = make([]bool, len(records))
-	for pause := newBackoff(shortly); ; {
+	for pause := newBackoff(rejectRetry); ; {
 		if err = l.writeOnce(ctx, topic, records, acked); err == nil {
 			return acked, nil
 		}
-		// Who has no leader will hardly have one in a moment. The connections are good,
-		// and the transport asks for leaders by itself (metadataAge).
+		// A new leader takes longer than this retry. The connections are good, and the
+		// transport refreshes its leaders (metadataAge).
 		if errors.Is(err, errNoLeader) {
 			return acked, err
 		}
-		// What the transport knows of leaders, and the connections that it keeps, may
-		// be those of before; the next attempt begins afresh.
+		// Cached leaders and connections may be stale, so retry with new ones.
 		l.transport.CloseIdleConnections()
-		if pause.next > shortlyMost || !isRefusal(err) || !pause.wait(ctx) {
+		if pause.next > maxRejectRetry || !isRejected(err) || !pause.wait(ctx) {
 			return acked, err
 		}
 	}
 }
 
-// shortly is the first pause before what was refused is sent again, and
-// shortlyMost the last: 20 + 40 + 80 ms. A partition that is away for longer must
-// not hold up the others.
+// rejectRetry and maxRejectRetry bound the backoff after a rejected write: 20 + 40 + 80
+// ms. A longer outage must not delay other partitions.
 const (
-	shortly     = 20 * time.Millisecond
-	shortlyMost = 80 * time.Millisecond
+	rejectRetry    = 20 * time.Millisecond
+	maxRejectRetry = 80 * time.Millisecond
 )
 
-// isRefusal is whether a broker said that it has not kept what it was sent, and
-// will perhaps soon.
-func isRefusal(err error) bool {
+// isRejected reports whether a broker has rejected a write that may soon succeed.
+func isRejected(err error) bool {
 	return slices.ContainsFunc([]kafka.Error{
 		kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
 	}, func(code kafka.Error) bool { return errors.Is(err, code) })
 }
 
-// errNoLeader is why nothing was sent to a partition: the brokers say that it has
-// no leader.
-var errNoLeader = errors.New("it has no leader at the moment")
+// errNoLeader is the error of a partition without a leader, to which nothing was sent.
+var errNoLeader = errors.New("the partition has no leader")
 
-// writeOnce sends what is not acknowledged, and notes what is then.
+// writeOnce writes unacknowledged records and updates acked.
 func (l *Log) writeOnce(ctx context.Context, topic string, records []record, acked []bool) error {
 	if err := l.makeTopics(ctx); err != nil {
 		return err
 	}
 	partitions, err := l.partitions(ctx, topic)
 	if err != nil {
-		l.doubt(err)
-		return fmt.Errorf("asking for the partitions of %s: %w", topic, err)
+		l.recheckTopics(err)
+		return fmt.Errorf("reading the partitions of %s: %w", topic, err)
 	}
 	lanes, tooLong := l.assign(records, acked, partitions)
 	for {
 		requests := nextRound(records, lanes)
 		if len(requests) == 0 {
-			return judged(tooLong, firstFault(lanes), partitions)
+			return batchError(tooLong, firstFault(lanes), partitions)
 		}
 		var sending sync.WaitGroup
 		for _, request := range requests {
@@ -106,22 +101,22 @@ func (l *Log) writeOnce(ctx context.Context, topic string, records []record, ack
 		sending.Wait()
 		for _, request := range requests {
 			for _, lane := range request {
-				lane.settle(acked)
-				l.doubt(lane.err)
+				lane.endRound(acked)
+				l.recheckTopics(lane.err)
 			}
 		}
 	}
 }
 
-// doubt has the topics looked at again when a broker does not know one.
-func (l *Log) doubt(err error) {
+// recheckTopics causes a check of the topics if a broker does not have one.
+func (l *Log) recheckTopics(err error) {
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		l.made.Store(false)
 	}
 }
 
-// settle is the end of a round.
-func (l *lane) settle(acked []bool) {
+// endRound processes the result of a round.
+func (l *lane) endRound(acked []bool) {
 	switch {
 	case l.err == nil:
 		for _, i := range l.waiting[:l.sending] {
@@ -129,13 +124,13 @@ func (l *lane) settle(acked []bool) {
 		}
 		l.waiting = l.waiting[l.sending:]
 	case errors.Is(l.err, kafka.MessageSizeTooLarge) && l.sending > 1:
-		// An operator's own topic may take less at once.
-		l.most, l.err = l.sending/2, nil
+		// The operator's topic may have a smaller message limit.
+		l.limit, l.err = l.sending/2, nil
 	}
 }
 
-// firstFault is one for all: the others are mostly the same. That a partition has
-// no leader comes last, because nothing can be done about it here.
+// firstFault returns one error of the lanes, which are mostly the same. Missing leaders
+// have the lowest priority.
 func firstFault(lanes []*lane) (err error) {
 	for _, lane := range lanes {
 		if lane.err != nil && (err == nil || errors.Is(err, errNoLeader)) {
@@ -145,8 +140,9 @@ func firstFault(lanes []*lane) (err error) {
 	return err
 }
 
-// judged is the fault of a batch: outbox.ErrSome where it is certain that other accounts could have their events written.
-func judged(tooLong, fault error, partitions []metadata.ResponsePartition) error {
+// batchError returns the error of a batch. It is outbox.ErrPartial if other accounts can
+// certainly be published.
+func batchError(tooLong, fault error, partitions []metadata.ResponsePartition) error {
 	led := slices.ContainsFunc(partitions, func(p metadata.ResponsePartition) bool { return p.ErrorCode == 0 })
 	err := errors.Join(tooLong, fault)
 	if err != nil && led && (fault == nil || errors.Is(fault, errNoLeader)) {
@@ -155,8 +151,8 @@ func judged(tooLong, fault error, partitions []metadata.ResponsePartition) error
 	return err
 }
 
-// partitions are those of a topic by their number, with their leaders. The
-// transport answers from memory, which is seconds old at most.
+// partitions returns the partitions of a topic with their leaders, from the transport's
+// cache of metadataAge.
 func (l *Log) partitions(ctx context.Context, topic string) ([]metadata.ResponsePartition, error) {
 	reply, err := l.transport.RoundTrip(ctx, l.addr, &metadata.Request{TopicNames: []string{topic}})
 	if err != nil {
@@ -175,9 +171,8 @@ func (l *Log) partitions(ctx context.Context, topic string) ([]metadata.Response
 	return topics[0].Partitions, nil
 }
 
-// assign sorts records that are not acknowledged into lanes by the hash of their key, murmur2 as Kafka's
-// own clients do it, so that others write to the same partition. An over-long
-// record is left out, with all that follow of its key.
+// assign assigns unacknowledged records to lanes by the murmur2 hash of their key, as
+// Kafka's own clients do. It skips an over-long record and all later ones of its key.
 func (l *Log) assign(records []record, acked []bool, partitions []metadata.ResponsePartition) (lanes []*lane, tooLong error) {
 	numbers := make([]int, len(partitions))
 	for i := range numbers {
@@ -189,7 +184,7 @@ func (l *Log) assign(records []record, acked []bool, partitions []metadata.Respo
 		if acked[i] || held[string(r.key)] {
 			continue
 		}
-		if r.size() > mostBatch || len(r.value) > mostEnvelope {
+		if r.size() > maxBatch || len(r.value) > maxEnvelope {
 			held[string(r.key)] = true
 			tooLong = errors.Join(tooLong, fmt.Errorf("a message of %d bytes with the key %q: %w", r.size(), r.key, ErrTooLong))
 			continue
@@ -207,8 +202,8 @@ func (l *Log) assign(records []record, acked []bool, partitions []metadata.Respo
 	return lanes, tooLong
 }
 
-// nextRound is one request for each leader: of each lane that has not failed, as
-// much as a broker takes at once.
+// nextRound returns one request for each leader, with up to maxBatch bytes of each lane
+// without an error.
 func nextRound(records []record, lanes []*lane) map[int32][]*lane {
 	requests := map[int32][]*lane{}
 	for _, lane := range lanes {
@@ -218,7 +213,7 @@ func nextRound(records []record, lanes []*lane) map[int32][]*lane {
 		size := 0
 		lane.sending = 0
 		for _, i := range lane.waiting {
-			if size += records[i].size(); lane.sending > 0 && (size > mostBatch || lane.sending == lane.most) {
+			if size += records[i].size(); lane.sending > 0 && (size > maxBatch || lane.sending == lane.limit) {
 				break
 			}
 			lane.sending++
@@ -228,7 +223,7 @@ func nextRound(records []record, lanes []*lane) map[int32][]*lane {
 	return requests
 }
 
-// send brings lanes to their leader, and leaves in each the error that it had.
+// send writes the batches of lanes to their leader and sets the error of each lane.
 func (l *Log) send(ctx context.Context, topic string, records []record, lanes []*lane) {
 	request := produce.RequestTopic{Topic: topic}
 	for _, lane := range lanes {
@@ -242,7 +237,7 @@ func (l *Log) send(ctx context.Context, topic string, records []record, lanes []
 	}
 	reply, err := l.transport.RoundTrip(ctx, l.addr, &produce.Request{
 		Acks:    int16(kafka.RequireAll),
-		Timeout: int32((l.pace.publish / 2).Milliseconds()), // of the replicas; the rest is for the way
+		Timeout: int32((l.pace.publish / 2).Milliseconds()), // timeout of the replicas; the rest is for the network
 		Topics:  []produce.RequestTopic{request},
 	})
 	for _, lane := range lanes {
@@ -252,7 +247,7 @@ func (l *Log) send(ctx context.Context, topic string, records []record, lanes []
 	}
 }
 
-// outcome is what a broker said about one partition.
+// outcome returns the result of one partition in a reply.
 func outcome(reply *produce.Response, partition int32) error {
 	for _, topic := range reply.Topics {
 		i := slices.IndexFunc(topic.Partitions, func(p produce.ResponsePartition) bool { return p.Partition == partition })
@@ -264,10 +259,10 @@ func outcome(reply *produce.Response, partition int32) error {
 		}
 		return nil
 	}
-	return errors.New("the broker did not answer for it")
+	return errors.New("the broker's reply lacks the partition")
 }
 
-// wire is a record as the protocol writes it.
+// wire returns a record in the types of the protocol.
 func (r record) wire() protocol.Record {
 	headers := make([]protocol.Header, len(r.headers))
 	for i, h := range r.headers {

@@ -18,9 +18,9 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 123456000, time.UTC)
 
-func TestAnEventIsItsEnvelopeForEver(t *testing.T) {
+func TestEnvelopeIsImmutable(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		d.clock.Set(noon)
 		var id string
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
@@ -50,9 +50,9 @@ func TestAnEventIsItsEnvelopeForEver(t *testing.T) {
 	})
 }
 
-func TestAnEventThatCannotBeToldFailsItsChange(t *testing.T) {
+func TestInvalidEventFailsItsChange(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		for name, c := range map[string]struct {
 			typ  schema.EventType
 			data any
@@ -65,7 +65,7 @@ func TestAnEventThatCannotBeToldFailsItsChange(t *testing.T) {
 			"no JSON":       {schema.EventQuotaWarning, map[string]any{"f": func() {}}, nil},
 			"broken JSON":   {schema.EventQuotaWarning, json.RawMessage(`{"a":`), nil},
 			"no UTF-8":      {schema.EventQuotaWarning, json.RawMessage("{\"a\":\"\xff\"}"), errUTF8},
-			"too long":      {schema.EventQuotaWarning, map[string]string{"a": strings.Repeat("x", envelopeMost)}, nil},
+			"too long":      {schema.EventQuotaWarning, map[string]string{"a": strings.Repeat("x", maxEnvelope)}, nil},
 			"no account":    {"", nil, errType},
 			"white space":   {schema.EventQuotaWarning, json.RawMessage(" \n7"), errObject},
 			"two documents": {schema.EventQuotaWarning, json.RawMessage(`{} {}`), nil},
@@ -81,7 +81,7 @@ func TestAnEventThatCannotBeToldFailsItsChange(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", name, err, c.want)
 			}
 		}
-		if _, err := d.trySay("acc_nobody"); err == nil {
+		if _, err := d.tryAppend("acc_nobody"); err == nil {
 			t.Error("an account that is not there has an event")
 		}
 		if n := d.count("event") + d.count("outbox") + d.count("seen_signature"); n != 0 {
@@ -90,9 +90,9 @@ func TestAnEventThatCannotBeToldFailsItsChange(t *testing.T) {
 	})
 }
 
-func TestAChangeThatIsUndoneHasNoEvent(t *testing.T) {
+func TestRolledBackChangeHasNoEvent(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		refused := errors.New("refused")
 		err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			if _, err := d.Append(tx, "acc_a", schema.Live, schema.EventPaymentFailed, struct{}{}); err != nil {
@@ -100,23 +100,23 @@ func TestAChangeThatIsUndoneHasNoEvent(t *testing.T) {
 			}
 			return refused
 		})
-		if !errors.Is(err, refused) || len(d.woken) != 0 {
-			t.Errorf("got %v and %d wakes", err, len(d.woken))
+		if !errors.Is(err, refused) || len(d.wakeSignal) != 0 {
+			t.Errorf("got %v and %d wakes", err, len(d.wakeSignal))
 		}
 		if n := d.count("event") + d.count("outbox"); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
-		d.say("acc_a")
-		if len(d.woken) != 1 {
+		d.appendEvent("acc_a")
+		if len(d.wakeSignal) != 1 {
 			t.Error("a commit does not wake the relay")
 		}
 	})
 }
 
 // An event that its caller tells himself is there to be asked for and not relayed.
-func TestAStoredEventIsNotRelayed(t *testing.T) {
+func TestStoredEventIsNotRelayed(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		var e Event
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
 			e, err = d.Store(tx, "acc_a", schema.Live, schema.EventPaymentFailed, schema.TestEventData(schema.EventPaymentFailed))
@@ -124,13 +124,13 @@ func TestAStoredEventIsNotRelayed(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if len(d.woken) != 0 || d.count("outbox") != 0 || d.count("event WHERE id = $1 AND envelope = $2", e.ID, e.Envelope) != 1 {
+		if len(d.wakeSignal) != 0 || d.count("outbox") != 0 || d.count("event WHERE id = $1 AND envelope = $2", e.ID, e.Envelope) != 1 {
 			t.Errorf("the event %s is not stored, or waits", e.Envelope)
 		}
 	})
 }
 
-func TestIDsRiseWhateverTheClockDoes(t *testing.T) {
+func TestIDsAreMonotonic(t *testing.T) {
 	t.Parallel()
 	var i ids
 	i.init()
@@ -155,7 +155,7 @@ func TestIDsRiseWhateverTheClockDoes(t *testing.T) {
 	}
 }
 
-func TestARangeOfTimeIsARangeOfIDs(t *testing.T) {
+func TestTimeRangeIsIDRange(t *testing.T) {
 	t.Parallel()
 	bounds := []string{}
 	for _, micros := range []int64{-1 << 63, -1, 0, 999, 1000, noon.UnixMicro(), noon.UnixMicro() + 1000, 1<<63 - 1} {

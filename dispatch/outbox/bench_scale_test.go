@@ -15,7 +15,7 @@ func BenchmarkScaleOutbox(b *testing.B) {
 	for _, engine := range engines {
 		for _, callers := range [...]int{1, 8, 64, 256} {
 			b.Run(fmt.Sprintf("%s/callers=%d", engine, callers), func(b *testing.B) {
-				d := benchDesk(b, engine)
+				d := benchFixture(b, engine)
 				n := min(500*callers, 10_000)
 				var id atomic.Int64
 				began := time.Now()
@@ -38,9 +38,9 @@ func BenchmarkScaleOutbox(b *testing.B) {
 func BenchmarkScaleRelay(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
-			d := benchDesk(b, engine)
+			d := benchFixture(b, engine)
 			const n = 50_000
-			appended := d.heap(b, n)
+			appended := d.appendMany(b, n)
 			relayed := d.drained(b, n)
 			b.ReportMetric(appended, "appended/s")
 			b.ReportMetric(relayed, "relayed/s")

@@ -14,9 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// counted is a publisher that counts, and says when it has seen enough. It keeps
+// countingPublisher is a publisher that counts, and says when it has seen enough. It keeps
 // how long each event took from its making to here.
-type counted struct {
+type countingPublisher struct {
 	left  atomic.Int64
 	done  chan struct{}
 	mu    sync.Mutex
@@ -24,7 +24,7 @@ type counted struct {
 }
 
 // Publish implements Publisher.
-func (c *counted) Publish(_ context.Context, batch []Event) ([]Event, error) {
+func (c *countingPublisher) Publish(_ context.Context, batch []Event) ([]Event, error) {
 	c.mu.Lock()
 	for _, e := range batch {
 		c.waits = append(c.waits, time.Since(e.CreatedAt))
@@ -39,14 +39,14 @@ func (c *counted) Publish(_ context.Context, batch []Event) ([]Event, error) {
 // engines are the kinds of stores.
 var engines = []string{"sqlite", "postgres"}
 
-// benchDesk is a desk on a store of a kind.
-func benchDesk(b *testing.B, engine string) *desk {
+// benchFixture is a desk on a store of a kind.
+func benchFixture(b *testing.B, engine string) *outboxFixture {
 	b.Helper()
 	c := sqlstore.Config{Data: b.TempDir()}
 	if engine == "postgres" {
 		c.DSN = sqlstoretest.PostgresDSN(b)
 	}
-	return newDesk(b, sqlstoretest.Open(b, c))
+	return newFixture(b, sqlstoretest.Open(b, c))
 }
 
 // BenchmarkRelay is the way of an event from 64 callers, each of which commits
@@ -54,7 +54,7 @@ func benchDesk(b *testing.B, engine string) *desk {
 func BenchmarkRelay(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
-			d := benchDesk(b, engine)
+			d := benchFixture(b, engine)
 			b.ResetTimer()
 			b.ReportMetric(d.relayed(b, 64, b.N), "events/s")
 		})
@@ -63,9 +63,9 @@ func BenchmarkRelay(b *testing.B) {
 
 // relayed commits n events, by so many callers at once, and is how many a second
 // have reached a publisher in memory.
-func (d *desk) relayed(b *testing.B, callers, n int) float64 {
+func (d *outboxFixture) relayed(b *testing.B, callers, n int) float64 {
 	b.Helper()
-	to := &counted{done: make(chan struct{})}
+	to := &countingPublisher{done: make(chan struct{})}
 	to.left.Store(int64(n))
 	stop := d.run(to)
 	defer stop()
@@ -107,10 +107,10 @@ func BenchmarkBeside(b *testing.B) {
 			if engine == "postgres" {
 				c.DSN = sqlstoretest.PostgresDSN(b)
 			}
-			d := newDesk(b, sqlstoretest.Open(b, c))
+			d := newFixture(b, sqlstoretest.Open(b, c))
 			c.Share = true
-			beside := newDesk(b, sqlstoretest.Open(b, c))
-			to := &counted{done: make(chan struct{})}
+			beside := newFixture(b, sqlstoretest.Open(b, c))
+			to := &countingPublisher{done: make(chan struct{})}
 			to.left.Store(int64(b.N))
 			stop := d.run(to)
 			tick := time.NewTicker(5 * time.Millisecond)
@@ -119,7 +119,7 @@ func BenchmarkBeside(b *testing.B) {
 			b.ResetTimer()
 			for range b.N {
 				<-tick.C
-				appending.Go(func() { beside.say("acc_a") })
+				appending.Go(func() { beside.appendEvent("acc_a") })
 			}
 			appending.Wait()
 			<-to.done
@@ -136,16 +136,16 @@ func BenchmarkBeside(b *testing.B) {
 func BenchmarkDrain(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
-			d := benchDesk(b, engine)
-			d.heap(b, b.N)
+			d := benchFixture(b, engine)
+			d.appendMany(b, b.N)
 			b.ResetTimer()
 			b.ReportMetric(d.drained(b, b.N), "events/s")
 		})
 	}
 }
 
-// heap commits n events, 500 at a time, and is how many a second.
-func (d *desk) heap(b *testing.B, n int) float64 {
+// appendMany commits n events, 500 at a time, and is how many a second.
+func (d *outboxFixture) appendMany(b *testing.B, n int) float64 {
 	b.Helper()
 	data := schema.TestEventData(schema.EventPaymentSucceeded)
 	began := time.Now()
@@ -165,9 +165,9 @@ func (d *desk) heap(b *testing.B, n int) float64 {
 }
 
 // drained brings on n events that have waited, and is how many a second.
-func (d *desk) drained(b *testing.B, n int) float64 {
+func (d *outboxFixture) drained(b *testing.B, n int) float64 {
 	b.Helper()
-	to := &counted{done: make(chan struct{})}
+	to := &countingPublisher{done: make(chan struct{})}
 	to.left.Store(int64(n))
 	began := time.Now()
 	stop := d.run(to)
@@ -181,11 +181,11 @@ func (d *desk) drained(b *testing.B, n int) float64 {
 func BenchmarkIdle(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
-			d := benchDesk(b, engine)
-			to := &counted{done: make(chan struct{})}
+			d := benchFixture(b, engine)
+			to := &countingPublisher{done: make(chan struct{})}
 			to.left.Store(1)
 			stop := d.run(to)
-			d.say("acc_a")
+			d.appendEvent("acc_a")
 			<-to.done
 			<-time.After(time.Second) // until it is as slow as it gets
 			before := spent(b)

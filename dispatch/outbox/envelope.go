@@ -11,18 +11,18 @@ import (
 	"vayu/schema"
 )
 
-// envelopeMost bounds the bytes of an envelope: far above every documented event,
-// and far enough below the 1 MiB that Kafka's brokers take that no event can be
-// stored that is never brought on.
-const envelopeMost = 256 << 10
+// maxEnvelope bounds the bytes of an envelope. It is far above every documented event. It
+// is far below the 1 MiB limit of Kafka's brokers, so that every stored event can be
+// published.
+const maxEnvelope = 256 << 10
 
 var (
-	errType   = errors.New("there is no such type of event")
-	errObject = errors.New("the data is no JSON object")
+	errType   = errors.New("unknown event type")
+	errObject = errors.New("the data is not a JSON object")
 	errUTF8   = errors.New("the data is not UTF-8")
 )
 
-// event makes an event that happens now.
+// event creates an event with the current time.
 func (o *Outbox) event(account string, world schema.World, typ schema.EventType, data any) (Event, error) {
 	if !slices.Contains(schema.EventTypes, typ) {
 		return Event{}, errType
@@ -45,13 +45,13 @@ func (o *Outbox) event(account string, world schema.World, typ schema.EventType,
 		return Event{}, err
 	case !utf8.Valid(e.Envelope):
 		return Event{}, errUTF8
-	case len(e.Envelope) > envelopeMost:
-		return Event{}, fmt.Errorf("the envelope has %d bytes, and may have %d", len(e.Envelope), envelopeMost)
+	case len(e.Envelope) > maxEnvelope:
+		return Event{}, fmt.Errorf("the envelope has %d bytes; the maximum is %d", len(e.Envelope), maxEnvelope)
 	}
 	return e, nil
 }
 
-// encode is JSON without white space and without escapes for HTML.
+// encode returns compact JSON without HTML escapes.
 func encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -17,8 +17,8 @@ import (
 	"vayu/schema"
 )
 
-// desk is an outbox on a store with the accounts a, b and c.
-type desk struct {
+// outboxFixture is an outbox on a store with the accounts a, b and c.
+type outboxFixture struct {
 	*Outbox
 	t     testing.TB
 	clock fixture.Clock
@@ -28,10 +28,10 @@ type desk struct {
 
 var accounts = []string{"acc_a", "acc_b", "acc_c", "acc_live", "acc_sandbox"}
 
-// newDesk makes an outbox, and the accounts unless another desk has.
-func newDesk(t testing.TB, db *sqlstore.DB) *desk {
+// newFixture creates an outbox, and the accounts if they are missing.
+func newFixture(t testing.TB, db *sqlstore.DB) *outboxFixture {
 	t.Helper()
-	d := &desk{t: t, reg: prometheus.NewRegistry()}
+	d := &outboxFixture{t: t, reg: prometheus.NewRegistry()}
 	var err error
 	if d.Outbox, err = New(Config{DB: db, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Metrics: d.reg, Now: d.clock.Now}); err != nil {
 		t.Fatal(err)
@@ -42,19 +42,19 @@ func newDesk(t testing.TB, db *sqlstore.DB) *desk {
 	return d
 }
 
-func eachDesk(t *testing.T, do func(t *testing.T, d *desk)) {
+func eachFixture(t *testing.T, do func(t *testing.T, d *outboxFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newDesk(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newFixture(t, db)) })
 }
 
-func (d *desk) exec(statement string, args ...any) {
+func (d *outboxFixture) exec(statement string, args ...any) {
 	d.t.Helper()
 	if err := d.DB.Update(context.Background(), func(tx *sqlstore.Tx) error { _, err := tx.Exec(statement, args...); return err }); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *desk) count(query string, args ...any) (n int) {
+func (d *outboxFixture) count(query string, args ...any) (n int) {
 	d.t.Helper()
 	if err := d.DB.View(context.Background()).QueryRow("SELECT count(*) FROM "+query, args...).Scan(&n); err != nil {
 		d.t.Fatal(err)
@@ -62,17 +62,17 @@ func (d *desk) count(query string, args ...any) (n int) {
 	return n
 }
 
-// say commits an event of an account.
-func (d *desk) say(account string) (id string) {
+// appendEvent commits an event of an account.
+func (d *outboxFixture) appendEvent(account string) (id string) {
 	d.t.Helper()
-	id, err := d.trySay(account)
+	id, err := d.tryAppend(account)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	return id
 }
 
-func (d *desk) trySay(account string) (id string, err error) {
+func (d *outboxFixture) tryAppend(account string) (id string, err error) {
 	err = d.DB.Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
 		id, err = d.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, map[string]any{"of": account})
 		return err
@@ -80,8 +80,8 @@ func (d *desk) trySay(account string) (id string, err error) {
 	return id, err
 }
 
-// run runs the outbox until the function it returns is called.
-func (d *desk) run(to Publisher) (stop func()) {
+// run runs the outbox until stop is called.
+func (d *outboxFixture) run(to Publisher) (stop func()) {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -96,9 +96,8 @@ func (d *desk) run(to Publisher) (stop func()) {
 	return stop
 }
 
-// metric is the value of a counter or gauge; label is the value of its label, if
-// it has one.
-func (d *desk) metric(name, label string) float64 {
+// metric returns the value of a counter or gauge, by its label if it has one.
+func (d *outboxFixture) metric(name, label string) float64 {
 	d.t.Helper()
 	families, err := d.reg.Gather()
 	if err != nil {
@@ -115,27 +114,28 @@ func (d *desk) metric(name, label string) float64 {
 	return 0
 }
 
-func (d *desk) failures(step string) float64 {
+func (d *outboxFixture) failures(step string) float64 {
 	d.t.Helper()
 	return d.metric("vayu_outbox_failures_total", step)
 }
 
-// shelf is a publisher in memory. Refuse says which events it does not take.
-type shelf struct {
+// memoryPublisher is a publisher in memory. Refuse selects the events that it does not
+// acknowledge.
+type memoryPublisher struct {
 	mu      sync.Mutex
 	refuse  func(e Event) bool
 	err     error
-	batches [][]string // ids, as they came
+	batches [][]string // ids in the order of arrival
 	taken   []Event
-	came    chan struct{} // holds one: something was taken
+	arrived chan struct{} // holds one: something was taken
 }
 
-func newShelf() *shelf { return &shelf{came: make(chan struct{}, 1)} }
+func newMemoryPublisher() *memoryPublisher { return &memoryPublisher{arrived: make(chan struct{}, 1)} }
 
-var errShelf = errors.New("the shelf is full")
+var errRefused = errors.New("the shelf is full")
 
-// Publish implements Publisher; it keeps the order of accounts.
-func (s *shelf) Publish(_ context.Context, batch []Event) ([]Event, error) {
+// Publish implements Publisher; it keeps the order within accounts.
+func (s *memoryPublisher) Publish(_ context.Context, batch []Event) ([]Event, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []string
@@ -152,20 +152,20 @@ func (s *shelf) Publish(_ context.Context, batch []Event) ([]Event, error) {
 	s.batches = append(s.batches, ids)
 	s.taken = append(s.taken, safe...)
 	select {
-	case s.came <- struct{}{}:
+	case s.arrived <- struct{}{}:
 	default:
 	}
 	return safe, s.err
 }
 
-func (s *shelf) set(change func()) {
+func (s *memoryPublisher) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change()
 }
 
-// ids are those taken, of an account or, with "", of all.
-func (s *shelf) ids(account string) (ids []string) {
+// ids returns the acknowledged ids of an account, or of all for "".
+func (s *memoryPublisher) ids(account string) (ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.taken {
@@ -176,8 +176,8 @@ func (s *shelf) ids(account string) (ids []string) {
 	return ids
 }
 
-// await waits until everything was taken.
-func (s *shelf) await(t testing.TB, ids ...string) {
+// await waits until all ids were acknowledged.
+func (s *memoryPublisher) await(t testing.TB, ids ...string) {
 	t.Helper()
 	for {
 		have := s.ids("")
@@ -185,7 +185,7 @@ func (s *shelf) await(t testing.TB, ids ...string) {
 			return
 		}
 		select {
-		case <-s.came:
+		case <-s.arrived:
 		case <-time.After(30 * time.Second):
 			t.Fatalf("%d of %d events came", len(s.ids("")), len(ids))
 		}

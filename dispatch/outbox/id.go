@@ -11,12 +11,12 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// idPrefix begins the id of an event, and a ULID ends it.
+// idPrefix is the prefix of event ids; a ULID follows.
 const idPrefix = "evt_"
 
-// ids makes the ids and times of events. Neither ever goes back in a process,
-// whatever the clock does: the time in an id is that of its event, to the
-// millisecond, so a range of time is a range of ids.
+// ids generates ids and times of events. Both are monotonic within a process, even if the
+// clock is not. An id contains the time of its event in milliseconds, so a time range is
+// a range of ids.
 type ids struct {
 	mu      sync.Mutex
 	entropy *ulid.MonotonicEntropy
@@ -25,8 +25,8 @@ type ids struct {
 
 func (i *ids) init() { i.entropy = ulid.Monotonic(rand.Reader, 0) }
 
-// next is the id of what happens now, and when that is, in microseconds of UTC.
-// It fails only for a time before 1970 or after the year 10889.
+// next returns the next id and its time in UTC with microseconds. It fails only for times
+// before 1970 or after 10889.
 func (i *ids) next(now time.Time) (string, time.Time, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -35,7 +35,7 @@ func (i *ids) next(now time.Time) (string, time.Time, error) {
 		now = i.last
 	}
 	id, err := ulid.New(ulid.Timestamp(now), i.entropy)
-	if errors.Is(err, ulid.ErrMonotonicOverflow) { // so many in this millisecond that the next one begins
+	if errors.Is(err, ulid.ErrMonotonicOverflow) { // entropy of this millisecond is used up; use the next one
 		now = now.Truncate(time.Millisecond).Add(time.Millisecond)
 		id, err = ulid.New(ulid.Timestamp(now), i.entropy)
 	}
@@ -46,8 +46,8 @@ func (i *ids) next(now time.Time) (string, time.Time, error) {
 	return idPrefix + id.String(), now, nil
 }
 
-// idAt is the first id of the millisecond that holds a time; "" for a time before
-// 1970, and the last of all ids for a time that no id can have.
+// idAt returns the lowest id of a millisecond. It returns "" for a time before 1970, and
+// an id above all others for a time beyond the range of a ULID.
 func idAt(micros int64) string {
 	const maxMillis = 1<<48 - 1
 	millis := micros / 1000
@@ -62,7 +62,7 @@ func idAt(micros int64) string {
 	return idPrefix + id.String()
 }
 
-// timeOf is the time in an id; zero for what is no id.
+// timeOf returns the time in an id; zero if it is invalid.
 func timeOf(id string) time.Time {
 	parsed, err := ulid.ParseStrict(strings.TrimPrefix(id, idPrefix))
 	if err != nil {

@@ -30,16 +30,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// book is a publisher that writes each event as a line, "account id".
-type book struct{ file *os.File }
+// filePublisher is a publisher that writes each event as a line, "account id".
+type filePublisher struct{ file *os.File }
 
-func openBook(dir string) (book, error) {
+func openFilePublisher(dir string) (filePublisher, error) {
 	file, err := os.OpenFile(filepath.Join(dir, "book"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
-	return book{file}, err
+	return filePublisher{file}, err
 }
 
 // Publish implements Publisher.
-func (b book) Publish(_ context.Context, batch []Event) ([]Event, error) {
+func (b filePublisher) Publish(_ context.Context, batch []Event) ([]Event, error) {
 	var lines strings.Builder
 	for _, e := range batch {
 		fmt.Fprintf(&lines, "%s %s\n", e.Account, e.ID)
@@ -70,7 +70,7 @@ func relayUntilKilled(dir string) error {
 	if err != nil {
 		return err
 	}
-	to, err := openBook(dir)
+	to, err := openFilePublisher(dir)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func TestKillLosesNoEvent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db, stop := sqlstoretest.Start(t, sqlstore.Config{Data: dir})
-	newDesk(t, db) // for its accounts
+	newFixture(t, db) // for its accounts
 	stop()
 	var committed []string
 	for round := range 20 {
@@ -123,9 +123,9 @@ func TestKillLosesNoEvent(t *testing.T) {
 			t.Fatalf("round %d", round)
 		}
 	}
-	d := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
+	d := newFixture(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
 	waiting := d.count("outbox")
-	to, err := openBook(dir)
+	to, err := openFilePublisher(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestKillLosesNoEvent(t *testing.T) {
 	if _, err := r.pass(t.Context()); err != nil || d.count("outbox") != 0 {
 		t.Fatalf("the rest is not brought on: %v", err)
 	}
-	told, twice := readBook(t, dir)
+	told, twice := readPublished(t, dir)
 	for _, id := range committed {
 		if !told[id] {
 			t.Errorf("%s was committed and never brought on", id)
@@ -149,9 +149,9 @@ func TestKillLosesNoEvent(t *testing.T) {
 	t.Logf("%d events were acknowledged, %d brought on, %d of them twice; %d waited at the end", len(committed), len(told), twice, waiting)
 }
 
-// readBook returns the ids in the book, and how many lines repeat one. In each
+// readPublished returns the ids in the book, and how many lines repeat one. In each
 // account those that come for the first time rise.
-func readBook(t *testing.T, dir string) (told map[string]bool, twice int) {
+func readPublished(t *testing.T, dir string) (told map[string]bool, twice int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "book"))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package outbox keeps what happened until it has been told on. An event is a row
-// in the transaction of the change that it is about: there is no event without
-// its change, and no change without its event. The relay brings events on, in
-// order within an account, and forgets that it has to only when they are safe.
+// Package outbox implements the transactional outbox. An event is a row that is inserted
+// in the transaction of its change, so neither exists without the other. The relay
+// publishes the events, in order within an account. It removes an event from the outbox
+// only after the publisher has acknowledged it.
 package outbox
 
 import (
@@ -21,45 +21,43 @@ import (
 	"vayu/schema"
 )
 
-// Event is what happened, as it is brought on.
+// Event is a record of a change, as it is published.
 type Event struct {
-	ID        string // evt_ + ULID: rises with time
+	ID        string // evt_ + ULID: ascends with time
 	Account   string
 	World     schema.World
 	Type      schema.EventType
 	CreatedAt time.Time
-	Envelope  []byte // JSON; never changed
-	Trace     string // in which it happened, as package trace carries it; empty for none
+	Envelope  []byte // JSON; read-only
+	Trace     string // trace context of the change; empty for none
 }
 
-// Publisher is where the relay brings events.
+// Publisher is the destination of the relay.
 type Publisher interface {
-	// Publish brings a batch on and returns those of its events that are safe
-	// there, in their order, also beside an error. Those that are not are brought
-	// again, so an event may come twice. Events of one account come in their order:
-	// after one that was not safe, the relay brings no later one of its account
-	// before it has brought that one again. For the order to hold, Publish must not
-	// make an event safe without the earlier ones of its account in the batch. It
-	// may begin to send what it returns at once. The batch is the publisher's to keep.
+	// Publish publishes a batch and returns its acknowledged events in order, also with
+	// an error. The relay retries the others, so an event may be published twice.
 	//
-	// With ErrTurn it says that nothing has failed, and that it has done as much as
-	// it should before others have their turn: the relay brings events of other
-	// accounts, and then those that were not safe again. With ErrSome it says that
-	// what has failed is the affair of some accounts, also when the batch had no
-	// others: the relay goes on behind it.
+	// Events of an account are published in order. After an unacknowledged event, the
+	// relay publishes no later one of its account before it has retried that one. Publish
+	// must therefore not acknowledge an event without the earlier ones of its account in
+	// the batch. Publish owns the batch.
+	//
+	// ErrYield means no failure: the relay publishes events of other accounts and then
+	// retries the rest of the batch. ErrPartial means that only some accounts failed: the
+	// relay continues with the events after the batch.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
 
-// ErrTurn and ErrSome are for [Publisher].
+// ErrYield and ErrPartial are results of [Publisher].
 var (
-	ErrTurn = errors.New("it is the turn of other accounts")
-	ErrSome = errors.New("events of some accounts have to wait")
+	ErrTurn = errors.New("events of other accounts come first")
+	ErrSome = errors.New("events of some accounts are blocked")
 )
 
-// Config is what an Outbox is made of.
+// Config configures an Outbox.
 type Config struct {
 	DB      *sqlstore.DB
-	Box     *encryption.Box // seals cursors; may be nil where Routes is not asked for
+	Box     *encryption.Box // encrypts cursors; may be nil if Routes is not used
 	Log     *slog.Logger
 	Trace   *tracing.Tracer       // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -67,18 +65,18 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Outbox appends events, and relays them when it runs.
+// Outbox appends events, and relays them while Run runs.
 type Outbox struct {
 	Config
 
-	ids     ids
-	metrics *metrics
-	woken   chan struct{} // holds one: something was committed
-	backlog backlog
+	ids        ids
+	metrics    *metrics
+	wakeSignal chan struct{} // capacity one: an event was committed
+	backlog    backlog
 }
 
-// New returns an outbox that can append at once. It fails when a metric is
-// registered already.
+// New returns an outbox that can append at once. It fails if a metric is already
+// registered.
 func New(c Config) (*Outbox, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -86,7 +84,7 @@ func New(c Config) (*Outbox, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	o := &Outbox{Config: c, woken: make(chan struct{}, 1)}
+	o := &Outbox{Config: c, wakeSignal: make(chan struct{}, 1)}
 	o.ids.init()
 	var err error
 	if o.metrics, err = newMetrics(o, c.Metrics); err != nil {
@@ -95,15 +93,14 @@ func New(c Config) (*Outbox, error) {
 	return o, nil
 }
 
-// Append stores an event to be told to everybody who has subscribed to it, in
-// the transaction of its change, and returns its id. Data is marshalled here,
-// once and for all; it must be a JSON object. Data that has a method Subject() string
-// is found by what that returns: the id of what the event is about. When the
+// Append stores an event for its subscribers in the transaction of its change and returns
+// its id. Data must marshal to a JSON object; it is marshalled once, here. If data has a
+// method Subject() string, its result makes the event searchable. After the commit the
+// relay of this process is woken. An error must fail the change.
 // transaction has committed, the relay of this process is woken. An error fails the change.
-//
-// Ids rise in the order of calls. On SQLite that is the order of commits; on
-// PostgreSQL two changes that run at the same time may commit in the other order,
-// and those of two processes be numbered by clocks that differ. What must be told
+// Ids ascend in the order of calls. On SQLite that is the order of commits. On PostgreSQL
+// concurrent changes may commit in another order, and ids of two processes depend on
+// their clocks. Events are ordered only if the second change has seen the first.
 // in order is in changes of which the second has seen the first.
 func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error) {
 	e, err := o.Store(tx, account, world, event, data)
@@ -117,8 +114,8 @@ func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, eve
 	return e.ID, nil
 }
 
-// Store is Append for an event that the relay does not bring on, because the
-// caller tells it himself.
+// Store is Append for an event that the caller delivers itself; the relay does not
+// publish it.
 func (o *Outbox) Store(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (Event, error) {
 	e, err := o.event(account, world, event, data)
 	if err == nil {
@@ -132,20 +129,19 @@ func (o *Outbox) Store(tx *sqlstore.Tx, account string, world schema.World, even
 	return e, nil
 }
 
-// wake tells the relay of this process that there is something to bring on.
+// wake wakes the relay of this process.
 func (o *Outbox) wake() {
 	select {
-	case o.woken <- struct{}{}:
+	case o.wakeSignal <- struct{}{}:
 	default:
 	}
 }
 
-// leadName is what instances agree on with package lead.
+// leadName is the name of the leader lease.
 const leadName = "outbox"
 
-// Run brings events to a publisher until ctx ends, while this instance leads,
-// and deletes those that are over. It returns when ctx has ended and the
-// publisher has returned.
+// Run publishes events while this instance leads, and purges old ones, until ctx ends. It
+// returns after the publisher has returned.
 func (o *Outbox) Run(ctx context.Context, to Publisher) error {
 	beside, done := context.WithCancel(ctx)
 	var watching sync.WaitGroup

@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	// keepFor is how long an event can be asked for (CONTRACT 6).
-	keepFor    = 30 * 24 * time.Hour
-	purgeFirst = time.Minute // after the start, which has enough to do
+	// retention is how long events are kept, as documented.
+	retention  = 30 * 24 * time.Hour
+	purgeDelay = time.Minute // after the start, which is busy
 	purgeEvery = time.Hour
-	// purgeGroup keeps a deletion in the range of milliseconds, since on SQLite
-	// every other change waits for it; purgePause lets those through. Ten thousand
-	// events a second can be deleted so, more than come in.
+	// purgeGroup keeps a deletion within milliseconds, because on SQLite all other writes
+	// wait. purgePause lets them through. Together they allow 10,000 deletions a second,
+	// more than events arrive.
 	purgeGroup = 500
 	purgePause = 50 * time.Millisecond
 )
 
-// purge deletes once an hour the events whose time is over, until ctx ends. A
-// store that is away is no reason to end: the next hour finds the same rows.
+// purge deletes expired events once an hour until ctx ends. After an error it retries an
+// hour later.
 func (o *Outbox) purge(ctx context.Context) {
-	for sleep.For(ctx, purgeFirst); ctx.Err() == nil; sleep.For(ctx, purgeEvery) {
+	for sleep.For(ctx, purgeDelay); ctx.Err() == nil; sleep.For(ctx, purgeEvery) {
 		o.metrics.purging.Tell(ctx, o.purgeOnce(ctx))
 	}
 }
 
-// purgeOnce deletes what is over now, and not what still waits or what a delivery
-// refers to: that goes when the delivery has gone.
+// purgeOnce deletes expired events. It keeps unpublished events, and events with
+// deliveries until these are purged.
 func (o *Outbox) purgeOnce(ctx context.Context) error {
-	until := idAt(o.Now().Add(-keepFor).UnixMicro())
+	until := idAt(o.Now().Add(-retention).UnixMicro())
 	for after := ""; ctx.Err() == nil; sleep.For(ctx, purgePause) {
 		last, err := o.purgeAfter(ctx, after, until)
 		if err != nil {
@@ -47,13 +47,13 @@ func (o *Outbox) purgeOnce(ctx context.Context) error {
 	return nil
 }
 
-// purgeAfter deletes those of the next group of events that may go, and returns
-// the last id of the group; "" when there is none.
+// purgeAfter deletes expired events of the next group and returns the last id of the
+// group; "" if there is none.
 func (o *Outbox) purgeAfter(ctx context.Context, after, until string) (last string, err error) {
 	var end sql.NullString
 	if err := o.DB.View(ctx).QueryRow(
 		"SELECT max(id) FROM (SELECT id FROM event WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS old", after, until, purgeGroup).Scan(&end); err != nil {
-		return "", fmt.Errorf("looking for them: %w", err)
+		return "", fmt.Errorf("reading expired events: %w", err)
 	}
 	if !end.Valid {
 		return "", nil

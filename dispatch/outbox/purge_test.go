@@ -12,9 +12,9 @@ import (
 
 // Events are kept for 30 days, and for longer when they wait or a delivery
 // refers to them.
-func TestEventsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
+func TestExpiredEventsArePurged(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		store := func(n int) (ids []string) {
 			t.Helper()
 			if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
@@ -33,7 +33,7 @@ func TestEventsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 		}
 		d.clock.Set(noon)
 		old := store(2*purgeGroup + 1)
-		waiting := d.say("acc_a")
+		waiting := d.appendEvent("acc_a")
 		d.clock.Set(noon.Add(time.Millisecond))
 		young := store(1)[0]
 		d.exec(`INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
@@ -43,7 +43,7 @@ func TestEventsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 		for _, c := range []struct {
 			at   time.Time
 			left int
-		}{{noon.Add(keepFor), len(old) + 2}, {noon.Add(keepFor + time.Millisecond), 3}} {
+		}{{noon.Add(retention), len(old) + 2}, {noon.Add(retention + time.Millisecond), 3}} {
 			d.clock.Set(c.at)
 			if err := d.purgeOnce(t.Context()); err != nil {
 				t.Fatal(err)
@@ -61,18 +61,18 @@ func TestEventsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 	})
 }
 
-func TestDeletionsGoOnByThemselves(t *testing.T) {
+func TestPurgeRetries(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		db, stopStore := sqlstoretest.Start(t, sqlstore.Config{Data: dir})
-		d := newDesk(t, db)
+		d := newFixture(t, db)
 		d.clock.Set(noon)
-		d.say("acc_a")
-		s := newShelf()
+		d.appendEvent("acc_a")
+		s := newMemoryPublisher()
 		d.run(s)
-		d.clock.Set(noon.Add(keepFor + time.Hour))
-		time.Sleep(purgeFirst - time.Second)
+		d.clock.Set(noon.Add(retention + time.Hour))
+		time.Sleep(purgeDelay - time.Second)
 		if d.count("event") != 1 {
 			t.Error("the event is deleted at the start")
 		}

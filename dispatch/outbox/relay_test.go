@@ -17,11 +17,11 @@ import (
 	"vayu/schema"
 )
 
-func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
+func TestEventsArePublishedInOrder(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		ids := []string{}
-		for n := range 2*batchMost + 3 {
+		for n := range 2*maxBatch + 3 {
 			ids = append(ids, fmt.Sprint(n))
 		}
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
@@ -34,10 +34,10 @@ func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		s := newShelf()
+		s := newMemoryPublisher()
 		stop := d.run(s)
 		s.await(t, ids...)
-		ids = append(ids, d.say("acc_a"))
+		ids = append(ids, d.appendEvent("acc_a"))
 		s.await(t, ids...)
 		fixture.Until(t, "nothing waits any more", func() bool { return d.count("outbox") == 0 }) // it was taken a moment ago
 		stop()
@@ -53,14 +53,13 @@ func TestWhatIsCommittedIsBroughtOnInOrder(t *testing.T) {
 	})
 }
 
-// A publisher that takes some of a batch gets the others again, in their order,
-// and what it does not take of one account holds up no other.
-func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
+// Unacknowledged events are retried in order, and block only their account.
+func TestUnacknowledgedEventsAreRetried(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		var ids []string
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
-			for n := range 3 * batchMost {
+			for n := range 3 * maxBatch {
 				account := "acc_a"
 				if n%100 == 99 {
 					account = "acc_b"
@@ -75,11 +74,11 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		s := newShelf()
+		s := newMemoryPublisher()
 		s.refuse = func(e Event) bool { return e.ID == ids[1] }
 		r := relay{Outbox: d.Outbox, to: s}
 		safe, err := r.pass(t.Context())
-		if safe != 16 || !errors.Is(err, errNotSafe) || d.count("outbox") != len(ids)-safe {
+		if safe != 16 || !errors.Is(err, errNotAcked) || d.count("outbox") != len(ids)-safe {
 			t.Errorf("%d were safe, %v; want the first of a and the 15 of b, and that the others wait", safe, err)
 		}
 		if n := d.failures("publish"); n != 1 {
@@ -89,7 +88,7 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 		if _, err := r.pass(t.Context()); err != nil || d.count("outbox") != 0 {
 			t.Errorf("the second pass: %v, and %d wait", err, d.count("outbox"))
 		}
-		for account, want := range map[string]int{"acc_a": 3*batchMost - 15, "acc_b": 15} {
+		for account, want := range map[string]int{"acc_a": 3*maxBatch - 15, "acc_b": 15} {
 			if got := s.ids(account); !slices.IsSorted(got) || len(got) != want {
 				t.Errorf("%s got %d events, in order: %t; want %d", account, len(got), slices.IsSorted(got), want)
 			}
@@ -100,18 +99,18 @@ func TestWhatWasNotTakenIsBroughtAgain(t *testing.T) {
 	})
 }
 
-// A head of more than a batch whose accounts all have to wait is gone behind only when its publisher says that others
-// need not: else each pass would read all that waits.
-func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
+// The relay continues after a fully blocked batch only if the publisher returns
+// ErrPartial. Otherwise each pass would read the whole outbox.
+func TestBlockedHeadDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
-			for n := range 2*batchMost + 10 {
+			for n := range 2*maxBatch + 10 {
 				account := "acc_a" // the second batch has one of c
 				switch {
-				case n >= 2*batchMost:
+				case n >= 2*maxBatch:
 					account = "acc_b"
-				case n == batchMost+1:
+				case n == maxBatch+1:
 					account = "acc_c"
 				}
 				if _, err := d.Append(tx, account, schema.Live, schema.EventPaymentSucceeded, struct{}{}); err != nil {
@@ -122,36 +121,36 @@ func TestAHeadThatHasToWaitHoldsUpNobodyBehindIt(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		s := newShelf()
+		s := newMemoryPublisher()
 		s.refuse = func(e Event) bool { return e.Account != "acc_b" }
 		for _, c := range []struct {
 			err  error
 			safe int
-		}{{errShelf, 0}, {fmt.Errorf("%w: %w", ErrSome, errShelf), 10}} {
+		}{{errRefused, 0}, {fmt.Errorf("%w: %w", ErrSome, errRefused), 10}} {
 			s.set(func() { s.err = c.err })
 			safe, err := (&relay{Outbox: d.Outbox, to: s}).pass(t.Context())
-			if safe != c.safe || !errors.Is(err, errShelf) {
+			if safe != c.safe || !errors.Is(err, errRefused) {
 				t.Errorf("with %q %d are safe (%v), want %d", c.err, safe, err, c.safe)
 			}
 		}
 	})
 }
 
-// What is safe is deleted also beside an error and when the service stops, and
-// what could not be deleted is not brought again.
-func TestWhatIsSafeIsForgotten(t *testing.T) {
+// Acknowledged events are deleted despite an error and at a stop. Those that could not be
+// deleted are not published again.
+func TestAcknowledgedEventsAreDeleted(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
-		first, second := d.say("acc_a"), d.say("acc_b")
-		s := newShelf()
-		s.refuse, s.err = func(e Event) bool { return e.ID == second }, errShelf
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
+		first, second := d.appendEvent("acc_a"), d.appendEvent("acc_b")
+		s := newMemoryPublisher()
+		s.refuse, s.err = func(e Event) bool { return e.ID == second }, errRefused
 		r := relay{Outbox: d.Outbox, to: s}
-		if _, err := r.pass(t.Context()); !errors.Is(err, errShelf) || d.count("outbox") != 1 {
+		if _, err := r.pass(t.Context()); !errors.Is(err, errRefused) || d.count("outbox") != 1 {
 			t.Errorf("got %v, and %d wait", err, d.count("outbox"))
 		}
 		s.set(func() { s.refuse, s.err = nil, nil })
 		ctx, cancel := context.WithCancel(t.Context())
-		if _, err := (&relay{Outbox: d.Outbox, to: stopping{s, cancel}}).pass(ctx); err != nil || d.count("outbox") != 0 {
+		if _, err := (&relay{Outbox: d.Outbox, to: stoppingPublisher{s, cancel}}).pass(ctx); err != nil || d.count("outbox") != 0 {
 			t.Errorf("at the end: %v, and %d wait", err, d.count("outbox"))
 		}
 		if diff := cmp.Diff([]string{first, second}, s.ids("")); diff != "" {
@@ -160,24 +159,24 @@ func TestWhatIsSafeIsForgotten(t *testing.T) {
 	})
 }
 
-// stopping is a publisher during whose work the service is stopped.
-type stopping struct {
+// stoppingPublisher stops the service while it publishes.
+type stoppingPublisher struct {
 	Publisher
 	stop func()
 }
 
-func (s stopping) Publish(ctx context.Context, batch []Event) ([]Event, error) {
+func (s stoppingPublisher) Publish(ctx context.Context, batch []Event) ([]Event, error) {
 	s.stop()
 	return s.Publisher.Publish(ctx, batch)
 }
 
-func TestAStoreThatFailsIsAskedAgainAndNothingIsBroughtTwice(t *testing.T) {
+func TestStoreErrorsCauseNoDuplicates(t *testing.T) {
 	t.Parallel()
 	db, stopStore := sqlstoretest.Start(t, sqlstore.Config{Data: t.TempDir()})
-	d := newDesk(t, db)
-	d.say("acc_a")
-	s := newShelf()
-	r := relay{Outbox: d.Outbox, to: closing{s, stopStore}}
+	d := newFixture(t, db)
+	d.appendEvent("acc_a")
+	s := newMemoryPublisher()
+	r := relay{Outbox: d.Outbox, to: closingPublisher{s, stopStore}}
 	if _, err := r.pass(t.Context()); err == nil || d.failures("delete") != 1 {
 		t.Errorf("got %v and %v failures", err, d.failures("delete"))
 	}
@@ -189,11 +188,11 @@ func TestAStoreThatFailsIsAskedAgainAndNothingIsBroughtTwice(t *testing.T) {
 	if n := len(s.ids("")); n != 1 {
 		t.Errorf("one event was brought %d times", n)
 	}
-	r.done = nil
+	r.acked = nil
 	if _, err := r.pass(t.Context()); err == nil || d.failures("read") != 1 {
 		t.Errorf("reading: got %v and %v failures", err, d.failures("read"))
 	}
-	if err := d.look(t.Context()); err == nil {
+	if err := d.measure(t.Context()); err == nil {
 		t.Error("a store that is closed counts")
 	}
 	if n := d.log.Count("level=WARN"); n != 2 {
@@ -201,54 +200,53 @@ func TestAStoreThatFailsIsAskedAgainAndNothingIsBroughtTwice(t *testing.T) {
 	}
 }
 
-// closing is a publisher during whose work the store goes away.
-type closing struct {
+// closingPublisher closes the store while it publishes.
+type closingPublisher struct {
 	Publisher
 	stop func()
 }
 
-func (c closing) Publish(ctx context.Context, batch []Event) ([]Event, error) {
+func (c closingPublisher) Publish(ctx context.Context, batch []Event) ([]Event, error) {
 	safe, err := c.Publisher.Publish(ctx, batch)
 	c.stop()
 	return safe, err
 }
 
-// A commit in this process is brought on at once, without a look by time; one of
-// another process within the slowest pause.
-func TestACommitWakesTheRelay(t *testing.T) {
+// A commit in this process wakes the relay; one in another process is found by polling.
+func TestCommitWakesRelay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
-		other := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir, Share: true}))
-		s := newShelf()
+		d := newFixture(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
+		other := newFixture(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir, Share: true}))
+		s := newMemoryPublisher()
 		d.run(s)
-		time.Sleep(10 * time.Second) // it is as slow as it gets
+		time.Sleep(10 * time.Second) // polling is at its slowest
 		for range 3 {
 			began := time.Now()
-			s.await(t, d.say("acc_a"))
+			s.await(t, d.appendEvent("acc_a"))
 			if waited := time.Since(began); waited != 0 {
 				t.Errorf("a commit was brought on after %s", waited)
 			}
 			time.Sleep(7 * time.Second)
 		}
 		began := time.Now()
-		s.await(t, other.say("acc_b"))
+		s.await(t, other.appendEvent("acc_b"))
 		if waited := time.Since(began); waited > slowPoll {
 			t.Errorf("a commit of another process was brought on after %s", waited)
 		}
 		time.Sleep(time.Second)
 		began = time.Now()
-		s.await(t, other.say("acc_b"))
+		s.await(t, other.appendEvent("acc_b"))
 		if waited := time.Since(began); waited > quickPoll {
 			t.Errorf("the next was brought on after %s", waited)
 		}
 	})
 }
 
-func TestThePaceFollowsWhatIsFound(t *testing.T) {
+func TestPollDelay(t *testing.T) {
 	t.Parallel()
-	var p pace
+	var p pollDelay
 	now := noon
 	ms := func(all ...int) (out []time.Duration) {
 		for _, n := range all {
@@ -287,19 +285,19 @@ func TestThePaceFollowsWhatIsFound(t *testing.T) {
 	}
 }
 
-// While the publisher is away everything waits, is tried a few times a minute,
-// and goes on by itself.
-func TestAPublisherThatIsAwayHoldsUpNothingElse(t *testing.T) {
+// During an outage of the publisher events wait; the relay retries with backoff and
+// recovers.
+func TestPublisherOutageIsRetried(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
-		s := newShelf()
-		s.refuse, s.err = func(Event) bool { return true }, errShelf
+		d := newFixture(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
+		s := newMemoryPublisher()
+		s.refuse, s.err = func(Event) bool { return true }, errRefused
 		d.run(s)
 		var ids []string
 		for range 10 {
-			ids = append(ids, d.say("acc_a"))
+			ids = append(ids, d.appendEvent("acc_a"))
 			time.Sleep(time.Minute)
 		}
 		tries := 0
@@ -328,26 +326,25 @@ func TestAPublisherThatIsAwayHoldsUpNothingElse(t *testing.T) {
 	})
 }
 
-// Of two instances one brings on what both commit, and the other goes on when
-// that one stops.
-func TestTwoInstancesShareOneOutbox(t *testing.T) {
+// One of two instances relays the events of both; the standby takes over when it stops.
+func TestStandbyTakesOverRelay(t *testing.T) {
 	t.Parallel()
 	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
-	s := newShelf()
-	var desks [2]*desk
+	s := newMemoryPublisher()
+	var desks [2]*outboxFixture
 	var stops [2]func()
 	for i := range desks {
-		desks[i] = newDesk(t, sqlstoretest.Open(t, c))
+		desks[i] = newFixture(t, sqlstoretest.Open(t, c))
 		stops[i] = desks[i].run(s)
 	}
 	var ids []string
 	for n := range 40 {
-		ids = append(ids, desks[n%2].say(accounts[n%2]))
+		ids = append(ids, desks[n%2].appendEvent(accounts[n%2]))
 	}
 	s.await(t, ids...)
 	stops[0]()
 	for range 20 {
-		ids = append(ids, desks[1].say("acc_a"))
+		ids = append(ids, desks[1].appendEvent("acc_a"))
 	}
 	s.await(t, ids...)
 	stops[1]()

@@ -13,47 +13,45 @@ import (
 )
 
 const (
-	// ReplayReach is how old an event may be that is brought again. A delivery is
-	// kept for 30 days after its end, so one of a younger event is still there to be
-	// found; the day is for the way through the relay and the event log, at the end
-	// of which it is looked for.
-	ReplayReach = keepFor - 24*time.Hour
-	// replayGroup bounds a transaction, and what is looked at in one query: an
-	// account may have ten thousand subscriptions.
+	// ReplayReach is the maximum age of an event that is replayed. Deliveries are kept
+	// for 30 days after their end, so those of younger events still exist. One day is
+	// left for the relay and Kafka, after which existing deliveries are looked up.
+	ReplayReach = retention - 24*time.Hour
+	// replayGroup bounds a transaction and a query: an account may have ten thousand
+	// subscriptions.
 	replayGroup = 250
 )
 
-// ErrReach is for events that are too old to be brought again.
+// ErrReach is the error for events that are too old to replay.
 var ErrReach = errors.New("events are brought again that are at most 29 days old: whether an older one was delivered may have been forgotten")
 
-// Replay says which events are brought again: those of a time of which a delivery
-// is missing.
+// Replay selects the events to replay: those in a time range that lack a delivery.
 type Replay struct {
-	From, To time.Time        // To is not part of it; both to the millisecond
+	From, To time.Time        // To is exclusive; both have milliseconds
 	Account  string           // "" for all
 	Type     schema.EventType // "" for all
-	Tests    bool             // test events, too
-	DryRun   bool             // nothing is changed
-}
+	Tests    bool             // include test events
+	DryRun   bool             // change nothing
+} // change nothing
 
-// Replayed is what a replay has found and done.
+// Replayed is the progress of a replay.
 type Replayed struct {
-	Looked  int64     // events that were looked at
-	Missing int64     // those of which a delivery is missing, without test events that were not asked for
-	Tests   int64     // those that were not asked for
-	Put     int64     // of Missing, those that the relay has got again; the others wait for it already
-	Until   time.Time // events before it have been looked at
+	Looked  int64     // events scanned
+	Missing int64     // events that lack a delivery, without excluded test events
+	Tests   int64     // excluded test events that lack a delivery
+	Put     int64     // of Missing, those added to the outbox; the others are in it already
+	Until   time.Time // events before it have been scanned
 }
 
-// Replay has the relay bring events again that are missing a delivery: of a
-// subscription that is there, is older than the event, and asks for its type now.
-// What was delivered, failed, was cancelled or still waits is no missing delivery,
-// and what comes to a subscription again is passed over, so that a replay can be
+// Replay publishes events again that lack a delivery to a subscription. The subscription
+// must exist, be older than the event, and subscribe to its type now. A delivered,
+// failed, cancelled or waiting delivery is not missing. Replay is idempotent and can run
+// beside the service.
 // repeated and can run beside the service.
-//
-// It works in groups, each a transaction, and tells of each: an error of tell ends
+// Each group of events is a transaction, after which progress is called; an error of it
+// ends the replay. With an error, Replay returns what was done before.
 // it. What was done until an error is returned beside it.
-func (o *Outbox) Replay(ctx context.Context, r Replay, tell func(Replayed) error) (done Replayed, err error) {
+func (o *Outbox) Replay(ctx context.Context, r Replay, progress func(Replayed) error) (done Replayed, err error) {
 	if r.From.Before(o.Now().Add(-ReplayReach)) {
 		return done, ErrReach
 	}
@@ -64,25 +62,26 @@ func (o *Outbox) Replay(ctx context.Context, r Replay, tell func(Replayed) error
 		}
 		last, err := o.replayAfter(ctx, r, after, until, &done)
 		if err != nil {
-			return done, fmt.Errorf("bringing events again: %w", err)
+			return done, fmt.Errorf("replaying events: %w", err)
 		}
 		if last == "" {
 			done.Until = r.To
-			return done, tell(done)
+			return done, progress(done)
 		}
 		after, done.Until = last, timeOf(last)
-		if err := tell(done); err != nil {
+		if err := progress(done); err != nil {
 			return done, err
 		}
 	}
 }
 
 const (
-	// selectReplayGroup is the last id of the next group, and how many of it are asked for.
+	// selectReplayGroup reads the last id of the next group and the number of its
+	// selected events.
 	selectReplayGroup = `SELECT max(id), coalesce(sum(CASE WHEN (CAST($4 AS TEXT) = '' OR account_id = $4) AND (CAST($5 AS TEXT) = '' OR type = $5) THEN 1 ELSE 0 END), 0)
 		FROM (SELECT id, account_id, type FROM event WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS next`
-	// selectMissing are the events of a group of which a delivery is missing. The types
-	// of a subscription are separated by blanks, and have no character that LIKE knows.
+	// selectMissing reads the events of a group that lack a delivery. The types of a
+	// subscription are separated by blanks and contain no LIKE wildcards.
 	selectMissing = `SELECT e.id, e.envelope FROM event e WHERE e.id > $1 AND e.id <= $2
 		AND (CAST($3 AS TEXT) = '' OR e.account_id = $3) AND (CAST($4 AS TEXT) = '' OR e.type = $4)
 		AND EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = e.account_id AND w.mode = e.mode AND w.deleted_at IS NULL
@@ -93,20 +92,20 @@ const (
 
 var insertReplayed = sqlstore.Group(0, "INSERT INTO outbox (event_id) VALUES ", "(?)", " ON CONFLICT (event_id) DO NOTHING")
 
-// replayAfter is Replay for the next group; "" when there is none.
+// replayAfter replays the next group and returns its last id; "" if there is none.
 func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string, done *Replayed) (last string, err error) {
 	var end sql.NullString
 	var looked int64
 	view := o.DB.View(ctx)
 	if err := view.QueryRow(selectReplayGroup, after, until, replayGroup, r.Account, string(r.Type)).Scan(&end, &looked); err != nil {
-		return "", fmt.Errorf("looking for events: %w", err)
+		return "", fmt.Errorf("reading events: %w", err)
 	}
 	if !end.Valid {
 		return "", nil
 	}
 	ids, tests, err := missing(view, r, after, end.String)
 	if err != nil {
-		return "", fmt.Errorf("looking for deliveries: %w", err)
+		return "", fmt.Errorf("reading missing deliveries: %w", err)
 	}
 	put := int64(0)
 	if len(ids) > 0 && !r.DryRun {
@@ -120,7 +119,7 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 			})
 		})
 		if err != nil {
-			return "", fmt.Errorf("giving them to the relay: %w", err)
+			return "", fmt.Errorf("adding events to the outbox: %w", err)
 		}
 	}
 	done.Looked += looked
@@ -130,8 +129,8 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 	return end.String, nil
 }
 
-// missing are the ids of events of a group that lack a delivery, and how many test
-// events beside them do that were not asked for.
+// missing returns the ids of events of a group that lack a delivery, and the number of
+// excluded test events.
 func missing(view sqlstore.View, r Replay, after, last string) (ids []any, tests int64, err error) {
 	err = sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id string

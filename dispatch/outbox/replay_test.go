@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// hook is a subscription of acc_a to two types, made at a time.
-func (d *desk) hook(id string, created time.Time, deleted any) {
+// addWebhook is a subscription of acc_a to two types, made at a time.
+func (d *outboxFixture) addWebhook(id string, created time.Time, deleted any) {
 	d.t.Helper()
 	d.exec(`INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, deleted_at, revision)
 		VALUES ($1, 'acc_a', 'live', 'https://example.com', 'payment.succeeded quota.warning', 1, '', $2, '', $3, $4, 1)`,
@@ -23,14 +23,14 @@ func (d *desk) hook(id string, created time.Time, deleted any) {
 }
 
 // deliver stores a delivery, or the retry of one.
-func (d *desk) deliver(event, webhook, status, retryOf string) {
+func (d *outboxFixture) deliver(event, webhook, status, retryOf string) {
 	d.t.Helper()
 	d.exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, state, attempts, due_at, token, created_at, retried_as)
 		VALUES ($1, $2, $3, 'acc_a', 'live', $4, $5, 1, 0, '', 0, '')`, "dlv_"+event+webhook+retryOf, event, webhook, retryOf, status)
 }
 
-// happened commits an event that the relay has not got, as one that it has brought on.
-func (d *desk) happened(account string, typ schema.EventType, data map[string]any) (id string) {
+// addRelayedEvent commits an event that the relay has not got, as one that it has brought on.
+func (d *outboxFixture) addRelayedEvent(account string, typ schema.EventType, data map[string]any) (id string) {
 	d.t.Helper()
 	if err := d.DB.Update(d.t.Context(), func(tx *sqlstore.Tx) error {
 		e, err := d.Store(tx, account, schema.Live, typ, data)
@@ -42,8 +42,8 @@ func (d *desk) happened(account string, typ schema.EventType, data map[string]an
 	return id
 }
 
-// waiting are the ids that the relay has.
-func (d *desk) waiting() (ids []string) {
+// unpublished are the ids that the relay has.
+func (d *outboxFixture) unpublished() (ids []string) {
 	d.t.Helper()
 	ids, err := sqlstore.All(d.DB.View(d.t.Context()), func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)
@@ -55,7 +55,7 @@ func (d *desk) waiting() (ids []string) {
 	return ids
 }
 
-func (d *desk) replay(r Replay) Replayed {
+func (d *outboxFixture) replay(r Replay) Replayed {
 	d.t.Helper()
 	told := 0
 	done, err := d.Replay(d.t.Context(), r, func(Replayed) error { told++; return nil })
@@ -65,30 +65,30 @@ func (d *desk) replay(r Replay) Replayed {
 	return done
 }
 
-func TestAReplayBringsWhatLacksADelivery(t *testing.T) {
+func TestReplayFindsMissingDeliveries(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		d.clock.Set(noon)
-		d.hook("wh_a", noon.Add(time.Minute+schema.WebhookClockMargin), nil) // by the clock of another instance
-		d.hook("wh_b", noon, nil)
-		d.hook("wh_late", noon.Add(3*time.Minute+schema.WebhookClockMargin+time.Second), nil)
-		d.hook("wh_gone", noon, noon.UnixMicro())
+		d.addWebhook("wh_a", noon.Add(time.Minute+schema.WebhookClockMargin), nil) // by the clock of another instance
+		d.addWebhook("wh_b", noon, nil)
+		d.addWebhook("wh_late", noon.Add(3*time.Minute+schema.WebhookClockMargin+time.Second), nil)
+		d.addWebhook("wh_gone", noon, noon.UnixMicro())
 		d.clock.Set(noon.Add(time.Minute))
-		early := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())
+		early := d.addRelayedEvent("acc_a", schema.EventPaymentSucceeded, nothing())
 		d.clock.Set(noon.Add(2 * time.Minute))
-		lost := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())
-		half := d.happened("acc_a", schema.EventQuotaWarning, nothing())
+		lost := d.addRelayedEvent("acc_a", schema.EventPaymentSucceeded, nothing())
+		half := d.addRelayedEvent("acc_a", schema.EventQuotaWarning, nothing())
 		d.deliver(half, "wh_a", "delivered", "")
-		retried := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())
+		retried := d.addRelayedEvent("acc_a", schema.EventPaymentSucceeded, nothing())
 		d.deliver(retried, "wh_a", "failed", "")
 		d.deliver(retried, "wh_a", "delivered", "dlv_before")
 		d.deliver(retried, "wh_b", "cancelled", "")
-		d.happened("acc_a", schema.EventPaymentFailed, nothing())    // nobody asks for it
-		d.happened("acc_b", schema.EventPaymentSucceeded, nothing()) // has no webhook
-		test := d.happened("acc_a", schema.EventPaymentSucceeded, map[string]any{"test": true})
-		still := d.say("acc_a")
+		d.addRelayedEvent("acc_a", schema.EventPaymentFailed, nothing())    // nobody asks for it
+		d.addRelayedEvent("acc_b", schema.EventPaymentSucceeded, nothing()) // has no webhook
+		test := d.addRelayedEvent("acc_a", schema.EventPaymentSucceeded, map[string]any{"test": true})
+		still := d.appendEvent("acc_a")
 		d.clock.Set(noon.Add(3 * time.Minute))
-		late := d.happened("acc_a", schema.EventPaymentSucceeded, nothing())
+		late := d.addRelayedEvent("acc_a", schema.EventPaymentSucceeded, nothing())
 		d.clock.Set(noon.Add(2 * time.Hour))
 
 		all := Replay{From: noon.Add(2 * time.Minute), To: noon.Add(3 * time.Minute)}
@@ -98,7 +98,7 @@ func TestAReplayBringsWhatLacksADelivery(t *testing.T) {
 		if diff := cmp.Diff(want, d.replay(dry)); diff != "" {
 			t.Errorf("dry run (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{still}, d.waiting()); diff != "" {
+		if diff := cmp.Diff([]string{still}, d.unpublished()); diff != "" {
 			t.Errorf("a dry run changed the outbox (-want +got):\n%s", diff)
 		}
 		typed := all
@@ -121,14 +121,14 @@ func TestAReplayBringsWhatLacksADelivery(t *testing.T) {
 		}
 		ids := []string{lost, half, still}
 		slices.Sort(ids)
-		if diff := cmp.Diff(ids, d.waiting()); diff != "" {
+		if diff := cmp.Diff(ids, d.unpublished()); diff != "" {
 			t.Errorf("what the relay has (-want +got):\n%s", diff)
 		}
 		all.Tests, all.From, all.To = true, noon, noon.Add(time.Hour)
 		if got := d.replay(all); got.Missing != 6 || got.Put != 3 || got.Tests != 0 {
 			t.Errorf("got %+v, want the test event and those of before and after, too", got)
 		}
-		shelf := newShelf()
+		shelf := newMemoryPublisher()
 		d.run(shelf)
 		shelf.await(t, early, lost, half, still, test, late)
 	})
@@ -138,11 +138,11 @@ func TestAReplayBringsWhatLacksADelivery(t *testing.T) {
 func nothing() map[string]any { return map[string]any{} }
 
 // Groups end where they must, and nothing is passed over between two.
-func TestAReplayGoesThroughManyGroups(t *testing.T) {
+func TestReplayOfManyGroups(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		d.clock.Set(noon)
-		d.hook("wh_a", noon, nil)
+		d.addWebhook("wh_a", noon, nil)
 		const count = 2*replayGroup + 1
 		if err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			for i := range count {
@@ -161,15 +161,15 @@ func TestAReplayGoesThroughManyGroups(t *testing.T) {
 		if !errors.Is(err, enough) || done.Put != replayGroup || groups != 1 {
 			t.Errorf("got %+v, %v after %d groups, want an end after the first", done, err, groups)
 		}
-		if got := d.replay(r); got.Missing != count || got.Put != count-replayGroup || len(d.waiting()) != count {
-			t.Errorf("got %+v, and %d wait, want %d", got, len(d.waiting()), count)
+		if got := d.replay(r); got.Missing != count || got.Put != count-replayGroup || len(d.unpublished()) != count {
+			t.Errorf("got %+v, and %d wait, want %d", got, len(d.unpublished()), count)
 		}
 	})
 }
 
-func TestAReplayReachesAsFarAsDeliveriesAreRemembered(t *testing.T) {
+func TestReplayReach(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, sqlstoretest.SQLite(t))
+	d := newFixture(t, sqlstoretest.SQLite(t))
 	d.clock.Set(noon)
 	for from, want := range map[time.Time]error{noon.Add(-ReplayReach): nil, noon.Add(-ReplayReach - 1): ErrReach} {
 		_, err := d.Replay(t.Context(), Replay{From: from, To: noon}, func(Replayed) error { return nil })

@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// Routes are the endpoints under /v1/events.
+// Routes returns the routes of events.
 func (o *Outbox) Routes() []httpapi.Route {
 	const manage = string(schema.WebhooksManage)
 	return []httpapi.Route{
@@ -25,8 +25,8 @@ func (o *Outbox) Routes() []httpapi.Route {
 	}
 }
 
-// listEvents answers GET /v1/events: the oldest first, so that who was away reads
-// on from where he was. A key gets the types of events whose read scope it has.
+// listEvents answers GET /v1/events, oldest first, so that a client can resume at its
+// cursor. A key gets only event types whose read scope it has.
 func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "type", "subject", "from", "to", "limit", "cursor")
 	if err != nil {
@@ -86,8 +86,8 @@ func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
 	return verbatim(schema.EventShown{Status: schema.Success, Data: envelope})
 }
 
-// verbatim is a reply in which envelopes are as they were stored, byte for byte:
-// what json.Marshal makes of them has escapes for HTML.
+// verbatim returns a reply with envelopes byte for byte as stored; json.Marshal would
+// escape HTML.
 func verbatim(reply any) (httpapi.Response, error) {
 	body, err := encode(reply)
 	return httpapi.Response{Body: body}, err

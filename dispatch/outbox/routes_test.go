@@ -27,15 +27,15 @@ import (
 // keys of the accounts acc_live and acc_sandbox.
 var keys = httpapitest.Keys{"live", "sandbox"}
 
-// counter is a desk with its HTTP side.
-type counter struct {
-	*desk
+// apiFixture is a desk with its HTTP side.
+type apiFixture struct {
+	*outboxFixture
 	url string
 }
 
-func eachCounter(t *testing.T, do func(t *testing.T, c *counter)) {
+func eachAPIFixture(t *testing.T, do func(t *testing.T, c *apiFixture)) {
 	t.Helper()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		var err error
 		if d.Box, err = encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), ""); err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func eachCounter(t *testing.T, do func(t *testing.T, c *counter)) {
 		}
 		server := httptest.NewServer(httpapitest.Checked(t, handler))
 		t.Cleanup(server.Close)
-		do(t, &counter{d, server.URL})
+		do(t, &apiFixture{d, server.URL})
 	})
 }
 
@@ -60,7 +60,7 @@ type reply struct {
 	Error  schema.Problem
 }
 
-func (c *counter) get(world schema.World, path string) (r reply) {
+func (c *apiFixture) get(world schema.World, path string) (r reply) {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.url+path, http.NoBody)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *counter) get(world schema.World, path string) (r reply) {
 }
 
 // list reads all pages and returns the ids; it says how many pages there were.
-func (c *counter) list(world schema.World, query string) (ids []string, pages int) {
+func (c *apiFixture) list(world schema.World, query string) (ids []string, pages int) {
 	c.t.Helper()
 	ids = []string{}
 	for cursor := ""; ; {
@@ -107,8 +107,8 @@ func (c *counter) list(world schema.World, query string) (ids []string, pages in
 	}
 }
 
-// happen commits events of an account, one after the other in the given steps.
-func (c *counter) happen(world schema.World, n int, step time.Duration, types ...schema.EventType) (ids []string) {
+// appendEvents commits events of an account, one after the other in the given steps.
+func (c *apiFixture) appendEvents(world schema.World, n int, step time.Duration, types ...schema.EventType) (ids []string) {
 	c.t.Helper()
 	if err := c.DB.Update(c.t.Context(), func(tx *sqlstore.Tx) error {
 		ids = nil
@@ -132,11 +132,11 @@ func (c *counter) happen(world schema.World, n int, step time.Duration, types ..
 
 func TestEventsAreListedForwards(t *testing.T) {
 	t.Parallel()
-	eachCounter(t, func(t *testing.T, c *counter) {
+	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
 		c.clock.Set(noon)
-		live := c.happen(schema.Live, 25, time.Hour, schema.EventPaymentSucceeded, schema.EventPaymentFailed)
+		live := c.appendEvents(schema.Live, 25, time.Hour, schema.EventPaymentSucceeded, schema.EventPaymentFailed)
 		c.clock.Set(noon)
-		sandbox := c.happen(schema.Sandbox, 3, 0, schema.EventQuotaWarning)
+		sandbox := c.appendEvents(schema.Sandbox, 3, 0, schema.EventQuotaWarning)
 		odd := func(i int) (ids []string) {
 			for ; i < len(live); i += 2 {
 				ids = append(ids, live[i])
@@ -172,7 +172,7 @@ func TestEventsAreListedForwards(t *testing.T) {
 		}
 		// To the microsecond, within one millisecond.
 		c.clock.Set(noon.Add(48 * time.Hour))
-		near := c.happen(schema.Live, 3, time.Microsecond, schema.EventPaymentFailed)
+		near := c.appendEvents(schema.Live, 3, time.Microsecond, schema.EventPaymentFailed)
 		second := url.QueryEscape(noon.Add(48*time.Hour + time.Microsecond).Format(time.RFC3339Nano))
 		if got, _ := c.list(schema.Live, "from="+second); !cmp.Equal(got, near[1:]) {
 			t.Errorf("from the second on: %s", cmp.Diff(near[1:], got))
@@ -185,8 +185,8 @@ func TestEventsAreListedForwards(t *testing.T) {
 
 func TestEventsAreShownByteForByte(t *testing.T) {
 	t.Parallel()
-	eachCounter(t, func(t *testing.T, c *counter) {
-		ids := c.happen(schema.Live, 2, time.Second, schema.EventPaymentSucceeded)
+	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
+		ids := c.appendEvents(schema.Live, 2, time.Second, schema.EventPaymentSucceeded)
 		var stored []byte
 		if err := c.DB.View(t.Context()).QueryRow("SELECT envelope FROM event WHERE id = $1", ids[1]).Scan(&stored); err != nil {
 			t.Fatal(err)
@@ -208,10 +208,10 @@ func TestEventsAreShownByteForByte(t *testing.T) {
 	})
 }
 
-func TestWrongQuestionsAboutEventsAreRefused(t *testing.T) {
+func TestInvalidQueriesAreRejected(t *testing.T) {
 	t.Parallel()
-	eachCounter(t, func(t *testing.T, c *counter) {
-		c.happen(schema.Live, 3, time.Second, schema.EventPaymentSucceeded)
+	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
+		c.appendEvents(schema.Live, 3, time.Second, schema.EventPaymentSucceeded)
 		cursor := *c.get(schema.Live, "/v1/events?limit=1").Next
 		for path, want := range map[string]struct {
 			code  schema.Code
@@ -241,13 +241,13 @@ func TestWrongQuestionsAboutEventsAreRefused(t *testing.T) {
 
 // A rare type among many events is found page by page, each of which looks at a
 // bounded number.
-func TestARareTypeIsFoundInBoundedSteps(t *testing.T) {
+func TestRareTypeIsScannedInPages(t *testing.T) {
 	t.Parallel()
-	eachCounter(t, func(t *testing.T, c *counter) {
+	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
 		var want []string
 		for range 2 {
-			want = append(want, c.happen(schema.Live, 1, 0, schema.EventQuotaExceeded)...)
-			c.happen(schema.Live, scanMost, 0, schema.EventPaymentSucceeded)
+			want = append(want, c.appendEvents(schema.Live, 1, 0, schema.EventQuotaExceeded)...)
+			c.appendEvents(schema.Live, scanMost, 0, schema.EventPaymentSucceeded)
 		}
 		got, pages := c.list(schema.Live, "type=quota.exceeded")
 		if pages != 3 || !slices.Equal(got, want) {

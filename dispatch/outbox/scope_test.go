@@ -15,37 +15,37 @@ import (
 	"vayu/schema"
 )
 
-// narrow is an Access whose keys have only some scopes.
-type narrow struct {
+// limitedAccess is an Access whose keys have only some scopes.
+type limitedAccess struct {
 	httpapitest.Keys
 
 	scopes schema.ScopeSet
 }
 
 // Admit implements httpapi.Access.
-func (n narrow) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pass, error) {
+func (n limitedAccess) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pass, error) {
 	pass, err := n.Keys.Admit(c, route)
 	c.Scopes = n.scopes
 	return pass, err
 }
 
-// with is the counter behind keys with some scopes beside webhooks:manage.
-func (c *counter) with(t *testing.T, scopes ...schema.Scope) *counter {
+// withScopes is the counter behind keys with some scopes beside webhooks:manage.
+func (c *apiFixture) withScopes(t *testing.T, scopes ...schema.Scope) *apiFixture {
 	t.Helper()
-	handler, err := httpapi.New(httpapi.Config{Routes: c.Routes(), Access: narrow{keys, schema.SetOf(append(scopes, schema.WebhooksManage)...)}})
+	handler, err := httpapi.New(httpapi.Config{Routes: c.Routes(), Access: limitedAccess{keys, schema.SetOf(append(scopes, schema.WebhooksManage)...)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(httpapitest.Checked(t, handler))
 	t.Cleanup(server.Close)
-	return &counter{c.desk, server.URL}
+	return &apiFixture{c.outboxFixture, server.URL}
 }
 
 func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 	t.Parallel()
-	eachCounter(t, func(t *testing.T, c *counter) {
+	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
 		c.clock.Set(noon)
-		ids := c.happen(schema.Live, len(schema.EventTypes), time.Second, schema.EventTypes...)
+		ids := c.appendEvents(schema.Live, len(schema.EventTypes), time.Second, schema.EventTypes...)
 		of := map[schema.Scope][]string{} // by what CONTRACT 6 says
 		for i, kind := range schema.EventTypes {
 			switch kind {
@@ -63,7 +63,7 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 			"all": {schema.RechargeRead, schema.VerifyRead, schema.AccountRead},
 		} {
 			t.Run(name, func(t *testing.T) {
-				n := c.with(t, scopes...)
+				n := c.withScopes(t, scopes...)
 				want := []string{}
 				for _, scope := range scopes {
 					want = append(want, of[scope]...)
@@ -96,11 +96,11 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 // A key that may read few types looks at a bounded number of events in one request.
 func TestEventsOfReadableTypesAreFoundInBoundedSteps(t *testing.T) {
 	t.Parallel()
-	eachCounter(t, func(t *testing.T, c *counter) {
-		want := c.happen(schema.Live, 1, 0, schema.EventQuotaExceeded)
-		c.happen(schema.Live, scanMost, 0, schema.EventPaymentSucceeded)
-		want = append(want, c.happen(schema.Live, 1, 0, schema.EventQuotaExceeded)...)
-		got, pages := c.with(t, schema.AccountRead).list(schema.Live, "")
+	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
+		want := c.appendEvents(schema.Live, 1, 0, schema.EventQuotaExceeded)
+		c.appendEvents(schema.Live, scanMost, 0, schema.EventPaymentSucceeded)
+		want = append(want, c.appendEvents(schema.Live, 1, 0, schema.EventQuotaExceeded)...)
+		got, pages := c.withScopes(t, schema.AccountRead).list(schema.Live, "")
 		if pages != 2 || !slices.Equal(got, want) {
 			t.Errorf("%d pages, want 2: %s", pages, cmp.Diff(want, got))
 		}
@@ -109,9 +109,9 @@ func TestEventsOfReadableTypesAreFoundInBoundedSteps(t *testing.T) {
 
 func TestNoticesOfEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		before := d.clock.Now()
-		d.say("acc_a") // a payment
+		d.appendEvent("acc_a") // a payment
 		found, err := Feed{d.DB}.Changes(t.Context(), []sse.Ask{{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: before}})
 		if err != nil || len(found.Notices) != 1 || found.Notices[0].Reads != schema.RechargeRead {
 			t.Errorf("got %+v, %v; want one notice that recharge:read is needed for", found.Notices, err)

@@ -6,11 +6,11 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// subjectPrefixes begin the ids of what events are about, and a ULID ends them:
-// recharges, verifications, payments, and batches of the first two.
+// subjectPrefixes are the id prefixes of subjects: recharges, verifications, payments,
+// and batches of the first two. A ULID follows.
 var subjectPrefixes = [...]string{"txn_", "ver_", "pay_", "rbt_", "bat_"}
 
-// subjectOf is the id of what data is about; "" for data that does not say.
+// subjectOf returns the subject of data; "" if it has none.
 func subjectOf(data any) string {
 	if about, ok := data.(interface{ Subject() string }); ok {
 		return about.Subject()
@@ -18,7 +18,7 @@ func subjectOf(data any) string {
 	return ""
 }
 
-// isSubject reports whether a text can be the subject of an event.
+// isSubject reports whether a text is a valid subject.
 func isSubject(text string) bool {
 	for _, prefix := range subjectPrefixes {
 		if rest, ok := strings.CutPrefix(text, prefix); ok {

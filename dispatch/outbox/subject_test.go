@@ -17,22 +17,22 @@ import (
 	"vayu/schema"
 )
 
-// about is data about something.
-type about struct {
+// subjectData is data about something.
+type subjectData struct {
 	json.RawMessage
 
 	subject string
 }
 
 // Subject is what the data is about.
-func (a about) Subject() string { return a.subject }
+func (a subjectData) Subject() string { return a.subject }
 
-// told commits one event of a type about a subject.
-func (c *counter) told(world schema.World, kind schema.EventType, subject string) (id string) {
+// appendWithSubject commits one event of a type about a subject.
+func (c *apiFixture) appendWithSubject(world schema.World, kind schema.EventType, subject string) (id string) {
 	c.t.Helper()
 	c.clock.Set(c.clock.Now().Add(time.Minute))
 	if err := c.DB.Update(c.t.Context(), func(tx *sqlstore.Tx) (err error) {
-		id, err = c.Append(tx, "acc_"+world.String(), world, kind, about{schema.EventExample(kind), subject})
+		id, err = c.Append(tx, "acc_"+world.String(), world, kind, subjectData{schema.EventExample(kind), subject})
 		return err
 	}); err != nil {
 		c.t.Fatal(err)
@@ -45,16 +45,16 @@ const (
 	otherRecharge = "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5MA"
 )
 
-func TestEventsAreFoundByWhatTheyAreAbout(t *testing.T) {
+func TestEventsAreFoundBySubject(t *testing.T) {
 	t.Parallel()
-	eachCounter(t, func(t *testing.T, c *counter) {
+	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
 		c.clock.Set(noon)
-		pending := c.told(schema.Live, schema.EventRechargePending, oneRecharge)
-		c.told(schema.Live, schema.EventRechargeCompleted, otherRecharge)
-		c.happen(schema.Live, 3, 0, schema.EventQuotaWarning) // which are about nothing
-		completed := c.told(schema.Live, schema.EventRechargeCompleted, oneRecharge)
-		refunded := c.told(schema.Live, schema.EventRechargeRefunded, oneRecharge)
-		sandbox := c.told(schema.Sandbox, schema.EventRechargeCompleted, oneRecharge)
+		pending := c.appendWithSubject(schema.Live, schema.EventRechargePending, oneRecharge)
+		c.appendWithSubject(schema.Live, schema.EventRechargeCompleted, otherRecharge)
+		c.appendEvents(schema.Live, 3, 0, schema.EventQuotaWarning) // which are about nothing
+		completed := c.appendWithSubject(schema.Live, schema.EventRechargeCompleted, oneRecharge)
+		refunded := c.appendWithSubject(schema.Live, schema.EventRechargeRefunded, oneRecharge)
+		sandbox := c.appendWithSubject(schema.Sandbox, schema.EventRechargeCompleted, oneRecharge)
 		ask := "subject=" + oneRecharge
 		for query, want := range map[string][]string{
 			ask:                                 {pending, completed, refunded},
@@ -84,11 +84,11 @@ func TestEventsAreFoundByWhatTheyAreAbout(t *testing.T) {
 	})
 }
 
-func TestASubjectHasAForm(t *testing.T) {
+func TestSubjectFormat(t *testing.T) {
 	t.Parallel()
-	eachCounter(t, func(t *testing.T, c *counter) {
-		c.told(schema.Live, schema.EventRechargePending, oneRecharge)
-		c.told(schema.Live, schema.EventRechargeCompleted, oneRecharge)
+	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
+		c.appendWithSubject(schema.Live, schema.EventRechargePending, oneRecharge)
+		c.appendWithSubject(schema.Live, schema.EventRechargeCompleted, oneRecharge)
 		for _, subject := range []string{
 			"", "txn_", "txn_1", "evt_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "TXN_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "txn_01kaj0a6q3w8y1b4d7f0h2k5m9",
 			"txn_01KAJ0A6Q3W8Y1B4D7F0H2K5MU", oneRecharge + "0", "%00", "txn_%2501",
@@ -114,9 +114,9 @@ func TestASubjectHasAForm(t *testing.T) {
 
 // Among many events those of one subject are found by their index, whatever else
 // is asked.
-func TestEventsOfASubjectUseTheirIndex(t *testing.T) {
+func TestSubjectUsesIndex(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		sqlstoretest.Exec(t, d.DB, `INSERT INTO event (id, account_id, mode, type, created_at, envelope, subject)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 20000)
 			SELECT 'evt_' || CAST(1000000 + i AS TEXT), 'acc_live', 'live', 'recharge.completed', 1, $1,

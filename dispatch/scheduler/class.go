@@ -5,25 +5,24 @@ import (
 	"time"
 )
 
-// class says how an endpoint has answered last. Classes are in the order in which
-// their attempts start.
+// class is the last behaviour of an endpoint. Attempts start in the order of the classes.
 type class int
 
 const (
-	quick   class = iota // acknowledged within quickly
+	quick   class = iota // acknowledged within quickLimit
 	untried              // no attempt has ended
-	slow                 // answered later than that, or not at all
-	failing              // refused, within quickly
+	slow                 // recordResult later or timed out
+	failing              // refused within quickLimit
 	classes = iota
 )
 
-// quickly is half of what a lane's window looks ahead: an endpoint that answers so
-// does not hold an attempt long enough for others to notice.
-const quickly = horizon / 2
+// quickLimit is half the horizon: such an endpoint does not occupy a slot long enough to
+// delay others.
+const quickLimit = horizon / 2
 
 func classOf(e Ended) class {
 	switch {
-	case e.TimedOut || e.Took >= quickly:
+	case e.TimedOut || e.Took >= quickLimit:
 		return slow
 	case !e.OK:
 		return failing
@@ -33,21 +32,20 @@ func classOf(e Ended) class {
 
 // group is the lanes of one class.
 type group[T any] struct {
-	ring   ring[T]     // those that could send now, in turn
-	due    schedule[T] // those that the store has something for
-	flying int
-	// held is what is in memory or on its way there, and not under way.
-	held int
+	ring     ring[T]    // lanes that could send, in round-robin order
+	due      dueHeap[T] // lanes that the store has something for
+	inFlight int
+	// buffered counts items in memory or reserved, and not in flight.
+	buffered int
 }
 
-// lastFirst is how often the classes start in reverse order, so that lanes that
-// acknowledge quickly and never run dry do not stop all others.
-const lastFirst = 8
+// reverseEvery is how often the order of the classes is reversed. Without it, busy quick
+// lanes could starve all others.
+const reverseEvery = 8
 
-// share is how many attempts of a class may be under way. Half of all slots are for
-// the slow, an eighth for the failing, three quarters for these and the untried
-// together: so the untried find room beside any number of slow ones, and the quick
-// beside all.
+// share is how many attempts of a class may be in flight. Slow lanes get half of all
+// slots, failing lanes an eighth. These and untried lanes together get three quarters. So
+// untried lanes find a slot beside slow ones, and quick lanes beside all.
 func (q *Queue[T]) share(c class) int {
 	switch c {
 	case slow:
@@ -55,107 +53,107 @@ func (q *Queue[T]) share(c class) int {
 	case failing:
 		return max(1, q.limits.All/8)
 	case untried:
-		return max(1, q.limits.All-q.limits.All/4-q.groups[slow].flying-q.groups[failing].flying)
+		return max(1, q.limits.All-q.limits.All/4-q.groups[slow].inFlight-q.groups[failing].inFlight)
 	}
 	return q.limits.All
 }
 
-// mayFly says that another attempt of a class may begin.
-func (q *Queue[T]) mayFly(c class) bool {
-	others := q.groups[slow].flying + q.groups[failing].flying + q.groups[untried].flying
+// hasClassSlot reports whether another attempt of a class may start.
+func (q *Queue[T]) hasClassSlot(c class) bool {
+	others := q.groups[slow].inFlight + q.groups[failing].inFlight + q.groups[untried].inFlight
 	if (c == slow || c == failing) && others >= max(1, q.limits.All-q.limits.All/4) {
 		return false
 	}
-	return q.groups[c].flying < q.share(c)
+	return q.groups[c].inFlight < q.share(c)
 }
 
-// paceOf is the pace of starts of a class that is not quick.
-func (q *Queue[T]) paceOf(c class) *pace {
+// startsOf returns the rate limit of a class that is not quick.
+func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	if c == failing {
-		return &q.failing
+		return &q.failingStarts
 	}
-	return &q.pace
+	return &q.starts
 }
 
-// spend notes that an attempt of a lane has started.
+// spend takes the tokens of an attempt that starts.
 func (q *Queue[T]) spend(l *lane[T]) {
 	if l.class != quick {
-		q.paceOf(l.class).spend()
+		q.startsOf(l.class).spend()
 	}
 	if l.host != nil && !q.proven(l.host) {
 		l.host.tokens.spend()
 	}
 }
 
-// budget is how many more items of a class should be in memory. Of those that are
-// not quick it is as many as can be under way: what waits longer for its turn
-// would lose its lease, and giving it back costs more than to ask later.
+// budget is how many more items of a class should be in memory. A class that is not quick
+// buffers only what it has slots for. Longer waits would lose the lease, and a release
+// costs more than a later claim.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt
 	}
 	g := &q.groups[c]
-	return q.share(c) - g.flying - g.held
+	return q.share(c) - g.inFlight - g.buffered
 }
 
-// come notes that n more items of a lane are on their way.
-func (q *Queue[T]) come(l *lane[T], n int) {
-	l.coming += n
-	q.groups[l.class].held += n
-	l.host.hold(n)
+// addReserved adds n to the reserved items of a lane.
+func (q *Queue[T]) addReserved(l *lane[T], n int) {
+	l.reserved += n
+	q.groups[l.class].buffered += n
+	l.host.addBuffered(n)
 }
 
-// hold notes that n more items of a lane are in memory.
-func (q *Queue[T]) hold(l *lane[T], n int) {
-	q.waiting += n
-	q.groups[l.class].held += n
-	l.host.hold(n)
+// addBuffered adds n to the items of a lane in memory.
+func (q *Queue[T]) addBuffered(l *lane[T], n int) {
+	q.buffered += n
+	q.groups[l.class].buffered += n
+	l.host.addBuffered(n)
 }
 
-// fly notes that n more attempts of a lane are under way.
-func (q *Queue[T]) fly(l *lane[T], n int) {
-	l.flying += n
-	q.flying += n
-	q.groups[l.class].flying += n
-	l.host.fly(l.class, n)
+// addInFlight adds n to the attempts of a lane in flight.
+func (q *Queue[T]) addInFlight(l *lane[T], n int) {
+	l.inFlight += n
+	q.inFlight += n
+	q.groups[l.class].inFlight += n
+	l.host.addInFlight(l.class, n)
 }
 
-// move puts a lane, with all that it has, into another class.
-func (q *Queue[T]) move(l *lane[T], to class) {
+// setClass moves a lane with its counts into another class.
+func (q *Queue[T]) setClass(l *lane[T], to class) {
 	if l.class == to {
 		return
 	}
-	held := l.items.len() + l.coming
+	held := l.items.len() + l.reserved
 	from := &q.groups[l.class]
-	from.flying -= l.flying
-	from.held -= held
-	from.due.place(l, false)
-	l.turn.leave()
-	l.host.fly(l.class, -l.flying)
-	l.host.fly(to, l.flying)
+	from.inFlight -= l.inFlight
+	from.buffered -= held
+	from.due.update(l, false)
+	l.sendEntry.leave()
+	l.host.addInFlight(l.class, -l.inFlight)
+	l.host.addInFlight(to, l.inFlight)
 	l.class = to
-	q.groups[to].flying += l.flying
-	q.groups[to].held += held
-	q.unpark(l.host) // the lane may have been the one that others of its class waited behind
+	q.groups[to].inFlight += l.inFlight
+	q.groups[to].buffered += held
+	q.unpark(l.host) // the lane may have kept the slot of parked lanes of its class
 }
 
-// enlist lets a lane have turns, when it could send.
-func (q *Queue[T]) enlist(l *lane[T]) {
-	if !l.items.empty() && l.flying < q.limits.Lane {
-		l.turn.join(&q.groups[l.class].ring, l)
+// enqueue puts a lane that has items and a slot into the ring of its class.
+func (q *Queue[T]) enqueue(l *lane[T]) {
+	if !l.items.empty() && l.inFlight < q.limits.Lane {
+		l.sendEntry.join(&q.groups[l.class].ring, l)
 	}
 }
 
-// take takes the lane whose turn it is out of its ring; nil when none may send. The
-// classes are asked in their order, and in one of lastFirst turns in reverse.
-func (q *Queue[T]) take(now time.Time) *lane[T] {
-	q.turns++
+// pickLane removes and returns the next lane that may send; nil if there is none. It
+// tries the classes in order, and every reverseEvery calls in reverse.
+func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
+	q.picks++
 	for i := range class(classes) {
 		c := i
-		if q.turns%lastFirst == 0 {
+		if q.picks%reverseEvery == 0 {
 			c = classes - 1 - i
 		}
-		if !q.mayFly(c) || c != quick && !q.paceOf(c).allows(now) {
+		if !q.hasClassSlot(c) || c != quick && !q.startsOf(c).allows(now) {
 			continue
 		}
 		for l := q.groups[c].ring.pop(); l != nil; l = q.groups[c].ring.pop() {

@@ -7,72 +7,71 @@ import (
 	"time"
 )
 
-// proofLasts is for how long an acknowledgement proves that a host takes webhooks.
-// An endpoint that is down for longer loses attempts that would fail.
+// proofLasts is how long an acknowledgement proves a host. An endpoint that is down for
+// longer loses only attempts that would fail.
 const proofLasts = 10 * time.Minute
 
-// starvedLook is below the 2 s in which an attempt that is due starts.
-const starvedLook = time.Second
+// tokenRecheck is below the 2 s within which a due attempt must start.
+const tokenRecheck = time.Second
 
-// host is what all lanes to one host and port share. Its methods do nothing on nil.
+// host is shared by all lanes with one host and port. Its methods are no-ops on nil.
 type host[T any] struct {
 	name        string
 	lanes       int
 	inFlight    [classes]int
-	held        int           // items in memory, or on their way there, and not in flight
-	took        time.Duration // a running mean of what an attempt takes
+	buffered    int           // items in memory or reserved, and not in flight
+	took        time.Duration // moving average of the duration of an attempt
 	provenUntil time.Time
-	tokens      pace             // of attempts while the host is not proven
+	tokens      tokenBucket      // attempts while the host is not proven
 	parked      [classes]ring[T] // lanes that could send if the host had a slot
-	asking      ring[T]          // lanes that could claim if the host had room
-	place       int              // among the starved; -1 for none
+	roomWaiters ring[T]          // lanes that could claim if the host had room
+	index       int              // index in tokenWaiters; -1 for none
 	tokenAt     time.Time        // when there is a token
 }
 
-func (h *host[T]) hold(n int) {
+func (h *host[T]) addBuffered(n int) {
 	if h != nil {
-		h.held += n
+		h.buffered += n
 	}
 }
 
-func (h *host[T]) fly(c class, n int) {
+func (h *host[T]) addInFlight(c class, n int) {
 	if h != nil {
 		h.inFlight[c] += n
 	}
 }
 
-func (h *host[T]) flying() (n int) {
+func (h *host[T]) totalInFlight() (n int) {
 	for _, of := range h.inFlight {
 		n += of
 	}
 	return n
 }
 
-// settle makes a lane belong to the host that its endpoint has now. A lane with
-// attempts in flight keeps its host until they have ended, so that they stay counted
-// where they are.
-func (q *Queue[T]) settle(l *lane[T]) {
+// assignHost assigns a lane to the current host of its endpoint. A lane with attempts in
+// flight keeps its host until they end, so that the counts stay right.
+func (q *Queue[T]) assignHost(l *lane[T]) {
 	name := q.hostName(l)
-	if l.flying > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {
+	if l.inFlight > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {
 		return
 	}
-	parked, waited := l.turn.in(), l.wait.in()
-	l.turn.leave()
-	l.wait.leave()
+	parked, waited := l.sendEntry.in(), l.roomEntry.in()
+	l.sendEntry.leave()
+	l.roomEntry.leave()
 	q.leaveHost(l)
 	if name != "" {
 		h := q.hosts[name]
 		if h == nil {
 			n := float64(q.limits.Unproven)
-			h = &host[T]{name: name, took: q.limits.Timeout, place: -1, tokens: pace{rate: n / 60, burst: n}}
+			h = &host[T]{name: name, took: q.limits.Timeout, index: -1, tokens: tokenBucket{rate: n / 60, burst: n}}
 			q.hosts[name] = h
 		}
 		h.lanes++
-		h.held += l.items.len() + l.coming
+		h.buffered += l.items.len() + l.reserved
 		l.host = h
 	}
 	if parked {
-		q.enlist(l)
+		q.enqueue(l)
 	}
 	if waited {
 		q.schedule(l)
@@ -89,26 +88,26 @@ func (q *Queue[T]) hostName(l *lane[T]) string {
 func (q *Queue[T]) leaveHost(l *lane[T]) {
 	if h := l.host; h != nil {
 		h.lanes--
-		h.held -= l.items.len() + l.coming
+		h.buffered -= l.items.len() + l.reserved
 		l.host = nil
 		q.wake(h)
 	}
 }
 
-// forgetHosts forgets hosts without lanes whose bucket is full. Others stay, else a
-// client would empty the bucket, delete its webhook and make it again.
-func (q *Queue[T]) forgetHosts() {
+// pruneHosts removes hosts without lanes whose bucket is full. Otherwise a client could
+// refill the bucket by deleting and recreating its webhook.
+func (q *Queue[T]) pruneHosts() {
 	for name, h := range q.hosts {
 		h.tokens.allows(q.clock)
-		if h.lanes == 0 && h.place < 0 && h.tokens.tokens >= h.tokens.burst {
+		if h.lanes == 0 && h.index < 0 && h.tokens.tokens >= h.tokens.burst {
 			delete(q.hosts, name)
 		}
 	}
 }
 
-// slots is how many attempts of a class and of those behind it may be in flight at a
-// host, so that lanes that hang leave slots to those that answer. One lane alone may
-// always use all slots of a lane.
+// slots is how many attempts of a class and of the classes after it may be in flight at a
+// host. Lanes that time out thus leave slots to others. A single lane can always use all
+// its slots.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
 	case slow, failing:
@@ -126,102 +125,101 @@ func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
 		return true
 	}
 	troubled := h.inFlight[slow] + h.inFlight[failing]
-	behind := [...]int{quick: h.flying(), untried: troubled + h.inFlight[untried], slow: troubled, failing: troubled}
-	return h.flying() < q.limits.Host && behind[c] < q.slots(c)
+	behind := [...]int{quick: h.totalInFlight(), untried: troubled + h.inFlight[untried], slow: troubled, failing: troubled}
+	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
 }
 
-// proven reports whether a host acknowledged an attempt lately, or need not have.
+// proven reports whether a host has acknowledged recently, or no proof is required.
 func (q *Queue[T]) proven(h *host[T]) bool {
 	return q.limits.Unproven == 0 || q.clock.Before(h.provenUntil)
 }
 
-// hasToken reports whether a host may get another attempt as far as its proof goes.
+// hasToken reports whether the limit of unproven hosts allows another attempt.
 func (q *Queue[T]) hasToken(h *host[T]) bool {
 	return h == nil || q.proven(h) || h.tokens.allows(q.clock)
 }
 
-// admits reports whether a lane that left its ring may send. One that may not is
-// parked at its host, or enlisted again when what is in flight has ended.
+// admits reports whether a lane that left its ring may send. A lane that may not is
+// parked at its host, or enqueued again when its attempts in flight have ended.
 func (q *Queue[T]) admits(l *lane[T]) bool {
-	if name := q.hostName(l); l.flying > 0 && name != "" && (l.host == nil || l.host.name != name) {
+	if name := q.hostName(l); l.inFlight > 0 && name != "" && (l.host == nil || l.host.name != name) {
 		return false
 	}
-	q.settle(l)
+	q.assignHost(l)
 	switch {
 	case !q.hasSlot(l.host, l.class):
 	case !q.hasToken(l.host):
-		q.starve(l.host)
+		q.awaitToken(l.host)
 	default:
 		return true
 	}
-	l.turn.join(&l.host.parked[l.class], l)
+	l.sendEntry.join(&l.host.parked[l.class], l)
 	return false
 }
 
-// unpark enlists one parked lane of each class for which a host has a slot. It is
-// called when a slot is free again, and when an enlisted lane of the host has left
-// its ring: as long as there is a slot, one of the parked lanes is enlisted.
+// unpark enqueues one parked lane of each class for which the host has a slot. It is
+// called when a slot is free, and when a lane of the host has left its ring.
 func (q *Queue[T]) unpark(h *host[T]) {
 	if h == nil || !q.hasToken(h) {
-		return // starve has it woken
+		return // awaitToken has scheduled a wake
 	}
 	for c := range class(classes) {
 		if h.parked[c].list.Len() > 0 && q.hasSlot(h, c) {
 			l := h.parked[c].pop()
-			l.turn.join(&q.groups[c].ring, l)
+			l.sendEntry.join(&q.groups[c].ring, l)
 		}
 	}
 }
 
-// wake lets lanes of a host send and claim that waited for it.
+// wake lets waiting lanes of a host send and claim.
 func (q *Queue[T]) wake(h *host[T]) {
 	if h == nil {
 		return
 	}
 	q.unpark(h)
-	for range min(q.hostBudget(h), h.asking.list.Len()) {
-		l := h.asking.front()
-		l.wait.leave()
+	for range min(q.hostBudget(h), h.roomWaiters.list.Len()) {
+		l := h.roomWaiters.front()
+		l.roomEntry.leave()
 		q.schedule(l)
 	}
-	if !q.proven(h) && h.place < 0 && (h.asking.list.Len() > 0 || h.parks()) {
-		q.starve(h)
+	if !q.proven(h) && h.index < 0 && (h.roomWaiters.list.Len() > 0 || h.hasParked()) {
+		q.awaitToken(h)
 	}
 }
 
-// parks reports whether lanes of a host are parked.
-func (h *host[T]) parks() bool {
+// hasParked reports whether lanes of a host are parked.
+func (h *host[T]) hasParked() bool {
 	return slices.ContainsFunc(h.parked[:], func(r ring[T]) bool { return r.list.Len() > 0 })
 }
 
-// hostBudget is how many more items to a host should be in memory: as many as it can
-// get within the horizon, and for a host that is not proven as many as it may get now.
+// hostBudget is how many more items of a host should be in memory. It is the number sent
+// within the horizon; for an unproven host, the number of its tokens.
 func (q *Queue[T]) hostBudget(h *host[T]) int {
 	if h == nil {
 		return math.MaxInt
 	}
 	budget := math.MaxInt
 	if q.limits.Host > 0 {
-		budget = windowOf(q.limits.Host, h.took) - h.flying() - h.held
+		budget = windowOf(q.limits.Host, h.took) - h.totalInFlight() - h.buffered
 	}
 	if !q.proven(h) {
 		h.tokens.allows(q.clock)
-		budget = min(budget, int(h.tokens.tokens)-h.held)
+		budget = min(budget, int(h.tokens.tokens)-h.buffered)
 	}
 	return budget
 }
 
-// postpone takes a due lane out of the schedule until its host has room.
-func (q *Queue[T]) postpone(l *lane[T]) {
-	q.groups[l.class].due.place(l, false)
-	l.wait.join(&l.host.asking, l)
+// awaitRoom removes a due lane from the due heap until its host has room.
+func (q *Queue[T]) awaitRoom(l *lane[T]) {
+	q.groups[l.class].due.update(l, false)
+	l.roomEntry.join(&l.host.roomWaiters, l)
 	if !q.proven(l.host) {
-		q.starve(l.host)
+		q.awaitToken(l.host)
 	}
 }
 
-// answered notes how an attempt at a host ended.
-func (q *Queue[T]) answered(h *host[T], e Ended) {
+// recordResult updates the host with the result of an attempt.
+func (q *Queue[T]) recordResult(h *host[T], e Ended) {
 	if h == nil {
 		return
 	}
@@ -231,38 +229,38 @@ func (q *Queue[T]) answered(h *host[T], e Ended) {
 	}
 }
 
-// starve has an unproven host woken when it has a token. It has one already if what it
-// may get is on its way; then it is looked at again after starvedLook.
-func (q *Queue[T]) starve(h *host[T]) {
-	h.tokenAt = q.clock.Add(starvedLook)
+// awaitToken schedules a wake of an unproven host for its next token. If its tokens are
+// reserved already, it is checked again after tokenRecheck.
+func (q *Queue[T]) awaitToken(h *host[T]) {
+	h.tokenAt = q.clock.Add(tokenRecheck)
 	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {
 		h.tokenAt = at
 	}
-	if h.place < 0 {
-		heap.Push(&q.starved, h)
+	if h.index < 0 {
+		heap.Push(&q.tokenWaiters, h)
 	} else {
-		heap.Fix(&q.starved, h.place)
+		heap.Fix(&q.tokenWaiters, h.index)
 	}
 }
 
 // refill wakes the hosts that have a token again.
 func (q *Queue[T]) refill(now time.Time) {
 	q.clock = now
-	for len(q.starved) > 0 && !q.starved[0].tokenAt.After(now) {
-		h := heap.Pop(&q.starved).(*host[T])
+	for len(q.tokenWaiters) > 0 && !q.tokenWaiters[0].tokenAt.After(now) {
+		h := heap.Pop(&q.tokenWaiters).(*host[T])
 		q.wake(h)
 	}
 }
 
-// orStarved is at, or when the first starved host has a token if that is earlier.
-func (q *Queue[T]) orStarved(at time.Time) time.Time {
-	if len(q.starved) == 0 {
+// orNextToken returns the earlier of at and the first token that a host waits for.
+func (q *Queue[T]) orNextToken(at time.Time) time.Time {
+	if len(q.tokenWaiters) == 0 {
 		return at
 	}
-	return earlier(at, q.starved[0].tokenAt)
+	return earlier(at, q.tokenWaiters[0].tokenAt)
 }
 
-// earlier is the earlier of two times, of which zero is none.
+// earlier returns the earlier of two times; zero means none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -270,7 +268,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// hostHeap is hosts that wait for a token, the first one first.
+// hostHeap orders hosts by the time of their next token.
 type hostHeap[T any] []*host[T]
 
 // Len implements heap.Interface.
@@ -282,13 +280,13 @@ func (s hostHeap[T]) Less(i, j int) bool { return s[i].tokenAt.Before(s[j].token
 // Swap implements heap.Interface.
 func (s hostHeap[T]) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
-	s[i].place, s[j].place = i, j
+	s[i].index, s[j].index = i, j
 }
 
 // Push implements heap.Interface.
 func (s *hostHeap[T]) Push(x any) {
 	h := x.(*host[T])
-	h.place = len(*s)
+	h.index = len(*s)
 	*s = append(*s, h)
 }
 
@@ -297,6 +295,6 @@ func (s *hostHeap[T]) Pop() any {
 	old := *s
 	h := old[len(old)-1]
 	old[len(old)-1] = nil
-	*s, h.place = old[:len(old)-1], -1
+	*s, h.index = old[:len(old)-1], -1
 	return h
 }

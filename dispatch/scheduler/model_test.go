@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// store is a store of items for the model: how many are due in each lane.
+// store is the model's store: the items due in each lane.
 type store struct{ due map[string][]int }
 
-// model runs a queue against random work and keeps books of its own.
+// model runs random operations on a queue and compares its counts.
 type model struct {
 	*testing.T
 
-	random *rand.Rand
-	q      *Queue[int]
-	now    time.Time
-	store  store
-	state  map[int]string // of each item: stored, asked, held, flying, done
-	flying map[string][]int
-	at     map[string]string // the host of each lane
-	began  map[int]string    // the host at which an item began
-	next   int
+	random    *rand.Rand
+	q         *Queue[int]
+	now       time.Time
+	store     store
+	state     map[int]string // of each item: stored, buffered, inFlight, done
+	inFlight  map[string][]int
+	hostOf    map[string]string // host of each lane
+	startedAt map[int]string    // host at which an item started
+	next      int
 }
 
-// Whatever happens, every item is attempted once, limits hold, and nothing is
-// left when all is done.
-func TestQueueAgainstAModel(t *testing.T) {
+// Under random operations every item is attempted once, limits hold, and nothing is left
+// hostOf the end.
+func TestQueueMatchesModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			m := &model{
 				T: t, random: rand.New(rand.NewPCG(seed, 1)), now: start,
-				store: store{map[string][]int{}}, state: map[int]string{}, flying: map[string][]int{}, at: map[string]string{}, began: map[int]string{},
+				store: store{map[string][]int{}}, state: map[int]string{}, inFlight: map[string][]int{}, hostOf: map[string]string{}, startedAt: map[int]string{},
 			}
 			m.q = New[int](Limits{
 				Lane: 1 + int(seed%8), Host: int(seed % 3 * 5), All: 1 + int(seed*7%40), Unproven: int(seed % 4 * 20), FailingStarts: int(seed % 2 * 50),
-				Timeout: 5 * time.Second, Margin: 2 * time.Second, HostOf: func(id string) string { return m.at[id] },
+				Timeout: 5 * time.Second, Margin: 2 * time.Second, HostOf: func(id string) string { return m.hostOf[id] },
 			})
 			for range 3000 {
 				m.step()
@@ -52,8 +52,8 @@ func (m *model) lane() string { return fmt.Sprint("lane", m.random.IntN(12)) }
 
 func (m *model) step() {
 	m.now = m.now.Add(time.Duration(m.random.IntN(200)) * time.Millisecond)
-	if m.random.IntN(20) == 0 { // a lane has another host; 0 is none
-		m.at[m.lane()] = []string{"", "h1", "h2", "h3"}[m.random.IntN(4)]
+	if m.random.IntN(20) == 0 { // moves a lane to another host or to none
+		m.hostOf[m.lane()] = []string{"", "h1", "h2", "h3"}[m.random.IntN(4)]
 	}
 	switch m.random.IntN(8) {
 	case 0, 1:
@@ -61,7 +61,7 @@ func (m *model) step() {
 	case 2:
 		m.claim()
 	case 3, 4:
-		m.begin()
+		m.start()
 	default:
 		m.end()
 	}
@@ -69,22 +69,22 @@ func (m *model) step() {
 	m.check()
 }
 
-// insert stores new items, of which some go to memory at once.
+// insert stores new items and adds the reserved ones to the queue.
 func (m *model) insert() {
 	id := m.lane()
 	n := 1 + m.random.IntN(5)
 	items := numbers(m.next, m.next+n)
 	m.next += n
-	held := m.q.Reserve(id, n, m.now)
+	buffered := m.q.Reserve(id, n, m.now)
 	switch {
-	case held > 0 && m.random.IntN(4) == 0: // they could not be stored so
-		m.q.Unreserve(id, held)
-		held = 0
-	case held > 0:
-		m.q.Add(id, items[:held], m.now.Add(12*time.Second))
-		m.mark(items[:held], "held")
+	case buffered > 0 && m.random.IntN(4) == 0: // storing failed
+		m.q.Unreserve(id, buffered)
+		buffered = 0
+	case buffered > 0:
+		m.q.Add(id, items[:buffered], m.now.Add(12*time.Second))
+		m.mark(items[:buffered], "buffered")
 	}
-	if rest := items[held:]; len(rest) > 0 {
+	if rest := items[buffered:]; len(rest) > 0 {
 		m.store.due[id] = append(m.store.due[id], rest...)
 		m.mark(rest, "stored")
 		m.q.Due(id, m.now)
@@ -105,7 +105,7 @@ func (m *model) claim() {
 		due := m.store.due[c.Lane]
 		n := min(c.Most, len(due))
 		m.store.due[c.Lane] = due[n:]
-		m.mark(due[:n], "held")
+		m.mark(due[:n], "buffered")
 		var next time.Time
 		if len(due) > n {
 			next = m.now
@@ -114,31 +114,31 @@ func (m *model) claim() {
 	}
 }
 
-func (m *model) begin() {
+func (m *model) start() {
 	for range 1 + m.random.IntN(10) {
 		id, item, ok := m.q.Next(m.now)
 		if !ok {
 			return
 		}
-		if m.state[item] != "held" {
-			m.Fatalf("item %d, which is %s, was begun", item, m.state[item])
+		if m.state[item] != "buffered" {
+			m.Fatalf("item %d is %s when it starts, want buffered", item, m.state[item])
 		}
-		m.state[item], m.began[item] = "flying", m.at[id]
-		m.flying[id] = append(m.flying[id], item)
+		m.state[item], m.startedAt[item] = "inFlight", m.hostOf[id]
+		m.inFlight[id] = append(m.inFlight[id], item)
 	}
 }
 
 func (m *model) end() {
 	id := m.lane()
-	under := m.flying[id]
+	under := m.inFlight[id]
 	if len(under) == 0 {
 		return
 	}
 	item := under[0]
-	m.flying[id] = under[1:]
+	m.inFlight[id] = under[1:]
 	if m.random.IntN(10) == 0 {
 		m.q.Abandon(id)
-		m.back(id, item)
+		m.restore(id, item)
 		return
 	}
 	m.state[item] = "done"
@@ -147,59 +147,59 @@ func (m *model) end() {
 	})
 }
 
-// release brings back what could not be sent in time.
+// release returns expired items to the store.
 func (m *model) release() {
 	for _, item := range m.q.Expired() {
-		m.back(fmt.Sprint("lane", m.random.IntN(12)), item) // any lane does for the model
+		m.restore(fmt.Sprint("lane", m.random.IntN(12)), item) // the model accepts any lane
 	}
 }
 
-func (m *model) back(id string, item int) {
+func (m *model) restore(id string, item int) {
 	m.store.due[id] = append(m.store.due[id], item)
 	m.state[item] = "stored"
 	m.q.Due(id, m.now)
 }
 
 func (m *model) check() {
-	held, all := 0, 0
+	buffered, all := 0, 0
 	for _, state := range m.state {
-		if state == "held" {
-			held++
+		if state == "buffered" {
+			buffered++
 		}
 	}
 	hosts := map[string]int{}
-	for id, under := range m.flying {
+	for id, under := range m.inFlight {
 		all += len(under)
 		for _, item := range under {
-			hosts[m.began[item]]++
+			hosts[m.startedAt[item]]++
 		}
 		if len(under) > m.q.limits.Lane {
-			m.Fatalf("%d are under way in %s, more than %d", len(under), id, m.q.limits.Lane)
+			m.Fatalf("%d attempts are in flight in %s, want at most %d", len(under), id, m.q.limits.Lane)
 		}
 	}
 	for name, n := range hosts {
 		if name != "" && m.q.limits.Host > 0 && n > m.q.limits.Host {
-			m.Fatalf("%d are in flight at %s, more than %d", n, name, m.q.limits.Host)
+			m.Fatalf("%d attempts are in flight at %s, want at most %d", n, name, m.q.limits.Host)
 		}
 	}
-	if _, waiting, flying := m.q.Size(); waiting != held || flying != all || flying > m.q.limits.All {
-		m.Fatalf("the queue says %d wait and %d are under way, want %d and %d", waiting, flying, held, all)
+	if _, inMemory, inFlight := m.q.Size(); inMemory != buffered || inFlight != all || inFlight > m.q.limits.All {
+		m.Fatalf("Size returns %d buffered and %d in flight, want %d and %d", inMemory, inFlight, buffered, all)
 	}
 }
 
-// finish lets everything be sent.
+// finish sends everything.
 func (m *model) finish() {
 	for range 20 * m.next {
 		m.now = m.now.Add(100 * time.Millisecond)
 		m.claim()
-		m.begin()
+		m.start()
 		m.release()
-		for id, under := range m.flying {
+		for id, under := range m.inFlight {
 			for _, item := range under {
 				m.state[item] = "done"
 				m.q.Done(id, Ended{At: m.now, Took: time.Millisecond, OK: true})
 			}
-			m.flying[id] = nil
+			m.inFlight[id] = nil
 		}
 	}
 	for item, state := range m.state {
@@ -208,18 +208,18 @@ func (m *model) finish() {
 		}
 	}
 	for id, l := range m.q.lanes {
-		if l.coming != 0 || l.flying != 0 || !l.items.empty() {
-			m.Errorf("%s has %d coming, %d under way and %d items at the end", id, l.coming, l.flying, l.items.len())
+		if l.reserved != 0 || l.inFlight != 0 || !l.items.empty() {
+			m.Errorf("%s has %d reserved, %d in flight and %d items at the end, want none", id, l.reserved, l.inFlight, l.items.len())
 		}
 	}
 	for name, h := range m.q.hosts {
-		if h.flying() != 0 || h.held != 0 {
-			m.Errorf("of %s, %d are counted as in flight and %d as held at the end", name, h.flying(), h.held)
+		if h.totalInFlight() != 0 || h.buffered != 0 {
+			m.Errorf("%s has %d in flight and %d buffered at the end, want none", name, h.totalInFlight(), h.buffered)
 		}
 	}
 	for c, g := range m.q.groups {
-		if g.flying != 0 || g.held != 0 {
-			m.Errorf("of class %d, %d are counted as under way and %d as held at the end", c, g.flying, g.held)
+		if g.inFlight != 0 || g.buffered != 0 {
+			m.Errorf("class %d has %d in flight and %d buffered at the end, want none", c, g.inFlight, g.buffered)
 		}
 	}
 }

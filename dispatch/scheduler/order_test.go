@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// 20,000 deliveries of another account fail at once when they are tried. Attempts at
-// an endpoint that acknowledges start before them, whatever the order in which they came.
-func TestFailingEndpointsYield(t *testing.T) {
+// Attempts at an endpoint that acknowledges start before 20,000 failing ones, in whatever
+// order they arrived.
+func TestFailingEndpointsStartLast(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 2048)
 	for i := range 20 {
@@ -19,12 +19,12 @@ func TestFailingEndpointsYield(t *testing.T) {
 		put(q, id, numbers(0, 1000), start.Add(time.Hour))
 	}
 	put(q, "good", numbers(0, 1), start.Add(time.Hour))
-	takeAll(q, start)
-	for q.lane("good").flying > 0 {
+	startAll(q, start)
+	for q.lane("good").inFlight > 0 {
 		q.Done("good", Ended{At: start, Took: time.Millisecond, OK: true})
 	}
-	for id := range q.lanes { // nothing is in flight, everything waits
-		for q.lane(id).flying > 0 {
+	for id := range q.lanes { // return all attempts in flight to the queue
+		for q.lane(id).inFlight > 0 {
 			q.Abandon(id)
 		}
 	}
@@ -33,7 +33,7 @@ func TestFailingEndpointsYield(t *testing.T) {
 	for range 800 { // one attempt ends, and the next starts
 		id, _, ok := q.Next(start)
 		if !ok {
-			t.Fatal("nothing starts")
+			t.Fatal("no attempt starts")
 		}
 		if id == "good" {
 			good++
@@ -41,13 +41,12 @@ func TestFailingEndpointsYield(t *testing.T) {
 		q.Done(id, Ended{At: start, Took: time.Millisecond, OK: id == "good"})
 	}
 	if good != 700 {
-		t.Errorf("%d of the first 800 attempts are of the endpoint that acknowledges, want its 700: one in %d is another's", good, lastFirst)
+		t.Errorf("%d of the first 800 attempts went to the quick endpoint, want 700: one in %d may go to another", good, reverseEvery)
 	}
 }
 
-// The rate of attempts at failing endpoints is bounded, and an endpoint leaves the bound
-// with its first acknowledgement.
-func TestStartsAtFailingEndpointsAreFew(t *testing.T) {
+// Starts at failing endpoints are rate-limited. An acknowledgement removes the limit.
+func TestStartsAtFailingEndpointsAreLimited(t *testing.T) {
 	t.Parallel()
 	q := New[int](Limits{Lane: 8, All: 2048, Timeout: 5 * time.Second, FailingStarts: 100})
 	put(q, "failing", []int{0}, start.Add(time.Hour))
@@ -56,7 +55,7 @@ func TestStartsAtFailingEndpointsAreFew(t *testing.T) {
 	put(q, "failing", numbers(0, 20_000), start.Add(time.Hour))
 	begun, now := 0, start
 	for now.Before(start.Add(10 * time.Second)) {
-		for id, n := range takeAll(q, now) {
+		for id, n := range startAll(q, now) {
 			begun += n
 			for range n {
 				q.Done(id, Ended{At: now, Took: time.Millisecond})
@@ -64,38 +63,37 @@ func TestStartsAtFailingEndpointsAreFew(t *testing.T) {
 		}
 		at := q.Paced(now)
 		if at.IsZero() {
-			t.Fatal("nothing says when the next may start")
+			t.Fatal("NextStart returns no time")
 		}
 		now = at
 	}
 	if begun < 990 || begun > 1010 {
 		t.Errorf("%d attempts in 10 s, want 100 a second", begun)
 	}
-	takeAll(q, now)
+	startAll(q, now)
 	q.Done("failing", Ended{At: now, Took: time.Millisecond, OK: true})
-	if n := takeAll(q, now)["failing"]; n < 7 {
+	if n := startAll(q, now)["failing"]; n < 7 {
 		t.Errorf("%d start after an acknowledgement, want all slots", n)
 	}
 }
 
-// delayed is a delivery of the simulation of TestDueAttemptsAtAHangingEndpointAreInTime.
+// delayed is a delivery of TestRetriesStartOnTime.
 type delayed struct {
 	made int
 	due  time.Time
 }
 
-// table is that of spec 6.4.
-var table = []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+// retrySchedule is the retry schedule.
+var retrySchedule = []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// An attempt at an endpoint that answers nothing holds its slot for 5 s. As long as
-// there are slots for the attempts that are due, each starts within 2 s of its time and
-// never before it.
-func TestDueAttemptsAtAHangingEndpointAreInTime(t *testing.T) {
+// An attempt at an endpoint that times out occupies a slot for 5 s. While there are
+// slots, each retry starts within 2 s of its due time and never before.
+func TestRetriesStartOnTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		limits Limits
 		n      int
-		first  time.Duration // the longest that a first attempt waits
+		first  time.Duration // maximum delay of a first attempt
 	}{
 		"9 with the usual limits":   {Limits{Lane: 8, Host: 16, All: 2048, Unproven: 30, Starts: 1024}, 9, 5 * time.Second},
 		"64 with slots for 64":      {Limits{Lane: 64, Host: 64, All: 2048, Starts: 1024}, 64, 0},
@@ -104,18 +102,18 @@ func TestDueAttemptsAtAHangingEndpointAreInTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hang(t, onHosts(c.limits), c.n, c.first)
+			simulateTimeouts(t, onHosts(c.limits), c.n, c.first)
 		})
 	}
 }
 
-// hang lets an endpoint hang with n deliveries that are due at once, until all have
-// failed.
-func hang(t *testing.T, q *Queue[int], n int, first time.Duration) {
+// simulateTimeouts runs n due deliveries against an endpoint that times out, until all
+// have failed.
+func simulateTimeouts(t *testing.T, q *Queue[int], n int, first time.Duration) {
 	t.Helper()
 	const step, slack, id = 10 * time.Millisecond, 2 * time.Second, "down/1"
 	all := make([]delayed, n)
-	stored := map[int]bool{} // waits in the store
+	stored := map[int]bool{} // in the store
 	for i := range all {
 		all[i].due, stored[i] = start, true
 	}
@@ -123,22 +121,22 @@ func hang(t *testing.T, q *Queue[int], n int, first time.Duration) {
 		item int
 		ends time.Time
 	}
-	var flying []flight
+	var inFlight []flight
 	q.Due(id, start)
 	for now, failed := start, 0; failed < n; now = now.Add(step) {
-		if len(flying) == 0 && !q.Wake().IsZero() && q.Wake().After(now) { // nothing happens until then
+		if len(inFlight) == 0 && !q.Wake().IsZero() && q.Wake().After(now) { // skip idle time
 			now = q.Wake()
 		}
-		for len(flying) > 0 && !flying[0].ends.After(now) {
-			d := &all[flying[0].item]
-			if d.made == len(table)+1 {
+		for len(inFlight) > 0 && !inFlight[0].ends.After(now) {
+			d := &all[inFlight[0].item]
+			if d.made == len(retrySchedule)+1 {
 				failed++
 			} else {
-				stored[flying[0].item] = true
+				stored[inFlight[0].item] = true
 				q.Due(id, d.due)
 			}
 			q.Done(id, Ended{At: now, Took: 5 * time.Second, TimedOut: true})
-			flying = flying[1:]
+			inFlight = inFlight[1:]
 		}
 		for _, c := range q.Claims(now) {
 			var found []int
@@ -167,13 +165,13 @@ func hang(t *testing.T, q *Queue[int], n int, first time.Duration) {
 			if late < 0 || late > most {
 				t.Fatalf("attempt %d starts %s after it is due, want 0 to %s", d.made+1, late, most)
 			}
-			if d.made < len(table) {
-				d.due = now.Add(table[d.made])
+			if d.made < len(retrySchedule) {
+				d.due = now.Add(retrySchedule[d.made])
 			}
 			d.made++
-			flying = append(flying, flight{item, now.Add(5 * time.Second)})
-			if len(flying) > q.limits.Lane {
-				t.Fatalf("%d are in flight, more than %d", len(flying), q.limits.Lane)
+			inFlight = append(inFlight, flight{item, now.Add(5 * time.Second)})
+			if len(inFlight) > q.limits.Lane {
+				t.Fatalf("%d are in flight, more than %d", len(inFlight), q.limits.Lane)
 			}
 		}
 		for _, item := range q.Expired() {

@@ -1,119 +1,115 @@
-// Package scheduler decides what is sent next: every endpoint has a lane of its own,
-// with its own number of attempts under way, so that none waits for another.
+// Package scheduler decides which delivery is attempted next. Each endpoint has a lane
+// with its own slots, so that no endpoint delays another.
 //
-// A lane holds in memory only what it can send soon; the rest stays in the store
-// until the queue claims it. How much that is follows from how fast the endpoint
-// answers. How many attempts are in flight does not: attempts at an endpoint that
-// hangs start when they are due, as long as the lane has a slot.
+// A lane buffers in memory only what it can send soon. The rest stays in the store until
+// the queue claims it. The buffer grows with the speed of the endpoint; the number of
+// slots is fixed. Retries at an endpoint that times out therefore start on time while the
+// lane has a slot.
 //
-// Lanes share two more limits: one of each host over all its lanes, and one of all
-// lanes. What a lane may use of both depends on its class: however many endpoints
-// hang, answer slowly or fail, one that acknowledges quickly finds a slot, and so
-// does one that is untried. Attempts at failing endpoints start after all others.
+// Lanes share two more limits: one per host, and one over all lanes. The share that a
+// lane may use depends on its class. Slow and failing lanes cannot use all slots, so
+// quick and untried endpoints always find one. Attempts at failing endpoints start last.
 package scheduler
 
 import (
 	"time"
 )
 
-// Limits bound what is under way.
+// Limits bound the attempts in flight.
 type Limits struct {
-	// Lane is how many attempts may be in flight at one endpoint, Host at one host
-	// over all its endpoints, All at all of them. Host 0 is no limit.
+	// Lane limits the attempts in flight at one endpoint, Host at one host over all its
+	// endpoints, and All overall. Host 0 means no limit.
 	Lane, Host, All int
-	// HostOf returns the host and port of a lane; "" for one without a host, which no
-	// limit of hosts applies to. Nil is that for all lanes.
+	// HostOf returns the host and port of a lane; "" exempts the lane from host limits.
+	// If it is nil, all lanes are exempt.
 	HostOf func(lane string) string
-	// Unproven is how many attempts a minute start at a host that is not proven; 0 for
-	// any number. An acknowledgement proves a host for proofLasts.
+	// Unproven limits the attempts a minute at an unproven host; 0 means no limit. An
+	// acknowledgement proves a host for proofLasts.
 	Unproven int
-	// Timeout is the longest that an attempt can take. Nothing is begun with less
-	// than that, and Margin, left of its lease.
+	// Timeout is the maximum duration of an attempt. An attempt starts only if its lease
+	// lasts for at least Timeout and Margin.
 	Timeout, Margin time.Duration
-	// Starts is how many attempts a second are begun at endpoints that are not
-	// quick; 0 for any number. A thousand of them whose time is over at the same
-	// moment would otherwise be called at the same moment, and others wait for that.
+	// Starts limits the attempts that start per second at endpoints that are not quick; 0
+	// means no limit. It spreads a thousand retries that are due at the same moment.
 	Starts int
-	// FailingStarts is how many attempts a second start at failing endpoints; 0 for any
-	// number. Each costs a claim, a connection and a record, which others wait for.
+	// FailingStarts limits the attempts that start per second at failing endpoints; 0
+	// means no limit. Each costs a claim, a connection and a record.
 	FailingStarts int
 }
 
-// Policy of the lanes.
 const (
-	// horizon is how far ahead a lane holds what it can send: longer than a claim
-	// takes, shorter than what a lease leaves beside an attempt.
+	// horizon is how far ahead a lane buffers deliveries. It is longer than a claim takes
+	// and shorter than the spare time of a lease.
 	horizon = 2 * time.Second
-	// mostHeld bounds a lane in memory: at 5,000/s a claim comes five times a
-	// second.
-	mostHeld = 1024
-	// mostLanes and mostRows bound one claim, so that its transaction is short, and
-	// mostOfLane leaves room in it for others.
-	mostLanes  = 64
-	mostRows   = 128
-	mostOfLane = 64
+	// maxBuffered bounds a lane in memory. At 5,000/s it needs five claims a second.
+	maxBuffered = 1024
+	// maxClaimLanes and maxClaimRows bound one claim to keep its transaction short.
+	// maxLaneRows leaves room in it for other lanes.
+	maxClaimLanes = 64
+	maxClaimRows  = 128
+	maxLaneRows   = 64
 )
 
-// Queue holds items of type T in lanes. It belongs to one goroutine at a time.
+// Queue schedules items of type T in lanes. It is not safe for concurrent use.
 type Queue[T any] struct {
-	limits  Limits
-	lanes   map[string]*lane[T]
-	groups  [classes]group[T]
-	pace    pace // of starts at endpoints that are not quick
-	failing pace // of starts at failing endpoints
-	hosts   map[string]*host[T]
-	starved hostHeap[T] // hosts whose lanes wait for a token
-	clock   time.Time   // the newest time that the queue was given
-	turns   int         // that were given
-	flying  int         // under way
-	waiting int         // in memory and not under way
-	expired []T
+	limits        Limits
+	lanes         map[string]*lane[T]
+	groups        [classes]group[T]
+	starts        tokenBucket // starts at endpoints that are not quick
+	failingStarts tokenBucket // starts at failing endpoints
+	hosts         map[string]*host[T]
+	tokenWaiters  hostHeap[T] // hosts whose lanes wait for a token
+	clock         time.Time   // latest time passed to the queue
+	picks         int         // calls of pickLane
+	inFlight      int         // items in flight
+	buffered      int         // items in memory that are not in flight
+	expired       []T
 }
 
-// item is one T with the end of its lease.
+// item is a T with the end of its lease.
 type item[T any] struct {
 	value T
 	until time.Time
 }
 
-// lane is one endpoint.
+// lane is the queue of one endpoint.
 type lane[T any] struct {
-	id     string
-	class  class
-	items  fifo[item[T]]
-	flying int
-	took   time.Duration // a running mean of what an attempt takes
-	host   *host[T]      // nil for none
-	// coming is how many were reserved, or asked of the store, and are not here.
-	coming int
-	next   time.Time // when the store has something due; zero for nothing known
-	asked  time.Time // when the store was asked last
-	place  int       // in the schedule of its class; -1 for none
-	turn   turn[T]   // in the ring of its class, or among the parked ones of its host
-	wait   turn[T]   // among those of its host whose claims wait
+	id       string
+	class    class
+	items    fifo[item[T]]
+	inFlight int
+	took     time.Duration // moving average of the duration of an attempt
+	host     *host[T]      // nil for none
+	// reserved counts items that are reserved or being claimed.
+	reserved  int
+	next      time.Time    // when the store has something due; zero if unknown
+	claimedAt time.Time    // time of the last claim
+	index     int          // index in the due heap of its class; -1 for none
+	sendEntry ringEntry[T] // in the ring of its class, or parked at its host
+	roomEntry ringEntry[T] // among the lanes that wait for room at their host
 }
 
 // New returns an empty queue.
 func New[T any](l Limits) *Queue[T] {
 	return &Queue[T]{
 		limits: l, lanes: map[string]*lane[T]{}, hosts: map[string]*host[T]{},
-		pace: newPace(float64(l.Starts)), failing: newPace(float64(l.FailingStarts)),
+		starts: newTokenBucket(float64(l.Starts)), failingStarts: newTokenBucket(float64(l.FailingStarts)),
 	}
 }
 
 func (q *Queue[T]) lane(id string) *lane[T] {
 	l := q.lanes[id]
 	if l == nil {
-		l = &lane[T]{id: id, class: untried, took: q.limits.Timeout, place: -1}
+		l = &lane[T]{id: id, class: untried, took: q.limits.Timeout, index: -1}
 		q.lanes[id] = l
 	}
-	q.settle(l)
+	q.assignHost(l)
 	return l
 }
 
-// Reserve asks for room for n items that are about to be stored, and says for how
-// many there is. They are then added with Add, or given up with Unreserve. There
-// is none behind items that are due in the store already: those are older.
+// Reserve reserves room for at most n items that are about to be stored and returns the
+// number reserved. The caller calls Add or Unreserve for them. It returns 0 while the
+// store has older items of the lane that are due.
 func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 	q.clock = now
 	l := q.lane(id)
@@ -121,32 +117,32 @@ func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 		return 0
 	}
 	n = max(0, min(n, q.room(l), q.budget(l.class), q.hostBudget(l.host)))
-	q.come(l, n)
+	q.addReserved(l, n)
 	q.schedule(l)
 	return n
 }
 
-// Unreserve gives up what Reserve has promised.
+// Unreserve releases reservations made by Reserve.
 func (q *Queue[T]) Unreserve(id string, n int) {
 	l := q.lane(id)
-	q.come(l, -n)
+	q.addReserved(l, -n)
 	q.schedule(l)
 	q.wake(l.host)
 }
 
-// Add puts items into their lane, for which there was a reservation or a claim.
+// Add appends items that were reserved or claimed to their lane.
 func (q *Queue[T]) Add(id string, items []T, until time.Time) {
 	l := q.lane(id)
-	q.come(l, -len(items))
+	q.addReserved(l, -len(items))
 	for _, value := range items {
 		l.items.push(item[T]{value, until})
 	}
-	q.hold(l, len(items))
-	q.enlist(l)
+	q.addBuffered(l, len(items))
+	q.enqueue(l)
 	q.schedule(l)
 }
 
-// Due notes that the store has something due for a lane at a time.
+// Due records that the store has an item of the lane that is due at a time.
 func (q *Queue[T]) Due(id string, at time.Time) {
 	l := q.lane(id)
 	if l.next.IsZero() || at.Before(l.next) {
@@ -155,31 +151,30 @@ func (q *Queue[T]) Due(id string, at time.Time) {
 	}
 }
 
-// Claim is what should be asked of the store.
+// Claim is a request to claim items from the store.
 type Claim struct {
 	Lane string
 	Most int
 }
 
-// Claims says what should be asked of the store now. Each is to be answered with
-// Claimed.
+// Claims returns the claims to make now. The caller calls Claimed for each of them.
 func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 	q.refill(now)
 	rows := 0
 	for c := range class(classes) {
-		for len(claims) < mostLanes && rows < mostRows {
+		for len(claims) < maxClaimLanes && rows < maxClaimRows {
 			l, budget := q.groups[c].due.first(), q.budget(c)
 			if l == nil || l.next.After(now) || budget <= 0 {
 				break
 			}
 			host := q.hostBudget(l.host)
 			if host <= 0 {
-				q.postpone(l)
+				q.awaitRoom(l)
 				continue
 			}
-			n := min(q.room(l), mostOfLane, mostRows-rows, budget, host)
-			q.come(l, n)
-			l.next, l.asked = time.Time{}, now
+			n := min(q.room(l), maxLaneRows, maxClaimRows-rows, budget, host)
+			q.addReserved(l, n)
+			l.next, l.claimedAt = time.Time{}, now
 			q.schedule(l)
 			claims = append(claims, Claim{l.id, n})
 			rows += n
@@ -188,12 +183,11 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 	return claims
 }
 
-// Claimed brings what the store had for a claim, and when it has more: next is
-// zero for never. Of a lane whose claim could not be made, next is when to try
-// again.
+// Claimed adds the result of a claim. next is when the store has the next item of the
+// lane; zero for never. If the claim failed, next is when to retry it.
 func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	l := q.lane(c.Lane)
-	q.come(l, len(items)-c.Most)
+	q.addReserved(l, len(items)-c.Most)
 	q.Add(c.Lane, items, until)
 	if !next.IsZero() {
 		q.Due(c.Lane, next)
@@ -201,37 +195,37 @@ func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	q.wake(l.host)
 }
 
-// Wake is when Claims will have something to ask; zero for never, as things are.
+// NextClaim returns when Claims will have a claim; zero for never, as things are.
 func (q *Queue[T]) Wake() (at time.Time) {
 	for c := range class(classes) {
 		if l := q.groups[c].due.first(); l != nil && q.budget(c) > 0 && (at.IsZero() || l.next.Before(at)) {
 			at = l.next
 		}
 	}
-	return q.orStarved(at)
+	return q.orNextToken(at)
 }
 
-// Next takes an item whose attempt should begin now; false when there is none,
-// or no room for one. The lane is the one to tell Done or Abandon about.
+// Next returns the lane and the value of an item whose attempt starts now. ok is false if
+// there is no item or no slot. The caller calls Done or Abandon for the lane.
 func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	q.refill(now)
-	for q.flying < q.limits.All {
-		l := q.take(now)
+	for q.inFlight < q.limits.All {
+		l := q.pickLane(now)
 		if l == nil {
 			break
 		}
 		it := l.items.pop()
-		q.hold(l, -1)
+		q.addBuffered(l, -1)
 		if it.until.Sub(now) < q.limits.Timeout+q.limits.Margin {
 			q.expired = append(q.expired, it.value)
 		} else {
-			q.fly(l, 1)
+			q.addInFlight(l, 1)
 			q.spend(l)
 			id, value, ok = l.id, it.value, true
 		}
-		q.enlist(l)
+		q.enqueue(l)
 		q.schedule(l)
-		q.wake(l.host) // there may be slots left for its other lanes
+		q.wake(l.host) // its other lanes may use slots that are left
 		if ok {
 			return id, value, true
 		}
@@ -239,127 +233,125 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	return "", value, false
 }
 
-// Paced is when Next will have something although nothing else happens: when the
-// pace of starts allows the next, or an unproven host gets another attempt. Zero for
-// never, as things are.
+// NextStart returns when rate limits allow Next to return an item; zero if no item waits
+// for them.
 func (q *Queue[T]) Paced(now time.Time) (at time.Time) {
-	if q.flying >= q.limits.All {
+	if q.inFlight >= q.limits.All {
 		return time.Time{}
 	}
 	for _, c := range [...]class{untried, slow, failing} {
-		if p := q.paceOf(c); q.mayFly(c) && q.groups[c].ring.list.Len() > 0 && !p.allows(now) {
+		if p := q.startsOf(c); q.hasClassSlot(c) && q.groups[c].ring.list.Len() > 0 && !p.allows(now) {
 			at = earlier(at, p.next(now))
 		}
 	}
-	return q.orStarved(at)
+	return q.orNextToken(at)
 }
 
-// Ended says how an attempt ended.
+// Result is the result of an attempt.
 type Ended struct {
 	At   time.Time
 	Took time.Duration
 	OK   bool // the endpoint acknowledged
-	// TimedOut says that the time of the attempt was over.
+	// TimedOut reports that the attempt reached its timeout.
 	TimedOut bool
 }
 
-// Done notes that an attempt has ended.
+// Done records the end of an attempt.
 func (q *Queue[T]) Done(id string, e Ended) {
 	l := q.lane(id)
-	q.fly(l, -1)
+	q.addInFlight(l, -1)
 	l.took += (e.Took - l.took) / 4
-	q.answered(l.host, e)
-	q.move(l, classOf(e))
-	q.enlist(l)
+	q.recordResult(l.host, e)
+	q.setClass(l, classOf(e))
+	q.enqueue(l)
 	q.schedule(l)
 	q.wake(l.host)
 }
 
-// Abandon notes that an item of Next was not attempted after all.
+// Abandon frees the slot of an item that Next returned and that was not attempted.
 func (q *Queue[T]) Abandon(id string) {
 	l := q.lane(id)
-	q.fly(l, -1)
-	q.enlist(l)
+	q.addInFlight(l, -1)
+	q.enqueue(l)
 	q.schedule(l)
 	q.wake(l.host)
 }
 
-// Suspect notes that a lane has deliveries that have failed before: as long as
-// nobody has tried it himself, it is taken for a slow one.
+// MarkSlow puts an untried lane into the class slow, because earlier deliveries to it
+// have failed.
 func (q *Queue[T]) Suspect(id string) {
 	if l := q.lane(id); l.class == untried {
-		q.move(l, slow)
-		q.enlist(l)
+		q.setClass(l, slow)
+		q.enqueue(l)
 		q.schedule(l)
 	}
 }
 
-// Expired takes the items whose lease was too short for an attempt.
+// Expired removes and returns the items whose lease is too short for an attempt.
 func (q *Queue[T]) Expired() []T {
 	out := q.expired
 	q.expired = nil
 	return out
 }
 
-// HasExpired says whether Expired has something.
+// HasExpired reports whether Expired would return items.
 func (q *Queue[T]) HasExpired() bool { return len(q.expired) > 0 }
 
-// Drain takes every item that is not under way.
+// Drain removes and returns all items that are not in flight.
 func (q *Queue[T]) Drain() []T {
 	out := q.Expired()
 	for _, l := range q.lanes {
-		l.turn.leave()
+		l.sendEntry.leave()
 		for !l.items.empty() {
 			out = append(out, l.items.pop().value)
-			q.hold(l, -1)
+			q.addBuffered(l, -1)
 		}
 	}
 	return out
 }
 
-// Keep forgets the endpoints that are gone, as soon as nothing of them is left.
+// Prune removes lanes without items whose endpoint no longer exists.
 func (q *Queue[T]) Keep(there func(id string) bool) {
 	for id, l := range q.lanes {
-		if !there(id) && l.items.empty() && l.flying == 0 && l.coming == 0 {
-			q.groups[l.class].due.place(l, false)
-			l.wait.leave()
+		if !there(id) && l.items.empty() && l.inFlight == 0 && l.reserved == 0 {
+			q.groups[l.class].due.update(l, false)
+			l.roomEntry.leave()
 			q.leaveHost(l)
 			delete(q.lanes, id)
 		}
 	}
-	q.forgetHosts()
+	q.pruneHosts()
 }
 
-// Size is how many lanes there are, how many items are in memory and not under
-// way, and how many are under way.
-func (q *Queue[T]) Size() (lanes, waiting, flying int) { return len(q.lanes), q.waiting, q.flying }
+// Size returns the number of lanes, of items in memory that are not in flight, and of
+// items in flight.
+func (q *Queue[T]) Size() (lanes, waiting, flying int) { return len(q.lanes), q.buffered, q.inFlight }
 
-// window is how many items a lane should hold.
+// window is how many items a lane should buffer.
 func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
 
-// windowOf is how many items are sent within the horizon by so many slots, each of
-// which is busy for took; at least one for each slot.
+// windowOf is how many items the slots send within the horizon if an attempt lasts took.
+// It is at least the number of slots.
 func windowOf(slots int, took time.Duration) int {
-	most := mostHeld
+	most := maxBuffered
 	if took > 0 {
 		most = min(most, int(int64(slots)*int64(horizon)/int64(took)))
 	}
 	return max(most, slots)
 }
 
-// room is how many more items a lane should hold.
-func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l.flying - l.coming }
+// room is how many more items a lane should buffer.
+func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l.inFlight - l.reserved }
 
-// hungry says that it is time to ask the store: when a lane has nothing left to
-// send, or room for a quarter of what it holds. A claim for each item that is
-// sent would cost more than the items.
-func (q *Queue[T]) hungry(l *lane[T]) bool {
+// needsClaim reports whether a lane should claim: it has nothing to send, or room for a
+// quarter of its window. A claim per item would cost more than the items.
+func (q *Queue[T]) needsClaim(l *lane[T]) bool {
 	room := q.room(l)
-	return room > 0 && (l.items.empty() && l.coming == 0 || 4*room >= q.window(l))
+	return room > 0 && (l.items.empty() && l.reserved == 0 || 4*room >= q.window(l))
 }
 
-// schedule puts a lane where its next time belongs: nowhere while it wants nothing,
-// has no time, or its host has no room for what it would claim.
+// dueHeap updates a lane in the due heap. The lane leaves it if it needs no claim, has
+// no due time, or waits for room at its host.
 func (q *Queue[T]) schedule(l *lane[T]) {
-	q.groups[l.class].due.place(l, !l.next.IsZero() && q.hungry(l) && !l.wait.in())
+	q.groups[l.class].due.update(l, !l.next.IsZero() && q.needsClaim(l) && !l.roomEntry.in())
 }

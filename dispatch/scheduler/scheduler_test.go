@@ -12,7 +12,7 @@ func newQueue(lane, all int) *Queue[int] {
 	return New[int](Limits{Lane: lane, All: all, Timeout: 5 * time.Second, Margin: 2 * time.Second})
 }
 
-// numbers are the items from up to but without to.
+// numbers returns the integers from from to to-1.
 func numbers(from, to int) (all []int) {
 	for i := from; i < to; i++ {
 		all = append(all, i)
@@ -20,14 +20,14 @@ func numbers(from, to int) (all []int) {
 	return all
 }
 
-// put adds items to a lane as a claim would.
+// put adds items to a lane as a claim does.
 func put(q *Queue[int], id string, items []int, until time.Time) {
-	q.lane(id).coming += len(items)
+	q.lane(id).reserved += len(items)
 	q.Add(id, items, until)
 }
 
-// takeAll begins everything that may begin, and counts it by lane.
-func takeAll(q *Queue[int], now time.Time) map[string]int {
+// startAll starts everything that may start and counts it by lane.
+func startAll(q *Queue[int], now time.Time) map[string]int {
 	begun := map[string]int{}
 	for {
 		id, _, ok := q.Next(now)
@@ -38,15 +38,15 @@ func takeAll(q *Queue[int], now time.Time) map[string]int {
 	}
 }
 
-// Time-outs do not narrow a lane: attempts at an endpoint that hangs start when they are
-// due, and not one after the other.
-func TestALaneHasItsSlotsHoweverItAnswers(t *testing.T) {
+// Timeouts do not reduce the slots of a lane: retries start when they are due, not one
+// after the other.
+func TestTimeoutsDoNotReduceSlots(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 100)
 	put(q, "a", numbers(0, 200), start.Add(time.Hour))
 	for _, how := range []Ended{{Took: time.Millisecond, OK: true}, {Took: 5 * time.Second, TimedOut: true}, {Took: time.Millisecond}} {
-		takeAll(q, start)
-		if got := q.lane("a").flying; got != 8 {
+		startAll(q, start)
+		if got := q.lane("a").inFlight; got != 8 {
 			t.Errorf("%d are in flight before %+v, want all 8 slots", got, how)
 		}
 		for range 8 {
@@ -55,9 +55,8 @@ func TestALaneHasItsSlotsHoweverItAnswers(t *testing.T) {
 	}
 }
 
-// A thousand endpoints hang and fill all room that there is for them; one that
-// answers goes on.
-func TestWhoAnswersFindsRoomBesideAThousandThatDoNot(t *testing.T) {
+// A thousand endpoints time out and use all their slots; a quick one still finds one.
+func TestQuickEndpointFindsSlotBesideThousandDead(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 400)
 	put(q, "good", numbers(0, 1000), start.Add(time.Hour))
@@ -68,7 +67,7 @@ func TestWhoAnswersFindsRoomBesideAThousandThatDoNot(t *testing.T) {
 	for i := range 1000 {
 		put(q, fmt.Sprint("dead", i), numbers(0, 2), start.Add(time.Hour))
 	}
-	begun := takeAll(q, start)
+	begun := startAll(q, start)
 	dead := 0
 	for id, n := range begun {
 		if id != "good" {
@@ -76,7 +75,7 @@ func TestWhoAnswersFindsRoomBesideAThousandThatDoNot(t *testing.T) {
 		}
 	}
 	if begun["good"] != 8 || dead != 300 {
-		t.Errorf("%d of the good one and %d of the dead ones are under way, want 8 and 300", begun["good"], dead)
+		t.Errorf("%d attempts of the good endpoint and %d of the dead ones are in flight, want 8 and 300", begun["good"], dead)
 	}
 	q.Done("good", Ended{At: start, Took: time.Millisecond, OK: true})
 	if id, _, ok := q.Next(start); !ok || id != "good" {
@@ -84,9 +83,9 @@ func TestWhoAnswersFindsRoomBesideAThousandThatDoNot(t *testing.T) {
 	}
 }
 
-// Five thousand endpoints have timed out and want more; one that nobody has tried
-// goes first, and so does one that has only just begun to answer.
-func TestWhoIsUntriedFindsRoomBesideThousandsThatAreSlow(t *testing.T) {
+// An untried endpoint starts before five thousand that timed out, and so does one that
+// has just acknowledged.
+func TestUntriedEndpointFindsSlotBesideThousandsSlow(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 400)
 	for i := range 5000 {
@@ -102,13 +101,13 @@ func TestWhoIsUntriedFindsRoomBesideThousandsThatAreSlow(t *testing.T) {
 			held += c.Most
 			q.Claimed(c, numbers(0, c.Most), start.Add(time.Hour), start)
 		}
-		takeAll(q, start)
+		startAll(q, start)
 	}
-	if _, _, flying := q.Size(); held != 200 || flying != 200 {
-		t.Errorf("of the slow %d are held and %d under way, want half of all slots, 200", held, flying)
+	if _, _, inFlight := q.Size(); held != 200 || inFlight != 200 {
+		t.Errorf("%d items of slow lanes were claimed and %d are in flight, want half of all slots, 200", held, inFlight)
 	}
 	if n := q.Reserve("new", 1, start); n != 1 {
-		t.Fatal("there is no room for an endpoint that nobody has tried")
+		t.Fatal("no item is reserved for an untried endpoint")
 	}
 	q.Add("new", []int{7}, start.Add(12*time.Second))
 	if id, _, ok := q.Next(start); !ok || id != "new" {
@@ -116,9 +115,8 @@ func TestWhoIsUntriedFindsRoomBesideThousandsThatAreSlow(t *testing.T) {
 	}
 }
 
-// Endpoints that are not quick are called one after the other, and those that
-// are do not wait for that.
-func TestStartsAreSpreadOverTime(t *testing.T) {
+// Starts at endpoints that are not quick are rate-limited; quick ones are not delayed.
+func TestStartsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	q := New[int](Limits{Lane: 8, All: 400, Timeout: 5 * time.Second, Starts: 200})
 	for i := range 100 {
@@ -127,10 +125,10 @@ func TestStartsAreSpreadOverTime(t *testing.T) {
 	begun, now := 0, start
 	for at := start; begun < 100; at = q.Paced(now) {
 		if at.IsZero() {
-			t.Fatalf("%d of 100 were begun, and then never another", begun)
+			t.Fatalf("%d of 100 attempts started, and NextStart returns no time", begun)
 		}
 		now = at
-		for _, n := range takeAll(q, now) {
+		for _, n := range startAll(q, now) {
 			begun += n
 		}
 	}
@@ -138,16 +136,16 @@ func TestStartsAreSpreadOverTime(t *testing.T) {
 		t.Errorf("100 attempts began within %s, want %s at 200 a second", got, want)
 	}
 	put(q, "quick", []int{1}, start.Add(time.Hour))
-	takeAll(q, now.Add(time.Second))
+	startAll(q, now.Add(time.Second))
 	q.Done("quick", Ended{At: start, Took: time.Millisecond, OK: true})
 	put(q, "quick", numbers(0, 3), start.Add(time.Hour))
-	if n := takeAll(q, now.Add(time.Second))["quick"]; n != 3 {
-		t.Errorf("%d of a quick one began at once, want 3", n)
+	if n := startAll(q, now.Add(time.Second))["quick"]; n != 3 {
+		t.Errorf("%d attempts of a quick endpoint started at once, want 3", n)
 	}
 }
 
-// Who answers, but slowly, holds slots as those do who do not answer.
-func TestSlowAnswersDoNotFillAllRoom(t *testing.T) {
+// A slow acknowledgement occupies slots like a timeout.
+func TestSlowEndpointsLeaveSlots(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 400)
 	for i := range 300 {
@@ -159,14 +157,14 @@ func TestSlowAnswersDoNotFillAllRoom(t *testing.T) {
 		}
 		put(q, id, numbers(0, 8), start.Add(time.Hour))
 	}
-	takeAll(q, start)
-	if _, _, flying := q.Size(); flying != 200 {
-		t.Errorf("%d slow ones are under way, want half of all slots, 200", flying)
+	startAll(q, start)
+	if _, _, inFlight := q.Size(); inFlight != 200 {
+		t.Errorf("%d slow attempts are in flight, want half of all slots, 200", inFlight)
 	}
 }
 
-// Of lanes that are due, none comes again before all others have come.
-func TestClaimsTakeTurns(t *testing.T) {
+// No due lane is claimed twice before all others were claimed once.
+func TestClaimsAreRoundRobin(t *testing.T) {
 	t.Parallel()
 	q := newQueue(1, 4)
 	for i := range 20 {
@@ -174,24 +172,24 @@ func TestClaimsTakeTurns(t *testing.T) {
 		q.Due(id, start.Add(-time.Duration(20-i)*time.Hour)) // the first is the oldest by far
 		q.Suspect(id)
 	}
-	asked := map[string]int{}
-	for now := start; len(asked) < 20; now = now.Add(time.Second) {
+	claimed := map[string]int{}
+	for now := start; len(claimed) < 20; now = now.Add(time.Second) {
 		claims := q.Claims(now)
 		if len(claims) == 0 {
-			t.Fatalf("nothing is asked for although %d lanes have not had their turn", 20-len(asked))
+			t.Fatalf("no claim, although %d lanes were not claimed", 20-len(claimed))
 		}
 		for _, c := range claims {
-			if asked[c.Lane]++; asked[c.Lane] > 1 {
-				t.Fatalf("%s is asked for again after %d of 20", c.Lane, len(asked))
+			if claimed[c.Lane]++; claimed[c.Lane] > 1 {
+				t.Fatalf("%s is claimed again after %d of 20 lanes", c.Lane, len(claimed))
 			}
 			q.Claimed(c, []int{1}, now.Add(time.Hour), start.Add(-time.Hour))
-			takeAll(q, now)
+			startAll(q, now)
 			q.Done(c.Lane, Ended{At: start, Took: 5 * time.Second, TimedOut: true})
 		}
 	}
 }
 
-func TestEndpointsThatAreGoneAreForgotten(t *testing.T) {
+func TestPruneRemovesDeletedEndpoints(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 100)
 	for _, id := range []string{"gone", "busy", "there"} {
@@ -202,29 +200,29 @@ func TestEndpointsThatAreGoneAreForgotten(t *testing.T) {
 	q.Done("there", Ended{At: start, Took: time.Millisecond, OK: true})
 	q.Keep(func(id string) bool { return id == "there" })
 	if lanes, _, _ := q.Size(); lanes != 2 || q.lanes["gone"] != nil {
-		t.Errorf("%d lanes are left, want the one that is there and the one that is busy", lanes)
+		t.Errorf("%d lanes remain, want the existing and the busy one", lanes)
 	}
 }
 
-// Lanes take turns, whatever one of them holds.
-func TestLanesTakeTurns(t *testing.T) {
+// Lanes are served round-robin, however many items one has.
+func TestNextIsRoundRobin(t *testing.T) {
 	t.Parallel()
 	q := newQueue(1, 2)
 	put(q, "many", numbers(0, 500), start.Add(time.Hour))
 	put(q, "few", numbers(0, 3), start.Add(time.Hour))
 	begun := map[string]int{}
 	for range 6 {
-		for id, n := range takeAll(q, start) {
+		for id, n := range startAll(q, start) {
 			begun[id] += n
 			q.Done(id, Ended{At: start, Took: time.Second, OK: true})
 		}
 	}
 	if begun["few"] != 3 {
-		t.Errorf("%d of the short lane were begun in six rounds, want all 3", begun["few"])
+		t.Errorf("%d items of the short lane started in six rounds, want all 3", begun["few"])
 	}
 }
 
-func TestNothingBeginsOnAShortLease(t *testing.T) {
+func TestShortLeaseExpires(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 10)
 	put(q, "a", numbers(0, 3), start.Add(6*time.Second))
@@ -234,11 +232,11 @@ func TestNothingBeginsOnAShortLease(t *testing.T) {
 		t.Errorf("Next is %d, %v; want 3, whose lease leaves the 7 s of an attempt", got, ok)
 	}
 	if got := q.Expired(); len(got) != 3 {
-		t.Errorf("%v are to be given back, want 0, 1 and 2", got)
+		t.Errorf("%v expired, want 0, 1 and 2", got)
 	}
 }
 
-func TestAFailingLaneAsksForLittleAndAFastOneForMuch(t *testing.T) {
+func TestClaimSizeFollowsSpeed(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 100)
 	q.Due("slow", start)
@@ -246,75 +244,75 @@ func TestAFailingLaneAsksForLittleAndAFastOneForMuch(t *testing.T) {
 	for range 40 {
 		put(q, "slow", []int{1}, start.Add(time.Hour))
 		put(q, "fast", []int{1}, start.Add(time.Hour))
-		takeAll(q, start)
+		startAll(q, start)
 		q.Done("slow", Ended{At: start, Took: 5 * time.Second, TimedOut: true})
 		q.Done("fast", Ended{At: start, Took: time.Millisecond, OK: true})
 	}
-	asked := map[string]int{}
+	claimed := map[string]int{}
 	for _, c := range q.Claims(start) {
-		asked[c.Lane] = c.Most
+		claimed[c.Lane] = c.Most
 	}
-	if asked["slow"] != 8 || asked["fast"] != mostOfLane {
-		t.Errorf("asked for %v, want 8 of the slow and %d of the fast lane", asked, mostOfLane)
+	if claimed["slow"] != 8 || claimed["fast"] != maxLaneRows {
+		t.Errorf("claims are %v, want 8 for the slow and %d for the fast lane", claimed, maxLaneRows)
 	}
 }
 
-func TestClaimsComeWhenTheyAreDue(t *testing.T) {
+func TestClaimsAreMadeWhenDue(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 100)
 	if !q.Wake().IsZero() {
-		t.Error("an empty queue wants to be woken")
+		t.Error("NextClaim of an empty queue is not zero")
 	}
 	q.Due("b", start.Add(30*time.Second))
 	q.Due("a", start.Add(10*time.Second))
-	q.Due("a", start.Add(20*time.Second)) // later than what is known
+	q.Due("a", start.Add(20*time.Second)) // later than the known time
 	if got, want := q.Wake(), start.Add(10*time.Second); !got.Equal(want) {
-		t.Errorf("Wake is %s, want %s", got, want)
+		t.Errorf("NextClaim is %s, want %s", got, want)
 	}
 	if got := q.Claims(start.Add(9 * time.Second)); len(got) > 0 {
-		t.Errorf("%v is asked for before it is due", got)
+		t.Errorf("%v is claimed before it is due", got)
 	}
 	claims := q.Claims(start.Add(10 * time.Second))
 	if len(claims) != 1 || claims[0].Lane != "a" {
-		t.Fatalf("asked for %v, want a alone", claims)
+		t.Fatalf("claims are %v, want one for a", claims)
 	}
 	if got := q.Claims(start.Add(10 * time.Second)); len(got) > 0 {
-		t.Errorf("%v is asked for twice", got)
+		t.Errorf("%v is claimed twice", got)
 	}
 	q.Claimed(claims[0], []int{7}, start.Add(time.Minute), start.Add(40*time.Second))
 	if got, want := q.Wake(), start.Add(30*time.Second); !got.Equal(want) {
-		t.Errorf("Wake is %s, want that of b, %s", got, want)
+		t.Errorf("NextClaim is %s, want that of b, %s", got, want)
 	}
 }
 
-func TestNewItemsDoNotOvertakeThoseInTheStore(t *testing.T) {
+func TestReserveYieldsToOlderItems(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 100)
 	if got := q.Reserve("a", 1, start); got != 1 {
-		t.Errorf("an idle lane has room for %d, want 1", got)
+		t.Errorf("Reserve of an idle lane is %d, want 1", got)
 	}
 	q.Unreserve("a", 1)
 	q.Due("a", start.Add(-time.Second))
 	if got := q.Reserve("a", 1, start); got != 0 {
-		t.Errorf("behind older ones there is room for %d, want none", got)
+		t.Errorf("Reserve behind older items is %d, want 0", got)
 	}
 	c := q.Claims(start)
-	q.Claimed(c[0], nil, start, start.Add(10*time.Second)) // a retry to come is no older one
+	q.Claimed(c[0], nil, start, start.Add(10*time.Second)) // a future retry is not older
 	if got := q.Reserve("a", 1, start); got != 1 {
-		t.Errorf("before a retry there is room for %d, want 1", got)
+		t.Errorf("Reserve before a future retry is %d, want 1", got)
 	}
 }
 
-func TestDrainLeavesNothing(t *testing.T) {
+func TestDrainReturnsEverything(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 10)
 	put(q, "a", numbers(0, 30), start.Add(time.Hour))
 	put(q, "b", numbers(30, 50), start.Add(time.Second))
-	begun := takeAll(q, start)
+	begun := startAll(q, start)
 	if got := len(q.Drain()) + begun["a"]; got != 50 {
-		t.Errorf("%d items came back or were begun, want 50", got)
+		t.Errorf("%d items were returned or started, want 50", got)
 	}
-	if _, waiting, flying := q.Size(); waiting != 0 || flying != begun["a"] {
-		t.Errorf("after that %d wait and %d are under way", waiting, flying)
+	if _, buffered, inFlight := q.Size(); buffered != 0 || inFlight != begun["a"] {
+		t.Errorf("after Drain %d are buffered and %d in flight", buffered, inFlight)
 	}
 }

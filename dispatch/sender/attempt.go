@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stages in their order; an attempt holds indices of it.
+// stages are the stages in order; an attempt has indexes into it.
 var stages = [...]schema.Stage{schema.StageDNS, schema.StageConnect, schema.StageTLS, schema.StageWrite, schema.StageWait}
 
 const (
@@ -25,19 +25,18 @@ const (
 	wait
 )
 
-// attempt follows one request through net/http. Its methods are called by other
-// goroutines, and those of a dial even after the request has ended, so that it
-// belongs to its one request for good.
+// attempt observes one request through net/http. Other goroutines call its methods, those
+// of a dial even after the request has ended. It is therefore never reused.
 type attempt struct {
 	sign     func(now time.Time) (string, error)
 	header   http.Header
 	value    [1]string // of the signature
 	cancel   context.CancelFunc
-	slow     atomic.Bool // the time is over
+	slow     atomic.Bool // the attempt reached its timeout
 	unsigned atomic.Bool // sign has failed
-	// dialed is how far a dial has come. Its connection may go to another request,
-	// and this one be served by a connection that became free: then sent says how far
-	// it has come, and dialed nothing.
+	// dialed is the progress of a dial. Its connection may serve another request, and
+	// this request may use a connection that became idle. In that case sent has the
+	// progress, and dialed is meaningless.
 	dialed, sent atomic.Int32
 }
 
@@ -53,7 +52,7 @@ func (a *attempt) stage() schema.Stage {
 	return stages[a.dialed.Load()]
 }
 
-// request makes the request, without its signature.
+// request builds the request without its signature.
 func (a *attempt) request(ctx context.Context, p Post) (*http.Request, error) {
 	u, err := url.Parse(p.URL)
 	if err != nil {
@@ -66,15 +65,15 @@ func (a *attempt) request(ctx context.Context, p Post) (*http.Request, error) {
 		GotConn:           a.gotConn,
 		WroteRequest:      a.wroteRequest,
 	})
-	// It would parse the URL again; it is the one way to a request with a context
-	// that makes no copy.
+	// The URL is set below, because it is parsed already. Other ways to set a context
+	// copy the request.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(p.Body))
 	if err != nil {
 		return nil, err
 	}
 	req.URL, req.Host = u, u.Host
 	a.header = make(http.Header, len(p.Header)+2)
-	a.header["User-Agent"] = nil // none unless there is one in p.Header; net/http would add its own
+	a.header["User-Agent"] = nil // suppresses the default of net/http
 	maps.Copy(a.header, p.Header)
 	delete(a.header, "Idempotency-Key")
 	delete(a.header, "X-Idempotency-Key")
@@ -86,14 +85,14 @@ func (a *attempt) getConn(string)              { a.sent.Store(0) }
 func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
-// gotConn signs. net/http calls it in the goroutine of RoundTrip, between taking
-// a connection and handing the request to the goroutine that writes; that hand-over
-// orders this write to the header before all reads of it. It is called again for
-// a second connection only when the goroutine that wrote to the first has ended.
+// gotConn signs. net/http calls it in the goroutine of RoundTrip, after it has a
+// connection and before it passes the request to the writing goroutine. That channel send
+// orders this header write before all reads. gotConn is called again for a second
+// connection only after the writer of the first has ended.
 //
-// What cannot be signed is not written: the connection is closed before the
-// hand-over, since that goroutine does not look whether the request is wanted
-// still. The end of the context keeps net/http from trying another connection.
+// If signing fails, nothing is written: the connection is closed before the writer gets
+// the request, which it would send even after a cancellation. The cancelled context keeps
+// net/http from retrying.
 func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	a.sent.Store(write)
 	if a.sign == nil {
@@ -103,7 +102,7 @@ func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	if err != nil {
 		a.unsigned.Store(true)
 		a.cancel()
-		_ = info.Conn.Close() // closed it is, whatever it says
+		_ = info.Conn.Close() // the error does not matter
 		return
 	}
 	a.value[0] = value

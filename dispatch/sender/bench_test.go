@@ -20,9 +20,9 @@ import (
 // attempts to posts per second. 16 goroutines send at once.
 func BenchmarkSend(b *testing.B) {
 	ca := fixture.NewAuthority(b)
-	for name, config := range map[string]*tls.Config{"plain": nil, "tls": speaking(ca.Server())} {
+	for name, config := range map[string]*tls.Config{"plain": nil, "tls": tlsConfig(ca.Server())} {
 		b.Run(name, func(b *testing.B) {
-			url := "http://" + listen(b, "127.0.0.1:0", config, swift)
+			url := "http://" + listen(b, "127.0.0.1:0", config, fastReceiver)
 			if config != nil {
 				url = "https" + strings.TrimPrefix(url, "http")
 			}
@@ -99,9 +99,9 @@ func bare(client *http.Client, p Post) bool {
 	return err == nil && resp.StatusCode == http.StatusOK
 }
 
-// swift answers each request that ends in the last bytes of the body of signed,
+// fastReceiver answers each request that ends in the last bytes of the body of signed,
 // without reading it as HTTP: the receiver shares the cores with what is measured.
-func swift(conn net.Conn) {
+func fastReceiver(conn net.Conn) {
 	buffer := make([]byte, 64<<10)
 	n := 0
 	for {

@@ -12,56 +12,54 @@ import (
 )
 
 const (
-	// maxHeader is how much of an answer's header is read, with all that goes before
-	// it (1xx), and maxBody how much of its body (CONTRACT 6).
+	// maxHeader bounds the header of a response, including 1xx responses, and maxBody its
+	// body.
 	maxHeader = 64 << 10
 	maxBody   = 64 << 10
-	// keptBody is how much of the body is kept.
+	// keptBody is how much of the body is stored.
 	keptBody = 1 << 10
-	// defaultTimeout is the acknowledgement time of spec 8.
+	// defaultTimeout is the documented time for an acknowledgement.
 	defaultTimeout = 5 * time.Second
-	// grace is how long the body of an answer is waited for. The status has decided
-	// everything by then; the body is for a human who looks for a fault, and its end
-	// is what makes the connection free for the next attempt. Half a second is some
-	// round trips to the other side of the earth, and a tenth of what a receiver
-	// could hold the attempt with otherwise.
+	// grace bounds the wait for the body. The status has decided the attempt; the body
+	// helps to find a fault, and its end makes the connection reusable. Half a second is
+	// several round trips around the earth. It is a tenth of the time for which a
+	// receiver could otherwise block the attempt.
 	grace = 500 * time.Millisecond
-	// idleTimeout is below the 5 s after which Node, Apache and uvicorn close an idle
-	// connection by default. Whoever closes first can be posted to in the same
-	// moment, and such an attempt would fail though the receiver is well.
+	// idleTimeout is below the 5 s after which Node, Apache and uvicorn close idle
+	// connections by default. If the receiver closes first, a request sent at that moment
+	// fails.
 	idleTimeout = 4 * time.Second
-	// readBuffer holds a usual answer whole. It bounds, too, what net/http logs of an
-	// answer that nobody asked for.
+	// readBuffer holds a usual response. It also bounds what net/http logs of an
+	// unsolicited response.
 	readBuffer = 1 << 10
-	// sessions is how many receivers a TLS handshake can be shortened for. A session
-	// holds their certificates, 256 KiB at most.
+	// sessions is how many TLS sessions are cached. A session holds the receiver's
+	// certificates, at most 256 KiB.
 	sessions = 128
-	// farewell is how long the end of a TLS connection is waited for. crypto/tls gives
-	// the last record 5 s, so that a receiver that reads nothing more could hold an
-	// attempt for twice its time.
-	farewell = 100 * time.Millisecond
-	// defaultPerHost is the concurrency of an endpoint (CONTRACT 6), and defaultIdle
-	// that of 32 endpoints.
+	// closeTimeout bounds the close of a TLS connection. crypto/tls allows 5 s for the
+	// last record. A receiver that does not read could so double the time of an attempt.
+	closeTimeout = 100 * time.Millisecond
+	// defaultPerHost is the default concurrency of an endpoint, and defaultIdle that of
+	// 32 endpoints.
 	defaultPerHost = 8
 	defaultIdle    = 256
 )
 
-// Config is what a Sender is made of.
+// Config configures a Sender.
 type Config struct {
-	// Control guards each connection, see net.Dialer; nil for no guard.
+	// Control checks each connection, see net.Dialer; nil for no check.
 	Control func(network, address string, c syscall.RawConn) error
-	// Resolver finds addresses; nil for the system's.
+	// Resolver resolves names; nil for the system's.
 	Resolver *net.Resolver
-	// Roots are the authorities that are believed; nil for the system's.
+	// Roots are the trusted certificate authorities; nil for the system's.
 	Roots *x509.CertPool
-	// PerHost is how many idle connections to one host are kept, Idle how many in
-	// all; 0 means 8 and 256.
+	// PerHost limits the idle connections to a host, and Idle all of them; 0 means 8 and
+	// 256.
 	PerHost, Idle int
-	// Timeout is for everything, from the name to the body; 0 means 5 s (spec 8).
+	// Timeout bounds an attempt, from DNS to the body; 0 means 5 s.
 	Timeout time.Duration
 }
 
-// New returns a sender. It connects to nothing yet.
+// New returns a sender without connecting.
 func New(c Config) *Sender {
 	if c.Timeout <= 0 {
 		c.Timeout = defaultTimeout
@@ -72,9 +70,9 @@ func New(c Config) *Sender {
 	if c.Idle <= 0 {
 		c.Idle = defaultIdle
 	}
-	// net/http lets a dial go on when its request has ended, since the connection may
-	// serve the next: the dial and the handshake need bounds of their own. The dial's
-	// is an instant longer, so that the attempt's own time is over first.
+	// net/http continues a dial after its request has ended, because the connection may
+	// serve the next. So the dial and the handshake have their own timeouts. The dial's
+	// is slightly longer than the attempt's, so that the attempt times out first.
 	dialer := &net.Dialer{Timeout: c.Timeout + c.Timeout/16, Resolver: c.Resolver}
 	if c.Control != nil {
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
@@ -95,7 +93,7 @@ func New(c Config) *Sender {
 				if err != nil {
 					return nil, err
 				}
-				return prompt{conn}, nil
+				return fastCloseConn{conn}, nil
 			},
 			TLSClientConfig: &tls.Config{
 				MinVersion:         tls.VersionTLS12,
@@ -114,12 +112,12 @@ func New(c Config) *Sender {
 	}
 }
 
-// prompt is a connection that ends within farewell. Nobody but the end of TLS sets
-// deadlines on it: an attempt's time is that of its context.
-type prompt struct{ net.Conn }
+// fastCloseConn is a connection that closes within closeTimeout. Only the close of TLS
+// sets deadlines on it; an attempt is limited by its context.
+type fastCloseConn struct{ net.Conn }
 
-func (c prompt) SetWriteDeadline(t time.Time) error {
-	if most := time.Now().Add(farewell); t.After(most) {
+func (c fastCloseConn) SetWriteDeadline(t time.Time) error {
+	if most := time.Now().Add(closeTimeout); t.After(most) {
 		t = most
 	}
 	return c.Conn.SetWriteDeadline(t)

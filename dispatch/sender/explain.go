@@ -14,14 +14,13 @@ import (
 	"vayu/schema"
 )
 
-// The texts are read by the owner of a receiver, who may be anybody: they say what
-// to look at, and nothing of this side: no address that a name has resolved to, no
-// text of a library. What the receiver has sent is in none of them either. A name
-// that does not exist and one that leads inside have the same text, at the same
-// stage: the difference is what names there are inside.
+// Error texts for the owner of a receiver, who may be an attacker. They contain the
+// remedy but no resolved addresses, texts of libraries or data of the receiver. A name
+// that does not exist and one with an internal address have the same text and stage.
+// Otherwise the texts would reveal internal names.
 const (
 	textURL       = "the URL of the subscription cannot be used"
-	textStopped   = "the attempt was broken off because the service stopped"
+	textStopped   = "the attempt was aborted because the service stopped"
 	textAddress   = "the address is not public, or the port is not allowed"
 	textNoName    = "the host name has no public address, or the port is not allowed"
 	textName      = "the host name could not be resolved"
@@ -41,9 +40,9 @@ const (
 	textRequest   = "the request could not be made"
 )
 
-var errStatus = errors.New("the status is no HTTP status")
+var errStatus = errors.New("invalid HTTP status")
 
-// refusedError is a connection that Config.Control has refused.
+// refusedError is a connection that Config.Control rejected.
 type refusedError struct{ err error }
 
 func (e *refusedError) Error() string { return "refused: " + e.err.Error() }
@@ -55,16 +54,16 @@ func isRefused(err error) bool {
 	return is
 }
 
-// timedOut says whether an error is one of time: the kernel's or net/http's bounds
-// may be reached an instant before the attempt's own. A DNS server that is silent
-// is given up by the resolver, which is another matter.
+// timedOut reports whether an error is a timeout. Limits of the kernel or net/http may
+// expire just before the attempt's. A timeout of DNS is excluded, because the resolver
+// has its own.
 func timedOut(err error) bool {
 	var name *net.DNSError
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout() && !errors.As(err, &name)
 }
 
-// slowness says at what an attempt was when its time was over.
+// slowness describes the stage in which an attempt timed out.
 func slowness(stage schema.Stage, timeout time.Duration) string {
 	within := " within " + timeout.String()
 	switch stage {
@@ -81,7 +80,7 @@ func slowness(stage schema.Stage, timeout time.Duration) string {
 	}
 }
 
-// explain says why an attempt at a host got no answer.
+// explain describes why an attempt got no response.
 func explain(err error, stage schema.Stage, host string) string {
 	if isRefused(err) {
 		if _, err := netip.ParseAddr(host); err == nil {
@@ -148,7 +147,7 @@ func explainTLS(err error) string {
 func explainExchange(err error) string {
 	var op *net.OpError
 	switch text := err.Error(); {
-	// net/http has no types for these two; tests show when they read otherwise.
+	// net/http has no error types for these two; tests detect changes of the text.
 	case strings.Contains(text, "headers exceeded"):
 		return textHeader
 	case strings.Contains(text, "server closed idle connection"):
@@ -156,7 +155,7 @@ func explainExchange(err error) string {
 	case closed(err):
 		return textClosed
 	case errors.As(err, &op) && op.Op == "remote error":
-		// In TLS 1.3 the receiver sees the handshake end after the sender does.
+		// In TLS 1.3 the receiver rejects the handshake after the sender has finished it.
 		return textAlert
 	default:
 		return textNoHTTP

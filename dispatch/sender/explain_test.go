@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTextsAreShortAndPlain(t *testing.T) {
+func TestTextsAreShort(t *testing.T) {
 	t.Parallel()
 	texts := []string{
 		textURL, textStopped, textAddress, textNoName, textName, textNoListen, textNoRoute, textHost, textAuthority, textExpired,

@@ -102,8 +102,8 @@ func TestNames(t *testing.T) {
 		"broken.test.":    nil,
 	}
 	allowed := ssrf.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil)
-	s := patient(t, Config{Roots: ca.Pool(), Resolver: dns.resolver(t), Control: allowed.Control})
-	_, port, err := net.SplitHostPort(listen(t, "127.0.0.1:0", speaking(ca.Server("good.test", "mixed.test")), answering(fine)))
+	s := newSender(t, Config{Roots: ca.Pool(), Resolver: dns.resolver(t), Control: allowed.Control})
+	_, port, err := net.SplitHostPort(listen(t, "127.0.0.1:0", tlsConfig(ca.Server("good.test", "mixed.test")), answering(fine)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,18 +120,18 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w.check(t, s.Send(t.Context(), hello("https://"+name+":"+port+"/in")))
+			w.check(t, s.Send(t.Context(), testPost("https://"+name+":"+port+"/in")))
 		})
 	}
 }
 
 // Who may not connect inside must not learn which names there are.
-func TestANameInsideLooksLikeNone(t *testing.T) {
+func TestInternalNameLooksLikeMissingName(t *testing.T) {
 	t.Parallel()
 	dns := nameServer{names: map[string][]string{"vault.corp.test.": {"10.0.0.1"}, "vault6.corp.test.": {"fd00::1"}}}
-	s := patient(t, Config{Resolver: dns.resolver(t), Control: ssrf.New(nil, nil).Control})
+	s := newSender(t, Config{Resolver: dns.resolver(t), Control: ssrf.New(nil, nil).Control})
 	told := func(name string) Result {
-		r := s.Send(t.Context(), hello("https://"+name+"/in"))
+		r := s.Send(t.Context(), testPost("https://"+name+"/in"))
 		r.SentAt, r.Duration = time.Time{}, 0
 		return r
 	}
@@ -144,12 +144,12 @@ func TestANameInsideLooksLikeNone(t *testing.T) {
 }
 
 // A name that was public when the subscription was made leads inside later.
-func TestRebindingIsRefused(t *testing.T) {
+func TestDNSRebindingIsDenied(t *testing.T) {
 	t.Parallel()
 	const lastOne = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
 	dns := nameServer{names: map[string][]string{}}
 	allowed := ssrf.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil)
-	s := patient(t, Config{Resolver: dns.resolver(t), Control: allowed.Control})
+	s := newSender(t, Config{Resolver: dns.resolver(t), Control: allowed.Control})
 	_, port, err := net.SplitHostPort(listen(t, "127.0.0.1:0", nil, answering(lastOne)))
 	if err != nil {
 		t.Fatal(err)
@@ -158,9 +158,9 @@ func TestRebindingIsRefused(t *testing.T) {
 	listen(t, "127.0.0.2:"+port, nil, func(net.Conn) { inside.Add(1) })
 
 	dns.set("turn.test", "127.0.0.1")
-	want{status: 200, body: "ok"}.check(t, s.Send(t.Context(), hello("http://turn.test:"+port)))
+	want{status: 200, body: "ok"}.check(t, s.Send(t.Context(), testPost("http://turn.test:"+port)))
 	dns.set("turn.test", "127.0.0.2")
-	got := s.Send(t.Context(), hello("http://turn.test:"+port))
+	got := s.Send(t.Context(), testPost("http://turn.test:"+port))
 	want{text: textNoName, stages: []schema.Stage{schema.StageDNS}}.check(t, got)
 	if n := inside.Load(); n != 0 {
 		t.Errorf("%d connections went inside", n)
@@ -177,7 +177,7 @@ func TestSilentNameServer(t *testing.T) {
 		return nil, ctx.Err()
 	}}
 	s := New(Config{Resolver: silence, Timeout: 100 * time.Millisecond})
-	got := s.Send(t.Context(), hello("https://hooks.example.com/in"))
+	got := s.Send(t.Context(), testPost("https://hooks.example.com/in"))
 	if got.Stage != schema.StageDNS || !got.Slow || got.Error != "the host name could not be resolved within 100ms" {
 		t.Errorf("got %+v, want an attempt that ended with DNS", got)
 	}

@@ -21,23 +21,23 @@ func TestCertificatesMustBeValid(t *testing.T) {
 	ca, other := fixture.NewAuthority(t), fixture.NewAuthority(t)
 	shaking := []schema.Stage{schema.StageTLS}
 	expired := ca.Sign(&x509.Certificate{NotAfter: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
-	old := speaking(ca.Server())
+	old := tlsConfig(ca.Server())
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
-	two := speaking(ca.Server())
+	two := tlsConfig(ca.Server())
 	two.MinVersion, two.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
-	asking := speaking(ca.Server())
+	asking := tlsConfig(ca.Server())
 	asking.ClientAuth = tls.RequireAnyClientCert
 	for name, c := range map[string]struct {
 		config *tls.Config
 		host   string
 		want   want
 	}{
-		"valid":               {speaking(ca.Server()), "127.0.0.1", want{status: 200, body: "ok"}},
+		"valid":               {tlsConfig(ca.Server()), "127.0.0.1", want{status: 200, body: "ok"}},
 		"valid, TLS 1.2":      {two, "127.0.0.1", want{status: 200, body: "ok"}},
-		"expired":             {speaking(expired), "127.0.0.1", want{text: textExpired, stages: shaking}},
-		"for another host":    {speaking(ca.Server("hooks.example.com")), "localhost", want{text: textHost, stages: shaking}},
-		"of nobody known":     {speaking(other.Server()), "127.0.0.1", want{text: textAuthority, stages: shaking}},
-		"self-signed":         {speaking(other.Root), "127.0.0.1", want{text: textAuthority, stages: shaking}},
+		"expired":             {tlsConfig(expired), "127.0.0.1", want{text: textExpired, stages: shaking}},
+		"for another host":    {tlsConfig(ca.Server("hooks.example.com")), "localhost", want{text: textHost, stages: shaking}},
+		"of nobody known":     {tlsConfig(other.Server()), "127.0.0.1", want{text: textAuthority, stages: shaking}},
+		"self-signed":         {tlsConfig(other.Root), "127.0.0.1", want{text: textAuthority, stages: shaking}},
 		"TLS 1.1":             {old, "127.0.0.1", want{text: textAlert, stages: shaking}},
 		"no TLS":              {nil, "127.0.0.1", want{text: textNoTLS, stages: shaking}},
 		"asks for ours":       {asking, "127.0.0.1", want{text: textAlert, stages: sending}},
@@ -53,17 +53,17 @@ func TestCertificatesMustBeValid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := patient(t, Config{Roots: ca.Pool()}).Send(t.Context(), hello("https://"+c.host+":"+port+"/in"))
+			got := newSender(t, Config{Roots: ca.Pool()}).Send(t.Context(), testPost("https://"+c.host+":"+port+"/in"))
 			c.want.check(t, got)
 		})
 	}
 }
 
-func TestGuardRefusesConnections(t *testing.T) {
+func TestControlDeniesConnections(t *testing.T) {
 	t.Parallel()
 	url := "http://" + listen(t, "127.0.0.1:0", nil, func(net.Conn) { t.Error("the receiver was connected to") })
-	s := patient(t, Config{Control: ssrf.New(nil, nil).Control})
-	want{text: textAddress, stages: []schema.Stage{schema.StageDNS}}.check(t, s.Send(t.Context(), hello(url)))
+	s := newSender(t, Config{Control: ssrf.New(nil, nil).Control})
+	want{text: textAddress, stages: []schema.Stage{schema.StageDNS}}.check(t, s.Send(t.Context(), testPost(url)))
 }
 
 func TestRefusedConnection(t *testing.T) {
@@ -75,12 +75,12 @@ func TestRefusedConnection(t *testing.T) {
 	address := l.Addr().String()
 	l.Close()
 	want{text: textNoListen, stages: []schema.Stage{schema.StageConnect}}.
-		check(t, patient(t, Config{}).Send(t.Context(), hello("http://"+address)))
+		check(t, newSender(t, Config{}).Send(t.Context(), testPost("http://"+address)))
 }
 
-func TestPostsThatCannotBeMade(t *testing.T) {
+func TestInvalidURLs(t *testing.T) {
 	t.Parallel()
-	s := patient(t, Config{Control: func(string, string, syscall.RawConn) error { return errors.New("it is connected to something") }})
+	s := newSender(t, Config{Control: func(string, string, syscall.RawConn) error { return errors.New("it is connected to something") }})
 	for url, text := range map[string]string{
 		"":                      textRequest,
 		"https://":              textRequest,
@@ -89,6 +89,6 @@ func TestPostsThatCannotBeMade(t *testing.T) {
 		"https://[::1":          textURL,
 		"%":                     textURL,
 	} {
-		want{text: text, stages: []schema.Stage{schema.StageDNS}}.check(t, s.Send(t.Context(), hello(url)))
+		want{text: text, stages: []schema.Stage{schema.StageDNS}}.check(t, s.Send(t.Context(), testPost(url)))
 	}
 }

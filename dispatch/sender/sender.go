@@ -1,5 +1,5 @@
-// Package sender makes one attempt of a delivery: it posts bytes to a URL and says
-// what came of it, and trusts nothing that the receiver does.
+// Package sender makes attempts: it posts a body to a URL and classifies the result. It
+// does not trust the receiver.
 package sender
 
 import (
@@ -11,53 +11,50 @@ import (
 	"vayu/schema"
 )
 
-// Sender posts. It can be used by many goroutines at once.
+// Sender sends attempts. It is safe for concurrent use.
 type Sender struct {
 	transport *http.Transport
 	timeout   time.Duration
 	buffers   sync.Pool // of *[4096]byte
 }
 
-// Post is one attempt that is asked for.
+// Post is the request of an attempt.
 type Post struct {
-	URL string // http:// works too; that webhooks use https is the guard's business
-	// Header is complete but for what Sign adds, and is not changed. Nothing else goes
-	// out but Host and Content-Length. An Idempotency-Key is left out: net/http would
-	// take it for the leave to send a request again by itself.
+	URL string // http:// works too; package ssrf enforces https
+	// Header is complete except for the signature and is not changed. Only Host and
+	// Content-Length are added. Idempotency-Key is removed, because net/http would retry
+	// requests that have it.
 	Header http.Header
 	Body   []byte // not changed
-	// Sign makes the X-SERVICE-Signature, when there is a connection and nothing
-	// stands between it and the request; nil for none. It is called again when the
-	// connection turns out to be closed before a byte was written, and a new one is
-	// made. When it fails, nothing is sent.
+	// Sign returns the signature once there is a connection; nil for none. It is called
+	// again if the connection proves closed before a byte was written. After an error
+	// nothing is sent.
 	Sign func(now time.Time) (string, error)
 }
 
-// Result is what became of an attempt.
+// Result is the result of an attempt.
 type Result struct {
-	SentAt   time.Time // when the attempt began
+	SentAt   time.Time // start of the attempt
 	Duration time.Duration
-	Stage    schema.Stage // the last that was reached
-	Status   int          // HTTP; 0 for no answer
-	Error    string       // why it is no success, in words for the owner of the receiver; no more than 200 bytes
-	Body     []byte       // the first KiB of the answer
-	// Slow says that the attempt ended because its time was over.
+	Stage    schema.Stage // last stage reached
+	Status   int          // HTTP; 0 for no response
+	Error    string       // for the owner of the receiver; at most 200 bytes
+	Body     []byte       // first KiB of the response
+	// Slow means that the attempt timed out.
 	Slow bool
-	// Unsent says that Sign has failed, so that there was no attempt: no byte of the
-	// request was written, and but for SentAt and Duration the rest says nothing.
+	// Unsent means that Sign failed: no byte of the request was written. The other fields
+	// are meaningless, except SentAt and Duration.
 	Unsent bool
 }
 
-// OK says that the receiver has acknowledged: 2xx.
+// OK reports whether the receiver acknowledged with 2xx.
 func (r *Result) OK() bool { return r.Status >= 200 && r.Status < 300 }
 
-// Send makes an attempt. It returns when ctx ends, too; then the result is that
-// of an attempt that was broken off.
+// Send makes an attempt. The end of ctx aborts it.
 //
-// The request is written once. A connection from the pool may have been closed by
-// the receiver meanwhile; when not one byte could be written to it the request
-// goes to another, and in every other case the attempt fails, for the receiver may
-// have it.
+// The request is written once. If the receiver has closed a pooled connection and no byte
+// was written, the request uses another one. In all other cases the attempt fails,
+// because the receiver may have the request.
 func (s *Sender) Send(ctx context.Context, p Post) Result {
 	r := Result{SentAt: time.Now()}
 	s.send(ctx, p, &r)
@@ -80,7 +77,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	resp, err := s.transport.RoundTrip(req)
 	if a.unsigned.Load() {
 		r.Unsent = true
-		if err == nil { // an answer to nothing
+		if err == nil { // a response without a request
 			resp.Body.Close()
 		}
 		return
@@ -91,7 +88,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	}
 	if err != nil {
 		r.Stage = a.stage()
-		if isRefused(err) { // before a byte went anywhere
+		if isRefused(err) { // before a byte was sent
 			r.Stage = schema.StageDNS
 		}
 		switch {
@@ -108,7 +105,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	if !r.OK() {
 		r.Error = refusal(resp.StatusCode)
 	}
-	// From here on the timer can only cut the body short.
+	// From here on the timer only aborts the body.
 	timer.Reset(max(0, min(grace, s.timeout-time.Since(r.SentAt))))
 	r.Body = s.read(resp)
 }

@@ -29,7 +29,7 @@ func piped(t *testing.T, handle func(net.Conn)) *Sender {
 			defer far.Close()
 			handle(far)
 		})
-		return prompt{near}, nil
+		return fastCloseConn{near}, nil
 	}
 	t.Cleanup(func() {
 		s.Close()
@@ -49,7 +49,7 @@ func silent(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 // dripping reads a request and writes head, and then one byte a second.
 func dripping(head, text string) func(net.Conn) {
 	return func(conn net.Conn) {
-		if takeRequest(bufio.NewReader(conn)) != nil {
+		if readRequest(bufio.NewReader(conn)) != nil {
 			return
 		}
 		_, err := io.WriteString(conn, head)
@@ -63,17 +63,17 @@ func dripping(head, text string) func(net.Conn) {
 // late answers after a time.
 func late(wait time.Duration, text string) func(net.Conn) {
 	return func(conn net.Conn) {
-		if takeRequest(bufio.NewReader(conn)) == nil {
+		if readRequest(bufio.NewReader(conn)) == nil {
 			time.Sleep(wait)
 			_, _ = io.WriteString(conn, text)
 		}
 	}
 }
 
-func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
+func TestAttemptsTimeOut(t *testing.T) {
 	t.Parallel()
 	ca := fixture.NewAuthority(t)
-	config := speaking(ca.Server())
+	config := tlsConfig(ca.Server())
 	config.SessionTicketsDisabled = true // a pipe holds nothing, and tickets are sent while nobody reads
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for name, c := range map[string]struct {
@@ -87,12 +87,12 @@ func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
 			Result{Stage: schema.StageWrite, Error: "the receiver did not take the request within 5s", Slow: true},
 		},
 		"never answers":       {over(config, silent), true, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true}},
-		"answers after 6 s":   {over(config, late(6*time.Second, fine)), true, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true, Duration: 5*time.Second + farewell}},
+		"answers after 6 s":   {over(config, late(6*time.Second, fine)), true, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true, Duration: 5*time.Second + closeTimeout}},
 		"drips its header":    {dripping("", ok), false, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true}},
 		"drips 1xx":           {dripping("", "HTTP/1.1 100 Continue\r\n\r\n"), false, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true}},
 		"answers after 4 s":   {over(config, late(4*time.Second, fine)), true, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ok"), Duration: 4 * time.Second}},
 		"drips its body":      {dripping(ok+"\r\nab", "c"), false, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ab"), Duration: grace}},
-		"drips a long body":   {over(config, dripping(ok+"Content-Length: 1000\r\n\r\nab", "c")), true, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ab"), Duration: grace + farewell}},
+		"drips a long body":   {over(config, dripping(ok+"Content-Length: 1000\r\n\r\nab", "c")), true, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ab"), Duration: grace + closeTimeout}},
 		"never ends its body": {late(0, ok+"Content-Length: 9\r\n\r\nab"), false, Result{Stage: schema.StageStatus, Status: 200, Body: []byte("ab")}},
 		"is late with a body that drips": {
 			late(4800*time.Millisecond, ok+"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"), false,
@@ -112,7 +112,7 @@ func TestSlowReceiversHoldAnAttemptForItsTimeAtMost(t *testing.T) {
 				if c.secure {
 					url = "https://127.0.0.1/in"
 				}
-				p := hello(url)
+				p := testPost(url)
 				p.Body = []byte(strings.Repeat("x", 100<<10)) // more than net/http's buffer: it is written for real
 				c.want.SentAt = time.Now()
 				if c.want.Slow && c.want.Duration == 0 {
@@ -136,13 +136,13 @@ func compare(t *testing.T, got, want Result) {
 
 func TestConnectionsEndPromptly(t *testing.T) {
 	t.Parallel()
-	s := patient(t, Config{})
+	s := newSender(t, Config{})
 	conn, err := s.transport.DialContext(t.Context(), "tcp", listen(t, "127.0.0.1:0", nil, silent))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, ok := conn.(prompt); !ok {
+	if _, ok := conn.(fastCloseConn); !ok {
 		t.Errorf("a connection is a %T, want one that the end of TLS cannot hold", conn)
 	}
 }
@@ -154,7 +154,7 @@ func TestAttemptsEndWithTheService(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		compare(t, s.Send(ctx, hello("http://127.0.0.1/in")), Result{
+		compare(t, s.Send(ctx, testPost("http://127.0.0.1/in")), Result{
 			SentAt: start, Duration: time.Second, Stage: schema.StageWait, Error: textStopped,
 		})
 	})

@@ -18,9 +18,9 @@ import (
 
 var errSecret = errors.New("the secret is not known now")
 
-// heard is a receiver that notes everything that comes before it answers, as it
+// recordingReceiver is a receiver that notes everything that comes before it answers, as it
 // would to a request.
-func heard(got *recorder, before string) func(net.Conn) {
+func recordingReceiver(got *recorder, before string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, _ = io.WriteString(conn, before)
 		text, _ := io.ReadAll(conn)
@@ -28,7 +28,7 @@ func heard(got *recorder, before string) func(net.Conn) {
 	}
 }
 
-func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
+func TestUnsignedRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	ca := fixture.NewAuthority(t)
 	for name, c := range map[string]struct {
@@ -42,17 +42,17 @@ func TestWhatCannotBeSignedIsNotSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got recorder
-			config, url := speaking(ca.Server()), "https://"
+			config, url := tlsConfig(ca.Server()), "https://"
 			if !c.secure {
 				config, url = nil, "http://"
 			}
 			done := make(chan struct{})
 			url += listen(t, "127.0.0.1:0", config, func(conn net.Conn) {
 				defer close(done)
-				heard(&got, c.before)(conn)
+				recordingReceiver(&got, c.before)(conn)
 			})
-			s := patient(t, Config{Roots: ca.Pool()})
-			p := hello(url)
+			s := newSender(t, Config{Roots: ca.Pool()})
+			p := testPost(url)
 			p.Header.Set("X-Long", strings.Repeat("x", 64<<10)) // more than net/http's buffer
 			p.Sign = func(time.Time) (string, error) { return "", errSecret }
 			r := s.Send(t.Context(), p)
@@ -88,7 +88,7 @@ func (c lingering) Close() error {
 }
 
 // The end of the context alone is not enough: whoever writes does not look at it.
-func TestNothingIsWrittenWhileTheAttemptEnds(t *testing.T) {
+func TestCancelledAttemptWritesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var got recorder
@@ -98,7 +98,7 @@ func TestNothingIsWrittenWhileTheAttemptEnds(t *testing.T) {
 			go silent(far)
 			return lingering{near, &got, new(atomic.Bool)}, nil
 		}
-		p := hello("http://127.0.0.1/in")
+		p := testPost("http://127.0.0.1/in")
 		p.Sign = func(time.Time) (string, error) { return "", errSecret }
 		if r := s.Send(t.Context(), p); !r.Unsent || len(got.texts) != 0 {
 			t.Errorf("got %+v, and %q was written", r, got.texts)
@@ -108,7 +108,7 @@ func TestNothingIsWrittenWhileTheAttemptEnds(t *testing.T) {
 
 // A connection from the pool was closed meanwhile, and for the next the signature
 // fails: still nothing was written.
-func TestWhatCannotBeSignedAgainIsNotSent(t *testing.T) {
+func TestFailedSecondSignatureIsNotSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var got recorder
@@ -122,7 +122,7 @@ func TestWhatCannotBeSignedAgainIsNotSent(t *testing.T) {
 			}
 			return near, nil
 		}
-		p := hello("http://127.0.0.1/in")
+		p := testPost("http://127.0.0.1/in")
 		signed := 0
 		p.Sign = func(time.Time) (string, error) {
 			if signed++; signed > 2 {
@@ -139,10 +139,10 @@ func TestWhatCannotBeSignedAgainIsNotSent(t *testing.T) {
 }
 
 // A connection that was not used for want of a signature serves nobody else.
-func TestAfterWhatCouldNotBeSigned(t *testing.T) {
+func TestConnectionWithoutSignatureIsNotReused(t *testing.T) {
 	t.Parallel()
-	s := patient(t, Config{Control: func(string, string, syscall.RawConn) error { return nil }})
-	p := hello("http://" + listen(t, "127.0.0.1:0", nil, answering(fine)))
+	s := newSender(t, Config{Control: func(string, string, syscall.RawConn) error { return nil }})
+	p := testPost("http://" + listen(t, "127.0.0.1:0", nil, answering(fine)))
 	for i, err := range []error{nil, errSecret, nil} {
 		p.Sign = func(time.Time) (string, error) { return "t", err }
 		if r := s.Send(t.Context(), p); r.Unsent != (err != nil) || r.OK() == r.Unsent {

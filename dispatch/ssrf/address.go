@@ -4,18 +4,18 @@ import "net/netip"
 
 var loopback4 = netip.MustParsePrefix("127.0.0.0/8")
 
-// missed4 are addresses that look public and lead inside, which the list of
-// code.dny.dev/ssrf (IANA's registry of special purposes) does not have.
+// missed4 are internal addresses that look public and that code.dny.dev/ssrf (IANA's
+// special-purpose registry) lacks.
 var missed4 = []netip.Prefix{
-	// The host under every machine of Azure: DNS, DHCP, health and, at ports 80 and
-	// 32526, its metadata (learn.microsoft.com, "What is IP address 168.63.129.16?").
+	// The host of Azure machines: DNS, DHCP, health and, at ports 80 and 32526, metadata
+	// (learn.microsoft.com, "What is IP address 168.63.129.16?").
 	netip.MustParsePrefix("168.63.129.16/32"),
 }
 
-// permits judges an address. What is not plain public unicast is refused; that
-// covers IPv6 forms which carry an IPv4 address (mapped, compatible, NAT64, 6to4,
-// Teredo), since nobody needs them to reach a public receiver. Only the mapped
-// form of a network that the operator allows is let through: sockets show IPv4 so.
+// permits reports whether an address is allowed: public unicast, or in an allowed
+// network. IPv6 addresses that embed IPv4 (mapped, compatible, NAT64, 6to4, Teredo) are
+// denied. Public receivers do not need them. The mapped form of an allowed network is
+// accepted, because sockets show IPv4 so.
 func (g *Guard) permits(ap netip.AddrPort) bool {
 	addr := ap.Addr()
 	if !addr.IsValid() || addr.Zone() != "" || ap.Port() == 0 {
@@ -29,14 +29,14 @@ func (g *Guard) permits(ap netip.AddrPort) bool {
 	return !isatap(addr) && g.public.SafeAddrPort(ap) == nil
 }
 
-// isatap says whether an address carries an IPv4 address as RFC 5214 has it. A
-// host with such an interface would take it out of any prefix.
+// isatap reports whether an address embeds an IPv4 address by RFC 5214. A host with such
+// an interface accepts it in any prefix.
 func isatap(addr netip.Addr) bool {
 	b := addr.As16()
 	return addr.Is6() && b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-// unmapped is a prefix as addresses are compared with it: IPv4 as IPv4.
+// unmapped returns a prefix with mapped IPv4 as IPv4.
 func unmapped(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)

@@ -16,7 +16,7 @@ const (
 	leads = schema.URLNotAllowed
 )
 
-func TestEvilURLsAreRefused(t *testing.T) {
+func TestDeniedURLs(t *testing.T) {
 	t.Parallel()
 	g := ssrf.New(nil, []int{8443})
 	long := "https://hooks.example.com/" + strings.Repeat("a", 3000)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Names with their subdomains. None of them is in the public DNS, or the public
-// DNS sends it to an address that Control refuses; they are listed so that the
-// author of a subscription hears it at once and not after eight attempts.
+// Names with their subdomains. They are not in public DNS, or resolve to addresses that
+// Control denies. Listing them reports the error when a subscription is created, not
+// after eight attempts.
 var (
-	// machineNames mean the machine itself (RFC 6761 6.3, /etc/hosts of Debian).
+	// machineNames are names of the machine itself (RFC 6761 6.3, /etc/hosts of Debian).
 	machineNames = []string{"localhost", "localdomain", "ip6-localhost", "ip6-loopback", "broadcasthost"}
-	// insideNames are for networks of one's own: RFC 6762 and its appendix G,
-	// RFC 8375, ICANN's .internal, and Kubernetes.
+	// insideNames are for private networks: RFC 6762 and its appendix G, RFC 8375,
+	// ICANN's .internal, and Kubernetes.
 	insideNames = []string{"local", "internal", "home.arpa", "intranet", "private", "corp", "home", "lan", "svc"}
-	// cloudNames answer with the credentials of the machine, or lead to who does.
+	// cloudNames are names of metadata services, which return credentials.
 	cloudNames = []string{
 		"metadata", "metadata.google.internal", "metadata.azure.internal", "metadata.tencentyun.com",
 		"metadata.packet.net", "metadata.platformequinix.com", "rancher-metadata",
@@ -23,10 +23,9 @@ var (
 	}
 )
 
-// misnamed says why a name may not be used; empty when it may. An operator who
-// allows networks of his own has names of his own: the dialer judges them by
-// their addresses.
-func (g *Guard) misnamed(name string) string {
+// deniedName returns why a name is denied; "" if it is allowed. With allowed private
+// networks, private names are allowed, and Control checks their addresses.
+func (g *Guard) deniedName(name string) string {
 	switch {
 	case under(name, cloudNames):
 		return "This name belongs to the inside of a cloud. Use the public host name of the receiver."
@@ -44,9 +43,8 @@ func under(name string, list []string) bool {
 	})
 }
 
-// readHost reads a name in lower case, or an IPv4 address. What a resolver of C
-// would take for a number and so for an address (127.1, 0x7f.1, 2130706433,
-// 0177.0.0.1) is no name and no address here.
+// readHost parses a lower-case name or an IPv4 address. It rejects numbers that C
+// resolvers accept as addresses (127.1, 0x7f.1, 2130706433, 0177.0.0.1).
 func readHost(host string) (string, netip.Addr, error) {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
@@ -82,8 +80,8 @@ func validLabel(label string) bool {
 	return true
 }
 
-// numeric says whether a last label makes a host an IPv4 address to somebody: the
-// "ends in a number" of the WHATWG URL standard.
+// numeric reports whether a last label makes a host an IPv4 address: "ends in a number"
+// in the WHATWG URL standard.
 func numeric(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		return isHex(hex)

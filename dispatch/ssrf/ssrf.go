@@ -1,10 +1,9 @@
-// Package ssrf decides where webhooks may go: to public addresses only, whatever
-// a name resolves to at the moment of the connection.
+// Package ssrf restricts webhooks to public addresses, to prevent server-side request
+// forgery.
 //
-// It judges twice. Check reads the text of a new subscription and tells its
-// author early what can be told without DNS. Control stands in the dialer and has
-// the last word: names change their addresses, and only an address that is about
-// to be connected to cannot.
+// There are two checks. Check validates the URL of a new subscription without DNS, to
+// report errors early. Control runs in the dialer and decides: names can change their
+// addresses, the address of a connection cannot.
 package ssrf
 
 import (
@@ -20,23 +19,21 @@ import (
 	"vayu/schema"
 )
 
-// httpsPort is allowed everywhere.
+// httpsPort is always allowed.
 const httpsPort = 443
 
-// Guard knows the addresses and ports that are allowed. It can be used by many
-// goroutines at once.
+// Guard has the allowed addresses and ports. It is safe for concurrent use.
 type Guard struct {
 	allow  []netip.Prefix // unmapped and masked
 	ports  []uint16       // ascending
 	public *ssrf.Guardian
-	// local says that names without a public meaning are fine: the operator has
-	// networks of his own. loopback says that this machine is among them.
+	// local allows names without a public meaning, because the operator allows private
+	// networks. loopback allows this machine.
 	local, loopback bool
 }
 
-// New returns a guard that lets through public addresses at port 443 and at
-// ports, and the networks of allow at any port. Ports that are none are left out,
-// and so are prefixes that are invalid.
+// New returns a guard that allows public addresses at port 443 and at ports, and the
+// networks of allow at any port. Invalid ports and prefixes are ignored.
 func New(allow []netip.Prefix, ports []int) *Guard {
 	g := &Guard{ports: []uint16{httpsPort}}
 	for _, port := range ports {
@@ -59,10 +56,10 @@ func New(allow []netip.Prefix, ports []int) *Guard {
 	return g
 }
 
-// Check judges the URL of a new subscription by its text alone, without asking
-// DNS, and returns it with its host in lower case and without the port 443. Its
-// error is a *schema.Problem about the field "url": invalid_webhook_url for a URL
-// of a wrong form, url_not_allowed for one that leads where no webhook may go.
+// Check validates the URL of a new subscription without DNS. It returns the URL with a
+// lower-case host and without port 443. The error is a *schema.Problem about the field
+// "url": invalid_webhook_url for a malformed URL, url_not_allowed for a denied
+// destination.
 func (g *Guard) Check(text string) (*url.URL, error) {
 	t, err := read(text)
 	if err != nil {
@@ -73,14 +70,14 @@ func (g *Guard) Check(text string) (*url.URL, error) {
 	if err != nil || u.String() != normal || u.Scheme != "https" || u.User != nil || u.Hostname() != t.hostname() {
 		return nil, malformed("This URL is not read alike by everybody. Use only the characters of RFC 3986, and percent-encode the rest.")
 	}
-	if err := g.leads(t); err != nil {
+	if err := g.checkDestination(t); err != nil {
 		return nil, err
 	}
 	return u, nil
 }
 
-// leads judges where a URL of the right form leads.
-func (g *Guard) leads(t target) error {
+// checkDestination checks the host and port of a well-formed URL.
+func (g *Guard) checkDestination(t target) error {
 	if t.addr.IsValid() {
 		switch {
 		case g.permits(netip.AddrPortFrom(t.addr, t.port)):
@@ -91,7 +88,7 @@ func (g *Guard) leads(t target) error {
 			return forbidden("This address is reserved or not on the public internet. Use a host name with a public address.")
 		}
 	}
-	if why := g.misnamed(t.name); why != "" {
+	if why := g.deniedName(t.name); why != "" {
 		return forbidden(why)
 	}
 	if !g.local && !slices.Contains(g.ports, t.port) {
@@ -108,8 +105,8 @@ func (g *Guard) wrongPort() error {
 	return forbidden("This port is not allowed. Let the receiver listen at " + strings.Join(list, ", ") + ".")
 }
 
-// Control is for net.Dialer: it refuses a connection after resolution, at every
-// attempt. The error is an *AddressError.
+// Control is for net.Dialer. It checks the address of each connection after resolution.
+// The error is an *AddressError.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" || !g.permits(ap) {
@@ -118,9 +115,8 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// AddressError is a connection that was refused. Address is host:port as the
-// dialer had it: for logs, never for the owner of the subscription, who could map
-// a network with it.
+// AddressError is a denied connection. Address is the dialled host:port. It is for logs
+// only: the owner of a subscription could map a network with it.
 type AddressError struct{ Address string }
 
 // Error implements error.

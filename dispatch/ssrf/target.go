@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxLength of a URL, in bytes. RFC 9110 4.1 asks everybody to read 8,000; 2,048
-// is what old receivers and proxies agree on.
+// maxLength of a URL, in bytes. RFC 9110 4.1 recommends 8,000; old receivers and proxies
+// support 2,048.
 const maxLength = 2048
 
-// target is a URL of the right form: a name or an address, a port, and the rest,
-// which begins with / or ? or is empty.
+// target is a well-formed URL: a name or an address, a port, and the rest, which is empty
+// or starts with / or ?.
 type target struct {
 	name string // lower case; empty for an address
 	addr netip.Addr
@@ -26,7 +26,7 @@ func (t target) hostname() string {
 	return t.name
 }
 
-// String is the URL, normalised.
+// String returns the normalised URL.
 func (t target) String() string {
 	host := t.hostname()
 	if t.addr.Is6() {
@@ -38,8 +38,8 @@ func (t target) String() string {
 	return "https://" + host + t.rest
 }
 
-// read takes a URL apart. It is narrower than net/url on purpose: what two readers
-// could understand differently is refused and not repaired.
+// read parses a URL. It is deliberately stricter than net/url: it rejects what parsers
+// interpret differently.
 func read(text string) (target, error) {
 	if err := checkBytes(text); err != nil {
 		return target{}, err
@@ -71,7 +71,7 @@ func read(text string) (target, error) {
 	return t, err
 }
 
-// checkBytes judges the length and every character.
+// checkBytes checks the length and every character.
 func checkBytes(text string) error {
 	switch {
 	case text == "":
@@ -102,7 +102,7 @@ func escape(text string) bool {
 	return len(text) >= 3 && isHex(text[1:3])
 }
 
-// splitPort takes the port from a host; 443 when there is none.
+// splitPort splits the port off a host; the default is 443.
 func splitPort(text string) (host string, port uint16, err error) {
 	host = text
 	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {

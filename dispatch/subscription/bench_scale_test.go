@@ -12,7 +12,7 @@ import (
 // BenchmarkScaleMatching asks a book of so many subscriptions who wants an event,
 // where each account has ten and where one has all: beside a plain map that is
 // asked for the same key, with what a subscription takes of memory, and with what
-// one more costs.
+// queryValue more costs.
 func BenchmarkScaleMatching(b *testing.B) {
 	for _, size := range [...]int{10, 1_000, 10_000, 100_000} {
 		for _, shape := range [...]struct {
@@ -30,7 +30,7 @@ func benchMatching(b *testing.B, size, each int) {
 	book := filled(size, each)
 	taken := heap() - before
 	accounts := make([]string, size/each)
-	plain := make(map[string]*holding, len(accounts))
+	plain := make(map[string]*ownerEntry, len(accounts))
 	for i := range accounts {
 		accounts[i] = fmt.Sprintf("acc_%06d", i)
 		plain[accounts[i]] = book.byOwner[schema.Live].get(accounts[i])
@@ -46,7 +46,7 @@ func benchMatching(b *testing.B, size, each int) {
 	}
 	const changes = 50
 	change := timed(changes, func(i int) {
-		e := editionOf(book)
+		e := newGeneration(book)
 		e.put(fresh(size+i, each), begun)
 		e.finish(2)
 	})
@@ -59,7 +59,7 @@ func benchMatching(b *testing.B, size, each int) {
 
 // filled is a book of so many subscriptions to everything.
 func filled(size, each int) *Snapshot {
-	e := editionOf(nil)
+	e := newGeneration(nil)
 	for i := range size {
 		e.put(fresh(i, each), begun)
 	}

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// specOf reads the body of POST /v1/webhooks, with every fault of it.
+// specOf parses the body of POST /v1/webhooks and reports all its errors.
 func (b *Book) specOf(c *httpapi.Call) (Spec, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Spec{}, err
@@ -49,8 +49,8 @@ func (b *Book) specOf(c *httpapi.Call) (Spec, error) {
 	return spec, readable(may, spec.Events)
 }
 
-// clearable refuses numbers in clear to a key that may not read recharges, which have
-// them. May are the types of events that the key may read.
+// clearable returns a problem if a key may not read recharges, which have clear numbers.
+// may are the event types that the key may read.
 func clearable(may []schema.EventType) error {
 	if slices.Contains(may, schema.EventRechargeCompleted) {
 		return nil
@@ -58,8 +58,8 @@ func clearable(may []schema.EventType) error {
 	return schema.Refuse(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which numbers in clear need.")
 }
 
-// readable refuses types of events that are not among those that a key may read:
-// else a key that manages webhooks could have sent to itself what it cannot ask for.
+// readable returns a problem if a key may not read some event types. Otherwise a key that
+// manages webhooks could send itself events that it must not read.
 func readable(may, events []schema.EventType) error {
 	for _, event := range events {
 		if !slices.Contains(may, event) {
@@ -69,8 +69,7 @@ func readable(may, events []schema.EventType) error {
 	return nil
 }
 
-// chosen is a secret that a body may hold; "" when there is none. The empty
-// text is a fault, not a wish for one that is made.
+// chosen returns the secret in a body; "" if it has none. An empty secret is an error.
 func (f *faults) chosen(secret *string) string {
 	if secret == nil {
 		return ""
@@ -81,37 +80,37 @@ func (f *faults) chosen(secret *string) string {
 	return *secret
 }
 
-// given is a value of a body that may be absent, and knows null from that.
-type given[T any] struct {
-	there, null bool
-	value       T
+// optional is a value of a body that may be absent; null is distinguished from that.
+type optional[T any] struct {
+	present, null bool
+	value         T
 }
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (g *given[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	g.there, g.null = true, d.PeekKind() == jsontext.KindNull
+func (g *optional[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	g.present, g.null = true, d.PeekKind() == jsontext.KindNull
 	return json.UnmarshalDecode(d, &g.value)
 }
 
-// in notes null as a fault, and reports whether there is a value.
-func (g *given[T]) in(f *faults, field string) bool {
+// in reports whether there is a value, and adds an error for null.
+func (g *optional[T]) in(f *faults, field string) bool {
 	if g.null {
 		f.Add(field, "The "+field+" cannot be null; leave it out to keep it as it is.")
 	}
-	return g.there && !g.null
+	return g.present && !g.null
 }
 
-// patchOf reads the body of PATCH /v1/webhooks/{id}, with every fault of it.
+// patchOf parses the body of PATCH /v1/webhooks/{id} and reports all its errors.
 func (b *Book) patchOf(c *httpapi.Call) (Patch, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Patch{}, err
 	}
 	wanted, err := httpapi.Decode[struct {
-		URL    given[string]             `json:"url"`
-		Events given[[]schema.EventType] `json:"events"`
-		Active given[bool]               `json:"active"`
-		Clear  given[bool]               `json:"clear_numbers"`
-		Secret given[jsontext.Value]     `json:"secret"`
+		URL    optional[string]             `json:"url"`
+		Events optional[[]schema.EventType] `json:"events"`
+		Active optional[bool]               `json:"active"`
+		Clear  optional[bool]               `json:"clear_numbers"`
+		Secret optional[jsontext.Value]     `json:"secret"`
 	}](c)
 	if err != nil {
 		return Patch{}, err
@@ -133,16 +132,16 @@ func (b *Book) patchOf(c *httpapi.Call) (Patch, error) {
 	if wanted.Clear.in(&f, "clear_numbers") {
 		p.ClearNumbers = &wanted.Clear.value
 	}
-	if wanted.Secret.there {
+	if wanted.Secret.present {
 		f.Add("secret", "The secret is changed with POST "+path+"/{id}/rotate-secret.")
 	}
-	if !wanted.URL.there && !wanted.Events.there && !wanted.Active.there && !wanted.Clear.there && !wanted.Secret.there {
+	if !wanted.URL.present && !wanted.Events.present && !wanted.Active.present && !wanted.Clear.present && !wanted.Secret.present {
 		f.Add("", "Give at least one of url, events, active and clear_numbers.")
 	}
 	return p, f.Problem()
 }
 
-// rotationOf reads the body of a rotation, which may be left out.
+// rotationOf parses the optional body of a rotation.
 func rotationOf(c *httpapi.Call) (Rotation, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Rotation{}, err
@@ -157,16 +156,15 @@ func rotationOf(c *httpapi.Call) (Rotation, error) {
 	n := Rotation{Grace: DefaultGrace}
 	var f faults
 	if wanted.GraceSeconds != nil {
-		const longest = int64(longestGrace / time.Second)
-		n.Grace = time.Duration(max(-1, min(*wanted.GraceSeconds, longest+1))) * time.Second // more would overflow
+		const longest = int64(maxGrace / time.Second)
+		n.Grace = time.Duration(max(-1, min(*wanted.GraceSeconds, longest+1))) * time.Second // avoids an overflow
 	}
 	n.Secret = f.chosen(wanted.Secret)
 	n.check(&f)
 	return n, f.Problem()
 }
 
-// testOf reads the body of a test, which may be left out; "" is for the
-// subscription's first type.
+// testOf parses the optional body of a test; "" stands for the subscription's first type.
 func testOf(c *httpapi.Call) (schema.EventType, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return "", err

@@ -29,7 +29,7 @@ func texts(n int, text string) string {
 
 func allEvents() string { return `["` + joinEvents(schema.EventTypes, `","`) + `"]` }
 
-func TestWhatIsWrongWithANewWebhookIsSaid(t *testing.T) {
+func TestInvalidWebhooksAreRejected(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		body   string
@@ -73,42 +73,42 @@ func TestWhatIsWrongWithANewWebhookIsSaid(t *testing.T) {
 		{``, 400, schema.InvalidRequest, ""},
 		{body("url", `"`+strings.Repeat("x", 65<<10)+`"`), 413, schema.PayloadTooLarge, ""},
 	}
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		key := a.keys[schema.Live]
 		for _, c := range cases {
-			r := s.ask(key, "POST", "/v1/webhooks", c.body)
+			r := s.request(key, "POST", "/v1/webhooks", c.body)
 			r.wantError(t, c.body[:min(len(c.body), 100)], c.status, c.code, c.field)
-			if r.at("error.details") != nil || len(r.text) > 1000 {
+			if r.value("error.details") != nil || len(r.text) > 1000 {
 				t.Errorf("one fault, and %s", r.text)
 			}
 		}
-		if hint := s.ask(key, "POST", "/v1/webhooks", body("events", `["*"]`)); !strings.Contains(hint.text, "stands for all") || !strings.Contains(hint.text, "payment.failed") {
+		if hint := s.request(key, "POST", "/v1/webhooks", body("events", `["*"]`)); !strings.Contains(hint.text, "stands for all") || !strings.Contains(hint.text, "payment.failed") {
 			t.Errorf("no hint: %s", hint.text)
 		}
-		s.ask(key, "POST", "/v1/webhooks?dry=1", body("", "")).wantError(t, "a parameter", 400, schema.InvalidRequest, "dry")
-		if n := one[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 || len(s.audited(a)) != 0 {
+		s.request(key, "POST", "/v1/webhooks?dry=1", body("", "")).wantError(t, "a parameter", 400, schema.InvalidRequest, "dry")
+		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 || len(s.audited(a)) != 0 {
 			t.Errorf("%d were made", n)
 		}
 		for what, text := range map[string]string{"all types": body("events", allEvents()), "the longest secret": body("secret", `"`+strings.Repeat("~", 255)+`"`)} {
-			s.ask(key, "POST", "/v1/webhooks", text).want(t, what, 201)
+			s.request(key, "POST", "/v1/webhooks", text).want(t, what, 201)
 		}
 	})
 }
 
 // fields are those of all faults of a refusal.
 func (r reply) fields() (all []string) {
-	details, _ := r.at("error.details").([]any)
+	details, _ := r.value("error.details").([]any)
 	for _, d := range details {
 		all = append(all, d.(map[string]any)["field"].(string))
 	}
 	return all
 }
 
-func TestFaultsAreNamedAllAtOnce(t *testing.T) {
+func TestAllErrorsAreReported(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		key := a.keys[schema.Live]
-		all := s.ask(key, "POST", "/v1/webhooks", `{"url":"ftp://x","events":["x","quota.warning","quota.warning"],"secret":"geheim"}`)
+		all := s.request(key, "POST", "/v1/webhooks", `{"url":"ftp://x","events":["x","quota.warning","quota.warning"],"secret":"geheim"}`)
 		all.wantError(t, "all", 422, schema.InvalidWebhookURL, "url")
 		if diff := cmp.Diff([]string{"url", "events.0", "events.2", "secret"}, all.fields()); diff != "" {
 			t.Error(diff)
@@ -117,14 +117,14 @@ func TestFaultsAreNamedAllAtOnce(t *testing.T) {
 			t.Errorf("the secret is repeated: %s", all.text)
 		}
 		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
-		some := s.ask(key, "PATCH", "/v1/webhooks/"+id, `{"url":null,"events":["x"],"active":null,"secret":"geheimnis"}`)
+		some := s.request(key, "PATCH", "/v1/webhooks/"+id, `{"url":null,"events":["x"],"active":null,"secret":"geheimnis"}`)
 		if diff := cmp.Diff([]string{"url", "events.0", "active", "secret"}, some.fields()); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-func TestWhatIsWrongWithAChangeIsSaid(t *testing.T) {
+func TestInvalidChangesAreRejected(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		method, path, body string
@@ -161,12 +161,12 @@ func TestWhatIsWrongWithAChangeIsSaid(t *testing.T) {
 		{"POST", "/rotate-secret", `{"secret":"ä5678901"}`, 400, schema.InvalidRequest, "secret"},
 		{"POST", "/rotate-secret?x=1", ``, 400, schema.InvalidRequest, "x"},
 	}
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
 		for _, c := range cases {
-			s.ask(a.keys[schema.Live], c.method, "/v1/webhooks/"+made.Webhook.ID+c.path, c.body).wantError(t, c.method+c.path+" "+c.body, c.status, c.code, c.field)
+			s.request(a.keys[schema.Live], c.method, "/v1/webhooks/"+made.Webhook.ID+c.path, c.body).wantError(t, c.method+c.path+" "+c.body, c.status, c.code, c.field)
 		}
-		s.look()
+		s.refreshNow()
 		sub := s.Get(made.Webhook.ID)
 		if diff := cmp.Diff(schema.EventTypes, sub.Events); diff != "" || !sub.Active || sub.Deleted || !cmp.Equal(sub.Secrets(s.Now()), []string{made.Secret}) {
 			t.Errorf("it has changed: %+v", sub)
@@ -183,21 +183,21 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	s := newSite(f, sqlstoretest.SQLite(f))
+	s := newFixture(f, sqlstoretest.SQLite(f))
 	a := addTenant(f, s.DB, "one")
-	s.look()
+	s.refreshNow()
 	key := a.keys[schema.Live]
 	kept := "/v1/webhooks/" + s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
 	f.Fuzz(func(t *testing.T, text string) {
 		s := s.in(t)
-		for _, r := range []reply{s.ask(key, "PATCH", kept, text), s.ask(key, "POST", kept+"/test", text), s.ask(key, "POST", "/v1/webhooks", text)} {
+		for _, r := range []reply{s.request(key, "PATCH", kept, text), s.request(key, "POST", kept+"/test", text), s.request(key, "POST", "/v1/webhooks", text)} {
 			if r.status >= 500 && !strings.Contains(text, "asleep") {
 				t.Fatalf("%q: %d %s", text, r.status, r.text)
 			}
 			if r.status != 201 {
 				continue
 			}
-			id := r.said("id")
+			id := r.stringAt("id")
 			var asked struct {
 				URL    string
 				Events []schema.EventType
@@ -210,10 +210,10 @@ func FuzzBody(f *testing.F) {
 			if sub == nil || sub.URL == "" || len(sub.Events) != len(asked.Events) || len(sub.Secrets(s.Now())) != 1 {
 				t.Fatalf("%q: %+v", text, sub)
 			}
-			if (asked.Secret == nil) != (r.said("secret") != "") || asked.Secret != nil && sub.secrets[0] != *asked.Secret {
+			if (asked.Secret == nil) != (r.stringAt("secret") != "") || asked.Secret != nil && sub.secrets[0] != *asked.Secret {
 				t.Fatalf("%q: %s", text, r.text)
 			}
-			if gone := s.ask(key, "DELETE", "/v1/webhooks/"+id, ""); gone.status != 200 {
+			if gone := s.request(key, "DELETE", "/v1/webhooks/"+id, ""); gone.status != 200 {
 				t.Fatal(gone.text)
 			}
 		}

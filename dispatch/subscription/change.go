@@ -13,13 +13,13 @@ import (
 	"vayu/schema"
 )
 
-// entry is what the audit log says of a change.
+// entry returns the audit entry of a change.
 func entry(action string, r *record, detail map[string]any) access.Entry {
 	return access.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
 }
 
-// hostOf is what the audit log says of a URL: the rest of it is for many
-// receivers as good as a password, and the log is kept for ever.
+// hostOf returns the host of a URL for the audit log. The rest of the URL is often a
+// credential, and the log is kept forever.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -28,7 +28,7 @@ func hostOf(text string) string {
 	return u.Host
 }
 
-// hostAndPort is where a URL leads, in one form for all URLs that lead there.
+// hostAndPort returns the normalised host and port of a URL.
 func hostAndPort(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -41,7 +41,7 @@ func hostAndPort(text string) string {
 	return net.JoinHostPort(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), port)
 }
 
-// apply brings a change into a record and returns what has changed.
+// apply applies a change to a record and returns the changed fields for the audit log.
 func (p Patch) apply(r *record) (detail map[string]any) {
 	detail = map[string]any{}
 	if p.URL != nil && *p.URL != r.URL {
@@ -59,7 +59,8 @@ func (p Patch) apply(r *record) (detail map[string]any) {
 	return detail
 }
 
-// mayGrant refuses a change that has more sent to a URL than the key may read.
+// mayGrant returns a problem if a change sends event types to a URL that the key may not
+// read.
 func (p Patch) mayGrant(before, after *Subscription) error {
 	if after.ClearNumbers && !before.ClearNumbers {
 		if err := clearable(p.Readable); err != nil {
@@ -69,8 +70,7 @@ func (p Patch) mayGrant(before, after *Subscription) error {
 	return readable(p.Readable, granted(before, after))
 }
 
-// granted returns the types of events that a change brings to a URL that did not get
-// them before.
+// granted returns the event types that a change sends to a URL in addition.
 func granted(before, after *Subscription) []schema.EventType {
 	if after.URL != before.URL {
 		return after.Events
@@ -78,10 +78,10 @@ func granted(before, after *Subscription) []schema.EventType {
 	return slices.DeleteFunc(slices.Clone(after.Events), func(e schema.EventType) bool { return slices.Contains(before.Events, e) })
 }
 
-// Delete ends a subscription of an owner for ever, and removes its secrets. A
-// *schema.Problem says that there is none.
+// Delete deletes a subscription of an owner and its secrets. It returns a *schema.Problem
+// if there is none.
 func (b *Book) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (access.Entry, error) {
-	revision, err := raise(tx)
+	revision, err := nextRevision(tx)
 	if err != nil {
 		return access.Entry{}, err
 	}
@@ -97,13 +97,13 @@ func (b *Book) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time
 	return entry("webhook.delete", r, map[string]any{"host": hostOf(r.URL)}), nil
 }
 
-// Rotation is a new secret that is asked for.
+// Rotation is a request for a new secret.
 type Rotation struct {
-	Grace  time.Duration // for which the old one signs as well; whole seconds
-	Secret string        // empty for one that is made
+	Grace  time.Duration // how long the old secret signs as well; whole seconds
+	Secret string        // empty to generate one
 }
 
-// check names what is wrong with a rotation.
+// check adds the errors of a rotation.
 func (n Rotation) check(f *faults) {
 	f.grace(n.Grace)
 	if n.Secret != "" {
@@ -111,19 +111,18 @@ func (n Rotation) check(f *faults) {
 	}
 }
 
-// Rotate gives a subscription of an owner another secret. The one that it had
-// signs beside it for the grace; one from a rotation before that signs no more.
-// A *schema.Problem names what is wrong with the rotation, or that there is no
-// such subscription.
+// Rotate gives a subscription a new secret. The previous one also signs during the grace;
+// older ones do not. It returns a *schema.Problem if the rotation is invalid or the
+// subscription does not exist.
 //
-// Other instances sign with the new secret within 300 ms of the commit: whoever
-// tells anybody that it is in force waits for so long.
+// Other instances sign with the new secret within 300 ms of the commit. A reply that
+// reports success must wait for that.
 func (b *Book) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, access.Entry, error) {
 	var f faults
 	if n.check(&f); len(f.Faults) > 0 {
 		return Made{}, access.Entry{}, f.Problem()
 	}
-	revision, err := raise(tx)
+	revision, err := nextRevision(tx)
 	if err != nil {
 		return Made{}, access.Entry{}, err
 	}
@@ -131,8 +130,8 @@ func (b *Book) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, n
 		return Made{}, access.Entry{}, err
 	}
 	secret, made := secretOr(n.Secret)
-	// Both SETs read the row as it was.
-	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, sealedSecret.Seal(b.Box, []byte(secret), id), lastFour(secret), revision}
+	// Both SETs read the old row.
+	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Seal(b.Box, []byte(secret), id), lastFour(secret), revision}
 	if n.Grace > 0 {
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
 	}
@@ -146,8 +145,8 @@ func (b *Book) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, n
 	return Made{r.wire(now), made}, entry("webhook.rotate", r, map[string]any{"grace_seconds": int64(n.Grace / time.Second)}), nil
 }
 
-// testable is the subscription that a test event goes to, and the event's type:
-// the first of the subscription when event is empty.
+// testable returns the subscription of a test event and the event's type, by default its
+// first type.
 func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
 	r, err := recordOf(tx, of, id)
 	switch {

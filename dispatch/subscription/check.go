@@ -11,31 +11,29 @@ import (
 )
 
 const (
-	// Most is how many subscriptions an account may have in each world if Limits does
-	// not say less.
+	// Most is the maximum number of subscriptions of an account in each world, unless
+	// Limits are lower.
 	Most = 10_000
-	// DefaultGrace is how long the secret before a rotation signs when nobody says
-	// otherwise, and longestGrace the longest that can be asked for (CONTRACT 6).
+	// DefaultGrace is the default grace of a rotation, and maxGrace its maximum.
 	DefaultGrace = 24 * time.Hour
-	longestGrace = 7 * 24 * time.Hour
+	maxGrace     = 7 * 24 * time.Hour
 )
 
-// A secret that clients choose: short enough for any setting, long enough that
-// it is not guessed at once. 255 is the longest of many forms and files.
+// Length of secrets that clients choose. Many forms and files are limited to 255
+// characters.
 const (
-	shortestSecret = 8
-	longestSecret  = 255
+	minSecret = 8
+	maxSecret = 255
 )
 
-// faults are all that is wrong with one request. Whoever asks over HTTP hears them
-// before there is a transaction, in which others would wait for it; and what is to
-// be stored is checked in it in any case.
+// faults collects all errors of a request. The handler checks before the transaction,
+// which blocks others; the change checks again within it.
 type faults struct{ schema.Faults }
 
-// checkSpec brings a subscription that is asked for into the form of the store.
-// The error is one of the judge of URLs, and no *schema.Problem.
+// checkSpec validates and normalises a subscription. The returned error is an internal
+// queryValue of Check, never a *schema.Problem.
 func (b *Book) checkSpec(f *faults, s *Spec) (err error) {
-	if len(f.Faults) == 0 || f.Faults[0].Field != "url" { // it was not even there
+	if len(f.Faults) == 0 || f.Faults[0].Field != "url" { // the url is missing
 		if s.URL, err = b.url(f, s.URL); err != nil {
 			return err
 		}
@@ -62,12 +60,12 @@ func (b *Book) checkPatch(f *faults, p *Patch) error {
 	return nil
 }
 
-// url returns the URL in the form in which it was judged. An error that is no
-// *schema.Problem is one of the judge.
+// url returns the normalised URL. The returned error is an internal one of Check, never a
+// *schema.Problem.
 func (b *Book) url(f *faults, text string) (string, error) {
 	u, err := b.Check(text)
-	if said, ok := errors.AsType[*schema.Problem](err); ok {
-		f.AddAs(said.Code, "url", said.Message)
+	if problem, ok := errors.AsType[*schema.Problem](err); ok {
+		f.AddAs(problem.Code, "url", problem.Message)
 		return "", nil
 	}
 	if err != nil {
@@ -77,27 +75,27 @@ func (b *Book) url(f *faults, text string) (string, error) {
 }
 
 // events returns the types in the order of schema.EventTypes.
-func (f *faults) events(asked []schema.EventType) []schema.EventType {
+func (f *faults) events(events []schema.EventType) []schema.EventType {
 	switch {
-	case len(asked) == 0:
+	case len(events) == 0:
 		f.Add("events", "Name at least one type of event; the types are "+eventNames()+".")
 		return nil
-	case len(asked) > len(schema.EventTypes):
+	case len(events) > len(schema.EventTypes):
 		f.Add("events", "Name each type of event once: there are "+strconv.Itoa(len(schema.EventTypes))+", and these are more.")
 		return nil
 	}
-	for i, event := range asked {
+	for i, event := range events {
 		field := "events." + strconv.Itoa(i)
 		switch {
 		case event == "*":
 			f.AddAs(schema.UnknownEventType, field, "There is no type that stands for all; name each of "+eventNames()+".")
 		case !slices.Contains(schema.EventTypes, event):
 			f.AddAs(schema.UnknownEventType, field, "There is no such type of event; the types are "+eventNames()+".")
-		case slices.Contains(asked[:i], event):
+		case slices.Contains(events[:i], event):
 			f.Add(field, "The type "+string(event)+" is there twice.")
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(schema.EventTypes), func(e schema.EventType) bool { return !slices.Contains(asked, e) })
+	return slices.DeleteFunc(slices.Clone(schema.EventTypes), func(e schema.EventType) bool { return !slices.Contains(events, e) })
 }
 
 func eventNames() string { return joinEvents(schema.EventTypes, ", ") }
@@ -113,16 +111,16 @@ func joinEvents(events []schema.EventType, between string) string {
 	return b.String()
 }
 
-// secret judges a secret that somebody chose; its faults do not repeat it.
+// secret validates a chosen secret; the error messages do not repeat it.
 func (f *faults) secret(text string) {
 	strange := strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
-	if strange || len(text) < shortestSecret || len(text) > longestSecret {
+	if strange || len(text) < minSecret || len(text) > maxSecret {
 		f.Add("secret", "A secret has 8 to 255 printable ASCII characters without blanks; leave it out for one that is made.")
 	}
 }
 
 func (f *faults) grace(d time.Duration) {
-	if d < 0 || d > longestGrace {
+	if d < 0 || d > maxGrace {
 		f.Add("grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
 	}
 }

@@ -2,8 +2,8 @@ package subscription
 
 import "vayu/internal/sqlstore"
 
-// Personal is what is erased of an account: its subscriptions are deleted, and their
-// addresses removed. Rows that no delivery refers to are removed later.
+// Personal returns the erasure of an account: its subscriptions are deleted and their
+// URLs removed. The rows are purged when no delivery refers to them.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{{
 		Table: "webhook", Key: []string{"id"}, From: "webhook t WHERE t.account_id = $1 AND (t.url <> '' OR t.deleted_at IS NULL)",

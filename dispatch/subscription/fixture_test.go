@@ -26,8 +26,8 @@ import (
 	"vayu/schema"
 )
 
-// site is one instance of the service on a store, with a router in front.
-type site struct {
+// cacheFixture is one instance of the service on a store, with a router in front.
+type cacheFixture struct {
 	*Book
 
 	t     testing.TB
@@ -41,9 +41,9 @@ type site struct {
 
 var errJudge = errors.New("the judge is asleep")
 
-// judge stands for the guard: https and a host, one host that is refused, and
-// one at which it fails.
-func judge(text string) (*url.URL, error) {
+// fakeCheck stands for the guard: https and a host, one host that is refused, and
+// queryValue at which it fails.
+func fakeCheck(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "":
@@ -56,10 +56,10 @@ func judge(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// newSite is an instance that does not run.
-func newSite(t testing.TB, db *sqlstore.DB) *site {
+// newFixture is an instance that does not run.
+func newFixture(t testing.TB, db *sqlstore.DB) *cacheFixture {
 	t.Helper()
-	s := &site{t: t, clock: &fixture.Clock{}, log: &fixture.Log{}, reg: prometheus.NewRegistry()}
+	s := &cacheFixture{t: t, clock: &fixture.Clock{}, log: &fixture.Log{}, reg: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	box := accesstest.Box(t)
 	if db != nil {
@@ -74,7 +74,7 @@ func newSite(t testing.TB, db *sqlstore.DB) *site {
 		t.Fatal(err)
 	}
 	s.Book, err = New(Config{
-		DB: db, Box: accesstest.Box(t), Change: s.who.Change, Check: judge, Test: s.sendTest,
+		DB: db, Box: accesstest.Box(t), Change: s.who.Change, Check: fakeCheck, Test: s.sendTest,
 		Log: log, Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
@@ -87,7 +87,7 @@ func newSite(t testing.TB, db *sqlstore.DB) *site {
 }
 
 // in is the instance with another test to fail.
-func (s *site) in(t testing.TB) *site {
+func (s *cacheFixture) in(t testing.TB) *cacheFixture {
 	t.Helper()
 	out := *s
 	out.t, out.api = t, httpapitest.Checked(t, s.bare)
@@ -95,7 +95,7 @@ func (s *site) in(t testing.TB) *site {
 }
 
 // sendTest stands for the dispatcher: an event and a delivery.
-func (s *site) sendTest(tx *sqlstore.Tx, to *Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
+func (s *cacheFixture) sendTest(tx *sqlstore.Tx, to *Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
 	now := s.Now()
 	eventID, deliveryID = "evt_"+ulid.MustNewDefault(now).String(), "dlv_"+ulid.MustNewDefault(now).String()
 	if _, err := tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, $4, $5, $6)",
@@ -108,7 +108,7 @@ func (s *site) sendTest(tx *sqlstore.Tx, to *Subscription, event schema.EventTyp
 }
 
 // start runs the book until the function it returns is called, or the test ends.
-func (s *site) start() (stop func()) {
+func (s *cacheFixture) start() (stop func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -128,8 +128,8 @@ func (s *site) start() (stop func()) {
 	return stop
 }
 
-// look brings an instance that does not run up to date.
-func (s *site) look() {
+// refresh brings an instance that does not run up to date.
+func (s *cacheFixture) refreshNow() {
 	s.t.Helper()
 	ctx := context.Background()
 	if err := errors.Join(s.Refresh(ctx), s.who.Refresh(ctx)); err != nil {
@@ -175,8 +175,8 @@ func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	}
 }
 
-// one asks the store for one value.
-func one[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
+// queryValue asks the store for one value.
+func queryValue[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	t.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
 		t.Fatal(query, err)
@@ -185,7 +185,7 @@ func one[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value
 }
 
 // add makes a subscription as a command would.
-func (s *site) add(spec Spec) (made Made) {
+func (s *cacheFixture) add(spec Spec) (made Made) {
 	s.t.Helper()
 	if spec.URL == "" {
 		spec.URL = "https://shop.example.com/hook"
@@ -205,8 +205,8 @@ type reply struct {
 	body   map[string]any
 }
 
-// ask sends a request; header are names and values.
-func (s *site) ask(key, method, path, body string, header ...string) reply {
+// query sends a request; header are names and values.
+func (s *cacheFixture) request(key, method, path, body string, header ...string) reply {
 	s.t.Helper()
 	var r *http.Request
 	if body == "" {
@@ -228,8 +228,8 @@ func (s *site) ask(key, method, path, body string, header ...string) reply {
 	return out
 }
 
-// at returns a value of the body by its path, such as data.id.
-func (r reply) at(path string) any {
+// value returns a value of the body by its path, such as data.id.
+func (r reply) value(path string) any {
 	var v any = r.body
 	for name := range strings.SplitSeq(path, ".") {
 		object, _ := v.(map[string]any)
@@ -238,9 +238,9 @@ func (r reply) at(path string) any {
 	return v
 }
 
-// said returns a text of the body.
-func (r reply) said(path string) string {
-	text, _ := r.at(path).(string)
+// stringAt returns a text of the body.
+func (r reply) stringAt(path string) string {
+	text, _ := r.value(path).(string)
 	return text
 }
 
@@ -256,31 +256,31 @@ func (r reply) want(t testing.TB, what string, status int) reply {
 // wantError demands a refusal.
 func (r reply) wantError(t testing.TB, what string, status int, code schema.Code, field string) {
 	t.Helper()
-	if r.status != status || r.said("error.code") != string(code) || r.said("error.field") != field {
+	if r.status != status || r.stringAt("error.code") != string(code) || r.stringAt("error.field") != field {
 		t.Errorf("%s: got %d %s, want %d %s %s", what, r.status, r.text, status, code, field)
 	}
 }
 
 // each runs a test on both engines, with an instance and a tenant.
-func each(t *testing.T, run func(t *testing.T, s *site, a tenant)) {
+func each(t *testing.T, run func(t *testing.T, s *cacheFixture, a tenant)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newSite(t, db)
+		s := newFixture(t, db)
 		a := addTenant(t, db, "one")
-		s.look()
+		s.refreshNow()
 		run(t, s, a)
 	})
 }
 
 // eachPair runs a test on one store that is opened twice: PostgreSQL by two
 // instances, SQLite by a service and a command beside it.
-func eachPair(t *testing.T, run func(t *testing.T, here, there *site, a tenant)) {
+func eachPair(t *testing.T, run func(t *testing.T, here, there *cacheFixture, a tenant)) {
 	t.Helper()
 	both := func(t *testing.T, mine, theirs sqlstore.Config) {
-		here, there := newSite(t, sqlstoretest.Open(t, mine)), newSite(t, sqlstoretest.Open(t, theirs))
+		here, there := newFixture(t, sqlstoretest.Open(t, mine)), newFixture(t, sqlstoretest.Open(t, theirs))
 		a := addTenant(t, here.DB, "one")
-		here.look()
-		there.look()
+		here.refreshNow()
+		there.refreshNow()
 		run(t, here, there, a)
 	}
 	t.Run("sqlite", func(t *testing.T) {
@@ -296,7 +296,7 @@ func eachPair(t *testing.T, run func(t *testing.T, here, there *site, a tenant))
 }
 
 // figure is the value of a metric.
-func (s *site) figure(name string) float64 {
+func (s *cacheFixture) figure(name string) float64 {
 	s.t.Helper()
 	families, err := s.reg.Gather()
 	if err != nil {
@@ -313,7 +313,7 @@ func (s *site) figure(name string) float64 {
 }
 
 // await waits until something is so.
-func (s *site) await(what string, is func() bool) {
+func (s *cacheFixture) await(what string, is func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -328,7 +328,7 @@ func (s *site) await(what string, is func() bool) {
 }
 
 // audited is what the audit log says of a tenant's live world.
-func (s *site) audited(a tenant) []string {
+func (s *cacheFixture) audited(a tenant) []string {
 	s.t.Helper()
 	rows, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (string, error) {
 		var action, detail string

@@ -14,10 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// raise counts a change of webhook and returns its number. It locks the counter
-// until the transaction ends, so that numbers become visible in their order, and
-// changes of subscriptions happen one after the other.
-func raise(tx *sqlstore.Tx) (revision int64, err error) {
+// nextRevision increments the revision and returns it. It locks the counter until the
+// transaction ends. So revisions become visible in order, and changes are serialised.
+func nextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE webhook_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
 		return 0, fmt.Errorf("counting a change of webhooks: %w", err)
@@ -25,25 +24,24 @@ func raise(tx *sqlstore.Tx) (revision int64, err error) {
 	return revision, nil
 }
 
-// Spec is a subscription that is asked for.
+// Spec is a subscription to create.
 type Spec struct {
 	schema.Owner
 	URL    string
 	Events []schema.EventType
-	Secret string // empty for one that is made
-	// ClearNumbers asks for recharge.* events with numbers in clear.
+	Secret string // empty to generate one
+	// ClearNumbers includes unmasked numbers in recharge.* events.
 	ClearNumbers bool
 }
 
-// Made is a subscription with its new secret. Secret is empty when it was not
-// made here: whoever chose it knows it.
+// Made is a subscription with its new secret. Secret is empty if the client chose it.
 type Made struct {
 	Webhook schema.Webhook
 	Secret  string
 }
 
-// Create stores a subscription of an account that exists. A *schema.Problem
-// names what is wrong with it, or that there are too many.
+// Create stores a subscription of an existing account. It returns a *schema.Problem if
+// the subscription is invalid or there are too many.
 func (b *Book) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.Entry, error) {
 	var f faults
 	if err := b.checkSpec(&f, &spec); err != nil {
@@ -52,11 +50,11 @@ func (b *Book) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.E
 	if err := f.Problem(); err != nil {
 		return Made{}, access.Entry{}, err
 	}
-	revision, err := raise(tx) // and from here on nobody else adds one
+	revision, err := nextRevision(tx) // serialises creations
 	if err != nil {
 		return Made{}, access.Entry{}, err
 	}
-	if err := b.room(tx, spec.Owner); err != nil {
+	if err := b.checkLimit(tx, spec.Owner); err != nil {
 		return Made{}, access.Entry{}, err
 	}
 	id := idPrefix + ulid.MustNewDefault(now).String()
@@ -65,7 +63,7 @@ func (b *Book) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.E
 		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, clear_numbers, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11)`,
 		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, sqlstore.Flag(spec.ClearNumbers),
-		sealedSecret.Seal(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
+		secretColumn.Seal(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
 		return Made{}, access.Entry{}, fmt.Errorf("making a webhook: %w", err)
 	}
@@ -80,12 +78,12 @@ func (b *Book) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.E
 	return Made{r.wire(now), made}, entry("webhook.create", r, detail), nil
 }
 
-// countThere uses webhook_account, as the list does: deleted subscriptions are kept
-// for their deliveries, and may be many more.
+// countThere uses webhook_account, as the list does. Deleted subscriptions are kept for
+// their deliveries and may be many more.
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
-// room demands that an owner has fewer subscriptions than its plan allows.
-func (b *Book) room(tx *sqlstore.Tx, of schema.Owner) error {
+// checkLimit returns a problem if an owner has as many subscriptions as its plan allows.
+func (b *Book) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 	var plan string
 	if err := tx.QueryRow("SELECT plan FROM account WHERE id = $1", of.Account).Scan(&plan); err != nil {
 		return fmt.Errorf("reading the plan of an account: %w", err)
@@ -106,7 +104,7 @@ func (b *Book) room(tx *sqlstore.Tx, of schema.Owner) error {
 		strconv.Itoa(n)+"; delete one first.")
 }
 
-// secretOr returns the secret that was chosen, or makes one: 32 random bytes.
+// secretOr returns the chosen secret, or generates one of 32 random bytes.
 func secretOr(chosen string) (secret, made string) {
 	if chosen != "" {
 		return chosen, ""
@@ -119,22 +117,20 @@ func secretOr(chosen string) (secret, made string) {
 
 func lastFour(secret string) string { return secret[len(secret)-4:] }
 
-// Patch is a change of a subscription; what is nil stays as it is.
+// Patch is a change of a subscription; nil fields are not changed.
 type Patch struct {
 	URL    *string
 	Events []schema.EventType
 	Active *bool
-	// ClearNumbers needs recharge:read when the change sets it.
+	// ClearNumbers requires recharge:read if the change sets it.
 	ClearNumbers *bool
-	// Readable are the types of events that the key may read; nil for all. Types that
-	// the change adds must be among them. So must all types if the change moves the
-	// subscription to another URL. Types that stay at their URL need not be.
+	// Readable are the event types that the key may read; nil for all. They must include
+	// the types that the change adds, and all types if it changes the URL.
 	Readable []schema.EventType
 }
 
-// Update changes a subscription. A *schema.Problem names what is wrong with the
-// change, or that there is no such subscription of the owner. When it is so
-// already, the entry is empty.
+// Update changes a subscription. It returns a *schema.Problem if the change is invalid or
+// the owner has no such subscription. The entry is empty if nothing changed.
 func (b *Book) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, access.Entry, error) {
 	var f faults
 	if err := b.checkPatch(&f, &p); err != nil {
@@ -143,7 +139,7 @@ func (b *Book) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now 
 	if err := f.Problem(); err != nil {
 		return schema.Webhook{}, access.Entry{}, err
 	}
-	revision, err := raise(tx)
+	revision, err := nextRevision(tx)
 	if err != nil {
 		return schema.Webhook{}, access.Entry{}, err
 	}

@@ -41,7 +41,7 @@ func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, eve
 				var marks []string
 				for _, v := range []any{
 					id, o.Account, o.World.String(), "https://shop.example.com/" + strconv.Itoa(len(made)), events, 1, "2026-11-01",
-					sealedSecret.Seal(box, []byte("secret-of-"+id), id), "last", begun.UnixMicro(), first + int64(len(made)),
+					secretColumn.Seal(box, []byte("secret-of-"+id), id), "last", begun.UnixMicro(), first + int64(len(made)),
 				} {
 					args = append(args, v)
 					marks = append(marks, "$"+strconv.Itoa(len(args)))
@@ -59,33 +59,33 @@ func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, eve
 	return made
 }
 
-func TestAnAccountHasTenThousandWebhooksInEachWorldAndNoMore(t *testing.T) {
+func TestLimitOfTenThousandWebhooks(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
-		s.most = time.Minute // a machine that has much else to do reads ten thousand rows more slowly
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+		s.queryTimeout = time.Minute // a machine that has much else to do reads ten thousand rows more slowly
 		key := a.keys[schema.Live]
 		made := seed(t, s.DB, Most-1, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning payment.failed")
-		s.look()
-		last := s.ask(key, "POST", "/v1/webhooks", body("", "")).want(t, "the last", 201)
-		s.ask(key, "POST", "/v1/webhooks", body("", "")).wantError(t, "one too many", 400, schema.InvalidRequest, "")
-		if got := s.ask(key, "POST", "/v1/webhooks", body("", "")); !strings.Contains(got.text, "10000") {
+		s.refreshNow()
+		last := s.request(key, "POST", "/v1/webhooks", body("", "")).want(t, "the last", 201)
+		s.request(key, "POST", "/v1/webhooks", body("", "")).wantError(t, "one too many", 400, schema.InvalidRequest, "")
+		if got := s.request(key, "POST", "/v1/webhooks", body("", "")); !strings.Contains(got.text, "10000") {
 			t.Errorf("it is not said how many there may be: %s", got.text)
 		}
-		s.ask(a.keys[schema.Sandbox], "POST", "/v1/webhooks", body("", "")).want(t, "the first of the sandbox", 201)
-		if diff := cmp.Diff(slices.Sorted(slices.Values(append(made, last.said("id")))), s.told(a.of(schema.Live), schema.EventQuotaWarning)); diff != "" {
+		s.request(a.keys[schema.Sandbox], "POST", "/v1/webhooks", body("", "")).want(t, "the first of the sandbox", 201)
+		if diff := cmp.Diff(slices.Sorted(slices.Values(append(made, last.stringAt("id")))), s.matchingIDs(a.of(schema.Live), schema.EventQuotaWarning)); diff != "" {
 			t.Error(diff)
 		}
 		if sub := s.Get(made[4711]); !cmp.Equal(sub.Secrets(s.Now()), []string{"secret-of-" + made[4711]}) {
 			t.Errorf("%+v", sub)
 		}
-		s.ask(key, "DELETE", "/v1/webhooks/"+made[0], "").want(t, "deleting", 200)
-		s.ask(key, "POST", "/v1/webhooks", body("", "")).want(t, "in its place", 201)
-		if got := s.told(a.of(schema.Live), schema.EventQuotaWarning); len(got) != Most || slices.Contains(got, made[0]) {
+		s.request(key, "DELETE", "/v1/webhooks/"+made[0], "").want(t, "deleting", 200)
+		s.request(key, "POST", "/v1/webhooks", body("", "")).want(t, "in its place", 201)
+		if got := s.matchingIDs(a.of(schema.Live), schema.EventQuotaWarning); len(got) != Most || slices.Contains(got, made[0]) {
 			t.Errorf("%d are told", len(got))
 		}
-		again := newSite(t, s.DB)
-		again.most = s.most
-		again.look()
+		again := newFixture(t, s.DB)
+		again.queryTimeout = s.queryTimeout
+		again.refreshNow()
 		if diff := cmp.Diff(s.Snapshot().contents(), again.Snapshot().contents()); diff != "" {
 			t.Errorf("read at once and bit by bit: %s", diff)
 		}
@@ -108,14 +108,14 @@ func (s *Snapshot) contents() map[string][]string {
 	return out
 }
 
-func TestTwoInstancesDoNotPassTheLimitTogether(t *testing.T) {
+func TestLimitHoldsAcrossInstances(t *testing.T) {
 	t.Parallel()
-	eachPair(t, func(t *testing.T, here, there *site, a tenant) {
+	eachPair(t, func(t *testing.T, here, there *cacheFixture, a tenant) {
 		seed(t, here.DB, Most-2, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning")
 		results := make(chan int, 8)
 		for i := range 8 {
 			go func() {
-				results <- []*site{here, there}[i%2].ask(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).status
+				results <- []*cacheFixture{here, there}[i%2].request(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).status
 			}()
 		}
 		got := map[int]int{}
@@ -128,9 +128,9 @@ func TestTwoInstancesDoNotPassTheLimitTogether(t *testing.T) {
 	})
 }
 
-func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
+func TestUnusedRowsArePurged(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		s.clock.Set(begun)
 		live := a.of(schema.Live)
 		var made []string
@@ -138,7 +138,7 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID)
 		}
 		unneeded, needed, young, there := made[0], made[1], made[2], made[3]
-		s.ask(a.keys[schema.Live], "POST", "/v1/webhooks/"+needed+"/test", "").want(t, "a delivery", 202)
+		s.request(a.keys[schema.Live], "POST", "/v1/webhooks/"+needed+"/test", "").want(t, "a delivery", 202)
 		remove := func(id string) {
 			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
 		}
@@ -146,7 +146,7 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 		remove(needed)
 		s.clock.Pass(purgeAfter)
 		remove(young)
-		s.purgeTold(context.Background())
+		s.purgeCounted(context.Background())
 		left, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (id string, err error) {
 			err = row.Scan(&id)
 			return id, err
@@ -160,16 +160,16 @@ func TestRowsOfDeletedWebhooksGoWhenNoDeliveryNeedsThem(t *testing.T) {
 		if got := s.figure("vayu_webhook_purge_failures_total"); got != 0 {
 			t.Errorf("%v failures: %s", got, s.log)
 		}
-		s.purgeTold(context.Background())
-		if got := s.figure("vayu_webhook_purge_failures_total"); got != 1 || s.log.Count("removing deleted") != 1 {
+		s.purgeCounted(context.Background())
+		if got := s.figure("vayu_webhook_purge_failures_total"); got != 1 || s.log.Count("purging deleted") != 1 {
 			t.Errorf("a store that fails: %v failures: %s", got, s.log)
 		}
 	})
 }
 
-func TestFunctionsJudgeWhatTheyGet(t *testing.T) {
+func TestChangesValidateTheirInput(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		live := a.of(schema.Live)
 		id := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		bad := "http://x"
@@ -206,15 +206,15 @@ func TestFunctionsJudgeWhatTheyGet(t *testing.T) {
 				t.Errorf("%s: got %v", what, err)
 			}
 		}
-		if n := one[int64](t, s.DB, "SELECT n FROM webhook_revision"); n != 1 {
+		if n := queryValue[int64](t, s.DB, "SELECT n FROM webhook_revision"); n != 1 {
 			t.Errorf("%d changes were counted, want 1", n)
 		}
 	})
 }
 
-func TestAMetricThatIsThereAlreadyIsSaid(t *testing.T) {
+func TestRegisteredMetricIsAnError(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, nil)
+	s := newFixture(t, nil)
 	if _, err := New(s.Config); err == nil {
 		t.Error("two books share their metrics")
 	}
@@ -225,13 +225,13 @@ func TestAMetricThatIsThereAlreadyIsSaid(t *testing.T) {
 func BenchmarkChange(b *testing.B) {
 	for name, size := range map[string]int{"of a small account": 0, "of 10,000": 10_000} {
 		b.Run(name, func(b *testing.B) {
-			s := newSite(b, sqlstoretest.SQLite(b))
+			s := newFixture(b, sqlstoretest.SQLite(b))
 			a, rest := addTenant(b, s.DB, "one"), addTenant(b, s.DB, "rest")
 			types := joinEvents(schema.EventTypes, " ")
 			id := seed(b, s.DB, max(size, 1), func(int) schema.Owner { return a.of(schema.Live) }, types)[size/2]
 			seed(b, s.DB, 100_000-size, func(int) schema.Owner { return rest.of(schema.Live) }, types)
 			began := time.Now()
-			s.look()
+			s.refreshNow()
 			first := time.Since(began)
 			for b.Loop() {
 				b.StopTimer()
@@ -250,22 +250,22 @@ func BenchmarkChange(b *testing.B) {
 // Creating on an account that is nearly full counts what it has, and not the
 // 100,000 that it has deleted.
 func BenchmarkCreateOnAFullAccount(b *testing.B) {
-	s := newSite(b, sqlstoretest.SQLite(b))
+	s := newFixture(b, sqlstoretest.SQLite(b))
 	a := addTenant(b, s.DB, "one")
 	mine := func(int) schema.Owner { return a.of(schema.Live) }
 	seed(b, s.DB, 100_000, mine, "quota.warning")
 	sqlstoretest.Exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
 	seed(b, s.DB, Most-1, mine, "quota.warning")
 	for b.Loop() {
-		do(b, s.DB, func(tx *sqlstore.Tx) error { return s.room(tx, a.of(schema.Live)) })
+		do(b, s.DB, func(tx *sqlstore.Tx) error { return s.checkLimit(tx, a.of(schema.Live)) })
 	}
 }
 
 // The limit follows from plan and world. An account that has more keeps its
 // subscriptions, and its refusal names the limit.
-func TestTheNumberOfSubscriptionsFollowsFromThePlan(t *testing.T) {
+func TestLimitFollowsPlan(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		const body = `{"url":"https://shop.example.com/hook","events":["payment.failed"]}`
 		s.Limits = Limits{Sandbox: 2, Plans: map[string]int{"free": 3}, Others: 1}
 		for name, c := range map[string]struct {
@@ -287,19 +287,19 @@ func TestTheNumberOfSubscriptionsFollowsFromThePlan(t *testing.T) {
 			})
 			key := a.keys[c.world]
 			for range c.most {
-				s.ask(key, "POST", "/v1/webhooks", body).want(t, name, 201)
+				s.request(key, "POST", "/v1/webhooks", body).want(t, name, 201)
 			}
-			r := s.ask(key, "POST", "/v1/webhooks", body)
+			r := s.request(key, "POST", "/v1/webhooks", body)
 			r.wantError(t, name, 400, schema.InvalidRequest, "")
 			if !strings.Contains(r.text, c.says) {
 				t.Errorf("%s: the refusal %s does not say %q", name, r.text, c.says)
 			}
 		}
 		kept := seed(t, s.DB, 5, func(int) schema.Owner { return a.of(schema.Sandbox) }, "payment.failed")
-		s.look()
-		if got := s.told(a.of(schema.Sandbox), schema.EventPaymentFailed); len(got) < len(kept) {
+		s.refreshNow()
+		if got := s.matchingIDs(a.of(schema.Sandbox), schema.EventPaymentFailed); len(got) < len(kept) {
 			t.Errorf("%d subscriptions are told, want the %d beyond the limit too", len(got), len(kept))
 		}
-		s.ask(a.keys[schema.Sandbox], "PATCH", "/v1/webhooks/"+kept[0], `{"active":false}`).want(t, "changing one of too many", 200)
+		s.request(a.keys[schema.Sandbox], "PATCH", "/v1/webhooks/"+kept[0], `{"active":false}`).want(t, "changing one of too many", 200)
 	})
 }

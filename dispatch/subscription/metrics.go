@@ -6,34 +6,34 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what the book counts.
+// metrics are the counters of the cache.
 type metrics struct {
-	lookFailures  prometheus.Counter
-	purgeFailures prometheus.Counter
+	refreshFailures prometheus.Counter
+	purgeFailures   prometheus.Counter
 }
 
 func newMetrics(b *Book, reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
-		lookFailures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_webhook_look_failures_total", Help: "Looks for changed subscriptions that failed.",
+		refreshFailures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "vayu_webhook_look_failures_total", Help: "Failed refreshes of the cache of subscriptions.",
 		}),
 		purgeFailures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_webhook_purge_failures_total", Help: "Failed tries to remove the rows of deleted subscriptions.",
+			Name: "vayu_webhook_purge_failures_total", Help: "Failed purges of deleted subscriptions.",
 		}),
 	}
 	if reg == nil {
 		return m, nil
 	}
 	for _, c := range []prometheus.Collector{
-		m.lookFailures, m.purgeFailures,
+		m.refreshFailures, m.purgeFailures,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_webhook_subscriptions", Help: "Subscriptions in memory, paused ones too.",
+			Name: "vayu_webhook_subscriptions", Help: "Subscriptions in memory, including paused ones.",
 		}, func() float64 { return float64(b.Snapshot().size) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_webhook_unreadable_secrets", Help: "Subscriptions with a secret that cannot be opened.",
+			Name: "vayu_webhook_unreadable_secrets", Help: "Subscriptions with a secret that cannot be decrypted.",
 		}, func() float64 { return float64(b.Snapshot().unreadable) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_webhook_age_seconds", Help: "Time since subscriptions were last compared with the store, seconds.",
+			Name: "vayu_webhook_age_seconds", Help: "Time since the last refresh of the cache of subscriptions, seconds.",
 		}, func() float64 { return b.age().Seconds() }),
 	} {
 		if err := reg.Register(c); err != nil {

@@ -10,9 +10,9 @@ import (
 
 // Deleted subscriptions stay until their deliveries are over, and cost neither a
 // list nor a new one anything: an index without them is read, and nothing else.
-func TestDeletedWebhooksAreNotWalked(t *testing.T) {
+func TestDeletedWebhooksAreNotScanned(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		mine := func(int) schema.Owner { return a.of(schema.Live) }
 		seed(t, s.DB, 20_000, mine, "quota.warning")
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
@@ -37,9 +37,9 @@ func TestDeletedWebhooksAreNotWalked(t *testing.T) {
 		if s.DB.Name() == "postgres" {
 			indexed = "SELECT indexdef FROM pg_indexes WHERE indexname = 'webhook_account'"
 		}
-		if got := one[string](t, s.DB, indexed); !strings.Contains(got, "WHERE") {
+		if got := queryValue[string](t, s.DB, indexed); !strings.Contains(got, "WHERE") {
 			t.Errorf("deleted ones are in the index: %s", got)
 		}
-		s.ask(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).want(t, "a new one", 201)
+		s.request(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).want(t, "a new one", 201)
 	})
 }

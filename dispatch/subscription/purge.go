@@ -12,38 +12,35 @@ import (
 
 const (
 	purgeEvery = 10 * time.Minute
-	// purgeAfter is long after every instance has forgotten a deleted subscription.
+	// purgeAfter is long after every instance has dropped a deleted subscription.
 	purgeAfter = time.Hour
-	// purgeGroup keeps a deletion in the range of milliseconds, since on SQLite
-	// every other change waits for it.
+	// purgeGroup keeps a deletion within milliseconds, because on SQLite all other writes
+	// wait.
 	purgeGroup = 500
 )
 
-// purge removes the rows of deleted subscriptions, when no delivery refers to
-// them any more, until ctx ends.
+// purge deletes the rows of deleted subscriptions without deliveries until ctx ends.
 func (b *Book) purge(ctx context.Context) {
 	for sleep.For(ctx, purgeEvery) {
-		b.purgeTold(ctx)
+		b.purgeCounted(ctx)
 	}
 }
 
-// purgeTold is purgeOnce that counts a failure: the next time finds the same
-// rows.
-func (b *Book) purgeTold(ctx context.Context) {
+// purgeCounted is purgeOnce that counts a failure; the next purge retries.
+func (b *Book) purgeCounted(ctx context.Context) {
 	if err := b.purgeOnce(ctx); err != nil && ctx.Err() == nil {
 		b.metrics.purgeFailures.Inc()
-		b.Log.Warn("webhooks: removing deleted subscriptions", "error", err)
+		b.Log.Warn("webhooks: purging deleted subscriptions", "error", err)
 	}
 }
 
-// unused holds for a deleted subscription that nothing refers to.
+// unused selects deleted subscriptions without deliveries.
 const unused = "deleted_at <= $1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.webhook_id = webhook.id)"
 
 var removeUnused = sqlstore.Group(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
 
-// purgeOnce removes what can be removed now. It is looked for without a
-// transaction, because that takes a walk through all rows. The revision stays:
-// books know no such subscription any more.
+// purgeOnce deletes unused rows. The scan of all rows runs outside of a transaction. The
+// revision does not change, because no cache has these rows.
 func (b *Book) purgeOnce(ctx context.Context) error {
 	until := b.Now().Add(-purgeAfter).UnixMicro()
 	ids, err := sqlstore.All(b.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
@@ -51,7 +48,7 @@ func (b *Book) purgeOnce(ctx context.Context) error {
 		return id, err
 	}, "SELECT id FROM webhook WHERE "+unused, until)
 	if err != nil {
-		return fmt.Errorf("looking for deleted subscriptions: %w", err)
+		return fmt.Errorf("reading deleted subscriptions: %w", err)
 	}
 	for group := range slices.Chunk(ids, purgeGroup) {
 		err := b.DB.Update(ctx, func(tx *sqlstore.Tx) error {
@@ -65,7 +62,7 @@ func (b *Book) purgeOnce(ctx context.Context) error {
 			})
 		})
 		if err != nil {
-			return fmt.Errorf("removing deleted subscriptions: %w", err)
+			return fmt.Errorf("purging deleted subscriptions: %w", err)
 		}
 	}
 	return nil

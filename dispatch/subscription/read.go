@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// pageRows are read at once when everything is: some milliseconds.
+	// pageRows is the page size of a full read: some milliseconds.
 	pageRows = 2000
-	// partMost changes are looked for by their revision; when there are more,
-	// reading everything is as quick, and needs no more memory.
-	partMost = 10_000
-	// tellMost unreadable secrets have a log line each, after one look.
-	tellMost = 5
+	// maxDelta is how many changes are read by revision. Beyond it a full read is as fast
+	// and needs no more memory.
+	maxDelta = 10_000
+	// maxLogged is how many unreadable secrets are logged after one refresh.
+	maxLogged = 5
 )
 
 const (
@@ -26,54 +26,54 @@ const (
 		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL, revision FROM webhook`
 )
 
-// reading is one look at the store that found something new.
+// reading is a refresh that has found changes.
 type reading struct {
 	*Book
-
+	// a reading is part of one refresh
 	ctx        context.Context //nolint:containedctx // a reading is made for one look
 	now        time.Time
-	edition    *edition
+	generation *generation
 	lists      map[string][]schema.EventType // by their text: most subscriptions share a few
-	unreadable map[string]error              // of secrets, by the id of their subscription
+	unreadable map[string]error              // secrets, by subscription id
 }
 
-// ask gives each question its own time: all together may take long.
-func (r *reading) ask(do func(view sqlstore.View) error) error {
-	limit, done := context.WithTimeout(r.ctx, r.most)
+// query runs do with its own timeout, because a full read may take long.
+func (r *reading) query(do func(view sqlstore.View) error) error {
+	limit, done := context.WithTimeout(r.ctx, r.queryTimeout)
 	defer done()
 	return do(r.DB.View(limit))
 }
 
 func (r *reading) revision() (n int64, err error) {
-	err = r.ask(func(view sqlstore.View) error { return view.QueryRow(selectRevision).Scan(&n) })
+	err = r.query(func(view sqlstore.View) error { return view.QueryRow(selectRevision).Scan(&n) })
 	return n, err
 }
 
-// since reads what was changed after a revision.
+// since reads changes after a revision.
 func (r *reading) since(revision int64) error {
-	return r.ask(func(view sqlstore.View) error {
-		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // which is indexed
+	return r.query(func(view sqlstore.View) error {
+		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // indexed
 	})
 }
 
-// all reads everything but what was deleted long ago, a page at a time. What is
-// changed between two pages has a revision that the next look asks for.
+// all reads all subscriptions except those deleted long ago, page by page. The next
+// refresh reads changes made between two pages.
 func (r *reading) all() error {
 	after := ""
 	for {
 		n := 0
-		err := r.ask(func(view sqlstore.View) error {
+		err := r.query(func(view sqlstore.View) error {
 			return sqlstore.Each(view, func(row sqlstore.Scanner) error {
 				s, err := r.scan(row)
 				if err != nil {
 					return err
 				}
-				r.edition.put(s, r.now)
+				r.generation.put(s, r.now)
 				after = s.ID
 				n++
 				return nil
 			}, selectRow+" WHERE id > $1 AND (deleted_at IS NULL OR deleted_at > $2) ORDER BY id LIMIT $3",
-				after, r.now.Add(-goneKept).UnixMicro(), pageRows)
+				after, r.now.Add(-deletedKept).UnixMicro(), pageRows)
 		})
 		if err != nil || n < pageRows {
 			return err
@@ -84,7 +84,7 @@ func (r *reading) all() error {
 func (r *reading) take(row sqlstore.Scanner) error {
 	s, err := r.scan(row)
 	if err == nil {
-		r.edition.put(s, r.now)
+		r.generation.put(s, r.now)
 	}
 	return err
 }
@@ -105,7 +105,7 @@ func (r *reading) scan(row sqlstore.Scanner) (*Subscription, error) {
 	if s.Deleted {
 		return s, nil
 	}
-	if err := s.open(r.Box, secret, previous, r.now); err != nil {
+	if err := s.decrypt(r.Box, secret, previous, r.now); err != nil {
 		if r.unreadable == nil {
 			r.unreadable = map[string]error{}
 		}
@@ -114,7 +114,7 @@ func (r *reading) scan(row sqlstore.Scanner) (*Subscription, error) {
 	return s, nil
 }
 
-// list is the types of a row, the same slice for the same text.
+// list parses the types of a row; equal texts share one slice.
 func (r *reading) list(text string) []schema.EventType {
 	list, known := r.lists[text]
 	if !known {
@@ -124,10 +124,10 @@ func (r *reading) list(text string) []schema.EventType {
 	return list
 }
 
-// open decrypts the secrets, unless the one before is over. Without the new one
-// the one before is of no use: whoever rotated wants both signatures.
-func (s *Subscription) open(box *encryption.Box, secret, previous []byte, now time.Time) error {
-	plain, err := sealedSecret.Open(box, secret, s.ID)
+// decrypt decrypts the secrets, except an expired previous one. The previous one alone is
+// useless: a rotation needs both signatures.
+func (s *Subscription) decrypt(box *encryption.Box, secret, previous []byte, now time.Time) error {
+	plain, err := secretColumn.Open(box, secret, s.ID)
 	if err != nil {
 		return err
 	}
@@ -135,29 +135,29 @@ func (s *Subscription) open(box *encryption.Box, secret, previous []byte, now ti
 	if len(previous) == 0 || now.UnixMicro() >= s.previousUntil {
 		return nil
 	}
-	if plain, err = sealedPrevious.Open(box, previous, s.ID); err == nil {
+	if plain, err = previousColumn.Open(box, previous, s.ID); err == nil {
 		s.secrets = append(s.secrets, string(plain))
 	}
 	return err
 }
 
-// tell logs which secrets cannot be opened; the metric tells how many.
-func (r *reading) tell() {
-	told := 0
+// logUnreadable logs secrets that cannot be decrypted; the metric has their number.
+func (r *reading) logUnreadable() {
+	logged := 0
 	for id, err := range r.unreadable {
-		if told++; told > tellMost {
-			r.Log.Error("webhooks: more secrets cannot be opened", "subscriptions", len(r.unreadable))
+		if logged++; logged > maxLogged {
+			r.Log.Error("webhooks: more secrets cannot be decrypted", "subscriptions", len(r.unreadable))
 			return
 		}
-		r.Log.Error("webhooks: a secret cannot be opened; nothing is signed with it", "webhook", id, "error", err)
+		r.Log.Error("webhooks: a secret cannot be decrypted; deliveries wait", "webhook", id, "error", err)
 	}
 }
 
-// eventList reads a column of types.
+// eventList parses a column of types.
 func eventList(text string) []schema.EventType {
 	list := []schema.EventType{}
-	for word := range strings.FieldsSeq(text) {
-		list = append(list, schema.EventType(word))
+	for name := range strings.FieldsSeq(text) {
+		list = append(list, schema.EventType(name))
 	}
 	return list
 }

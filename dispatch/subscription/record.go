@@ -10,12 +10,12 @@ import (
 	"vayu/schema"
 )
 
-// record is a subscription as it stands in the store, without its secrets.
+// record is a stored subscription without its secrets.
 type record struct {
 	Subscription
 
 	lastFour string
-	previous sql.NullInt64 // until when the secret before signs
+	previous sql.NullInt64 // end of the grace of the previous secret
 
 	reached, most, failed sql.NullInt64 // of webhook_backlog
 }
@@ -36,7 +36,7 @@ func scanRecord(row sqlstore.Scanner) (*record, error) {
 	return r, nil
 }
 
-// wire is a record as the API shows it.
+// wire returns a record as the API shows it.
 func (r *record) wire(now time.Time) schema.Webhook {
 	w := schema.Webhook{
 		ID: r.ID, URL: r.URL, Events: r.Events, Active: r.Active, APIVersion: r.Version, Mode: r.World.String(),
@@ -52,13 +52,13 @@ func (r *record) wire(now time.Time) schema.Webhook {
 	return w
 }
 
-// shownTime is an instant of the store as clients read it.
+// shownTime formats a time for clients.
 func shownTime(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
 
 const idPrefix = "wh_"
 
-// recordOf returns a subscription of an owner. When there is none the error is a
-// *schema.Problem with not_found.
+// recordOf returns a subscription of an owner. The error is a *schema.Problem with
+// not_found if there is none.
 func recordOf(q sqlstore.Querier, of schema.Owner, id string) (*record, error) {
 	if !schema.IsID(id) {
 		return nil, schema.NoWebhook("id")
@@ -73,11 +73,11 @@ func recordOf(q sqlstore.Querier, of schema.Owner, id string) (*record, error) {
 	return r, nil
 }
 
-// selectList goes along webhook_account.
+// selectList uses webhook_account.
 const selectList = selectRecord + " AND id > $3 ORDER BY id LIMIT $4"
 
-// list returns at most limit subscriptions of an owner, the oldest first, and of
-// those only what comes after the id after; "" begins at the beginning.
+// list returns at most limit subscriptions of an owner with ids after after, oldest
+// first; "" is before all.
 func list(q sqlstore.Querier, of schema.Owner, after string, limit int) ([]*record, error) {
 	return sqlstore.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
 }

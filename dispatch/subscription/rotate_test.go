@@ -17,7 +17,7 @@ import (
 )
 
 // signs are the secrets that an instance signs with now.
-func (s *site) signs(id string) []string {
+func (s *cacheFixture) signs(id string) []string {
 	s.t.Helper()
 	if err := s.Fresh(context.Background()); err != nil {
 		s.t.Fatal(err)
@@ -27,16 +27,16 @@ func (s *site) signs(id string) []string {
 
 // The other instance has looked a moment before the rotation, and looks again
 // only when it signs.
-func TestAfterTheReplyOfARotationNobodySignsWithoutTheNewSecret(t *testing.T) {
+func TestRotationIsEffectiveAfterReply(t *testing.T) {
 	t.Parallel()
-	eachPair(t, func(t *testing.T, here, there *site, a tenant) {
+	eachPair(t, func(t *testing.T, here, there *cacheFixture, a tenant) {
 		key := a.keys[schema.Live]
-		made := here.ask(key, "POST", "/v1/webhooks", body("secret", `"of my choice"`))
+		made := here.request(key, "POST", "/v1/webhooks", body("secret", `"of my choice"`))
 		made.wantError(t, "blanks", 400, schema.InvalidRequest, "secret")
-		made = here.ask(key, "POST", "/v1/webhooks", body("secret", `"of-my-choice"`)).want(t, "making", 201)
-		id := made.said("id")
+		made = here.request(key, "POST", "/v1/webhooks", body("secret", `"of-my-choice"`)).want(t, "making", 201)
+		id := made.stringAt("id")
 		path := "/v1/webhooks/" + id + "/rotate-secret"
-		if made.at("secret") != nil || made.said("secret_last4") != "oice" {
+		if made.value("secret") != nil || made.stringAt("secret_last4") != "oice" {
 			t.Errorf("made: %s", made.text)
 		}
 		last := []string{"of-my-choice"}
@@ -44,10 +44,10 @@ func TestAfterTheReplyOfARotationNobodySignsWithoutTheNewSecret(t *testing.T) {
 			body string
 			keep bool
 		}{{"", true}, {`{"grace_seconds":3600,"secret":null}`, true}, {`{"grace_seconds":0}`, false}, {`{"secret":"another-one"}`, true}, {`{"grace_seconds":null}`, true}} {
-			there.look()
-			r := here.ask(key, "POST", path, c.body).want(t, c.body, 200)
+			there.refreshNow()
+			r := here.request(key, "POST", path, c.body).want(t, c.body, 200)
 			got := there.signs(id)
-			newest := r.said("secret")
+			newest := r.stringAt("secret")
 			if strings.Contains(c.body, "another-one") {
 				newest = "another-one"
 			}
@@ -61,7 +61,7 @@ func TestAfterTheReplyOfARotationNobodySignsWithoutTheNewSecret(t *testing.T) {
 			if diff := cmp.Diff(want, here.Get(id).Secrets(here.Now())); diff != "" {
 				t.Errorf("rotation %d, this instance: %s", i, diff)
 			}
-			if r.said("secret_last4") != newest[len(newest)-4:] || (r.at("previous_secret_until") != nil) != c.keep {
+			if r.stringAt("secret_last4") != newest[len(newest)-4:] || (r.value("previous_secret_until") != nil) != c.keep {
 				t.Errorf("rotation %d: %s", i, r.text)
 			}
 			last = got
@@ -69,9 +69,9 @@ func TestAfterTheReplyOfARotationNobodySignsWithoutTheNewSecret(t *testing.T) {
 	})
 }
 
-func TestTheOldSecretSignsForItsGrace(t *testing.T) {
+func TestPreviousSecretSignsDuringGrace(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		s.clock.Set(begun)
 		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
 		id, key := made.Webhook.ID, a.keys[schema.Live]
@@ -80,8 +80,8 @@ func TestTheOldSecretSignsForItsGrace(t *testing.T) {
 			next, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: time.Minute}, s.Now())
 			return err
 		})
-		s.look()
-		shown := func() any { return s.ask(key, "GET", "/v1/webhooks/"+id, "").at("previous_secret_until") }
+		s.refreshNow()
+		shown := func() any { return s.request(key, "GET", "/v1/webhooks/"+id, "").value("previous_secret_until") }
 		s.clock.Pass(time.Minute - time.Microsecond)
 		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret, made.Secret}) || shown() != "2026-11-21T06:01:00Z" {
 			t.Errorf("during the grace: %d secrets, until %v", len(got), shown())
@@ -91,11 +91,11 @@ func TestTheOldSecretSignsForItsGrace(t *testing.T) {
 			t.Errorf("after the grace: %d secrets, until %v", len(got), shown())
 		}
 		do(t, s.DB, func(tx *sqlstore.Tx) error {
-			_, _, err := s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: longestGrace + 1}, s.Now())
+			_, _, err := s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: maxGrace + 1}, s.Now())
 			if err == nil {
 				t.Error("a longer grace is taken")
 			}
-			_, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: longestGrace}, s.Now())
+			_, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: maxGrace}, s.Now())
 			return err
 		})
 		if shown() != "2026-11-28T06:01:00Z" {
@@ -104,35 +104,35 @@ func TestTheOldSecretSignsForItsGrace(t *testing.T) {
 	})
 }
 
-func TestTheReplyOfARotationIsHeldBack(t *testing.T) {
+func TestRotationReplyIsDelayed(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		for _, what := range []string{"the first", "the stored one"} {
 			began := time.Now()
-			s.ask(a.keys[schema.Live], "POST", "/v1/webhooks/"+id+"/rotate-secret", "", "Idempotency-Key", "k").want(t, what, 200)
-			if took := time.Since(began); took < rotateHold {
+			s.request(a.keys[schema.Live], "POST", "/v1/webhooks/"+id+"/rotate-secret", "", "Idempotency-Key", "k").want(t, what, 200)
+			if took := time.Since(began); took < rotateDelay {
 				t.Errorf("%s was held back for %s", what, took)
 			}
 		}
 	})
 	// 100 ms are what Fresh leaves to who signs.
-	if rotateHold-freshest < 100*time.Millisecond {
-		t.Errorf("a book may be %s old, and a reply is held back for %s", freshest, rotateHold)
+	if rotateDelay-maxAge < 100*time.Millisecond {
+		t.Errorf("a book may be %s old, and a reply is held back for %s", maxAge, rotateDelay)
 	}
 }
 
-func TestNoSecretIsKeptOpenOrSaidAgain(t *testing.T) {
+func TestSecretsAreEncryptedAndNotRepeated(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		key := a.keys[schema.Live]
-		made := s.ask(key, "POST", "/v1/webhooks", body("", ""), "Idempotency-Key", "k1").want(t, "making", 201)
-		path := "/v1/webhooks/" + made.said("id")
-		next := s.ask(key, "POST", path+"/rotate-secret", "", "Idempotency-Key", "k2").want(t, "rotating", 200)
-		chosen := s.ask(key, "POST", path+"/rotate-secret", `{"secret":"chosen-by-me"}`).want(t, "choosing", 200)
+		made := s.request(key, "POST", "/v1/webhooks", body("", ""), "Idempotency-Key", "k1").want(t, "making", 201)
+		path := "/v1/webhooks/" + made.stringAt("id")
+		next := s.request(key, "POST", path+"/rotate-secret", "", "Idempotency-Key", "k2").want(t, "rotating", 200)
+		chosen := s.request(key, "POST", path+"/rotate-secret", `{"secret":"chosen-by-me"}`).want(t, "choosing", 200)
 		later := chosen.text
 		for _, r := range []reply{
-			s.ask(key, "GET", path, ""), s.ask(key, "GET", "/v1/webhooks", ""), s.ask(key, "PATCH", path, `{"active":false}`), s.ask(key, "POST", path+"/test", ""),
+			s.request(key, "GET", path, ""), s.request(key, "GET", "/v1/webhooks", ""), s.request(key, "PATCH", path, `{"active":false}`), s.request(key, "POST", path+"/test", ""),
 		} {
 			later += r.text
 		}
@@ -141,7 +141,7 @@ func TestNoSecretIsKeptOpenOrSaidAgain(t *testing.T) {
 		if strings.Count(kept, "webhook: ") != 1 || strings.Count(kept, "idempotent_reply: ") != 2 {
 			t.Fatalf("the dump shows less than there is:\n%s", kept)
 		}
-		for what, secret := range map[string]string{"the first": made.said("secret")[6:], "the second": next.said("secret")[6:], "the chosen": "chosen-by-me"} {
+		for what, secret := range map[string]string{"the first": made.stringAt("secret")[6:], "the second": next.stringAt("secret")[6:], "the chosen": "chosen-by-me"} {
 			for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))} {
 				if strings.Contains(kept, form) {
 					t.Errorf("%s stands in the store", what)
@@ -154,15 +154,15 @@ func TestNoSecretIsKeptOpenOrSaidAgain(t *testing.T) {
 				}
 			}
 		}
-		s.ask(key, "DELETE", path, "").want(t, "deleting", 200)
-		if n := one[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE LENGTH(secret) > 0 OR previous_secret IS NOT NULL"); n != 0 {
+		s.request(key, "DELETE", path, "").want(t, "deleting", 200)
+		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE LENGTH(secret) > 0 OR previous_secret IS NOT NULL"); n != 0 {
 			t.Error("the secrets of a deleted webhook are kept")
 		}
 	})
 }
 
 // dump is the text of the tables that hold secrets, bytes as they are and in hex.
-func (s *site) dump() string {
+func (s *cacheFixture) dump() string {
 	s.t.Helper()
 	var all strings.Builder
 	for table, columns := range map[string]int{"webhook": 15, "idempotent_reply": 7, "audit": 11} {
@@ -182,9 +182,9 @@ func (s *site) dump() string {
 	return all.String()
 }
 
-func TestASecretThatCannotBeOpenedStopsOnlyItsOwnWebhook(t *testing.T) {
+func TestUnreadableSecretAffectsOnlyItsWebhook(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		live := a.of(schema.Live)
 		var made []Made
 		for range 8 {
@@ -193,25 +193,25 @@ func TestASecretThatCannotBeOpenedStopsOnlyItsOwnWebhook(t *testing.T) {
 		for _, m := range made[1:] {
 			sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET secret = $2 WHERE id = $1", m.Webhook.ID, []byte("no sealed value"))
 		}
-		s.look()
+		s.refreshNow()
 		if got := s.Get(made[0].Webhook.ID).Secrets(s.Now()); !cmp.Equal(got, []string{made[0].Secret}) {
 			t.Errorf("another webhook has %d secrets", len(got))
 		}
 		bad := made[1].Webhook.ID
-		if got := s.Get(bad).Secrets(s.Now()); got != nil || len(s.told(live, schema.EventQuotaWarning)) != 8 {
+		if got := s.Get(bad).Secrets(s.Now()); got != nil || len(s.matchingIDs(live, schema.EventQuotaWarning)) != 8 {
 			t.Errorf("%d secrets", len(got)) // its deliveries are stored, and wait
 		}
-		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 || s.log.Count("a secret cannot be opened") != 5 || s.log.Count("more secrets") != 1 {
+		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 || s.log.Count("a secret cannot be decrypted") != 5 || s.log.Count("more secrets") != 1 {
 			t.Errorf("the metric counts %v: %s", got, s.log)
 		}
 		// A rotation repairs it, though the old secret stays unknown.
 		key := a.keys[schema.Live]
-		next := s.ask(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
-		if got := s.Get(bad).Secrets(s.Now()); !cmp.Equal(got, []string{next.said("secret")}) || s.figure("vayu_webhook_unreadable_secrets") != 7 {
+		next := s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
+		if got := s.Get(bad).Secrets(s.Now()); !cmp.Equal(got, []string{next.stringAt("secret")}) || s.figure("vayu_webhook_unreadable_secrets") != 7 {
 			t.Errorf("%d secrets", len(got))
 		}
-		s.ask(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
-		s.ask(key, "DELETE", "/v1/webhooks/"+made[2].Webhook.ID, "").want(t, "deleting", 200)
+		s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
+		s.request(key, "DELETE", "/v1/webhooks/"+made[2].Webhook.ID, "").want(t, "deleting", 200)
 		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 5 || len(s.Get(bad).Secrets(s.Now())) != 2 {
 			t.Errorf("the metric counts %v", got)
 		}

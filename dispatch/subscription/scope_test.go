@@ -12,7 +12,7 @@ import (
 )
 
 // keyOf makes a live key of a tenant with webhooks:manage and some other scopes.
-func (s *site) keyOf(a tenant, scopes ...schema.Scope) (key string) {
+func (s *cacheFixture) keyOf(a tenant, scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
 		made, _, err := access.CreateKey(tx, accesstest.Box(s.t),
@@ -20,69 +20,69 @@ func (s *site) keyOf(a tenant, scopes ...schema.Scope) (key string) {
 		key = made.Key
 		return err
 	})
-	s.look()
+	s.refreshNow()
 	return key
 }
 
-func TestASubscriptionNeedsTheReadScopeOfItsTypes(t *testing.T) {
+func TestSubscriptionNeedsReadScopes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		manage, reader := s.keyOf(a), s.keyOf(a, schema.RechargeRead)
 		const path = "/v1/webhooks"
 		body := func(event string) string { return `{"url":"https://shop.example.com/hook","events":["` + event + `"]}` }
 		refused := func(what, key, method, path, body, event string) {
 			t.Helper()
-			r := s.ask(key, method, path, body)
+			r := s.request(key, method, path, body)
 			r.wantError(t, what, 403, schema.InsufficientScope, "events")
-			if !strings.Contains(r.said("error.message"), event) {
-				t.Errorf("%s: the message %q does not name %s", what, r.said("error.message"), event)
+			if !strings.Contains(r.stringAt("error.message"), event) {
+				t.Errorf("%s: the message %q does not name %s", what, r.stringAt("error.message"), event)
 			}
 		}
 		for _, event := range schema.EventTypes {
 			refused("making", manage, "POST", path, body(string(event)), string(event))
 		}
 		refused("making", reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.failed","verification.failed"]}`, "verification.failed")
-		id := s.ask(reader, "POST", path, body("recharge.completed")).want(t, "making", 201).said("id")
+		id := s.request(reader, "POST", path, body("recharge.completed")).want(t, "making", 201).stringAt("id")
 		one := path + "/" + id
 
 		refused("adding a type", reader, "PATCH", one, `{"events":["recharge.completed","quota.warning"]}`, "quota.warning")
 		refused("adding a type", manage, "PATCH", one, `{"events":["recharge.completed","recharge.failed"]}`, "recharge.failed")
 		refused("moving it", manage, "PATCH", one, `{"url":"https://elsewhere.example.com/"}`, "recharge.completed")
 		for _, change := range []string{`{"active":false}`, `{"active":true}`, `{"events":["recharge.completed"]}`, `{"url":"https://shop.example.com/hook"}`} {
-			s.ask(manage, "PATCH", one, change).want(t, change, 200)
+			s.request(manage, "PATCH", one, change).want(t, change, 200)
 		}
-		s.ask(reader, "PATCH", one, `{"events":["recharge.failed","payment.failed"],"url":"https://till.example.com/"}`).want(t, "with the scope", 200)
-		s.ask(manage, "PATCH", one, `{"events":["payment.failed"]}`).want(t, "leaving a type out", 200)
+		s.request(reader, "PATCH", one, `{"events":["recharge.failed","payment.failed"],"url":"https://till.example.com/"}`).want(t, "with the scope", 200)
+		s.request(manage, "PATCH", one, `{"events":["payment.failed"]}`).want(t, "leaving a type out", 200)
 	})
 }
 
-func TestNumbersInClearNeedTheScopeOfRecharges(t *testing.T) {
+func TestClearNumbersNeedRechargeScope(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		manage, reader := s.keyOf(a, schema.AccountRead), s.keyOf(a, schema.RechargeRead)
 		const path = "/v1/webhooks"
 		refused := func(what string, r reply) {
 			t.Helper()
 			r.wantError(t, what, 403, schema.InsufficientScope, "clear_numbers")
 		}
-		refused("making", s.ask(manage, "POST", path, `{"url":"https://shop.example.com/hook","events":["quota.warning"],"clear_numbers":true}`))
-		plain := s.ask(reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.completed"],"clear_numbers":null}`).want(t, "making", 201)
-		if got := plain.at("clear_numbers"); got != nil {
+		refused("making", s.request(manage, "POST", path, `{"url":"https://shop.example.com/hook","events":["quota.warning"],"clear_numbers":true}`))
+		plain := s.request(reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.completed"],"clear_numbers":null}`).want(t, "making", 201)
+		if got := plain.value("clear_numbers"); got != nil {
 			t.Errorf("nobody asked for it: got %v, want none", got)
 		}
-		one := path + "/" + plain.said("id")
-		refused("changing", s.ask(manage, "PATCH", one, `{"clear_numbers":true}`))
-		s.ask(reader, "PATCH", one, `{"clear_numbers":null}`).wantError(t, "null", 400, schema.InvalidRequest, "clear_numbers")
-		if got := s.ask(reader, "PATCH", one, `{"clear_numbers":true}`).want(t, "changing", 200).at("clear_numbers"); got != true {
+		one := path + "/" + plain.stringAt("id")
+		refused("changing", s.request(manage, "PATCH", one, `{"clear_numbers":true}`))
+		s.request(reader, "PATCH", one, `{"clear_numbers":null}`).wantError(t, "null", 400, schema.InvalidRequest, "clear_numbers")
+		if got := s.request(reader, "PATCH", one, `{"clear_numbers":true}`).want(t, "changing", 200).value("clear_numbers"); got != true {
 			t.Errorf("changed: got %v, want true", got)
 		}
-		if got := s.ask(manage, "GET", one, "").want(t, "reading", 200).at("clear_numbers"); got != true {
+		if got := s.request(manage, "GET", one, "").want(t, "reading", 200).value("clear_numbers"); got != true {
 			t.Errorf("read: got %v, want true", got)
 		}
-		if sub := s.Get(plain.said("id")); !sub.ClearNumbers {
+		if sub := s.Get(plain.stringAt("id")); !sub.ClearNumbers {
 			t.Error("the book does not know it")
 		}
-		s.ask(manage, "PATCH", one, `{"url":"https://elsewhere.example.com/"}`).wantError(t, "moving it", 403, schema.InsufficientScope, "events")
-		s.ask(manage, "PATCH", one, `{"clear_numbers":false}`).want(t, "taking it back", 200)
+		s.request(manage, "PATCH", one, `{"url":"https://elsewhere.example.com/"}`).wantError(t, "moving it", 403, schema.InsufficientScope, "events")
+		s.request(manage, "PATCH", one, `{"clear_numbers":false}`).want(t, "taking it back", 200)
 	})
 }

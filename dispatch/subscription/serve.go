@@ -14,10 +14,10 @@ import (
 	"vayu/schema"
 )
 
-// path is where subscriptions are found.
+// path is the path of subscriptions.
 const path = "/v1/webhooks"
 
-// Routes are the endpoints under /v1/webhooks, but for those about deliveries.
+// Routes returns the routes under /v1/webhooks, except those of deliveries.
 func (b *Book) Routes() []httpapi.Route {
 	const (
 		scope = string(schema.WebhooksManage)
@@ -37,11 +37,11 @@ func (b *Book) Routes() []httpapi.Route {
 
 func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
-// changed makes a change and lets this instance know it before the reply does.
+// changed makes a change and refreshes the cache of this instance before the reply.
 func (b *Book) changed(c *httpapi.Call, do access.Changer) (httpapi.Response, error) {
 	resp, err := b.Change(do)(c)
 	if err == nil {
-		_ = b.Refresh(context.WithoutCancel(c.Context())) // counted; follow tells of it, and makes up for it
+		_ = b.Refresh(context.WithoutCancel(c.Context())) // failures are counted, and refreshLoop retries
 	}
 	return resp, err
 }
@@ -121,10 +121,8 @@ func (b *Book) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// rotate answers POST /v1/webhooks/{id}/rotate-secret. The reply says that the
-// new secret signs, so it is held back until that is so: other instances
-// compare their book with the store before they sign, unless they have done so
-// lately, and what was signed a moment ago is on its way.
+// rotate answers POST /v1/webhooks/{id}/rotate-secret. The reply is delayed until all
+// instances sign with the new secret: they refresh their cache before they sign.
 func (b *Book) rotate(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := rotationOf(c)
 	if err != nil {
@@ -134,8 +132,8 @@ func (b *Book) rotate(c *httpapi.Call) (httpapi.Response, error) {
 		made, e, err := b.Rotate(tx, c.Owner(), idOf(c), wanted, b.Now())
 		return shown(http.StatusOK, made), e, err
 	})
-	if err == nil { // also for a stored reply, which may come while the first is held back
-		sleep.For(c.Context(), rotateHold)
+	if err == nil { // also for a stored reply, which may be sent while the first is delayed
+		sleep.For(c.Context(), rotateDelay)
 	}
 	return resp, err
 }

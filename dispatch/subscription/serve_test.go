@@ -15,13 +15,13 @@ import (
 
 var begun = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 
-func TestAWebhookIsMadeShownChangedAndDeleted(t *testing.T) {
+func TestWebhookLifecycle(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		s.clock.Set(begun)
 		key := a.keys[schema.Live]
-		made := s.ask(key, "POST", "/v1/webhooks", `{"url":"https://shop.example.com/hook?a=b","events":["payment.failed","recharge.completed"],"secret":null}`).want(t, "making", 201)
-		id, secret := made.said("id"), made.said("secret")
+		made := s.request(key, "POST", "/v1/webhooks", `{"url":"https://shop.example.com/hook?a=b","events":["payment.failed","recharge.completed"],"secret":null}`).want(t, "making", 201)
+		id, secret := made.stringAt("id"), made.stringAt("secret")
 		if len(secret) != len("whsec_")+43 || made.header.Get("Location") != "/v1/webhooks/"+id {
 			t.Errorf("made: %s %v", made.text, made.header)
 		}
@@ -44,14 +44,14 @@ func TestAWebhookIsMadeShownChangedAndDeleted(t *testing.T) {
 			{"GET", "", shown("https://till.example.com/", `["quota.warning"]`, true, "")},
 			{"DELETE", "", `{"status":"success","id":"` + id + `","deleted":true}`},
 		} {
-			if diff := cmp.Diff(step.want, s.ask(key, step.method, path, step.body).want(t, step.method, 200).text); diff != "" {
+			if diff := cmp.Diff(step.want, s.request(key, step.method, path, step.body).want(t, step.method, 200).text); diff != "" {
 				t.Errorf("%s %s: %s", step.method, step.body, diff)
 			}
 		}
 		for _, method := range []string{"DELETE", "GET"} {
-			s.ask(key, method, path, "").wantError(t, method, 404, schema.NotFound, "id")
+			s.request(key, method, path, "").wantError(t, method, 404, schema.NotFound, "id")
 		}
-		if list := s.ask(key, "GET", "/v1/webhooks", ""); list.text != `{"status":"success","data":[],"has_more":false,"next_cursor":null}` {
+		if list := s.request(key, "GET", "/v1/webhooks", ""); list.text != `{"status":"success","data":[],"has_more":false,"next_cursor":null}` {
 			t.Errorf("the list is %s", list.text)
 		}
 		got := s.audited(a)
@@ -67,9 +67,9 @@ func TestAWebhookIsMadeShownChangedAndDeleted(t *testing.T) {
 
 func TestWebhooksOfOthersDoNotExist(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		other := addTenant(t, s.DB, "two")
-		s.look()
+		s.refreshNow()
 		foreign := s.add(Spec{Owner: other.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		sandbox := s.add(Spec{Owner: a.of(schema.Sandbox), Events: schema.EventTypes}).Webhook.ID
 		own := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
@@ -78,25 +78,25 @@ func TestWebhooksOfOthersDoNotExist(t *testing.T) {
 			foreign, sandbox, "wh_01ARZ3NDEKTSV4RRFFQ69G5FAV", strings.ToLower(own), own + "0", "wh_", "x", "%00", "%FF", strings.Repeat("w", 5000),
 		} {
 			path := "/v1/webhooks/" + id
-			s.ask(key, "GET", path, "").wantError(t, id, 404, schema.NotFound, "id")
-			s.ask(key, "PATCH", path, `{"active":false}`).wantError(t, id, 404, schema.NotFound, "id")
-			s.ask(key, "DELETE", path, "").wantError(t, id, 404, schema.NotFound, "id")
-			s.ask(key, "POST", path+"/rotate-secret", "").wantError(t, id, 404, schema.NotFound, "id")
-			s.ask(key, "POST", path+"/test", "").wantError(t, id, 404, schema.NotFound, "id")
+			s.request(key, "GET", path, "").wantError(t, id, 404, schema.NotFound, "id")
+			s.request(key, "PATCH", path, `{"active":false}`).wantError(t, id, 404, schema.NotFound, "id")
+			s.request(key, "DELETE", path, "").wantError(t, id, 404, schema.NotFound, "id")
+			s.request(key, "POST", path+"/rotate-secret", "").wantError(t, id, 404, schema.NotFound, "id")
+			s.request(key, "POST", path+"/test", "").wantError(t, id, 404, schema.NotFound, "id")
 		}
-		list := s.ask(key, "GET", "/v1/webhooks", "").want(t, "list", 200)
+		list := s.request(key, "GET", "/v1/webhooks", "").want(t, "list", 200)
 		if strings.Count(list.text, `"id"`) != 1 || !strings.Contains(list.text, own) {
 			t.Errorf("the list is %s", list.text)
 		}
-		if n := one[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE active = 1 AND deleted_at IS NULL AND previous_secret IS NULL"); n != 3 {
+		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE active = 1 AND deleted_at IS NULL AND previous_secret IS NULL"); n != 3 {
 			t.Errorf("%d of 3 are as they were", n)
 		}
 	})
 }
 
-func TestTheListGoesOnWhereItStopped(t *testing.T) {
+func TestListPages(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		var want, got []string
 		for range 5 {
 			want = append(want, s.add(Spec{Owner: a.of(schema.Sandbox), Events: schema.EventTypes}).Webhook.ID)
@@ -104,94 +104,94 @@ func TestTheListGoesOnWhereItStopped(t *testing.T) {
 		slices.Sort(want) // of two in one millisecond any may be the first
 		key, path := a.keys[schema.Sandbox], "/v1/webhooks?limit=2"
 		for {
-			list := s.ask(key, "GET", path, "").want(t, path, 200)
-			data, _ := list.at("data").([]any)
+			list := s.request(key, "GET", path, "").want(t, path, 200)
+			data, _ := list.value("data").([]any)
 			for _, w := range data {
 				got = append(got, w.(map[string]any)["id"].(string))
 			}
-			if list.at("has_more") != true {
+			if list.value("has_more") != true {
 				break
 			}
-			path = "/v1/webhooks?limit=2&cursor=" + list.said("next_cursor")
+			path = "/v1/webhooks?limit=2&cursor=" + list.stringAt("next_cursor")
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 		cursor := strings.TrimPrefix(path, "/v1/webhooks?limit=2&")
-		s.ask(a.keys[schema.Live], "GET", "/v1/webhooks?"+cursor, "").wantError(t, "the other world's cursor", 400, schema.InvalidRequest, "cursor")
-		s.ask(key, "GET", "/v1/webhooks?cursor=x&limit=0", "").wantError(t, "a wrong cursor", 400, schema.InvalidRequest, "limit")
-		s.ask(key, "GET", "/v1/webhooks?active=true", "").wantError(t, "a filter", 400, schema.InvalidRequest, "active")
+		s.request(a.keys[schema.Live], "GET", "/v1/webhooks?"+cursor, "").wantError(t, "the other world's cursor", 400, schema.InvalidRequest, "cursor")
+		s.request(key, "GET", "/v1/webhooks?cursor=x&limit=0", "").wantError(t, "a wrong cursor", 400, schema.InvalidRequest, "limit")
+		s.request(key, "GET", "/v1/webhooks?active=true", "").wantError(t, "a filter", 400, schema.InvalidRequest, "active")
 	})
 }
 
-func TestARepeatedCallBringsTheSameSecretAndOneWebhook(t *testing.T) {
+func TestCreateIsIdempotent(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		const body = `{"url":"https://shop.example.com/hook","events":["quota.warning"]}`
 		key := a.keys[schema.Live]
-		first := s.ask(key, "POST", "/v1/webhooks", body, "Idempotency-Key", "k").want(t, "first", 201)
-		again := s.ask(key, "POST", "/v1/webhooks", body, "Idempotency-Key", "k").want(t, "again", 201)
+		first := s.request(key, "POST", "/v1/webhooks", body, "Idempotency-Key", "k").want(t, "first", 201)
+		again := s.request(key, "POST", "/v1/webhooks", body, "Idempotency-Key", "k").want(t, "again", 201)
 		if first.text != again.text || again.header.Get("Idempotent-Replayed") != "true" || again.header.Get("Location") != first.header.Get("Location") {
 			t.Errorf("got %s %v", again.text, again.header)
 		}
-		path := "/v1/webhooks/" + first.said("id") + "/rotate-secret"
-		first = s.ask(key, "POST", path, "", "Idempotency-Key", "r").want(t, "rotating", 200)
-		again = s.ask(key, "POST", path, "", "Idempotency-Key", "r").want(t, "again", 200)
+		path := "/v1/webhooks/" + first.stringAt("id") + "/rotate-secret"
+		first = s.request(key, "POST", path, "", "Idempotency-Key", "r").want(t, "rotating", 200)
+		again = s.request(key, "POST", path, "", "Idempotency-Key", "r").want(t, "again", 200)
 		if first.text != again.text || len(s.audited(a)) != 2 || s.Snapshot().size != 1 {
 			t.Errorf("got %s, want %s", again.text, first.text)
 		}
 	})
 }
 
-func TestATestEventGoesToOneWebhook(t *testing.T) {
+func TestTestEventGoesToOneWebhook(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		key := a.keys[schema.Sandbox]
 		id := s.add(Spec{Owner: a.of(schema.Sandbox), Events: []schema.EventType{"quota.warning", "recharge.failed"}}).Webhook.ID
 		path := "/v1/webhooks/" + id
-		s.ask(key, "PATCH", path, `{"active":false}`).want(t, "pausing", 200)
-		s.ask(key, "POST", path+"/test", "").want(t, "the first type", 202)
-		s.ask(key, "POST", path+"/test", `{"type":null}`).want(t, "the first type", 202)
-		last := s.ask(key, "POST", path+"/test", `{"type":"quota.warning"}`).want(t, "another type", 202)
-		s.ask(key, "POST", path+"/test", `{"type":"payment.failed"}`).wantError(t, "a type of others", 400, schema.InvalidRequest, "type")
-		s.ask(key, "POST", path+"/test", `{"type":"*"}`).wantError(t, "no type", 422, schema.UnknownEventType, "type")
-		s.ask(key, "POST", path+"/test", `{"type":""}`).wantError(t, "no type", 422, schema.UnknownEventType, "type")
-		s.ask(key, "POST", path+"/test", `{"type":7}`).wantError(t, "no text", 400, schema.InvalidRequest, "type")
-		s.ask(key, "POST", path+"/test?type=quota.warning", "").wantError(t, "a parameter", 400, schema.InvalidRequest, "type")
-		events := one[int64](t, s.DB, "SELECT COUNT(*) FROM event WHERE type = 'recharge.failed' AND mode = 'sandbox'")
+		s.request(key, "PATCH", path, `{"active":false}`).want(t, "pausing", 200)
+		s.request(key, "POST", path+"/test", "").want(t, "the first type", 202)
+		s.request(key, "POST", path+"/test", `{"type":null}`).want(t, "the first type", 202)
+		last := s.request(key, "POST", path+"/test", `{"type":"quota.warning"}`).want(t, "another type", 202)
+		s.request(key, "POST", path+"/test", `{"type":"payment.failed"}`).wantError(t, "a type of others", 400, schema.InvalidRequest, "type")
+		s.request(key, "POST", path+"/test", `{"type":"*"}`).wantError(t, "no type", 422, schema.UnknownEventType, "type")
+		s.request(key, "POST", path+"/test", `{"type":""}`).wantError(t, "no type", 422, schema.UnknownEventType, "type")
+		s.request(key, "POST", path+"/test", `{"type":7}`).wantError(t, "no text", 400, schema.InvalidRequest, "type")
+		s.request(key, "POST", path+"/test?type=quota.warning", "").wantError(t, "a parameter", 400, schema.InvalidRequest, "type")
+		events := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM event WHERE type = 'recharge.failed' AND mode = 'sandbox'")
 		var webhook string
-		if webhook = one[string](t, s.DB, "SELECT webhook_id FROM delivery WHERE id = $1 AND event_id = $2", last.said("delivery_id"), last.said("event_id")); webhook != id || events != 2 {
+		if webhook = queryValue[string](t, s.DB, "SELECT webhook_id FROM delivery WHERE id = $1 AND event_id = $2", last.stringAt("delivery_id"), last.stringAt("event_id")); webhook != id || events != 2 {
 			t.Errorf("%d events of the first type, the last went to %s", events, webhook)
 		}
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE event RENAME TO event_away")
-		s.ask(key, "POST", path+"/test", "").wantError(t, "a dispatcher that fails", 500, schema.InternalError, "")
+		s.request(key, "POST", path+"/test", "").wantError(t, "a dispatcher that fails", 500, schema.InternalError, "")
 		if got := len(s.audited(a)); got != 0 { // of the live world
 			t.Errorf("%d rows in the other world", got)
 		}
 	})
 }
 
-func TestTheScopeIsNeeded(t *testing.T) {
+func TestScopeIsRequired(t *testing.T) {
 	t.Parallel()
-	for _, r := range newSite(t, nil).Routes() {
+	for _, r := range newFixture(t, nil).Routes() {
 		if r.Scope != string(schema.WebhooksManage) {
 			t.Errorf("%s %s needs %q", r.Method, r.Path, r.Scope)
 		}
 	}
 }
 
-func TestAnAccountIsToldOfABacklog(t *testing.T) {
+func TestBacklogReportIsShown(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *site, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		key := a.keys[schema.Live]
-		if r := s.ask(key, "GET", "/v1/webhooks/"+id, "").want(t, "the webhook", 200); strings.Contains(r.text, "backlog") {
+		if r := s.request(key, "GET", "/v1/webhooks/"+id, "").want(t, "the webhook", 200); strings.Contains(r.text, "backlog") {
 			t.Errorf("there is a backlog before there is one: %s", r.text)
 		}
 		sqlstoretest.Exec(t, s.DB, "INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, 100000, 12)", id, begun.UnixMicro())
 		for _, path := range []string{"/v1/webhooks/" + id, "/v1/webhooks"} {
 			const want = `"backlog":{"limit":100000,"failed":12,"reached_at":"2026-11-21T06:00:00Z"}`
-			if r := s.ask(key, "GET", path, "").want(t, path, 200); !strings.Contains(r.text, want) {
+			if r := s.request(key, "GET", path, "").want(t, path, 200); !strings.Contains(r.text, want) {
 				t.Errorf("%s: got %s, want %s in it", path, r.text, want)
 			}
 		}

@@ -6,26 +6,26 @@ import (
 	"vayu/schema"
 )
 
-// unread is the revision of a book that nothing was read into: that of no store.
+// unread is the revision of an empty cache; no store has it.
 const unread = math.MinInt64
 
-// Snapshot is the book at one moment. It never changes.
+// Snapshot is an immutable state of the cache.
 type Snapshot struct {
-	revision   int64 // of the store; everything up to it is here
+	revision   int64 // of the store
 	byID       table[*Subscription]
-	byOwner    [len(schema.Worlds)]table[*holding]
-	size       int // subscriptions that are not deleted
-	unreadable int // of these, such as cannot sign with every secret they have
+	byOwner    [len(schema.Worlds)]table[*ownerEntry]
+	size       int // without deleted subscriptions
+	unreadable int // those with a secret that cannot be decrypted
 }
 
-// holding is the subscriptions of one owner by what they want, each list in the
-// order of ids. Deleted ones are in none.
-type holding struct {
+// ownerEntry has the subscriptions of an owner by event type, sorted by id, without
+// deleted ones.
+type ownerEntry struct {
 	byEvent map[schema.EventType][]*Subscription
 }
 
-// Matching is which subscriptions want an event; deleted ones do not, paused ones
-// do. The caller must not change it.
+// Matching returns the subscriptions to an event type, including paused ones but not
+// deleted ones. The result is read-only.
 func (s *Snapshot) Matching(account string, world schema.World, event schema.EventType) []*Subscription {
 	h := s.byOwner[world].get(account)
 	if h == nil {

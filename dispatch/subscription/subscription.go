@@ -1,5 +1,5 @@
-// Package subscription is who wants to be told what: the subscriptions of all
-// accounts, in the store and in memory, and the endpoints that change them.
+// Package subscription manages webhook subscriptions: their table, a cache of it in
+// memory, and the API that changes them.
 package subscription
 
 import (
@@ -19,18 +19,17 @@ import (
 	"vayu/schema"
 )
 
-// Config is what a Book is made of.
+// Config configures a Cache.
 type Config struct {
 	DB  *sqlstore.DB
 	Box *encryption.Box
 	// Change makes handlers of changes: access.Service.Change.
 	Change func(access.Changer) httpapi.Handler
-	// Check judges URLs: guard.Guard.Check.
+	// Check validates URLs: ssrf.Guard.Check.
 	Check func(url string) (*url.URL, error)
-	// Test stores a test event and its one delivery: the event's and the
-	// delivery's id.
+	// Test stores a test event with one delivery and returns their ids.
 	Test func(tx *sqlstore.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
-	// Limits are how many subscriptions an account may have.
+	// Limits are the limits of subscriptions per account.
 	Limits  Limits
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -38,15 +37,15 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Limits are how many subscriptions an account may have. An account that has more keeps
-// them; it can make none.
+// Limits limit the subscriptions of an account. An account above its limit keeps its
+// subscriptions but cannot create more.
 type Limits struct {
 	Sandbox int            // 0 for Most
 	Plans   map[string]int // in the live world; nil for Most
-	Others  int            // of a plan that is not in Plans
+	Others  int            // of a plan that Plans lacks
 }
 
-// of is the limit of an account of a plan in a world.
+// of returns the limit of an account with a plan in a world.
 func (l Limits) of(plan string, world schema.World) int {
 	switch most, known := l.Plans[plan]; {
 	case world == schema.Sandbox && l.Sandbox > 0:
@@ -60,39 +59,38 @@ func (l Limits) of(plan string, world schema.World) int {
 	}
 }
 
-// Subscription is a subscription as it is in the store. It is never changed: a
-// new one takes its place.
+// Subscription is a subscription as stored. It is immutable; a change creates a new one.
 type Subscription struct {
 	ID      string
 	Account string
 	World   schema.World
 	URL     string
-	Host    string             // of the URL, with its port, in lower case
+	Host    string             // host and port of the URL, in lower case
 	Events  []schema.EventType // in the order of schema.EventTypes
 	Active  bool               // false: paused, deliveries wait
 	Deleted bool
 	Version string
-	// ClearNumbers sends recharge.* events with numbers in clear.
+	// ClearNumbers includes unmasked numbers in recharge.* events.
 	ClearNumbers bool
 
 	createdAt int64 // microseconds
-	// secrets are the one that signs, and the one before it if there was a
-	// rotation with a grace; none when it cannot be opened.
+	// secrets are the current secret and, during the grace of a rotation, the previous
+	// queryValue. They are empty if decryption failed.
 	secrets       []string
 	previousUntil int64 // microseconds
-	unreadable    bool  // a secret in the store cannot be opened
+	unreadable    bool  // a stored secret cannot be decrypted
 	revision      int64
 }
 
-// Saw reports whether it was there when something happened. An event may come a month
-// later: from a topic that is read once more, or by a replay.
+// Saw reports whether the subscription existed at a time. An event may be delivered a
+// month after its creation, after a replay or an offset reset.
 func (s *Subscription) Saw(at time.Time) bool {
 	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
 }
 
-// Secrets are what signs an attempt at a time, the newest first. There is none
-// for a subscription that is deleted, or whose secret cannot be opened: then no
-// attempt may be made, and its deliveries wait. The caller must not change them.
+// Secrets returns the secrets that sign an attempt at a time, newest first. It returns
+// none if the subscription is deleted or decryption failed; attempts then have to wait.
+// The result is read-only.
 func (s *Subscription) Secrets(now time.Time) []string {
 	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
 		return s.secrets[:1]
@@ -100,24 +98,25 @@ func (s *Subscription) Secrets(now time.Time) []string {
 	return s.secrets
 }
 
-// owner is whose subscription it is.
+// owner returns the owner of the subscription.
 func (s *Subscription) owner() schema.Owner { return schema.Owner{Account: s.Account, World: s.World} }
 
-// Book holds every subscription in memory, and follows the store.
+// Cache holds all subscriptions in memory and refreshes them from the store. It is safe
+// for concurrent use.
 type Book struct {
 	Config
 
-	now      atomic.Pointer[Snapshot]
-	looking  chan struct{}             // holds one token during a look at the store
-	lookedAt atomic.Pointer[time.Time] // the begin of the last look that succeeded
-	made     time.Time
-	gone     []departed // deleted subscriptions that are still in memory; of who looks
-	metrics  *metrics
-	known    chan struct{} // closed when the subscriptions are known
-	most     time.Duration // of one question to the store
+	snapshot     atomic.Pointer[Snapshot]
+	refreshing   chan struct{}             // mutex of refreshes, capacity one
+	refreshedAt  atomic.Pointer[time.Time] // start of the last successful refresh
+	made         time.Time
+	deleted      []deletedEntry // deleted subscriptions still in memory; guarded by refreshing
+	metrics      *metrics
+	ready        chan struct{} // closed after the first refresh
+	queryTimeout time.Duration // timeout of a query
 }
 
-// New returns an empty book. It fails when a metric is registered already.
+// New returns an empty cache. It fails if a metric is already registered.
 func New(c Config) (*Book, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -125,8 +124,8 @@ func New(c Config) (*Book, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Book{Config: c, looking: make(chan struct{}, 1), made: c.Now(), known: make(chan struct{}), most: lookMost}
-	b.now.Store(&Snapshot{revision: unread})
+	b := &Book{Config: c, refreshing: make(chan struct{}, 1), made: c.Now(), ready: make(chan struct{}), queryTimeout: queryTimeout}
+	b.snapshot.Store(&Snapshot{revision: unread})
 	var err error
 	if b.metrics, err = newMetrics(b, c.Metrics); err != nil {
 		return nil, err
@@ -134,30 +133,29 @@ func New(c Config) (*Book, error) {
 	return b, nil
 }
 
-// Run follows the store, and deletes rows that nobody needs any more, until ctx
-// ends. It waits for a store that is away, and returns nil.
+// Run refreshes the cache and purges unused rows until ctx ends. It retries after errors
+// of the store and returns nil.
 func (b *Book) Run(ctx context.Context) error {
-	b.begin(ctx)
+	b.loadFirst(ctx)
 	var parts sync.WaitGroup
-	parts.Go(func() { b.follow(ctx) })
+	parts.Go(func() { b.refreshLoop(ctx) })
 	parts.Go(func() { b.purge(ctx) })
 	parts.Wait()
 	return nil
 }
 
-// Ready waits until the subscriptions are known.
+// Ready waits for the first refresh.
 func (b *Book) Ready(ctx context.Context) error {
 	select {
-	case <-b.known:
+	case <-b.ready:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Snapshot returns the book as it is now.
-func (b *Book) Snapshot() *Snapshot { return b.now.Load() }
+// Snapshot returns the current content of the cache.
+func (b *Book) Snapshot() *Snapshot { return b.snapshot.Load() }
 
-// Get returns a subscription by its id, deleted ones too for some minutes; nil
-// when there is none.
+// Get returns a subscription by id, or nil. Deleted ones stay for some minutes.
 func (b *Book) Get(id string) *Subscription { return b.Snapshot().byID.get(id) }

@@ -61,7 +61,7 @@ func vectors() []vector {
 }
 
 // What a reader copies must tell the genuine from the rest.
-func TestThePagesVerifiers(t *testing.T) {
+func TestDocumentedVerifiers(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -83,7 +83,7 @@ func TestThePagesVerifiers(t *testing.T) {
 			}
 			program, err := exec.LookPath(c.program)
 			if err != nil {
-				missing(t, c.program, err)
+				skipMissing(t, c.program, err)
 			}
 			harness, err := os.ReadFile(filepath.Join("testdata", c.harness))
 			if err != nil {
@@ -103,13 +103,13 @@ func TestThePagesVerifiers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			judge(t, dir, program, c.args)
+			runVerifier(t, dir, program, c.args)
 		})
 	}
 }
 
 // judge runs a verifier over the vectors.
-func judge(t *testing.T, dir, program string, args []string) {
+func runVerifier(t *testing.T, dir, program string, args []string) {
 	t.Helper()
 	all := vectors()
 	in, err := json.Marshal(all)
@@ -137,7 +137,7 @@ func judge(t *testing.T, dir, program string, args []string) {
 }
 
 // The package must judge the same.
-func TestThePackageAgreesWithThePage(t *testing.T) {
+func TestPackageMatchesDocumentation(t *testing.T) {
 	t.Parallel()
 	for _, v := range vectors() {
 		if err := webhook.Verify(v.Body, v.Header, time.Unix(v.Now, 0), v.Secret); (err == nil) != v.want {
@@ -147,7 +147,7 @@ func TestThePackageAgreesWithThePage(t *testing.T) {
 }
 
 // A customer copies this folder alone.
-func TestItImportsNothingOfVayu(t *testing.T) {
+func TestImportsNothingOfVayu(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {

@@ -10,34 +10,32 @@ import (
 	"time"
 )
 
-// DefaultLimit is how long a body may be when a Receiver says nothing: 1 MiB,
-// far more than any event has.
+// DefaultLimit is the default maximum size of a body: 1 MiB, far more than any event.
 const DefaultLimit = 1 << 20
 
-// ErrTooLarge says that a body is longer than the Receiver takes.
+// ErrTooLarge means that a body exceeds the limit of the Receiver.
 var ErrTooLarge = errors.New("the body is too large")
 
-// ErrNoEvent says that a body is signed and holds no event.
-var ErrNoEvent = errors.New("the body is no event")
+// ErrNoEvent means that a body is signed but is not an event.
+var ErrNoEvent = errors.New("the body is not an event")
 
-// Receiver reads deliveries from requests. The zero value knows no secret and so
-// refuses all of them. It can be used by many goroutines at once.
+// Receiver verifies deliveries in requests. The zero value has no secret and rejects all
+// of them. It is safe for concurrent use.
 type Receiver struct {
-	// Secrets are those under which a delivery may be signed: one, or two while the
-	// old one is being replaced.
+	// Secrets are the accepted secrets: one, or two during a rotation.
 	Secrets []string
-	// Tolerance is how far the time of a signature may be off; 0 means the
-	// Tolerance of the package.
+	// Tolerance is the maximum difference between the time of a signature and the clock;
+	// 0 means the Tolerance of the package.
 	Tolerance time.Duration
-	// Limit is the most bytes that a body may have; 0 means DefaultLimit.
+	// Limit is the maximum size of a body in bytes; 0 means DefaultLimit.
 	Limit int64
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Event is what a delivery carries (spec 2.6).
+// Event is the event of a delivery.
 type Event struct {
-	ID         string          `json:"id"` // the same whenever the event comes again
+	ID         string          `json:"id"` // the same in every delivery of the event
 	Type       string          `json:"type"`
 	Created    int64           `json:"created"` // Unix seconds
 	APIVersion string          `json:"api_version"`
@@ -56,8 +54,8 @@ func (v Receiver) Verify(body []byte, header string) error {
 	return verify(body, header, now(), tolerance, v.Secrets)
 }
 
-// Read returns the body of a request once its signature holds; with an error there
-// is none. Errors are those of Verify, ErrTooLarge, and what reading says.
+// Read returns the body of a request with a valid signature. Errors are those of Verify,
+// ErrTooLarge, and read errors.
 func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	limit := v.Limit
 	if limit == 0 {
@@ -67,7 +65,7 @@ func (v Receiver) Read(r *http.Request) ([]byte, error) {
 		return nil, ErrTooLarge
 	}
 	var body []byte
-	if r.Body != nil { // one that no server has made may have none
+	if r.Body != nil { // a request built without a server may have no body
 		var err error
 		if body, err = io.ReadAll(io.LimitReader(r.Body, limit+1)); err != nil {
 			return nil, fmt.Errorf("reading the body: %w", err)
@@ -76,16 +74,15 @@ func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	if int64(len(body)) > limit {
 		return nil, ErrTooLarge
 	}
-	// Several lines are one list (RFC 9110, 5.3); two times in it are refused.
+	// Several header lines are one list (RFC 9110, 5.3); a second time in it is rejected.
 	if err := v.Verify(body, strings.Join(r.Header.Values(Header), ",")); err != nil {
 		return nil, err
 	}
 	return body, nil
 }
 
-// Event returns the event of a request once its signature holds. Errors are those
-// of Read, and ErrNoEvent. Answer 2xx within 5 seconds, and do nothing a second
-// time for an ID that was there before.
+// Event returns the event of a request with a valid signature. Errors are those of Read,
+// and ErrNoEvent. Reply with 2xx within 5 seconds, and process each ID only once.
 func (v Receiver) Event(r *http.Request) (Event, error) {
 	body, err := v.Read(r)
 	if err != nil {

@@ -25,7 +25,7 @@ func delivery(body []byte, headers ...string) *http.Request {
 	return r
 }
 
-func TestReceiverReadsWhatIsSigned(t *testing.T) {
+func TestReceiverReadsSignedBody(t *testing.T) {
 	t.Parallel()
 	v := webhook.Receiver{Secrets: []string{secret}, Now: func() time.Time { return noon }}
 	got, err := v.Event(delivery(event, webhook.Sign(event, noon, secret)))
@@ -43,7 +43,7 @@ func TestReceiverReadsWhatIsSigned(t *testing.T) {
 	}
 }
 
-func TestReceiverRefuses(t *testing.T) {
+func TestReceiverRejects(t *testing.T) {
 	t.Parallel()
 	now := func() time.Time { return noon }
 	usual := webhook.Receiver{Secrets: []string{secret}, Now: now}

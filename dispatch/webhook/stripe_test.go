@@ -47,7 +47,7 @@ func TestStripeForNodeAccepts(t *testing.T) {
 		_, err = os.Stat(filepath.Join("..", "..", "node_modules", "stripe"))
 	}
 	if err != nil {
-		missing(t, "node and stripe (npm ci)", err)
+		skipMissing(t, "node and stripe (npm ci)", err)
 	}
 	type signed struct {
 		Body   []byte `json:"body"`
@@ -79,7 +79,7 @@ func TestStripeForNodeAccepts(t *testing.T) {
 }
 
 // missing skips a test on a machine that lacks something, and fails it in CI.
-func missing(t *testing.T, what string, err error) {
+func skipMissing(t *testing.T, what string, err error) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("%s: %v", what, err)

@@ -11,31 +11,30 @@ import (
 	"time"
 )
 
-// Tolerance is how far the time of a signature may be from the receiver's clock
-// (spec 5.4), in the past and, since clocks differ, in the future.
+// Tolerance is the maximum difference between the time of a signature and the receiver's
+// clock, in both directions.
 const Tolerance = 5 * time.Minute
 
-// What can be wrong with a signature. Each wants another thing to be done: the
-// first two come from something else than the service, ErrMismatch from a wrong
-// secret or a body that has changed on its way, ErrTooOld and ErrTooNew from a
-// wrong clock or somebody who sends a recording.
+// Errors of a signature. ErrNoSignature and ErrMalformed mean that another program sent
+// the request. ErrMismatch means a wrong secret or a modified body. ErrTooOld and
+// ErrTooNew mean a wrong clock or a replayed request.
 var (
 	ErrNoSignature = errors.New("the request carries no " + Header)
 	ErrMalformed   = errors.New("the " + Header + " is not of the form t=…,v1=…")
 	ErrMismatch    = errors.New("no signature is that of the body under a known secret")
 	ErrTooOld      = errors.New("the signature is too old")
 	ErrTooNew      = errors.New("the signature is of the future")
-	// ErrNoSecret says that the receiver has none, or an empty one, with which
-	// everybody could sign.
+	// ErrNoSecret means that the receiver has no secret, or an empty one, with which
+	// anyone could sign.
 	ErrNoSecret = errors.New("a secret is missing")
 )
 
-// Verify says whether a body is signed, under any of the secrets, no longer than
-// Tolerance ago. The body must be the bytes as they came. An error is one of
-// those above, for errors.Is; the body must not be used then.
+// Verify reports whether a body has a signature by one of the secrets that is not older
+// than Tolerance. The body must be the bytes as received. Errors match those above with
+// errors.Is; after an error the body must not be used.
 //
-// A header may hold several signatures, as it does while a secret is being
-// replaced; one that holds is enough. Schemes other than v1 are ignored.
+// A header may have several signatures, as during a rotation; one valid signature is
+// enough. Schemes other than v1 are ignored.
 func Verify(body []byte, header string, now time.Time, secrets ...string) error {
 	return verify(body, header, now, Tolerance, secrets)
 }
@@ -58,12 +57,12 @@ func verify(body []byte, header string, now time.Time, tolerance time.Duration, 
 	if found == 0 {
 		return ErrMismatch
 	}
-	// What is left is the service's own word, so the sender may know what is wrong.
+	// The signature is valid, so the error may tell the sender details.
 	at, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
 		return ErrMalformed
 	}
-	age := now.Sub(time.Unix(at, 0)) // stops at the ends of Duration, 292 years
+	age := now.Sub(time.Unix(at, 0)) // saturates at the limits of Duration, 292 years
 	switch {
 	case age > tolerance:
 		return fmt.Errorf("%w: %s", ErrTooOld, age.Round(time.Second))
@@ -73,12 +72,11 @@ func verify(body []byte, header string, now time.Time, tolerance time.Duration, 
 	return nil
 }
 
-// mostDigits keep a time within 10 years of 30,000; nothing real is longer, and
-// no arithmetic on it can overflow.
-const mostDigits = 12
+// maxDigits limits the time to the next 30,000 years, so that arithmetic cannot overflow.
+const maxDigits = 12
 
-// parse returns the digits of a header's time. The header has at least one v1 of
-// the right length then.
+// parse returns the digits of the time in a header. It ensures at least one v1 of the
+// right length.
 func parse(header string) (stamp string, err error) {
 	if header == "" {
 		return "", ErrNoSignature
@@ -107,11 +105,11 @@ func digits(text string) bool {
 			return false
 		}
 	}
-	return text != "" && len(text) <= mostDigits
+	return text != "" && len(text) <= maxDigits
 }
 
-// holds is 1 when one of the signatures is sum, else 0. How long it takes depends
-// on what the header says and not on what it should say.
+// holds returns 1 if one of the signatures is sum, otherwise 0. Its duration depends only
+// on the header, not on sum.
 func holds(signatures string, sum [sha256.Size]byte) int {
 	found := 0
 	var want, have [2 * sha256.Size]byte

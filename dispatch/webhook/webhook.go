@@ -1,5 +1,5 @@
-// Package webhook signs deliveries and verifies them. A receiver written in Go
-// needs nothing else of Vayu.
+// Package webhook signs and verifies deliveries. A receiver in Go needs only this package
+// of Vayu.
 package webhook
 
 import (
@@ -12,12 +12,12 @@ import (
 // Header is the name of the header that carries signatures.
 const Header = "X-SERVICE-Signature"
 
-// stackSize is how much of a header is put together without an allocation: that
-// of three secrets.
+// stackSize is the size of a header that is built without an allocation: one with three
+// secrets.
 const stackSize = 224
 
-// Sign returns the value of the header for a body: t=…,v1=… with one v1 for each
-// secret (spec 5.4). The key is the secret as it is written, its prefix included.
+// Sign returns the value of the header for a body: t=…,v1=… with one v1 for each secret.
+// The key is the whole secret including its prefix.
 func Sign(body []byte, at time.Time, secrets ...string) string {
 	var stack [stackSize]byte
 	header := strconv.AppendInt(append(stack[:0], "t="...), at.Unix(), 10)
@@ -29,9 +29,9 @@ func Sign(body []byte, at time.Time, secrets ...string) string {
 	return string(header)
 }
 
-// mac is the HMAC-SHA256 (RFC 2104) of the time, a dot and the body. It does what
-// crypto/hmac does, which allocates ten times for a message; a signature for
-// each attempt is the only work on the hot path that is more than copying.
+// mac is the HMAC-SHA256 (RFC 2104) of the time, a dot and the body. crypto/hmac would
+// allocate ten times for each message. The signature is the most expensive work of an
+// attempt.
 func mac[T string | []byte](secret string, stamp T, body []byte) [sha256.Size]byte {
 	const inner, outer = 0x36, 0x5c
 	var key [sha256.BlockSize]byte

@@ -56,7 +56,7 @@ func FuzzSign(f *testing.F) {
 }
 
 // It runs for each attempt of each delivery.
-func TestSigningAllocatesItsResultOnly(t *testing.T) {
+func TestSignAllocatesOnlyResult(t *testing.T) {
 	got := testing.AllocsPerRun(100, func() { webhook.Sign(event, noon, secret, other) })
 	if got > 1 {
 		t.Errorf("signing allocates %v times", got)

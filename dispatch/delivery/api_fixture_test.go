@@ -1,0 +1,236 @@
+package delivery_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// site is a service with its store and its HTTP side, and an account with a key
+// of each world.
+type apiFixture struct {
+	*delivery.Service
+
+	t       *testing.T
+	reg     *prometheus.Registry
+	url     string
+	account string
+	keys    [len(schema.Worlds)]string
+	micros  atomic.Int64 // the clock
+	mu      sync.Mutex
+	woken   []string
+	events  int
+}
+
+// eachSite runs a test on both engines.
+func eachFixture(t *testing.T, do func(t *testing.T, s *apiFixture)) {
+	t.Helper()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newFixture(t, db)) })
+}
+
+func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
+	t.Helper()
+	box := accesstest.ClaimedBox(t, db)
+	s := &apiFixture{t: t, reg: prometheus.NewRegistry()}
+	s.micros.Store(start.UnixMicro())
+	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }
+	plans := map[string]int64{"unlimited": 0}
+	service, err := access.New(access.Config{DB: db, Box: box, Settings: access.Settings{Plans: plans}, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, db, func(tx *sqlstore.Tx) error {
+		h, _, err := access.CreateAccount(tx, plans, "default", "unlimited", now())
+		if err != nil {
+			return err
+		}
+		s.account = h.ID
+		for _, world := range schema.Worlds {
+			made, _, err := access.CreateKey(tx, box, access.KeySpec{Account: h.ID, World: world, Scopes: schema.Scopes}, now())
+			if err != nil {
+				return err
+			}
+			s.keys[world] = made.Key
+		}
+		return nil
+	})
+	s.Service, err = delivery.New(delivery.Config{DB: db, Box: box, Change: service.Change, Metrics: s.reg, Now: now, Wake: func(webhook string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.woken = append(s.woken, webhook)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(running) }()
+	if err := service.Ready(running); err != nil {
+		t.Fatal(err)
+	}
+	handler, err := httpapi.New(httpapi.Config{Routes: s.Routes(), Access: service})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(httpapitest.Checked(t, handler))
+	s.url = server.URL
+	t.Cleanup(func() {
+		server.Close()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// pass moves the clock on.
+func (s *apiFixture) advance(d time.Duration) { s.micros.Add(d.Microseconds()) }
+
+// webhook makes a subscription of the account's, and returns its id.
+func (s *apiFixture) webhook(world schema.World, n int) string {
+	s.t.Helper()
+	id := fmt.Sprintf("wh_01KAHR3M5Q7S9V1X3Z5B7D%04d", n)
+	addWebhook(s.t, s.DB, s.account, world, id)
+	return id
+}
+
+// delivery stores a delivery of a fresh event, waiting.
+func (s *apiFixture) delivery(world schema.World, webhook string) delivery.Row {
+	s.t.Helper()
+	s.events++
+	e := addEvent(s.t, s.DB, s.account, world, fmt.Sprintf("evt_01KAHR3M5Q7S9V1X3Z5B7D%04d", s.events))
+	return insert(s.t, s.DB, []delivery.Order{{Event: e, Webhook: webhook, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
+}
+
+// finished stores a delivery that has ended in a state, after its last attempt.
+func (s *apiFixture) finished(world schema.World, webhook string, status int) delivery.Row {
+	s.t.Helper()
+	r := s.delivery(world, webhook)
+	sqlstoretest.Exec(s.t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
+	r.Attempts = 7
+	if stale := record(s.t, s.DB, s.Now(), outcome(&r, "token", status, s.Now())); stale != 0 {
+		s.t.Fatal("stale")
+	}
+	return r
+}
+
+// reply is what came back.
+type reply struct {
+	status int
+	header http.Header
+	text   string
+}
+
+func (s *apiFixture) do(world schema.World, method, path, body string, header ...string) reply {
+	s.t.Helper()
+	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if body == "" {
+		req.Body = http.NoBody
+	} else {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Authorization", "Bearer "+s.keys[world])
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return reply{resp.StatusCode, resp.Header, string(text)}
+}
+
+func (s *apiFixture) liveRequest(method, path, body string) reply {
+	s.t.Helper()
+	return s.do(schema.Live, method, path, body)
+}
+
+// refused demands a refusal whose message has a word in it.
+func (r reply) refused(t *testing.T, what string, status int, code schema.Code, field, word string) {
+	t.Helper()
+	var body schema.ProblemBody
+	if err := json.Unmarshal([]byte(r.text), &body); err != nil || r.status != status || body.Error.Code != code || body.Error.Field != field || !strings.Contains(body.Message, word) {
+		t.Errorf("%s: got %d %s, want %d, %s about %q with %q", what, r.status, r.text, status, code, field, word)
+	}
+}
+
+// read reads a reply of a status.
+func read[T any](t *testing.T, r reply, status int) (v T) {
+	t.Helper()
+	if r.status != status {
+		t.Fatalf("got %d %s, want %d", r.status, r.text, status)
+	}
+	if err := json.Unmarshal([]byte(r.text), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// walk goes through all pages of a list.
+func (s *apiFixture) walk(world schema.World, path string) (ids []string) {
+	s.t.Helper()
+	between := "?"
+	if strings.Contains(path, "?") {
+		between = "&"
+	}
+	for next := ""; ; {
+		list := read[schema.List[schema.Delivery]](s.t, s.do(world, "GET", path+next, ""), 200)
+		for _, d := range list.Data {
+			ids = append(ids, d.ID)
+		}
+		if list.NextCursor == nil {
+			return ids
+		}
+		next = between + "cursor=" + *list.NextCursor
+	}
+}
+
+// counter reads one of the service's counters.
+func (s *apiFixture) counter(name string) float64 {
+	s.t.Helper()
+	return counter(s.t, s.reg, name)
+}
+
+// counter reads a counter.
+func counter(t *testing.T, reg *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return 0
+}

@@ -1,0 +1,160 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/internal/sqlstore"
+)
+
+const (
+	// boundEvery is how often the backlog of each webhook is compared with the limit. It
+	// reads an index entry per waiting delivery up to the limit, and rows only beyond it.
+	boundEvery = 10 * time.Second
+	// deadAfter is the time without an acknowledgement after which a failing endpoint is
+	// dead.
+	deadAfter = 10 * time.Minute
+	// boundMost is how many ids of the oldest deliveries are read at once.
+	boundMost = 10_000
+)
+
+const (
+	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
+	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
+	// selectFailing reads the creation of the oldest waiting delivery with a failed
+	// attempt.
+	selectFailing = "SELECT min(created_at) FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0"
+	// selectAcknowledged reads the time of the newest acknowledged delivery. It scans the
+	// waiting deliveries after it.
+	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
+	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
+	// selectOldest sorts all waiting deliveries; it runs only beyond the limit.
+	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
+	// recordBacklog adds to the backlog report that the account reads.
+	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
+	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
+)
+
+// failOldest fails waiting deliveries without an attempt in flight. Like all failed
+// deliveries, they can be retried manually.
+var failOldest = sqlstore.Group(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
+	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
+
+// bound fails the oldest deliveries of each paused or dead webhook beyond the limit.
+// Deliveries that wait because this service is late are kept. It is idempotent, also
+// across instances.
+func (s *Service) bound(ctx context.Context) error {
+	if s.Backlog == 0 {
+		return nil
+	}
+	lanes, err := Lanes(s.DB.View(ctx))
+	if err != nil {
+		return err
+	}
+	for _, l := range lanes {
+		var due int64
+		err := s.DB.View(ctx).QueryRow(selectBeyond, l.Webhook, s.Backlog).Scan(&due)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		var dead bool
+		if err == nil {
+			dead, err = s.dead(ctx, l.Webhook)
+		}
+		if err == nil && dead {
+			err = s.boundOne(ctx, l.Webhook)
+		}
+		if err != nil {
+			return fmt.Errorf("bounding the backlog of %s: %w", l.Webhook, err)
+		}
+	}
+	return nil
+}
+
+// dead reports whether a webhook is paused, or fails and has not acknowledged for
+// deadAfter.
+func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
+	view := s.DB.View(ctx)
+	var active bool
+	var failing sql.Null[int64]
+	if err := view.QueryRow(selectActive, webhook).Scan(&active); err != nil || !active {
+		return err == nil, err
+	}
+	before := s.Now().Add(-deadAfter).UnixMicro()
+	if err := view.QueryRow(selectFailing, webhook).Scan(&failing); err != nil || !failing.Valid || failing.V > before {
+		return false, err
+	}
+	var acknowledged int64
+	err := view.QueryRow(selectAcknowledged, webhook).Scan(&acknowledged)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
+	return acknowledged <= before, err
+}
+
+// boundOne fails the deliveries of one webhook beyond the limit.
+func (s *Service) boundOne(ctx context.Context, webhook string) error {
+	var waiting int
+	view := s.DB.View(ctx)
+	if err := view.QueryRow(countWaiting, webhook).Scan(&waiting); err != nil {
+		return err
+	}
+	all, err := sqlstore.All(view, func(row sqlstore.Scanner) (id any, err error) {
+		var text string
+		err = row.Scan(&text)
+		return text, err
+	}, selectOldest, webhook, min(waiting-s.Backlog, boundMost))
+	if err != nil {
+		return err
+	}
+	var failed int64
+	for len(all) > 0 {
+		group := all[:min(len(all), cleanGroup)]
+		all = all[len(group):]
+		n, err := s.failGroup(ctx, webhook, group)
+		if err != nil {
+			return err
+		}
+		failed += n
+	}
+	if failed > 0 {
+		s.metrics.overflowed.Add(float64(failed))
+		s.Log.WarnContext(ctx, "webhooks: backlog limit exceeded; the oldest deliveries were failed", "webhook", webhook, "deliveries", failed, "limit", s.Backlog)
+	}
+	return nil
+}
+
+// failGroup fails a group of deliveries and records their number.
+func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n int64, err error) {
+	now := s.Now().UnixMicro()
+	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		n = 0
+		err := failOldest.Each(len(ids), func(text string, from, to int) error {
+			some, err := tx.Exec(text, append([]any{now}, ids[from:to]...)...)
+			n += some
+			return err
+		})
+		if err == nil && n > 0 {
+			_, err = tx.Exec(recordBacklog, webhook, now, s.Backlog, n)
+		}
+		return err
+	})
+	return n, err
+}
+
+// purgeBacklogs deletes old backlog reports.
+func (s *Service) purgeBacklogs(ctx context.Context) error {
+	until := s.Now().Add(-retention).UnixMicro()
+	var there int
+	if err := s.DB.View(ctx).QueryRow("SELECT count(*) FROM webhook_backlog WHERE reached_at <= $1", until).Scan(&there); err != nil || there == 0 {
+		return err
+	}
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		_, err := tx.Exec(deleteBacklog, until)
+		return err
+	})
+}

@@ -1,0 +1,148 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/internal/sqlstore"
+)
+
+const (
+	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
+	cancelEvery = time.Second
+	// recent is how far back deleted subscriptions are searched each time; once in
+	// sweepEvery all are searched.
+	recent     = 2 * sweepEvery
+	sweepEvery = time.Minute
+	// retention is the retention of finished deliveries.
+	retention = 30 * 24 * time.Hour
+	// cleanGroup keeps a transaction within milliseconds, because on SQLite all other
+	// writes wait.
+	cleanGroup = 500
+)
+
+// Run cancels deliveries of deleted subscriptions, bounds the backlogs of dead ones, and
+// purges deliveries finished for 30 days. It runs until ctx ends and retries after an
+// error of the store.
+func (s *Service) Run(ctx context.Context) error {
+	tick := time.NewTicker(cancelEvery)
+	defer tick.Stop()
+	var swept time.Time
+	bounded := s.Now() // after a restart, gives endpoints time to acknowledge
+	for {
+		now := s.Now()
+		since, sweep := now.Add(-recent), now.Sub(swept) >= sweepEvery
+		if sweep {
+			since = time.Time{}
+		}
+		err := s.cancelDeleted(ctx, since)
+		if err == nil && now.Sub(bounded) >= boundEvery {
+			err = s.bound(ctx)
+			bounded = now
+		}
+		if err == nil && sweep {
+			err = errors.Join(s.purge(ctx), s.purgeBacklogs(ctx))
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			s.metrics.failures.Inc()
+			s.Log.Warn("cleaning up deliveries", "error", err)
+		case sweep:
+			swept = now
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+const (
+	// selectOrphaned finds recently deleted subscriptions with waiting deliveries that
+	// are not leased.
+	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
+		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
+	// cancelOrphans repeats its condition: on PostgreSQL a row may change between being
+	// selected and being locked.
+	cancelOrphans = `UPDATE delivery SET state = 'cancelled', token = '', finished_at = $2 WHERE id IN
+		(SELECT d.id FROM delivery d WHERE d.webhook_id = $1 AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2) ORDER BY d.due_at LIMIT $3)
+		AND state = 'waiting' AND (token = '' OR due_at <= $2)`
+)
+
+// cancelDeleted cancels waiting deliveries of subscriptions that were deleted since.
+// Leased ones may finish first: an acknowledgement counts.
+func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
+	now := s.Now().UnixMicro()
+	orphaned, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, selectOrphaned, since.UnixMicro(), now)
+	if err != nil {
+		return fmt.Errorf("reading deleted subscriptions: %w", err)
+	}
+	for _, webhook := range orphaned {
+		for n := int64(cleanGroup); n == cleanGroup; {
+			err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
+				n, err = tx.Exec(cancelOrphans, webhook, now, cleanGroup)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("cancelling deliveries of %s: %w", webhook, err)
+			}
+			s.metrics.cancelled.Add(float64(n))
+		}
+	}
+	return nil
+}
+
+// selectOver finds expired deliveries by delivery_finished.
+const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
+
+var (
+	deleteAttempts = sqlstore.Group(0, "DELETE FROM attempt WHERE delivery_id IN (", "?", ")")
+	deleteDelivery = sqlstore.Group(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
+)
+
+// purge deletes deliveries finished for 30 days, one group at a time.
+func (s *Service) purge(ctx context.Context) error {
+	until := s.Now().Add(-retention).UnixMicro()
+	for {
+		// Reads outside of the write transaction, so that an empty purge blocks no other
+		// writes.
+		over, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id any, err error) {
+			var text string
+			err = row.Scan(&text)
+			return text, err
+		}, selectOver, until, cleanGroup)
+		if err != nil {
+			return fmt.Errorf("reading expired deliveries: %w", err)
+		}
+		if len(over) == 0 {
+			return nil
+		}
+		var gone int64
+		err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+			gone = 0
+			return deleteAttempts.Each(len(over), func(text string, from, to int) error {
+				if _, err := tx.Exec(text, over[from:to]...); err != nil {
+					return err
+				}
+				n, err := tx.Exec(deleteDelivery.Of(to-from), over[from:to]...)
+				gone += n
+				return err
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("deleting %d deliveries: %w", len(over), err)
+		}
+		s.metrics.purged.Add(float64(gone))
+		if len(over) < cleanGroup {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/columnstore"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// copied is an attempt that is copied to ClickHouse.
+type copied struct {
+	id, event, kind, webhook, account, retryOf, fault string
+	world                                             schema.World
+	stage                                             schema.Stage
+	number, at, duration, status, body, recorded      int64
+}
+
+// selectCopied reads attempts by attempt_recorded: a range in order, or all with one
+// timestamp.
+const (
+	selectCopied = `SELECT a.delivery_id, a.number, d.event_id, e.type, d.webhook_id, d.account_id, d.mode, d.retry_of, a.at, a.duration, a.stage, a.http_status, a.error, length(a.body), a.recorded_at
+		FROM attempt a JOIN delivery d ON d.id = a.delivery_id JOIN event e ON e.id = d.event_id `
+	copiedRange  = "WHERE a.recorded_at > $1 AND a.recorded_at <= $2 ORDER BY a.recorded_at LIMIT $3"
+	copiedMoment = "WHERE a.recorded_at = $1"
+)
+
+func scanCopied(row sqlstore.Scanner) (a copied, err error) {
+	var mode string
+	err = row.Scan(&a.id, &a.number, &a.event, &a.kind, &a.webhook, &a.account, &mode, &a.retryOf, &a.at, &a.duration, &a.stage, &a.status, &a.fault, &a.body, &a.recorded)
+	a.world = schema.WorldOf(mode)
+	return a, err
+}
+
+// next returns the next batch up to a time. Attempts with the same timestamp stay in one
+// batch, because the next batch starts after it.
+func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
+	view := c.DB.View(ctx)
+	all, err := sqlstore.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)
+	if err != nil {
+		return nil, fmt.Errorf("reading attempts to copy: %w", err)
+	}
+	n := whole(all, c.most)
+	if n == 0 && len(all) > 0 { // more attempts with one timestamp than a batch has
+		all, err = sqlstore.All(view, scanCopied, selectCopied+copiedMoment, all[0].recorded)
+		if err != nil {
+			return nil, fmt.Errorf("reading attempts to copy: %w", err)
+		}
+		n = len(all)
+	}
+	return all[:n], nil
+}
+
+// whole returns the size of the longest prefix with at most most attempts within
+// copyWindow. It does not split attempts with the same timestamp.
+func whole(all []copied, most int) int {
+	n := len(all)
+	if n > most {
+		for n--; n > 0 && all[n-1].recorded == all[len(all)-1].recorded; {
+			n--
+		}
+	}
+	for n > 0 && all[n-1].recorded-all[0].recorded > copyWindow.Microseconds() {
+		n--
+	}
+	return n
+}
+
+// copiedColumns are the column types sent. ClickHouse converts them to the table's types.
+var copiedColumns = []clickhouse.ColumnNameAndType{
+	{Name: "delivery_id", Type: "String"},
+	{Name: "number", Type: "UInt8"},
+	{Name: "event_id", Type: "String"},
+	{Name: "event_type", Type: "String"},
+	{Name: "webhook_id", Type: "String"},
+	{Name: "account_id", Type: "String"},
+	{Name: "retry_of", Type: "String"},
+	{Name: "at", Type: "DateTime64(6, 'UTC')"},
+	{Name: "duration", Type: "UInt64"},
+	{Name: "stage", Type: "Int8"},
+	{Name: "http_status", Type: "UInt16"},
+	{Name: "error", Type: "String"},
+	{Name: "body_bytes", Type: "UInt16"},
+	{Name: "state", Type: "Int8"},
+	{Name: "recorded_at", Type: "DateTime64(6, 'UTC')"},
+}
+
+// Numbers of the table's Enum8 columns; 0 means none.
+var (
+	stageNumbers = map[schema.Stage]int8{
+		schema.StageDNS: 1, schema.StageConnect: 2, schema.StageTLS: 3, schema.StageWrite: 4, schema.StageWait: 5, schema.StageStatus: 6,
+	}
+	stateNumbers = map[schema.DeliveryState]int8{schema.DeliveryWaiting: 1, schema.DeliveryDelivered: 2, schema.DeliveryFailed: 3}
+)
+
+// columns returns the values of a world's attempts in the order of copiedColumns, and
+// their number.
+func columns(world schema.World, batch []copied) (all []any, n int) {
+	var ids, events, kinds, webhooks, accounts, retries, faults []string
+	var numbers []uint8
+	var at, recorded []time.Time
+	var durations []uint64
+	var stages, states []int8
+	var statuses, bodies []uint16
+	for _, a := range batch {
+		if a.world != world {
+			continue
+		}
+		n++
+		ids, events, kinds = append(ids, a.id), append(events, a.event), append(kinds, a.kind)
+		webhooks, accounts, retries = append(webhooks, a.webhook), append(accounts, a.account), append(retries, a.retryOf)
+		numbers, faults, stages = append(numbers, uint8(a.number)), append(faults, a.fault), append(stages, stageNumbers[a.stage])
+		at, durations, recorded = append(at, time.UnixMicro(a.at)), append(durations, uint64(max(a.duration, 0))), append(recorded, time.UnixMicro(a.recorded))
+		statuses, bodies = append(statuses, uint16(a.status)), append(bodies, uint16(a.body))
+		ok := a.status >= 200 && a.status < 300
+		states = append(states, stateNumbers[Judge(int(a.number), ok, time.Time{}).State])
+	}
+	return []any{ids, numbers, events, kinds, webhooks, accounts, retries, at, durations, stages, statuses, faults, bodies, states, recorded}, n
+}
+
+// store inserts a world's part of a batch.
+func (c *Copier) store(ctx context.Context, world schema.World, batch []copied) error {
+	values, n := columns(world, batch)
+	if n == 0 {
+		return nil
+	}
+	if err := columnstore.Insert(ctx, c.Conn, c.Database(world)+".attempt", columnstore.NewToken(), copiedColumns, values); err != nil {
+		return fmt.Errorf("copying %d attempts to %s: %w", n, world, err)
+	}
+	return nil
+}

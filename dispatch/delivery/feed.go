@@ -1,0 +1,113 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sse"
+	"vayu/schema"
+)
+
+// Feed finds new and changed deliveries for SSE streams.
+type Feed struct{ DB *sqlstore.DB }
+
+// Kinds implements sse.Feed.
+func (Feed) Kinds() []sse.Kind {
+	return []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
+}
+
+// Limits of one poll: liveNew new deliveries of one group of accounts, and liveMoved
+// recorded attempts of all accounts.
+const (
+	liveNew   = 1000
+	liveMoved = 10_000
+)
+
+const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode, d.state, d.attempts FROM "
+
+// selectMade reads delivery_account for some owners, each from an id on. CROSS JOIN fixes
+// the join order in SQLite. Without ORDER BY no engine reads all ids.
+var selectMade = sqlstore.Group(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
+	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
+
+// Every attempt changes its delivery; otherwise it changes only when its subscription is
+// deleted. Both indexes are ordered by time over all accounts.
+const (
+	selectTried = liveColumns + `(SELECT delivery_id, recorded_at FROM attempt WHERE recorded_at >= $1 ORDER BY recorded_at LIMIT $2) AS a
+		JOIN delivery d ON d.id = a.delivery_id ORDER BY a.recorded_at`
+	selectEnded = liveColumns + "delivery d WHERE d.finished_at >= $1 AND d.finished_at IS NOT NULL ORDER BY d.finished_at LIMIT $2"
+)
+
+// Changes implements sse.Feed.
+func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err error) {
+	view := f.DB.View(ctx)
+	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
+		args := []any{liveNew}
+		for _, a := range asks {
+			args = append(args, a.Account, a.World.String(), firstID(a.Since))
+		}
+		return sqlstore.All(view, scanNotice, text, args...)
+	})
+	if err != nil {
+		return sse.Found{}, fmt.Errorf("reading new deliveries: %w", err)
+	}
+	slices.SortFunc(found.Notices, func(a, b sse.Notice) int { return cmp.Compare(a.ID, b.ID) })
+	since, owners := sse.Since(asks)
+	for _, text := range []string{selectTried, selectEnded} {
+		n := 0
+		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
+			n++
+			one, err := scanNotice(row)
+			if owners[one.Owner] {
+				found.Notices = append(found.Notices, one)
+			}
+			return err
+		}, text, since.UnixMicro(), liveMoved)
+		if err != nil {
+			return sse.Found{}, fmt.Errorf("reading changed deliveries: %w", err)
+		}
+		if n == liveMoved {
+			found.Cut = sse.Owners(asks)
+		}
+	}
+	found.Notices = newest(found.Notices)
+	return found, nil
+}
+
+// firstID returns the lowest id of a delivery created at a time.
+func firstID(at time.Time) string {
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(at)) // no clock exceeds the range of a ULID
+	return idPrefix + id.String()
+}
+
+// newest keeps the last notice of each delivery, at the position of its first. Later
+// statements of a poll read newer data.
+func newest(all []sse.Notice) []sse.Notice {
+	at := make(map[string]int, len(all))
+	out := all[:0]
+	for _, n := range all {
+		if i, there := at[n.ID]; there {
+			out[i] = n
+			continue
+		}
+		at[n.ID] = len(out)
+		out = append(out, n)
+	}
+	return out
+}
+
+func scanNotice(row sqlstore.Scanner) (sse.Notice, error) {
+	var data schema.LiveDeliveryNotice
+	n := sse.Notice{Kind: schema.LiveDelivery, Scope: schema.WebhooksManage}
+	var mode string
+	err := row.Scan(&data.ID, &data.WebhookID, &data.EventID, &n.Owner.Account, &mode, &data.State, &data.Attempts)
+	n.Owner.World, n.ID, n.Data = schema.WorldOf(mode), data.ID, data
+	return n, err
+}

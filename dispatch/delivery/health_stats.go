@@ -1,0 +1,201 @@
+package delivery
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// healthStats aggregates the deliveries and attempts of a webhook.
+type healthStats struct {
+	webhook     string
+	now         int64
+	all         map[string]healthDelivery // by id
+	attemptRows []healthAttempt
+}
+
+// healthDelivery is a delivery.
+type healthDelivery struct {
+	state        schema.DeliveryState
+	created, due int64 // due: 0 while an attempt is in flight
+	retried      bool
+}
+
+// healthAttempt is an attempt.
+type healthAttempt struct {
+	delivery string
+	number   int
+	lastScan
+}
+
+func newHealthStats(webhook string, now time.Time) *healthStats {
+	return &healthStats{webhook: webhook, now: now.UnixMicro(), all: map[string]healthDelivery{}}
+}
+
+// add adds a row of selectHealth.
+func (t *healthStats) add(row sqlstore.Scanner) error {
+	var d healthDelivery
+	var a healthAttempt
+	var token, retriedAs string
+	err := row.Scan(&a.delivery, &d.state, &d.created, &d.due, &token, &retriedAs, &a.number, &a.at, &a.duration, &a.stage, &a.status, &a.text)
+	if token != "" && d.due > t.now {
+		d.due = 0
+	}
+	d.retried = retriedAs != ""
+	t.all[a.delivery] = d
+	if a.at.Valid {
+		t.attemptRows = append(t.attemptRows, a)
+	}
+	return err
+}
+
+// ok reports whether the receiver acknowledged.
+func (a *healthAttempt) ok() bool {
+	return schema.Stage(a.stage.String) == schema.StageStatus && a.status.Int64 >= 200 && a.status.Int64 < 300
+}
+
+// bound drops the oldest delivery beyond healthMost and reports whether there was one.
+func (t *healthStats) bound() (more bool) {
+	if len(t.all) <= healthMost {
+		return false
+	}
+	oldest := ""
+	for id := range t.all {
+		if oldest == "" || id < oldest {
+			oldest = id
+		}
+	}
+	delete(t.all, oldest)
+	t.attemptRows = slices.DeleteFunc(t.attemptRows, func(a healthAttempt) bool { return a.delivery == oldest })
+	return true
+}
+
+// response returns the health of the webhook.
+func (t *healthStats) response(active bool) schema.WebhookHealth {
+	h := schema.WebhookHealth{Status: schema.Success, WebhookID: t.webhook, HasMore: t.bound(), Deliveries: len(t.all)}
+	slices.SortFunc(t.attemptRows, func(a, b healthAttempt) int { // newest first
+		return cmp.Or(cmp.Compare(b.at.Int64, a.at.Int64), cmp.Compare(b.delivery, a.delivery), cmp.Compare(b.number, a.number))
+	})
+	t.deliveries(&h)
+	t.attempts(&h)
+	h.ByHour = t.byHour()
+	h.Health = t.health(&h, active)
+	return h
+}
+
+// deliveries counts the deliveries by state.
+func (t *healthStats) deliveries(h *schema.WebhookHealth) {
+	var since, oldest, next int64
+	for _, d := range t.all {
+		since = earlier(since, d.created)
+		switch d.state {
+		case schema.DeliveryWaiting:
+			h.States.Waiting++
+			oldest, next = earlier(oldest, d.created), earlier(next, d.due)
+		case schema.DeliveryDelivered:
+			h.States.Delivered++
+		case schema.DeliveryFailed:
+			h.States.Failed++
+			if !d.retried {
+				h.States.Unretried++
+			}
+		case schema.DeliveryCancelled:
+			h.States.Cancelled++
+		}
+	}
+	h.Since, h.OldestWaitingAt, h.NextAttemptAt = instantOrNull(since), instantOrNull(oldest), instantOrNull(next)
+}
+
+// earlier returns the earlier of two times; 0 means none.
+func earlier(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+func instantOrNull(micros int64) *string {
+	if micros == 0 {
+		return nil
+	}
+	text := shownInstant(micros)
+	return &text
+}
+
+// attempts aggregates the attempts and finds the last ones.
+func (t *healthStats) attempts(h *schema.WebhookHealth) {
+	took := make([]int64, len(t.attemptRows))
+	for i := range t.attemptRows {
+		a := &t.attemptRows[i]
+		took[i] = a.duration.Int64
+		last := &h.LastFailure
+		if a.ok() {
+			last = &h.LastSuccess
+			h.Attempts.Successes++
+		}
+		if *last == nil {
+			*last = &schema.WebhookAttempt{DeliveryID: a.delivery, LastAttempt: *a.shown(a.number)}
+		}
+	}
+	slices.Sort(took)
+	h.Attempts.Count, h.Attempts.MedianMS, h.Attempts.P95MS = len(took), percentile(took, 50), percentile(took, 95)
+}
+
+// percentile returns the nearest-rank percentile in milliseconds; nil if there are no
+// values.
+func percentile(sorted []int64, percent int) *float64 {
+	if len(sorted) == 0 {
+		return nil
+	}
+	ms := milliseconds(sorted[(len(sorted)*percent+99)/100-1])
+	return &ms
+}
+
+// hoursShown is the number of hours in by_hour, including the current one.
+const hoursShown = 24
+
+// byHour counts the attempts of the last hours.
+func (t *healthStats) byHour() []schema.AttemptsOfHour {
+	first := time.UnixMicro(t.now).UTC().Truncate(time.Hour).Add((1 - hoursShown) * time.Hour)
+	hours := make([]schema.AttemptsOfHour, hoursShown)
+	for i := range hours {
+		hours[i].Hour = first.Add(time.Duration(i) * time.Hour).Format(time.RFC3339)
+	}
+	for i := range t.attemptRows {
+		a := &t.attemptRows[i]
+		since := a.at.Int64 - first.UnixMicro()
+		n := since / time.Hour.Microseconds()
+		if since < 0 || n >= int64(len(hours)) {
+			continue
+		}
+		if hour := &hours[n]; a.ok() {
+			hour.Delivered++
+		} else {
+			hour.Failed++
+		}
+	}
+	return hours
+}
+
+// health returns the overall health.
+func (t *healthStats) health(h *schema.WebhookHealth, active bool) schema.Health {
+	row := 0 // consecutive failures, newest first
+	for row < len(t.attemptRows) && !t.attemptRows[row].ok() {
+		row++
+	}
+	recent := t.attemptRows[:min(len(t.attemptRows), healthRecent)]
+	switch {
+	case !active:
+		return schema.HealthPaused
+	case len(t.attemptRows) == 0:
+		return schema.HealthIdle
+	case row >= failingFrom:
+		return schema.HealthFailing
+	case h.States.Unretried > 0 || slices.ContainsFunc(recent, func(a healthAttempt) bool { return !a.ok() }):
+		return schema.HealthDegraded
+	}
+	return schema.HealthHealthy
+}

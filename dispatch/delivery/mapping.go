@@ -1,0 +1,135 @@
+package delivery
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// instant is the format of times: RFC 3339 in UTC with milliseconds.
+const instant = "2006-01-02T15:04:05.000Z"
+
+// Columns and tables of scanShown. The last attempt is found by its key, so that a page
+// costs one lookup per row.
+const (
+	shownColumns = `d.id, d.webhook_id, d.event_id, e.type, d.state, d.attempts, d.created_at, d.due_at, d.token, d.finished_at, d.retry_of, d.retried_as,
+		a.at, a.duration, a.stage, a.http_status, a.error`
+	shownTables = "delivery d JOIN event e ON e.id = d.event_id LEFT JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts"
+)
+
+// scanShown reads a row of shownColumns as the API shows it at now, and further columns
+// into more.
+func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delivery, error) {
+	return func(row sqlstore.Scanner) (schema.Delivery, error) {
+		var d schema.Delivery
+		var created, due int64
+		var token, retryOf, retriedAs string
+		var finished sql.NullInt64
+		var last lastScan
+		err := row.Scan(append([]any{
+			&d.ID, &d.WebhookID, &d.EventID, &d.EventType, &d.State, &d.Made, &created, &due, &token, &finished, &retryOf, &retriedAs,
+			&last.at, &last.duration, &last.stage, &last.status, &last.text,
+		}, more...)...)
+		d.LastAttempt = last.shown(d.Made)
+		d.CreatedAt = shownInstant(created)
+		if d.State == schema.DeliveryWaiting && (token == "" || due <= now.UnixMicro()) {
+			text := shownInstant(due)
+			d.NextAttemptAt = &text
+		}
+		if finished.Valid {
+			text := shownInstant(finished.Int64)
+			d.FinishedAt = &text
+		}
+		d.RetryOf, d.RetriedAs = optional(retryOf), optional(retriedAs)
+		return d, err
+	}
+}
+
+// lastScan is an attempt that may be missing.
+type lastScan struct {
+	at, duration, status sql.NullInt64
+	stage, text          sql.NullString
+}
+
+// response returns attempt number n; nil if it is missing.
+func (l *lastScan) shown(n int) *schema.LastAttempt {
+	if !l.at.Valid {
+		return nil
+	}
+	a := schema.LastAttempt{
+		Number: n, At: shownInstant(l.at.Int64), DurationMS: milliseconds(l.duration.Int64), Stage: schema.Stage(l.stage.String), Error: l.text.String,
+	}
+	if status := int(l.status.Int64); status != 0 {
+		a.HTTPStatus = &status
+	}
+	return &a
+}
+
+func milliseconds(micros int64) float64 { return float64(micros) / 1000 }
+
+func shownInstant(micros int64) string { return time.UnixMicro(micros).UTC().Format(instant) }
+
+// optional returns nil for an empty text.
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+var errNoDelivery = schema.Refuse(schema.NotFound, "", "There is no such delivery.")
+
+// owns reports whether a row of a table belongs to the caller's account and world.
+func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
+	if !schema.IsID(id) {
+		return false, nil
+	}
+	var one int
+	err := q.QueryRow("SELECT 1 FROM "+table+" WHERE id = $1 AND account_id = $2 AND mode = $3", id, c.Account, c.World.String()).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// detailed returns a delivery of the caller with all its attempts.
+func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetailed, err error) {
+	if !schema.IsID(id) {
+		return d, errNoDelivery
+	}
+	row := q.QueryRow("SELECT "+shownColumns+", w.url FROM "+shownTables+` JOIN webhook w ON w.id = d.webhook_id
+		WHERE d.id = $1 AND d.account_id = $2 AND d.mode = $3`, id, c.Account, c.World.String())
+	d.Delivery, err = scanShown(now, &d.URL)(row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, errNoDelivery
+	}
+	if err != nil {
+		return d, fmt.Errorf("reading a delivery: %w", err)
+	}
+	d.Attempts, err = sqlstore.All(q, scanAttempt, `SELECT number, at, duration, stage, http_status, error, body FROM attempt
+		WHERE delivery_id = $1 ORDER BY number`, id)
+	if d.Attempts == nil {
+		d.Attempts = []schema.Attempt{}
+	}
+	return d, err
+}
+
+func scanAttempt(row sqlstore.Scanner) (schema.Attempt, error) {
+	var a schema.Attempt
+	var at, micros int64
+	var status int
+	var body []byte
+	err := row.Scan(&a.Number, &at, &micros, &a.Stage, &status, &a.Error, &body)
+	a.At, a.DurationMS = shownInstant(at), milliseconds(micros)
+	if status != 0 {
+		a.HTTPStatus = &status
+	}
+	a.Body = strings.ToValidUTF8(string(body), "\uFFFD")
+	return a, err
+}

@@ -1,0 +1,30 @@
+package delivery
+
+import (
+	"time"
+
+	"vayu/schema"
+)
+
+// RetryDelays are the delays before the attempts 2 to 8. Each counts from the start of
+// the attempt before. After the first, they start at 10 s, 40 s, 2 min 40 s, 12 min 40 s, about
+// 1 h, 7 h and 31 h.
+var RetryDelays = [...]time.Duration{
+	10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
+	time.Hour, 6 * time.Hour, 24 * time.Hour,
+}
+
+// Attempts is the maximum number of attempts of a delivery.
+const Attempts = len(RetryDelays) + 1
+
+// Next returns the transition that attempt n causes. n counts from 1; sentAt is when the
+// attempt started.
+func Judge(n int, ok bool, sentAt time.Time) Verdict {
+	switch {
+	case ok:
+		return Verdict{State: schema.DeliveryDelivered}
+	case n >= Attempts:
+		return Verdict{State: schema.DeliveryFailed}
+	}
+	return Verdict{State: schema.DeliveryWaiting, DueAt: sentAt.Add(RetryDelays[max(n, 1)-1])}
+}

@@ -1,0 +1,100 @@
+package devreceiver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vayu/schema"
+)
+
+// createRequest is the body of POST /v1/webhooks.
+type createRequest struct {
+	URL    string             `json:"url"`
+	Events []schema.EventType `json:"events"`
+	Secret string             `json:"secret,omitempty"`
+}
+
+// create creates the subscription.
+func (c *Client) create(ctx context.Context, w createRequest) (schema.WebhookShown, error) {
+	var made schema.WebhookShown
+	if w.Events = c.Events; len(w.Events) == 0 {
+		w.Events = schema.EventTypes
+	}
+	body, err := json.Marshal(w) //nolint:gosec // the secret goes to the service, which needs it
+	if err != nil {
+		return made, err
+	}
+	if err := c.do(ctx, http.MethodPost, "/v1/webhooks", body, &made); err != nil {
+		return made, fmt.Errorf("making the subscription: %w", err)
+	}
+	if !plainID(made.ID) || made.Secret == "" && w.Secret == "" {
+		return made, fmt.Errorf("making the subscription: what answers on %s is no Vayu: its reply has no id or no secret", c.API)
+	}
+	return made, nil
+}
+
+// plainID reports whether an id needs no escaping in paths and shells.
+func plainID(id string) bool {
+	return id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
+
+// pageSize limits a page of the longest URLs to maxReply. maxPages pages have more
+// subscriptions than an account may have.
+const (
+	pageSize = 200
+	maxPages = 100
+)
+
+// leading returns the ids of subscriptions to an address.
+func (c *Client) leading(ctx context.Context, address string) ([]string, error) {
+	var ids []string
+	path := fmt.Sprintf("/v1/webhooks?limit=%d", pageSize)
+	next := path
+	for range maxPages {
+		var page schema.List[schema.Webhook]
+		if err := c.do(ctx, http.MethodGet, next, nil, &page); err != nil {
+			return nil, err
+		}
+		for _, w := range page.Data {
+			if w.URL == address && plainID(w.ID) {
+				ids = append(ids, w.ID)
+			}
+		}
+		if page.NextCursor == nil {
+			break
+		}
+		next = path + "&cursor=" + url.QueryEscape(*page.NextCursor)
+	}
+	return ids, nil
+}
+
+// remove deletes the subscription; a missing one is not an error.
+func (c *Client) remove(ctx context.Context, id string) error {
+	err := c.do(ctx, http.MethodDelete, "/v1/webhooks/"+id, nil, new(schema.WebhookDeleted))
+	if refused, ok := errors.AsType[*refusalError](err); ok && refused.code == schema.NotFound {
+		return nil
+	}
+	return err
+}
+
+// test requests a test event.
+func (c *Client) test(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodPost, "/v1/webhooks/"+id+"/test", []byte("{}"), new(schema.WebhookTested))
+}
+
+// account returns the name of the key's account; "" on an error, as without the scope
+// account:read.
+func (c *Client) account(ctx context.Context) string {
+	var account schema.Account
+	if c.do(ctx, http.MethodGet, "/v1/account", nil, &account) != nil {
+		return ""
+	}
+	return account.Name
+}

@@ -1,0 +1,112 @@
+package devreceiver
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/dispatch/webhook"
+)
+
+// maxRemembered bounds the memory of a listener that runs for long, to one or two
+// megabytes.
+const maxRemembered = 10_000
+
+// delivery is a received delivery with its result.
+type delivery struct {
+	at      time.Time
+	event   webhook.Event // empty if the body is not an event
+	id      string        // from the header
+	eventID string        // from the header
+	attempt string
+	mode    string
+	body    []byte
+	// wrong is why the signature is invalid; unchecked means that there is no secret.
+	wrong     error
+	unchecked bool
+	answer    int // HTTP status of the reply
+	// since is the age of the event; timed reports whether it is known.
+	since time.Duration
+	timed bool
+	// before is the first delivery of the same event; nil for the first.
+	before *first
+}
+
+// first is the first delivery of an event.
+type first struct {
+	at          time.Time
+	id, attempt string
+}
+
+// verified reports whether the signature was checked and is valid.
+func (d *delivery) verified() bool { return !d.unchecked && d.wrong == nil }
+
+// parse verifies and decodes a delivery.
+func (l *Listener) parse(at time.Time, header http.Header, body []byte) *delivery {
+	d := &delivery{
+		at: at, body: body,
+		id:      header.Get("X-SERVICE-Delivery-Id"),
+		eventID: header.Get("X-SERVICE-Event-Id"),
+		attempt: header.Get("X-SERVICE-Attempt"),
+		mode:    header.Get("X-SERVICE-Mode"),
+	}
+	if d.mode == "" {
+		d.mode = "live"
+	}
+	if d.unchecked = len(l.Secrets) == 0; !d.unchecked {
+		d.wrong = webhook.Verify(body, strings.Join(header.Values(webhook.Header), ","), at, l.Secrets...)
+	}
+	d.answer = l.answer(d)
+	if json.Unmarshal(body, &d.event) != nil {
+		d.event = webhook.Event{}
+		return d
+	}
+	d.since, d.timed = since(d.event, at)
+	if d.wrong == nil && d.event.ID != "" { // a forgery must not mark the real event as a duplicate
+		d.before = l.seen.note(d.event.ID, first{at, d.id, d.attempt})
+	}
+	return d
+}
+
+// since returns the age of an event: in milliseconds if its id has a time, otherwise in
+// seconds. Ages of over a minute, as of retries, are in seconds.
+func since(e webhook.Event, at time.Time) (time.Duration, bool) {
+	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
+	if err != nil {
+		return at.Sub(time.Unix(e.Created, 0)).Round(time.Second), e.Created > 0
+	}
+	ago := at.Sub(id.Timestamp())
+	if ago > time.Minute {
+		return ago.Round(time.Second), true
+	}
+	return ago.Round(time.Millisecond), true
+}
+
+// eventMemory has the first deliveries of the last events.
+type eventMemory struct {
+	mu    sync.Mutex
+	known map[string]first
+	order []string // a ring
+	next  int
+}
+
+func newEventMemory(most int) *eventMemory {
+	return &eventMemory{known: map[string]first{}, order: make([]string, most)}
+}
+
+// note stores an event, or returns the first delivery of a known one.
+func (m *eventMemory) note(id string, now first) *first {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if before, ok := m.known[id]; ok {
+		return &before
+	}
+	delete(m.known, m.order[m.next])
+	m.known[id], m.order[m.next] = now, id
+	m.next = (m.next + 1) % len(m.order)
+	return nil
+}

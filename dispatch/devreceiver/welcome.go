@@ -1,0 +1,93 @@
+package devreceiver
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vayu/schema"
+)
+
+// greet prints the subscription and how to test it. account is "" if its name is unknown.
+func (l *Listener) greet(address string, made schema.WebhookShown, account string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Listening on %s for the subscription %s (%s), which ends with this command: Ctrl-C.\n", address, made.ID, oneLine(made.Mode))
+	fmt.Fprintln(&b, l.trust())
+	shell := "any shell"
+	if name, ok := strings.CutPrefix(l.Client.KeyShown, "$"); ok {
+		shell = "a shell that has " + name
+	}
+	another := "Send yourself a test event"
+	if l.Client.Test {
+		another = "A test event is on its way. Send yourself another"
+	}
+	fmt.Fprintf(&b, "\n%s, from %s:\n\n  curl -X POST -H \"Authorization: Bearer %s\" -H \"Content-Type: application/json\" -d '{}' %s/v1/webhooks/%s/test\n\n",
+		another, shell, l.Client.KeyShown, l.Client.API, made.ID)
+	if fire := l.fire(account, made.Mode); fire != "" {
+		fmt.Fprintf(&b, "Or let events happen, with the settings of the service:\n\n  %s\n\n", fire)
+	}
+	l.printer.print(b.String())
+}
+
+// greetUnsubscribed prints the welcome text without a subscription.
+func (l *Listener) greetUnsubscribed(address string) {
+	text := fmt.Sprintf("Listening on %s; Ctrl-C ends it.\n%s\n", address, l.trust())
+	if len(l.Secrets) == 0 {
+		text += "Signatures are not verified: give --secret, or --key to have a subscription made."
+		if l.Strict {
+			text += " The answer is 400 until then, or what --answer says."
+		}
+		text += "\n"
+	}
+	l.printer.print(text)
+}
+
+// data returns the absolute path of the data directory.
+func (l *Listener) data() string {
+	if path, err := filepath.Abs(l.Data); err == nil {
+		return path
+	}
+	return l.Data
+}
+
+// trust describes the options that a service needs to send here.
+func (l *Listener) trust() string {
+	return fmt.Sprintf("A service sends to it if it was started with --webhook-local and with the same --data, %s, which holds the authority of its certificate.", oneLine(l.data()))
+}
+
+// fire returns the command that fires events for an account; "" if an argument cannot be
+// quoted.
+func (l *Listener) fire(account, mode string) string {
+	args := []string{l.Program, "events", "fire", "--data", l.data(), "--account", account, "--mode", mode}
+	if args[0] == "" {
+		args[0] = "vayu"
+	}
+	if types := l.Client.Events; len(types) > 0 && !slices.Contains(types, schema.EventPaymentSucceeded) {
+		args = append(args, "--type", string(types[0]))
+	}
+	for i, arg := range args {
+		if args[i] = quoted(arg); args[i] == "" {
+			return ""
+		}
+	}
+	return strings.Join(args, " ") + " --count 3"
+}
+
+// quoted quotes an argument for a shell. It returns "" for an empty or unprintable
+// argument.
+func quoted(arg string) string {
+	plain := !strings.ContainsFunc(arg, func(r rune) bool {
+		return !strings.ContainsRune("/._-", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+	switch {
+	case arg == "" || len(arg) > maxQuoted || printable(arg, "") != arg:
+		return ""
+	case plain:
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// maxQuoted is the longest path of most systems, in bytes.
+const maxQuoted = 4096

@@ -1,0 +1,171 @@
+package kafka
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"vayu/dispatch/outbox"
+)
+
+// readDeadTopic reads messages from the dead topic.
+func readDeadTopic(tb testing.TB, l *Log, count int) (found []kafka.Message) {
+	tb.Helper()
+	messages := make(chan kafka.Message)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for p := range l.Partitions {
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.DeadTopic, Partition: p, MaxWait: 100 * time.Millisecond})
+		tb.Cleanup(func() { _ = r.Close() })
+		go func() {
+			for {
+				m, err := r.ReadMessage(ctx)
+				if err != nil {
+					return
+				}
+				select {
+				case messages <- m:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+	}
+	for range count {
+		found = append(found, receive(tb, messages))
+	}
+	return found
+}
+
+func headersOf(m kafka.Message) map[string]string {
+	headers := map[string]string{}
+	for _, h := range m.Headers {
+		headers[h.Key] = string(h.Value)
+	}
+	return headers
+}
+
+func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		good := encode(testEvent(t, 1, "acc_1"))
+		nameless, keyless, garbled := good, good, good
+		nameless.headers = good.headers[1:]
+		keyless.key = nil
+		garbled.value = []byte("{")
+		batch := []record{nameless, good, keyless, garbled, good, {}}
+		if acked, err := l.write(t.Context(), l.Topic, batch); err != nil {
+			t.Fatal(acked, err)
+		}
+		got := newCollector()
+		consume(t, l, got.process)
+		wants := map[string]int{reasonHeaders: 2, reasonKey: 1, reasonEnvelope: 1}
+		eventually(t, "all are consumed", func() bool { return counted(t, l, "consumed_total") == float64(len(batch)) })
+		if got.different() != 1 || len(got.events) != 2 {
+			t.Errorf("took %d events, want the good one twice", len(got.events))
+		}
+		for reason, want := range wants {
+			if got := counted(t, l, "buried_total", reason); got != float64(want) {
+				t.Errorf("buried %v for %s, want %d", got, reason, want)
+			}
+		}
+		reasonsSeen := map[string]int{}
+		for _, m := range readDeadTopic(t, l, 4) {
+			headers := headersOf(m)
+			reasonsSeen[headers[headerReason]]++
+			if headers[headerTopic] != l.Topic || headers[headerPartition] == "" || headers[headerOffset] == "" || headers[headerFault] == "" {
+				t.Errorf("a dead message has the headers %v", headers)
+			}
+			if headers[headerReason] == reasonEnvelope && (string(m.Value) != "{" || headers[headerID] != "evt_00000000000000000000000001") {
+				t.Errorf("a dead message is not what it was: %s %v", m.Value, headers)
+			}
+		}
+		if diff := cmp.Diff(wants, reasonsSeen); diff != "" {
+			t.Errorf("reasons on the dead topic (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestRejectedEventsGoToDeadTopic(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, brokers []string) {
+		l := newLog(t, brokers, nil)
+		events := testEvents(t, 0, 10)
+		publish(t, l, events...)
+		got := newCollector()
+		consume(t, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
+			if _, err := got.process(ctx, batch); err != nil {
+				return nil, err
+			}
+			return map[string]error{events[3].ID: errors.New("the account is not known"), "evt_other": errors.New("not in the batch")}, nil
+		})
+		eventually(t, "all are consumed", func() bool { return counted(t, l, "consumed_total") == 10 })
+		dead := readDeadTopic(t, l, 1)[0]
+		headers := headersOf(dead)
+		if headers[headerID] != events[3].ID || headers[headerReason] != reasonRefused || headers[headerFault] != "the account is not known" {
+			t.Errorf("the dead message has the headers %v", headers)
+		}
+		if diff := cmp.Diff(events[3].Envelope, dead.Value); diff != "" {
+			t.Errorf("value of the dead message (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestCommitWaitsForDeadLetters(t *testing.T) {
+	t.Parallel()
+	cluster := fakeBroker(t)
+	committed := commits(cluster, nil)
+	l := newLog(t, cluster.ListenAddrs(), nil)
+	bad := encode(testEvent(t, 1, "acc_1"))
+	bad.value = nil
+	if _, err := l.write(t.Context(), l.Topic, []record{bad, encode(testEvent(t, 2, "acc_1"))}); err != nil {
+		t.Fatal(err)
+	}
+	var refused atomic.Int64
+	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if refused.Add(1) > 3 {
+			return nil, nil, false
+		}
+		if n := committed.Load(); n != 0 {
+			t.Errorf("%d commits before the burial", n)
+		}
+		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.RequestTimedOut.Code }), nil, true
+	})
+	got := newCollector()
+	consume(t, l, got.process)
+	eventually(t, "both are consumed", func() bool { return counted(t, l, "consumed_total") == 2 })
+	if len(got.events) != 1 {
+		t.Errorf("handed over %d events, want the good one once", len(got.events))
+	}
+	if got := counted(t, l, "bury_failures_total"); got != 3 {
+		t.Errorf("counted %v failures to bury, want 3", got)
+	}
+	readDeadTopic(t, l, 1)
+}
+
+func TestDeadLetterFitsLimit(t *testing.T) {
+	t.Parallel()
+	m := kafka.Message{Key: bytes.Repeat([]byte("k"), 5<<20), Value: bytes.Repeat([]byte("v"), 5<<20), Topic: "t", Partition: 3, Offset: 77}
+	for range 1000 {
+		m.Headers = append(m.Headers, kafka.Header{Key: strings.Repeat("h", 500), Value: make([]byte, 500)})
+	}
+	got := rejected{m, fault{reasonTooLong, errors.New(strings.Repeat("e", 5<<20))}}.deadLetter()
+	if got.size() > maxBatch || len(got.value) != maxEnvelope {
+		t.Errorf("the epitaph has %d bytes, its value %d, want at most %d and %d", got.size(), len(got.value), maxBatch, maxEnvelope)
+	}
+	last := got.headers[len(got.headers)-1]
+	if last.key != headerLength {
+		t.Errorf("the last header is %s, want %s", last.key, headerLength)
+	}
+}

@@ -1,0 +1,76 @@
+package kafka
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// topicWarnings remembers the last warnings of a topic, so that repeated checks log them
+// once.
+type topicWarnings struct {
+	lock sync.Mutex
+	last map[string]topicState
+}
+
+// topicState is what a check compares.
+type topicState struct {
+	partitions, replicas int
+	inSync               int // min.insync.replicas; 0 if unknown
+}
+
+// compare warns if a topic has fewer replicas or partitions than configured. Fewer
+// replicas are less durable; fewer partitions serve fewer instances. It changes neither:
+// moving replicas and keys is a decision of the operator.
+func (l *Log) compare(ctx context.Context, client *kafka.Client, topic kafka.Topic) {
+	now := topicState{partitions: len(topic.Partitions), inSync: inSync(ctx, client, topic.Name)}
+	for i, p := range topic.Partitions {
+		if n := len(p.Replicas); i == 0 || n < now.replicas {
+			now.replicas = n
+		}
+	}
+	l.topicWarnings.lock.Lock()
+	defer l.topicWarnings.lock.Unlock()
+	if l.topicWarnings.last[topic.Name] == now {
+		return
+	}
+	if l.topicWarnings.last == nil {
+		l.topicWarnings.last = map[string]topicState{}
+	}
+	l.topicWarnings.last[topic.Name] = now
+	if now.replicas < l.Replicas {
+		l.Log.WarnContext(ctx, "a topic has fewer replicas than event-log.replicas; change it with kafka-reassign-partitions",
+			slog.String("topic", topic.Name), slog.Int("replicas", now.replicas), slog.Int("set", l.Replicas))
+	}
+	if now.inSync == 1 && now.replicas > 2 {
+		l.Log.WarnContext(ctx, "a topic acknowledges events that only one replica has; set min.insync.replicas=2 so that the loss of a broker loses none",
+			slog.String("topic", topic.Name), slog.Int("replicas", now.replicas))
+	}
+	if now.partitions < l.Partitions {
+		l.Log.WarnContext(ctx, "a topic has fewer partitions than event-log.partitions; change it with kafka-topics --alter",
+			slog.String("topic", topic.Name), slog.Int("partitions", now.partitions), slog.Int("set", l.Partitions))
+	}
+}
+
+// inSync returns min.insync.replicas of a topic. It returns 0 on an error: the user may
+// lack the right to read it, which is not fatal.
+func inSync(ctx context.Context, client *kafka.Client, topic string) int {
+	const name = "min.insync.replicas"
+	reply, err := client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{
+		ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{name},
+	}}})
+	if err != nil {
+		return 0
+	}
+	for _, resource := range reply.Resources {
+		for _, entry := range resource.ConfigEntries {
+			if n, err := strconv.Atoi(entry.ConfigValue); err == nil && resource.Error == nil && entry.ConfigName == name {
+				return n
+			}
+		}
+	}
+	return 0
+}

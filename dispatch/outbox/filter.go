@@ -1,0 +1,105 @@
+package outbox
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// filter selects events.
+type filter struct {
+	account, mode string
+	typ           string // "" for all
+	// readable are the types that the key may read; nil for all. If it has all types, the
+	// query has no condition for them.
+	readable []schema.EventType
+	subject  string // "" for all
+	from, to int64  // microseconds; to is exclusive
+	after    string // id; "" for the first page
+	limit    int
+}
+
+// scanMost bounds the events that one request scans for a type: 20 ms. A client continues
+// withScopes the cursor.
+const scanMost = 10_000
+
+// find returns a page of envelopes, oldest first, and the id after which the next page
+// begins; "" on the last page. With a condition on types, a page may be shorter than its
+// limit and not the last.
+//
+// An id contains the time of its event, so a time range is a range of ids. Ids have
+// milliseconds; created_at is exact. A subject has few events, so all of them are scanned
+// at once.
+func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
+	lower := max(a.after, idAt(a.from))
+	upper := idAt(min(a.to, math.MaxInt64-999) + 999)
+	more := false // events after upper
+	if (a.typ != "" || a.restricted()) && a.subject == "" {
+		var end string
+		err := view.QueryRow(`SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
+			ORDER BY id LIMIT 1 OFFSET $5`, a.account, a.mode, lower, upper, scanMost-1).Scan(&end)
+		switch {
+		case err == nil:
+			upper, more = end, true
+		case !errors.Is(err, sql.ErrNoRows):
+			return nil, "", err
+		}
+	}
+	type row struct {
+		id       string
+		envelope []byte
+	}
+	text, args := a.query(lower, upper)
+	rows, err := sqlstore.All(view, func(s sqlstore.Scanner) (r row, err error) {
+		err = s.Scan(&r.id, &r.envelope)
+		return r, err
+	}, text, args...)
+	if err != nil {
+		return nil, "", err
+	}
+	switch {
+	case len(rows) > a.limit:
+		rows = rows[:a.limit]
+		next = rows[a.limit-1].id
+	case more:
+		next = upper
+	}
+	envelopes = make([]json.RawMessage, len(rows))
+	for i := range rows {
+		envelopes[i] = rows[i].envelope
+	}
+	return envelopes, next, nil
+}
+
+// query returns the statement for one row more than the limit between two ids.
+func (a filter) query(lower, upper string) (text string, args []any) {
+	text = `SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
+		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`
+	args = []any{a.account, a.mode, lower, upper, a.from, a.to, a.typ, a.limit + 1}
+	if a.subject != "" {
+		text += " AND subject = $9 AND subject <> ''" // the condition of the partial index
+		args = append(args, a.subject)
+	}
+	if a.restricted() {
+		text += " AND type IN ("
+		for i, t := range a.readable {
+			if i > 0 {
+				text += ", "
+			}
+			args = append(args, string(t))
+			text += "$" + strconv.Itoa(len(args))
+		}
+		text += ")"
+	}
+	return text + " ORDER BY id LIMIT $8", args
+}
+
+// restricted reports whether the key may not read some event types.
+func (a filter) restricted() bool {
+	return a.readable != nil && len(a.readable) < len(schema.EventTypes)
+}

@@ -1,0 +1,25 @@
+package outbox
+
+import (
+	"context"
+	"time"
+
+	"vayu/internal/tracing"
+)
+
+// Steps starts a span in the trace of each event of a batch that has one.
+// [tracing.DoneAll] ends them.
+func Steps(ctx context.Context, t *tracing.Tracer, batch []Event, now time.Time, name string, kind tracing.Kind) (all []tracing.Span) {
+	if t == nil {
+		return nil
+	}
+	for i := range batch {
+		if e := &batch[i]; e.Trace != "" {
+			_, span := t.Resume(ctx, e.Trace, e.CreatedAt, now, name, kind)
+			span.Set(tracing.Event, e.ID)
+			span.Set(tracing.EventType, string(e.Type))
+			all = append(all, span)
+		}
+	}
+	return all
+}

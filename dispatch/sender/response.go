@@ -1,0 +1,39 @@
+package sender
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// read returns the first KiB of a body. It reads up to 64 KiB to reach the end, so that
+// the connection can be reused. Errors of the body are ignored, because the status is
+// known.
+func (s *Sender) read(resp *http.Response) []byte {
+	defer resp.Body.Close()
+	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
+		return nil
+	}
+	buffer := s.buffers.Get().(*[4096]byte)
+	defer s.buffers.Put(buffer)
+	var kept []byte
+	for left := maxBody; left > 0; {
+		n, err := resp.Body.Read(buffer[:min(len(buffer), left)])
+		kept = append(kept, buffer[:min(n, keptBody-len(kept))]...)
+		if left -= n; err != nil {
+			break
+		}
+	}
+	return kept
+}
+
+// refusal describes a status that is not an acknowledgement.
+func refusal(status int) string {
+	text := "the receiver answered " + strconv.Itoa(status)
+	if name := http.StatusText(status); name != "" {
+		text += " " + name
+	}
+	if status >= 300 && status < 400 {
+		text += "; redirects are not followed"
+	}
+	return text
+}

@@ -1,0 +1,120 @@
+package subscription
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"vayu/schema"
+)
+
+// generation is a snapshot under construction. It shares unchanged parts with the
+// previous one.
+type generation struct {
+	next    *Snapshot
+	byID    draft[*Subscription]
+	byOwner [len(schema.Worlds)]draft[*ownerEntry]
+	changed map[schema.Owner]*ownerEntry // copied by this generation
+	deleted []deletedEntry
+}
+
+// deletedEntry is a deleted subscription, and when the cache first read it as deleted.
+type deletedEntry struct {
+	id string
+	at time.Time
+}
+
+// newGeneration starts with the content of a snapshot; nil is empty.
+func newGeneration(before *Snapshot) *generation {
+	e := &generation{next: &Snapshot{}, changed: map[schema.Owner]*ownerEntry{}}
+	if before != nil {
+		*e.next = *before
+	}
+	e.byID.of = &e.next.byID
+	for w := range e.byOwner {
+		e.byOwner[w].of = &e.next.byOwner[w]
+	}
+	return e
+}
+
+// put adds or replaces a subscription. It is a no-op if the cache has the same or a newer
+// revision.
+func (e *generation) put(s *Subscription, now time.Time) {
+	old := e.next.byID.get(s.ID)
+	if old != nil && old.revision >= s.revision {
+		return
+	}
+	e.byID.put(s.ID, s)
+	if old != nil && !old.Deleted {
+		e.count(old, -1)
+		for _, event := range old.Events {
+			e.ownerEntry(old.owner()).drop(event, old.ID)
+		}
+	}
+	if s.Deleted {
+		e.deleted = append(e.deleted, deletedEntry{s.ID, now})
+		return
+	}
+	e.count(s, 1)
+	for _, event := range s.Events {
+		e.ownerEntry(s.owner()).add(event, s)
+	}
+}
+
+func (e *generation) count(s *Subscription, n int) {
+	e.next.size += n
+	if s.unreadable {
+		e.next.unreadable += n
+	}
+}
+
+// ownerEntry returns this generation's copy of an owner's entry. The copy is made once.
+func (e *generation) ownerEntry(o schema.Owner) *ownerEntry {
+	h := e.changed[o]
+	if h != nil {
+		return h
+	}
+	h = &ownerEntry{byEvent: map[schema.EventType][]*Subscription{}}
+	if before := e.next.byOwner[o.World].get(o.Account); before != nil {
+		const room = 8 // spare capacity, to avoid a second copy
+		for event, list := range before.byEvent {
+			h.byEvent[event] = append(make([]*Subscription, 0, len(list)+room), list...)
+		}
+	}
+	e.changed[o] = h
+	return h
+}
+
+// finish completes and returns the snapshot.
+func (e *generation) finish(revision int64) *Snapshot {
+	for o, h := range e.changed {
+		if len(h.byEvent) == 0 {
+			e.byOwner[o.World].remove(o.Account)
+		} else {
+			e.byOwner[o.World].put(o.Account, h)
+		}
+	}
+	e.next.revision = revision
+	return e.next
+}
+
+func byID(s *Subscription, id string) int { return cmp.Compare(s.ID, id) }
+
+func (h *ownerEntry) add(event schema.EventType, s *Subscription) {
+	list := h.byEvent[event]
+	at, found := slices.BinarySearchFunc(list, s.ID, byID)
+	if !found { // the types may contain duplicates
+		h.byEvent[event] = slices.Insert(list, at, s)
+	}
+}
+
+func (h *ownerEntry) drop(event schema.EventType, id string) {
+	list := h.byEvent[event]
+	at, found := slices.BinarySearchFunc(list, id, byID)
+	switch {
+	case found && len(list) == 1:
+		delete(h.byEvent, event)
+	case found:
+		h.byEvent[event] = slices.Delete(list, at, at+1)
+	}
+}

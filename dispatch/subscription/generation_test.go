@@ -1,0 +1,104 @@
+package subscription
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+// Whatever happens to subscriptions, a book that follows bit by bit tells what
+// queryValue that reads everything does, and no snapshot ever changes.
+func TestDeltaEqualsFullRead(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		dice := rand.New(rand.NewPCG(seed, 0))
+		store := map[string]*Subscription{}
+		anew := func(revision int64) *Snapshot {
+			e := newGeneration(nil)
+			for _, id := range slices.Sorted(maps.Keys(store)) {
+				e.put(store[id], begun)
+			}
+			return e.finish(revision)
+		}
+		book := anew(0)
+		var old []*Snapshot
+		var was []map[string][]string
+		for revision := int64(1); revision <= 200; {
+			e := newGeneration(book)
+			for range 1 + dice.IntN(5) {
+				id := fmt.Sprint("wh_", dice.IntN(60))
+				s := store[id]
+				if s == nil {
+					s = &Subscription{ID: id, Account: fmt.Sprint("acc_", dice.IntN(4)), World: schema.Worlds[dice.IntN(2)]}
+				}
+				if s.Deleted {
+					continue
+				}
+				next := *s
+				next.revision, next.Active, next.unreadable = revision, dice.IntN(2) == 0, dice.IntN(9) == 0
+				next.Deleted = dice.IntN(6) == 0
+				next.Events = slices.DeleteFunc(slices.Clone(schema.EventTypes), func(schema.EventType) bool { return dice.IntN(3) == 0 })
+				store[id] = &next
+				e.put(&next, begun)
+				e.put(s, begun) // an older form comes late
+				revision++
+			}
+			book = e.finish(revision)
+			if diff := cmp.Diff(anew(revision).contents(), book.contents()); diff != "" {
+				t.Fatalf("seed %d, revision %d: %s", seed, revision, diff)
+			}
+			old, was = append(old, book), append(was, book.contents())
+		}
+		for i := range old {
+			if diff := cmp.Diff(was[i], old[i].contents()); diff != "" {
+				t.Fatalf("seed %d: snapshot %d has changed: %s", seed, i, diff)
+			}
+		}
+	}
+}
+
+func TestMatchingDoesNotAllocate(t *testing.T) {
+	e := newGeneration(nil)
+	sub := &Subscription{ID: "wh_1", Account: "acc_1", Events: schema.EventTypes, secrets: []string{"a", "b"}, revision: 1}
+	e.put(sub, begun)
+	snapshot := e.finish(1)
+	if n := testing.AllocsPerRun(100, func() {
+		if len(snapshot.Matching("acc_1", schema.Live, schema.EventQuotaWarning)) != 1 || len(sub.Secrets(begun)) != 1 {
+			t.Error("it is not found")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestDuplicateTypeMatchesOnce(t *testing.T) {
+	t.Parallel()
+	e := newGeneration(nil)
+	e.put(&Subscription{ID: "wh_1", Account: "acc_1", Events: []schema.EventType{"quota.warning", "quota.warning"}, revision: 1}, begun)
+	next := newGeneration(e.finish(1))
+	if got := len(next.next.Matching("acc_1", schema.Live, "quota.warning")); got != 1 {
+		t.Errorf("it is told %d times", got)
+	}
+	next.put(&Subscription{ID: "wh_1", Account: "acc_1", Deleted: true, revision: 2}, begun)
+	if got := len(next.finish(2).Matching("acc_1", schema.Live, "quota.warning")); got != 0 {
+		t.Errorf("it is told %d times after its end", got)
+	}
+}
+
+func BenchmarkMatching(b *testing.B) {
+	e := newGeneration(nil)
+	for i := range 10_000 {
+		e.put(&Subscription{ID: fmt.Sprintf("wh_%05d", i), Account: "acc_1", Events: schema.EventTypes, revision: 1}, begun)
+	}
+	snapshot := e.finish(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = snapshot.Matching("acc_1", schema.Live, schema.EventQuotaWarning)
+	}
+}

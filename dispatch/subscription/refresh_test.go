@@ -1,0 +1,273 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/schema"
+)
+
+// ids are those of subscriptions.
+func ids(subs []*Subscription) []string {
+	out := []string{}
+	for _, s := range subs {
+		out = append(out, s.ID)
+	}
+	return out
+}
+
+// matchingIDs are the ids of those that get an event.
+func (s *cacheFixture) matchingIDs(o schema.Owner, event schema.EventType) []string {
+	return ids(s.Snapshot().Matching(o.Account, o.World, event))
+}
+
+func TestMatchingByTypeAndWorld(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+		other := addTenant(t, s.DB, "two")
+		const warned, failed = schema.EventQuotaWarning, schema.EventPaymentFailed
+		live, sandbox := a.of(schema.Live), a.of(schema.Sandbox)
+		first := s.add(Spec{Owner: live, Events: []schema.EventType{warned}}).Webhook.ID
+		paused := s.add(Spec{Owner: live, Events: []schema.EventType{failed, warned}}).Webhook.ID
+		deleted := s.add(Spec{Owner: live, Events: []schema.EventType{warned}}).Webhook.ID
+		mock := s.add(Spec{Owner: sandbox, Events: []schema.EventType{warned}}).Webhook.ID
+		theirs := s.add(Spec{Owner: other.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		s.refreshNow()
+		before := s.Snapshot()
+		off := false
+		do(t, s.DB, func(tx *sqlstore.Tx) error {
+			_, _, err := s.Update(tx, live, paused, Patch{Active: &off}, s.Now())
+			_, err2 := s.Delete(tx, live, deleted, s.Now())
+			return errors.Join(err, err2)
+		})
+		s.refreshNow()
+		for _, c := range []struct {
+			of    schema.Owner
+			event schema.EventType
+			want  []string
+		}{
+			{live, warned, []string{first, paused}}, {live, failed, []string{paused}}, {live, schema.EventQuotaExceeded, []string{}},
+			{sandbox, warned, []string{mock}}, {sandbox, failed, []string{}}, {other.of(schema.Live), warned, []string{theirs}},
+			{other.of(schema.Sandbox), warned, []string{}}, {schema.Owner{Account: "acc_none"}, warned, []string{}}, {live, "no.such", []string{}},
+		} {
+			slices.Sort(c.want)
+			if diff := cmp.Diff(c.want, s.matchingIDs(c.of, c.event)); diff != "" {
+				t.Errorf("%s of %v: %s", c.event, c.of, diff)
+			}
+		}
+		all := []string{first, paused, deleted}
+		slices.Sort(all)
+		if diff := cmp.Diff(all, ids(before.Matching(a.id, schema.Live, warned))); diff != "" {
+			t.Errorf("a snapshot has changed: %s", diff)
+		}
+		if s.Get(paused).Active || !s.Get(first).Active || !s.Get(deleted).Deleted || s.Get(deleted).Secrets(s.Now()) != nil || s.Get("wh_none") != nil {
+			t.Error("Get shows them otherwise")
+		}
+		if got := s.figure("vayu_webhook_subscriptions"); got != 4 {
+			t.Errorf("the metric counts %v subscriptions, want 4", got)
+		}
+	})
+}
+
+func TestChangeReachesOtherInstance(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, here, there *cacheFixture, a tenant) {
+		there.start()
+		key := a.keys[schema.Live]
+		made := here.request(key, "POST", "/v1/webhooks", body("", "")).want(t, "making", 201)
+		id := made.stringAt("id")
+		if sub := here.Get(id); sub == nil || !cmp.Equal(sub.Secrets(here.Now()), []string{made.stringAt("secret")}) {
+			t.Errorf("its own instance does not know it with the reply: %+v", sub)
+		}
+		there.await("a new webhook", func() bool { return there.Get(id) != nil })
+		if diff := cmp.Diff(here.Get(id), there.Get(id), cmp.AllowUnexported(Subscription{})); diff != "" {
+			t.Error(diff)
+		}
+		here.request(key, "DELETE", "/v1/webhooks/"+id, "").want(t, "deleting", 200)
+		if !here.Get(id).Deleted {
+			t.Error("its own instance does not know with the reply that it is deleted")
+		}
+		there.await("a deletion", func() bool { return there.Get(id).Deleted })
+	})
+}
+
+func TestFreshRefreshesOldCache(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+		ctx := context.Background()
+		s.clock.Set(begun)
+		s.refreshNow()
+		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		s.clock.Pass(maxAge - time.Millisecond)
+		if err := s.Fresh(ctx); err != nil || s.Get(id) != nil {
+			t.Errorf("a young book costs a look at the store: %v", err)
+		}
+		s.clock.Pass(time.Millisecond)
+		if err := s.Fresh(ctx); err != nil || s.Get(id) == nil {
+			t.Errorf("an old book is not compared: %v", err)
+		}
+		if got := s.figure("vayu_webhook_look_failures_total"); got != 0 {
+			t.Errorf("%v failures", got)
+		}
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE webhook_revision RENAME TO away")
+		if err := s.Fresh(ctx); err != nil {
+			t.Errorf("a young book needs the store: %v", err)
+		}
+		s.clock.Pass(time.Second)
+		for range 2 { // a failure makes nothing young
+			if err := s.Fresh(ctx); err == nil {
+				t.Error("an old book is good although the store fails")
+			}
+		}
+		if failures, age := s.figure("vayu_webhook_look_failures_total"), s.figure("vayu_webhook_age_seconds"); failures != 2 || age != 1 {
+			t.Errorf("%v failures, %v s old", failures, age)
+		}
+		s.clock.Set(begun.Add(-time.Hour))
+		if err := s.Fresh(ctx); err == nil {
+			t.Error("a clock that was set back makes a book young")
+		}
+		ended, end := context.WithCancel(ctx)
+		end()
+		if err := s.Refresh(ended); err == nil || s.figure("vayu_webhook_look_failures_total") != 3 {
+			t.Errorf("a caller who left: %v", err)
+		}
+	})
+}
+
+// Who waits for a look at a store that hangs leaves with his own context.
+func TestWaitForRefreshEndsWithContext(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t, nil)
+	s.refreshing <- struct{}{}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Refresh(ctx) }()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	limit, done := context.WithTimeout(context.Background(), 0)
+	defer done()
+	if err := s.Ready(limit); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an empty book is ready: %v", err)
+	}
+}
+
+// One look answers all who asked for it before it began.
+func TestConcurrentRefreshesAreShared(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t, nil) // without a store every look would panic
+	s.clock.Set(begun.Add(time.Second))
+	s.refreshing <- struct{}{}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Book.refresh(context.Background(), begun) }()
+	later := begun.Add(1)
+	s.refreshedAt.Store(&later)
+	<-s.refreshing
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReplacedStoreIsReadInFull(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+		live := a.of(schema.Live)
+		kept := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
+		gone := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
+		s.refreshNow()
+		sqlstoretest.Exec(t, s.DB, "DELETE FROM webhook WHERE id = $1", gone)
+		sqlstoretest.Exec(t, s.DB, "UPDATE webhook_revision SET n = n - 1")
+		s.refreshNow()
+		if s.Get(gone) != nil || !cmp.Equal(s.matchingIDs(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1 {
+			t.Error("it is still known")
+		}
+	})
+}
+
+func TestStoreOutageIsRetried(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newFixture(t, db)
+		a := addTenant(t, db, "one")
+		live := a.of(schema.Live)
+		first := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
+		sqlstoretest.Exec(t, db, "ALTER TABLE webhook RENAME TO webhook_away")
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
+		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_away RENAME TO webhook")
+		if err := s.Ready(ctx); err != nil || s.Get(first) == nil {
+			t.Errorf("it is ready, and knows nothing: %v", err)
+		}
+		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_revision RENAME TO away")
+		failed := s.figure("vayu_webhook_look_failures_total")
+		s.await("looks that fail", func() bool { return s.figure("vayu_webhook_look_failures_total") > failed+2 })
+		if len(s.matchingIDs(live, schema.EventQuotaWarning)) != 1 {
+			t.Error("what was known is forgotten")
+		}
+		sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO webhook_revision")
+		second := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
+		s.await("what was made meanwhile", func() bool { return s.Get(second) != nil })
+		s.await("the log", func() bool { return s.log.Count("answers again") == 2 })
+		cancel()
+		if err := <-ended; err != nil || s.log.Count("does not answer") != 2 {
+			t.Errorf("%v: %s", err, s.log)
+		}
+	})
+}
+
+func TestDeletedSubscriptionsAreDropped(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+		s.clock.Set(begun)
+		live := a.of(schema.Live)
+		var made []string
+		for range 3 {
+			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID)
+		}
+		s.refreshNow()
+		for _, id := range made[:2] {
+			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
+			s.refreshNow()
+			s.clock.Pass(deletedKept / 2)
+		}
+		known := func(b *Book) (out [3]bool) {
+			for i, id := range made {
+				out[i] = b.Get(id) != nil
+			}
+			return out
+		}
+		s.refreshNow()
+		if got := known(s.Book); got != [...]bool{true, true, true} {
+			t.Errorf("known: %v", got)
+		}
+		s.clock.Pass(time.Second)
+		s.refreshNow() // nothing has changed in the store
+		if got := known(s.Book); got != [...]bool{false, true, true} {
+			t.Errorf("known: %v", got)
+		}
+		later := newFixture(t, s.DB)
+		later.clock.Set(s.clock.Now())
+		later.refreshNow()
+		if got := known(later.Book); got != [...]bool{false, true, true} {
+			t.Errorf("known after a restart: %v", got)
+		}
+		s.clock.Pass(deletedKept + time.Second)
+		for _, book := range []*cacheFixture{s, later} {
+			book.clock.Set(s.clock.Now())
+			book.refreshNow()
+			if got := known(book.Book); got != [...]bool{false, false, true} || len(book.deleted) != 0 || book.Snapshot().size != 1 {
+				t.Errorf("known: %v", got)
+			}
+		}
+	})
+}
