@@ -17,48 +17,48 @@ import (
 	"vayu/schema"
 )
 
-// errands is a table that has what Table asks for, and nothing else.
-const errands = `CREATE TABLE errand (id TEXT NOT NULL PRIMARY KEY, mode TEXT NOT NULL, provider TEXT NOT NULL, due_at BIGINT, token TEXT NOT NULL,
+// jobTable is a table that has what Table asks for, and nothing else.
+const jobTable = `CREATE TABLE errand (id TEXT NOT NULL PRIMARY KEY, mode TEXT NOT NULL, provider TEXT NOT NULL, due_at BIGINT, token TEXT NOT NULL,
 	sent BIGINT NOT NULL, sent_at BIGINT, batch_id TEXT NOT NULL)`
 
 // noon is when tests begin.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// shop is Lines over a table of errands, of one upstream with four slots. It does not
+// queueFixture is Lines over a table of errands, of one upstream with four slots. It does not
 // run: tests have it look.
-type shop struct {
+type queueFixture struct {
 	*Lines[string]
 
-	t      *testing.T
-	db     *sqlstore.DB
-	clock  *fixture.Clock
-	failed prometheus.Counter
-	line   *Line
-	away   bool
+	t           *testing.T
+	db          *sqlstore.DB
+	clock       *fixture.Clock
+	failed      prometheus.Counter
+	pool        *Line
+	unavailable bool
 
 	mu     sync.Mutex
-	begun  []Claim[string]
+	claims []Claim[string]
 	number int
 }
 
-func eachShop(t *testing.T, do func(t *testing.T, s *shop)) {
+func eachQueueFixture(t *testing.T, do func(t *testing.T, s *queueFixture)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		sqlstoretest.Exec(t, db, errands)
-		do(t, newShop(t, db))
+		sqlstoretest.Exec(t, db, jobTable)
+		do(t, newQueueFixture(t, db))
 	})
 }
 
-func newShop(t *testing.T, db *sqlstore.DB) *shop {
+func newQueueFixture(t *testing.T, db *sqlstore.DB) *queueFixture {
 	t.Helper()
-	s := &shop{t: t, db: db, clock: &fixture.Clock{}, failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "failed_total", Help: "Looks that failed."})}
+	s := &queueFixture{t: t, db: db, clock: &fixture.Clock{}, failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "failed_total", Help: "Looks that failed."})}
 	s.clock.Set(noon)
-	s.open()
+	s.restart()
 	return s
 }
 
-// open makes Lines anew, as another process does.
-func (s *shop) open() {
+// restart makes Lines anew, as another process does.
+func (s *queueFixture) restart() {
 	s.t.Helper()
 	log := (&fixture.Log{}).Logger()
 	s.Lines = New(Config[string]{
@@ -68,36 +68,36 @@ func (s *shop) open() {
 			return id, err
 		}},
 	})
-	of := Upstream{Name: "baker", World: schema.Live, Timeout: 10 * time.Second, Concurrency: 4, Available: func() bool { return !s.away }}
+	of := Upstream{Name: "baker", World: schema.Live, Timeout: 10 * time.Second, Concurrency: 4, Available: func() bool { return !s.unavailable }}
 	var err error
-	if s.line, err = s.Add(of, s.begin); err != nil {
+	if s.pool, err = s.Add(of, s.begin); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 // begin keeps what was claimed, whose slot stays taken until end.
-func (s *shop) begin(c Claim[string]) {
+func (s *queueFixture) begin(c Claim[string]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begun = append(s.begun, c)
+	s.claims = append(s.claims, c)
 }
 
-// end ends the calls that were begun, and returns whose they were.
-func (s *shop) end() (ids []string) {
+// drain ends the calls that were begun, and returns whose they were.
+func (s *queueFixture) finishCalls() (ids []string) {
 	s.mu.Lock()
-	begun := s.begun
-	s.begun = nil
+	begun := s.claims
+	s.claims = nil
 	s.mu.Unlock()
 	for _, c := range begun {
 		ids = append(ids, c.Record)
-		s.line.Give(c.batch)
+		s.pool.Give(c.batch)
 	}
 	slices.Sort(ids)
 	return ids
 }
 
 // add stores an errand that is due after so long, and returns its id.
-func (s *shop) add(after time.Duration, batch string) (id string) {
+func (s *queueFixture) add(after time.Duration, batch string) (id string) {
 	s.t.Helper()
 	s.number++
 	id = fmt.Sprintf("%s%03d", batch, s.number)
@@ -107,8 +107,8 @@ func (s *shop) add(after time.Duration, batch string) (id string) {
 }
 
 // row is how an errand stands: whether it was sent, when it is due and when it was
-// sent, both as of noon, and whether it is leased.
-func (s *shop) row(id string) (text string) {
+// sentAt, both as of noon, and whether it is leased.
+func (s *queueFixture) row(id string) (text string) {
 	s.t.Helper()
 	var sent, due, at int64
 	var token string

@@ -9,61 +9,61 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// patience is how long waiters wait.
-const patience = time.Minute
+// waitTimeout is how long waiters wait.
+const waitTimeout = time.Minute
 
-// waiters has so many wait for a slot, whose results come out of the channel.
-func waiters(ctx context.Context, l *Line, n int) <-chan bool {
+// startWaiters has so many wait for a slot, whose results come out of the channel.
+func startWaiters(ctx context.Context, p *Line, n int) <-chan bool {
 	got := make(chan bool, n)
 	for range n {
-		go func() { got <- l.TakeWithin(ctx, patience) }()
+		go func() { got <- p.TakeWithin(ctx, waitTimeout) }()
 	}
 	synctest.Wait()
 	return got
 }
 
-// full is a line of four slots, of which records may have two and have them.
-func full(t *testing.T) *Line {
+// fullPool is a line of four slots, of which records may have two and have them.
+func fullPool(t *testing.T) *Line {
 	t.Helper()
-	l, err := New(Config[string]{}).Add(Upstream{Timeout: time.Second, Concurrency: 4}, nil)
+	p, err := New(Config[string]{}).Add(Upstream{Timeout: time.Second, Concurrency: 4}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if !l.TakeWithin(t.Context(), 0) {
+		if !p.TakeWithin(t.Context(), 0) {
 			t.Fatal("a slot that is free was not taken")
 		}
 	}
-	return l
+	return p
 }
 
 // Each slot that is given back goes to one who waits, until nobody does.
 func TestWhoWaitsGetsASlotThatIsGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := full(t)
-		got := waiters(t.Context(), l, 5)
-		if !l.Take(false) {
+		p := fullPool(t)
+		got := startWaiters(t.Context(), p, 5)
+		if !p.Take(false) {
 			t.Fatal("a request found no slot")
 		}
-		l.Give(false) // which is none for a record
+		p.Give(false) // which is none for a record
 		synctest.Wait()
 		if len(got) != 0 {
 			t.Errorf("%d have one, and none was given back", len(got))
 		}
-		l.Give(true)
+		p.Give(true)
 		synctest.Wait()
 		if len(got) != 1 {
 			t.Errorf("%d have the one that was given back", len(got))
 		}
-		l.Give(true) // two at once
-		l.Give(true)
+		p.Give(true) // two at once
+		p.Give(true)
 		synctest.Wait()
-		if len(got) != 3 || l.Slots().Batches != 2 {
-			t.Errorf("%d have the three that were given back, and %+v", len(got), l.Slots())
+		if len(got) != 3 || p.Slots().Batches != 2 {
+			t.Errorf("%d have the three that were given back, and %+v", len(got), p.Slots())
 		}
-		l.Give(true)
-		l.Give(true)
+		p.Give(true)
+		p.Give(true)
 		for range cap(got) {
 			if !<-got {
 				t.Error("one went without")
@@ -76,30 +76,30 @@ func TestWhoWaitsGetsASlotThatIsGivenBack(t *testing.T) {
 func TestWhoWaitsGoesWithoutInTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := full(t)
+		p := fullPool(t)
 		began := time.Now()
-		got := waiters(t.Context(), l, 3)
+		got := startWaiters(t.Context(), p, 3)
 		for range cap(got) {
 			if <-got {
 				t.Error("one has a slot that nobody gave back")
 			}
 		}
-		if d := time.Since(began); d != patience {
-			t.Errorf("they waited for %s, want %s", d, patience)
+		if d := time.Since(began); d != waitTimeout {
+			t.Errorf("they waited for %s, want %s", d, waitTimeout)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		got = waiters(ctx, l, 3)
+		got = startWaiters(ctx, p, 3)
 		cancel()
 		for range cap(got) {
 			if <-got {
 				t.Error("one has a slot that nobody gave back")
 			}
 		}
-		if d := time.Since(began); d != patience {
+		if d := time.Since(began); d != waitTimeout {
 			t.Errorf("they waited until %s, though nobody wants their slots any more", d)
 		}
-		l.Give(true)
-		if got := waiters(t.Context(), l, 1); !<-got {
+		p.Give(true)
+		if got := startWaiters(t.Context(), p, 1); !<-got {
 			t.Error("a slot given back while nobody waited was not taken")
 		}
 	})
@@ -111,16 +111,16 @@ func TestWhoWaitsComesAfterTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := sqlstoretest.SQLite(t)
-		sqlstoretest.Exec(t, db, errands)
-		s := newShop(t, db)
+		sqlstoretest.Exec(t, db, jobTable)
+		s := newQueueFixture(t, db)
 		wait := func() <-chan bool { // two who wait, a record that is due, and two slots
-			for s.line.Take(true) {
+			for s.pool.Take(true) {
 			}
 			s.add(0, "b")
-			s.Look(t.Context(), s.line)
-			got := waiters(t.Context(), s.line, 2)
-			s.line.Give(true)
-			s.line.Give(true)
+			s.Look(t.Context(), s.pool)
+			got := startWaiters(t.Context(), s.pool, 2)
+			s.pool.Give(true)
+			s.pool.Give(true)
 			synctest.Wait()
 			if len(got) != 0 {
 				t.Errorf("%d have a slot before what has waited in the store", len(got))
@@ -128,12 +128,12 @@ func TestWhoWaitsComesAfterTheStore(t *testing.T) {
 			return got
 		}
 		got := wait()
-		s.Look(t.Context(), s.line)
+		s.Look(t.Context(), s.pool)
 		synctest.Wait()
-		if len(got) != 1 || len(s.begun) != 1 {
-			t.Errorf("%d have a slot, and %d that have waited in the store, want one each", len(got), len(s.begun))
+		if len(got) != 1 || len(s.claims) != 1 {
+			t.Errorf("%d have a slot, and %d that have waited in the store, want one each", len(got), len(s.claims))
 		}
-		s.end()
+		s.finishCalls()
 		synctest.Wait()
 		if len(got) != 2 {
 			t.Error("the other has none")
@@ -141,7 +141,7 @@ func TestWhoWaitsComesAfterTheStore(t *testing.T) {
 
 		got = wait()
 		sqlstoretest.Exec(t, db, "DELETE FROM errand WHERE due_at <= $1", s.clock.Now().UnixMicro()) // as other instances do
-		s.Look(t.Context(), s.line)
+		s.Look(t.Context(), s.pool)
 		synctest.Wait()
 		if len(got) != 2 {
 			t.Errorf("%d have a slot, want both", len(got))

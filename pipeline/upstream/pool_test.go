@@ -10,39 +10,39 @@ import (
 // That there is no room for more is no reason to look for more: only what is due is.
 func TestWhoHasNoRoomIsNotHungryForNothing(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(t *testing.T, s *shop) {
+	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		look := func(what string, want Slots) {
 			t.Helper()
-			s.Look(t.Context(), s.line)
-			if diff := cmp.Diff(want, s.line.Slots()); diff != "" {
+			s.Look(t.Context(), s.pool)
+			if diff := cmp.Diff(want, s.pool.Slots()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 		}
-		for s.line.Take(true) { // nobody calls: nothing ends
+		for s.pool.Take(true) { // nobody calls: nothing ends
 		}
 		look("batches have their slots, and nothing is due", Slots{Busy: 2, Batches: 2})
-		for s.line.Take(false) {
+		for s.pool.Take(false) {
 		}
 		look("all slots are taken, and nothing is due", Slots{Busy: 4, Batches: 2})
 		s.add(0, "b")
 		look("a record is due", Slots{4, 2, [2]bool{false, true}})
-		s.line.Give(false)
+		s.pool.Give(false)
 		select {
-		case <-s.line.wake:
+		case <-s.pool.wake:
 			t.Error("a slot that no record may have wakes the loop for one")
 		default:
 		}
-		s.line.Give(true)
+		s.pool.Give(true)
 		select {
-		case <-s.line.wake:
+		case <-s.pool.wake:
 		default:
 			t.Error("a slot that a record may have wakes nobody")
 		}
 		look("it has found the only slot, and there may be more", Slots{3, 2, [2]bool{false, true}})
 		look("there are not", Slots{Busy: 3, Batches: 2})
-		s.end()
-		s.line.Give(false)
-		s.line.Give(true)
+		s.finishCalls()
+		s.pool.Give(false)
+		s.pool.Give(true)
 		s.Wait()
 	})
 }
@@ -51,43 +51,43 @@ func TestWhoHasNoRoomIsNotHungryForNothing(t *testing.T) {
 // to it, and records all.
 func TestWhatHasWaitedComesFirst(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(t *testing.T, s *shop) {
-		for s.line.Take(false) {
+	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
+		for s.pool.Take(false) {
 		}
 		s.add(0, "")
-		s.Look(t.Context(), s.line)
-		s.line.Give(false)
-		if s.line.Take(false) || s.line.Take(true) {
+		s.Look(t.Context(), s.pool)
+		s.pool.Give(false)
+		if s.pool.Take(false) || s.pool.Take(true) {
 			t.Error("the only slot was taken by what came later")
 		}
-		s.line.Give(false)
-		if !s.line.Take(false) {
+		s.pool.Give(false)
+		if !s.pool.Take(false) {
 			t.Error("with two free slots a request found none")
 		}
-		s.Look(t.Context(), s.line)
-		if got := s.line.Slots(); got.Busy != 4 || got.Hungry != [2]bool{true, false} { // it found as many as there were slots
+		s.Look(t.Context(), s.pool)
+		if got := s.pool.Slots(); got.Busy != 4 || got.Hungry != [2]bool{true, false} { // it found as many as there were slots
 			t.Errorf("got %+v", got)
 		}
-		s.end()
-		s.Look(t.Context(), s.line)
-		if got := s.line.Slots(); got.Busy != 3 || got.Hungry != [2]bool{} {
+		s.finishCalls()
+		s.Look(t.Context(), s.pool)
+		if got := s.pool.Slots(); got.Busy != 3 || got.Hungry != [2]bool{} {
 			t.Errorf("got %+v", got)
 		}
 		for range 3 {
-			s.line.Give(false)
+			s.pool.Give(false)
 		}
 		s.add(0, "b")
 		s.add(0, "b")
 		s.add(0, "b")
-		s.Look(t.Context(), s.line)
-		if got := s.line.Slots(); got.Batches != 2 || !got.Hungry[1] {
+		s.Look(t.Context(), s.pool)
+		if got := s.pool.Slots(); got.Batches != 2 || !got.Hungry[1] {
 			t.Errorf("got %+v", got)
 		}
-		if s.line.Take(true) || !s.line.Take(false) {
+		if s.pool.Take(true) || !s.pool.Take(false) {
 			t.Error("records take what is left to requests")
 		}
-		s.line.Give(false)
-		if got := s.end(); len(got) != 2 {
+		s.pool.Give(false)
+		if got := s.finishCalls(); len(got) != 2 {
 			t.Errorf("begun were %q", got)
 		}
 	})
@@ -96,33 +96,33 @@ func TestWhatHasWaitedComesFirst(t *testing.T) {
 // A loop is woken for what is due before it would look.
 func TestALoopIsWokenForWhatIsDueEarly(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(t *testing.T, s *shop) {
+	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		woken := func() bool {
 			select {
-			case <-s.line.wake:
+			case <-s.pool.wake:
 				return true
 			default:
 				return false
 			}
 		}
 		s.add(3*time.Second, "")
-		if pause := s.Look(t.Context(), s.line); pause != 3*time.Second {
+		if pause := s.Look(t.Context(), s.pool); pause != 3*time.Second {
 			t.Errorf("it looks again after %s", pause)
 		}
-		s.line.Due(noon.Add(4 * time.Second))
+		s.pool.Due(noon.Add(4 * time.Second))
 		if woken() {
 			t.Error("it is woken for what comes later")
 		}
-		s.line.Due(noon.Add(2 * time.Second))
+		s.pool.Due(noon.Add(2 * time.Second))
 		if !woken() {
 			t.Error("it is not woken for what comes sooner")
 		}
-		s.away = true
-		if pause := s.Look(t.Context(), s.line); pause != AwayPause || s.line.Worth() {
+		s.unavailable = true
+		if pause := s.Look(t.Context(), s.pool); pause != AwayPause || s.pool.Worth() {
 			t.Errorf("while nobody is there it looks again after %s", pause)
 		}
-		s.line.of.Available = func() bool { panic("no") }
-		if s.line.Worth() {
+		s.pool.provider.Available = func() bool { panic("no") }
+		if s.pool.Worth() {
 			t.Error("who cannot say whether he is there is")
 		}
 	})
