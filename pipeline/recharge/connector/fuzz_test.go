@@ -48,7 +48,7 @@ func FuzzCallback(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	p := &provider{book: b, client: client}
+	p := &provider{providerCodes: b, client: client}
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}

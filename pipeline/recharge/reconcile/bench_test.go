@@ -14,7 +14,7 @@ import (
 
 // BenchmarkCompare compares a file of a million lines, of which a hundredth has a
 // recharge, and reports what it needs of the heap at most. Recharges that match and
-// lines that nobody has cost the same question.
+// eachLine that nobody has cost the same question.
 func BenchmarkCompare(b *testing.B) {
 	const total, known = 1_000_000, 10_000
 	s := newStore(b, sqlstoretest.SQLite(b))
