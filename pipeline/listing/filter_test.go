@@ -14,7 +14,7 @@ import (
 )
 
 // The search for a rare state is bounded for each page.
-func TestARareStateIsLookedForPageByPage(t *testing.T) {
+func TestRareStateSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name, table := range tables {
@@ -29,7 +29,7 @@ func TestARareStateIsLookedForPageByPage(t *testing.T) {
 	})
 }
 
-func TestWhatIsAskedForIsListed(t *testing.T) {
+func TestFilters(t *testing.T) {
 	t.Parallel()
 	const batchID, foreign = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", "bat_01KAJ0C4E6G8J0M2P4R6T8V0X3"
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -85,7 +85,7 @@ func TestWhatIsAskedForIsListed(t *testing.T) {
 }
 
 // Small pages read a batch in few chunks, and every record once.
-func TestASmallPageOfABatchReadsFewPieces(t *testing.T) {
+func TestSmallPagesReadFewChunks(t *testing.T) {
 	t.Parallel()
 	ids := make([]string, 10_000)
 	for i := range ids {
@@ -105,7 +105,7 @@ func TestASmallPageOfABatchReadsFewPieces(t *testing.T) {
 }
 
 // A page continues in the next chunk of a batch until it is full.
-func TestAPageOfABatchGoesOnInTheNextPiece(t *testing.T) {
+func TestPageContinuesInNextChunk(t *testing.T) {
 	t.Parallel()
 	const batchID, n = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", 2*minChunk + 300
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -149,7 +149,7 @@ func number(id string) string {
 }
 
 // Rows with and without a reference are read the same way.
-func TestRowsAreFoundByTheirIDs(t *testing.T) {
+func TestByID(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name, table := range tables {

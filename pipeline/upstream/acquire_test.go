@@ -9,10 +9,10 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// waitTimeout is how long waiters wait.
+// waitTimeout is the timeout of AcquireWithin.
 const waitTimeout = time.Minute
 
-// startWaiters has so many wait for a slot, whose results come out of the channel.
+// startWaiters starts n goroutines that wait for a slot, and returns their results.
 func startWaiters(ctx context.Context, p *Line, n int) <-chan bool {
 	got := make(chan bool, n)
 	for range n {
@@ -22,7 +22,7 @@ func startWaiters(ctx context.Context, p *Line, n int) <-chan bool {
 	return got
 }
 
-// fullPool is a line of four slots, of which records may have two and have them.
+// fullPool returns a pool of four slots in which batch items have their maximum of two.
 func fullPool(t *testing.T) *Line {
 	t.Helper()
 	p, err := New(Config[string]{}).Add(Upstream{Timeout: time.Second, Concurrency: 4}, nil)
@@ -37,8 +37,8 @@ func fullPool(t *testing.T) *Line {
 	return p
 }
 
-// Each slot that is given back goes to one who waits, until nobody does.
-func TestWhoWaitsGetsASlotThatIsGivenBack(t *testing.T) {
+// Each released slot goes to one waiter, until all have one.
+func TestReleasedSlotGoesToAWaiter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := fullPool(t)
@@ -72,8 +72,8 @@ func TestWhoWaitsGetsASlotThatIsGivenBack(t *testing.T) {
 	})
 }
 
-// Who has waited so long goes without, but for a slot that is free in that moment.
-func TestWhoWaitsGoesWithoutInTheEnd(t *testing.T) {
+// A waiter gives up after its timeout, unless a slot is free then.
+func TestWaiterTimesOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := fullPool(t)
@@ -81,7 +81,7 @@ func TestWhoWaitsGoesWithoutInTheEnd(t *testing.T) {
 		got := startWaiters(t.Context(), p, 3)
 		for range cap(got) {
 			if <-got {
-				t.Error("one has a slot that nobody gave back")
+				t.Error("a waiter has a slot that was not released")
 			}
 		}
 		if d := time.Since(began); d != waitTimeout {
@@ -92,22 +92,21 @@ func TestWhoWaitsGoesWithoutInTheEnd(t *testing.T) {
 		cancel()
 		for range cap(got) {
 			if <-got {
-				t.Error("one has a slot that nobody gave back")
+				t.Error("a waiter has a slot that was not released")
 			}
 		}
 		if d := time.Since(began); d != waitTimeout {
-			t.Errorf("they waited until %s, though nobody wants their slots any more", d)
+			t.Errorf("they waited until %s, although their context has ended", d)
 		}
 		p.Give(true)
 		if got := startWaiters(t.Context(), p, 1); !<-got {
-			t.Error("a slot given back while nobody waited was not taken")
+			t.Error("a slot released before the wait was not acquired")
 		}
 	})
 }
 
-// Who waits leaves a slot to what waits in the store, and is told when nothing does any
-// more.
-func TestWhoWaitsComesAfterTheStore(t *testing.T) {
+// Waiters leave a slot to queued jobs, and are notified when none is queued.
+func TestWaitersComeAfterQueuedJobs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := sqlstoretest.SQLite(t)

@@ -14,9 +14,9 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// What is due is leased, and noted as sent before it can be; when the lease ends it is
-// anybody's, and known to have been sent.
-func TestWhatIsDueIsLeased(t *testing.T) {
+// A poll leases due rows, and marks them as sent before the call starts. After the lease
+// expires, another claim is possible, and the row still counts as sent.
+func TestPollLeasesDueRows(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		id := s.add(time.Second, "")
@@ -46,9 +46,8 @@ func TestWhatIsDueIsLeased(t *testing.T) {
 	})
 }
 
-// A store in a directory belongs to one process: what another one has leased is due at
-// singleStep, and sent by it no more.
-func TestOnlyForeignLeasesAreFreed(t *testing.T) {
+// On SQLite the leases of another process expire at once, and its calls count as ended.
+func TestOnlyForeignLeasesExpire(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	sqlstoretest.Exec(t, db, jobTable)
@@ -71,8 +70,8 @@ func TestOnlyForeignLeasesAreFreed(t *testing.T) {
 	free("sent 1 due 1s at 1s")
 }
 
-// Loops of two instances claim each once, and a look that fails is counted.
-func TestEachIsClaimedOnce(t *testing.T) {
+// Two instances claim each row once, and a failed poll is counted.
+func TestEachRowIsClaimedOnce(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Postgres(t)
 	sqlstoretest.Exec(t, db, jobTable)
@@ -104,9 +103,9 @@ func TestEachIsClaimedOnce(t *testing.T) {
 	}
 }
 
-// While it runs what becomes due is begun; at the end it waits for what is under way,
-// and nothing begins any more.
-func TestItRuns(t *testing.T) {
+// Run starts the calls of due rows. At the end it waits for those in flight, and no
+// further call starts.
+func TestRun(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -15,9 +15,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// Records of batches that wait in the store get a slot, however many single requests
-// are due there.
-func TestRecordsGetATurnWhileSingleRequestsAreDue(t *testing.T) {
+// Queued batch items get a slot while many single requests are due.
+func TestBatchItemsGetASlot(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		record := s.add(-time.Hour, "b")
@@ -37,12 +36,12 @@ func TestRecordsGetATurnWhileSingleRequestsAreDue(t *testing.T) {
 				s.add(-time.Second, "") // as many come as go
 			}
 		}
-		t.Error("in three turns it had none")
+		t.Error("it was not claimed in three polls")
 	})
 }
 
-// An upstream with one slot gives it to single requests and to records in turn.
-func TestTheOnlySlotGoesRound(t *testing.T) {
+// A provider with one slot alternates between single requests and batch items.
+func TestSingleSlotAlternates(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		s.pool.provider.Concurrency, s.pool.maxBatch, s.pool.reservedSlots = 1, 1, 1
@@ -63,9 +62,9 @@ func TestTheOnlySlotGoesRound(t *testing.T) {
 	})
 }
 
-// Requests that come in leave a slot to records that wait while none of these is under
-// way, and no longer; when they have gone elsewhere, it goes to whoever else waits.
-func TestASlotIsLeftToRecordsThatWait(t *testing.T) {
+// New requests leave a slot to queued batch items while none is in flight. If the items
+// are gone, the slot is available to other queued jobs.
+func TestSlotIsReservedForBatchItems(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		fill := func() {
@@ -77,7 +76,7 @@ func TestASlotIsLeftToRecordsThatWait(t *testing.T) {
 		}
 		fill()
 		if s.pool.Take(false) {
-			t.Error("a request took the slot that is left to records")
+			t.Error("a request acquired the slot reserved for batch items")
 		}
 		s.pool.Give(false)
 		if !s.pool.Take(false) {
@@ -89,7 +88,7 @@ func TestASlotIsLeftToRecordsThatWait(t *testing.T) {
 		}
 		s.pool.Give(false)
 		if !s.pool.Take(false) {
-			t.Error("a slot is left to records though one is under way")
+			t.Error("a slot is reserved for batch items although one is in flight")
 		}
 		s.finishCalls()
 		s.Look(t.Context(), s.pool) // no record is due
@@ -102,7 +101,7 @@ func TestASlotIsLeftToRecordsThatWait(t *testing.T) {
 		select {
 		case <-s.pool.wake:
 		default:
-			t.Fatal("a slot that no record wants wakes nobody for a single request")
+			t.Fatal("an unused reserved slot does not wake the loop for a single request")
 		}
 		s.Look(t.Context(), s.pool)
 		if got := s.finishCalls(); !slices.Equal(got, []string{single}) {
@@ -111,9 +110,9 @@ func TestASlotIsLeftToRecordsThatWait(t *testing.T) {
 	})
 }
 
-// A store that is read and does not write is not asked again before the pause is over,
-// whatever is told meanwhile; after it what was told is served.
-func TestAStoreThatDoesNotWriteIsLeftAlone(t *testing.T) {
+// If the store fails to write, the next poll waits for the pause, despite wake-ups. Rows
+// that became due are claimed after it.
+func TestFailedPollWaitsForThePause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := sqlstoretest.SQLite(t)
@@ -153,8 +152,8 @@ func TestAStoreThatDoesNotWriteIsLeftAlone(t *testing.T) {
 	})
 }
 
-// The end of a lease is compared with that in the store, which is one of the wall clock.
-func TestALeaseEndsByTheWallClock(t *testing.T) {
+// The end of a lease is compared with the store, so it uses the wall clock.
+func TestLeaseUsesTheWallClock(t *testing.T) {
 	t.Parallel()
 	s := New(Config[string]{Now: time.Now})
 	p, err := s.Add(Upstream{Timeout: time.Second, Concurrency: 1}, nil)
@@ -166,9 +165,8 @@ func TestALeaseEndsByTheWallClock(t *testing.T) {
 	}
 }
 
-// An instance that only takes requests leaves what is due to others, and ends when the
-// calls of its own have.
-func TestWhoAttendsClaimsNothing(t *testing.T) {
+// RunWithoutPolling claims no rows, and returns when its own calls have ended.
+func TestRunWithoutPollingClaimsNothing(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		s.add(-time.Hour, "")
@@ -181,7 +179,7 @@ func TestWhoAttendsClaimsNothing(t *testing.T) {
 			defer close(ended)
 			s.Attend(ctx)
 		}()
-		s.pool.Nudge() // as whoever makes something due does
+		s.pool.Nudge() // like a row that became due
 		stop()
 		for !s.Stopped() {
 			runtime.Gosched()

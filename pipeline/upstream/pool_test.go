@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// That there is no room for more is no reason to look for more: only what is due is.
-func TestWhoHasNoRoomIsNotHungryForNothing(t *testing.T) {
+// A pool without free slots only counts as backlogged if rows are due.
+func TestFullPoolWithoutDueRowsIsNotBacklogged(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		look := func(what string, want Slots) {
@@ -18,7 +18,7 @@ func TestWhoHasNoRoomIsNotHungryForNothing(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 		}
-		for s.pool.Take(true) { // nobody calls: nothing ends
+		for s.pool.Take(true) { // no call, so no slot is released
 		}
 		look("batches have their slots, and nothing is due", Slots{Busy: 2, Batches: 2})
 		for s.pool.Take(false) {
@@ -29,14 +29,14 @@ func TestWhoHasNoRoomIsNotHungryForNothing(t *testing.T) {
 		s.pool.Give(false)
 		select {
 		case <-s.pool.wake:
-			t.Error("a slot that no record may have wakes the loop for one")
+			t.Error("a slot that no batch item may have wakes the loop")
 		default:
 		}
 		s.pool.Give(true)
 		select {
 		case <-s.pool.wake:
 		default:
-			t.Error("a slot that a record may have wakes nobody")
+			t.Error("a slot for a batch item does not wake the loop")
 		}
 		look("it has found the only slot, and there may be more", Slots{3, 2, [2]bool{false, true}})
 		look("there are not", Slots{Busy: 3, Batches: 2})
@@ -47,9 +47,9 @@ func TestWhoHasNoRoomIsNotHungryForNothing(t *testing.T) {
 	})
 }
 
-// What has waited in the store comes before what comes in: requests leave some slots
-// to it, and records all.
-func TestWhatHasWaitedComesFirst(t *testing.T) {
+// Queued jobs come before new requests: requests leave some slots to them, and batch items
+// all.
+func TestQueuedJobsComeFirst(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		for s.pool.Take(false) {
@@ -58,7 +58,7 @@ func TestWhatHasWaitedComesFirst(t *testing.T) {
 		s.Look(t.Context(), s.pool)
 		s.pool.Give(false)
 		if s.pool.Take(false) || s.pool.Take(true) {
-			t.Error("the only slot was taken by what came later")
+			t.Error("a new request acquired the reserved slot")
 		}
 		s.pool.Give(false)
 		if !s.pool.Take(false) {
@@ -84,7 +84,7 @@ func TestWhatHasWaitedComesFirst(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		if s.pool.Take(true) || !s.pool.Take(false) {
-			t.Error("records take what is left to requests")
+			t.Error("batch items acquire the slots of requests")
 		}
 		s.pool.Give(false)
 		if got := s.finishCalls(); len(got) != 2 {
@@ -93,8 +93,8 @@ func TestWhatHasWaitedComesFirst(t *testing.T) {
 	})
 }
 
-// A loop is woken for what is due before it would look.
-func TestALoopIsWokenForWhatIsDueEarly(t *testing.T) {
+// WakeAt wakes the loop for a row that is due before the next poll.
+func TestWakeAtWakesTheLoop(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		woken := func() bool {
@@ -119,16 +119,16 @@ func TestALoopIsWokenForWhatIsDueEarly(t *testing.T) {
 		}
 		s.unavailable = true
 		if pause := s.Look(t.Context(), s.pool); pause != AwayPause || s.pool.Worth() {
-			t.Errorf("while nobody is there it looks again after %s", pause)
+			t.Errorf("while the provider is unavailable the pause is %s", pause)
 		}
 		s.pool.provider.Available = func() bool { panic("no") }
 		if s.pool.Worth() {
-			t.Error("who cannot say whether he is there is")
+			t.Error("a provider whose Available panics counts as available")
 		}
 	})
 }
 
-func TestAnUpstreamHasATimeoutAndRoom(t *testing.T) {
+func TestAddRejectsInvalidProviders(t *testing.T) {
 	t.Parallel()
 	s := New(Config[string]{})
 	for _, u := range []Upstream{{Concurrency: 1}, {Timeout: time.Second}} {

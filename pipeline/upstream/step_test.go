@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// recordStep records a step at so long after noon.
+// recordStep records a step at a time after noon.
 func recordStep(t *testing.T, db *sqlstore.DB, subject string, act schema.StepAct, answer schema.StepAnswer, after time.Duration) {
 	t.Helper()
 	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
@@ -36,7 +36,7 @@ func formatSteps(t *testing.T, db *sqlstore.DB, subject string) (all []string) {
 	return all
 }
 
-// The same answer to the same act in a row is one step, however often it comes.
+// Equal consecutive steps are stored as one.
 func TestEqualStepsAreOne(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -64,9 +64,9 @@ func TestEqualStepsAreOne(t *testing.T) {
 	})
 }
 
-// What ends a thing while it is read is among the steps of what has ended, and not among
-// those of what still waits.
-func TestStepsAndThingBelongTogether(t *testing.T) {
+// The steps of a finished row include the last one, and those of a pending row are not
+// newer than the row.
+func TestStepsAreConsistentWithTheRow(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for ended, want := range map[bool]int{true: 2, false: 1} {
@@ -83,13 +83,13 @@ func TestStepsAndThingBelongTogether(t *testing.T) {
 	})
 }
 
-// Who says now this and now that for days has a hundred steps, the newest among them.
+// A subject has at most a hundred steps, the newest among them.
 func TestStepsAreBounded(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		said := [...]schema.StepAnswer{schema.AnswerPending, schema.AnswerNone}
+		answers := [...]schema.StepAnswer{schema.AnswerPending, schema.AnswerNone}
 		for i := range 151 {
-			recordStep(t, db, "txn_1", schema.ActEnquire, said[i%2], time.Duration(i)*time.Second)
+			recordStep(t, db, "txn_1", schema.ActEnquire, answers[i%2], time.Duration(i)*time.Second)
 		}
 		got := formatSteps(t, db, "txn_1")
 		if len(got) != maxSteps || got[98] != "enquire pending 1 1m38s 1m38s" || got[99] != "enquire pending 1 2m30s 2m30s" {

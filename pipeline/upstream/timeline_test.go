@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// wantNoScan demands that a plan reads no table from its beginning to its end.
+// wantNoScan checks that a plan scans no table.
 func wantNoScan(t *testing.T, plan, text string) {
 	t.Helper()
 	if strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN upstream_step") {
@@ -25,8 +25,8 @@ func step(seconds int, act schema.StepAct, answer schema.StepAnswer) Step {
 	return Step{Act: act, Answer: answer, First: after(seconds), Last: after(seconds), Times: 1}
 }
 
-// A story begins with what the row says, and ends with it.
-func TestAStoryIsInOrder(t *testing.T) {
+// A timeline combines the row with the stored steps.
+func TestTimelineIsInOrder(t *testing.T) {
 	t.Parallel()
 	submit, enquire := schema.ActSubmit, schema.ActEnquire
 	begun := Outline{Created: noon, Sent: after(1), Act: submit}
@@ -43,18 +43,18 @@ func TestAStoryIsInOrder(t *testing.T) {
 		steps   []Step
 		want    string
 	}{
-		"nobody was asked":   {Outline{Created: noon}, nil, "0 created recorded"},
-		"refused at once":    {Outline{Created: noon, Finished: noon, End: schema.AnswerFailed}, nil, "0 created recorded, 0 settled failed"},
-		"answered at once":   {won, nil, "0 created recorded, 1 submit succeeded, 9 settled success"},
-		"under way":          {underWay, nil, "0 created recorded, 1 submit unanswered"},
-		"pending":            {begun, []Step{step(2, submit, "pending"), step(3, enquire, "no_answer")}, "0 created recorded, 2 submit pending, 3 enquire no_answer"},
-		"killed":             {begun, []Step{step(3, enquire, "pending")}, "0 created recorded, 1 submit unanswered, 3 enquire pending"},
-		"asked about":        {won, []Step{step(2, submit, "pending"), step(9, enquire, "succeeded")}, "0 created recorded, 2 submit pending, 9 enquire succeeded, 9 settled success"},
-		"told before":        {overtaken, []Step{step(9, "callback", "succeeded")}, "0 created recorded, 1 submit unanswered, 9 callback succeeded, 9 settled success"},
-		"put off before":     {won, []Step{step(1, submit, "not_asked")}, "0 created recorded, 1 submit not_asked, 1 submit succeeded, 9 settled success"},
-		"contradicted":       {won, []Step{step(10, "file", "late_failure")}, "0 created recorded, 1 submit succeeded, 9 settled success, 10 file late_failure"},
-		"taken back":         {back, []Step{step(15, "reverse", "no_answer"), step(20, enquire, "reversed"), step(30, "callback", "stray")}, "0 created recorded, 1 submit succeeded, 9 settled success, 15 reverse no_answer, 20 enquire reversed, 20 settled refunded, 30 callback stray"},
-		"taken back at once": {back, nil, "0 created recorded, 1 submit succeeded, 9 settled success, 20 settled refunded"},
+		"no call":                  {Outline{Created: noon}, nil, "0 created recorded"},
+		"rejected at once":         {Outline{Created: noon, Finished: noon, End: schema.AnswerFailed}, nil, "0 created recorded, 0 settled failed"},
+		"answered at once":         {won, nil, "0 created recorded, 1 submit succeeded, 9 settled success"},
+		"in flight":                {underWay, nil, "0 created recorded, 1 submit unanswered"},
+		"pending":                  {begun, []Step{step(2, submit, "pending"), step(3, enquire, "no_answer")}, "0 created recorded, 2 submit pending, 3 enquire no_answer"},
+		"after a kill":             {begun, []Step{step(3, enquire, "pending")}, "0 created recorded, 1 submit unanswered, 3 enquire pending"},
+		"after an enquiry":         {won, []Step{step(2, submit, "pending"), step(9, enquire, "succeeded")}, "0 created recorded, 2 submit pending, 9 enquire succeeded, 9 settled success"},
+		"callback during the call": {overtaken, []Step{step(9, "callback", "succeeded")}, "0 created recorded, 1 submit unanswered, 9 callback succeeded, 9 settled success"},
+		"postponed before":         {won, []Step{step(1, submit, "not_asked")}, "0 created recorded, 1 submit not_asked, 1 submit succeeded, 9 settled success"},
+		"contradicted":             {won, []Step{step(10, "file", "late_failure")}, "0 created recorded, 1 submit succeeded, 9 settled success, 10 file late_failure"},
+		"reversed":                 {back, []Step{step(15, "reverse", "no_answer"), step(20, enquire, "reversed"), step(30, "callback", "stray")}, "0 created recorded, 1 submit succeeded, 9 settled success, 15 reverse no_answer, 20 enquire reversed, 20 settled refunded, 30 callback stray"},
+		"reversed at once":         {back, nil, "0 created recorded, 1 submit succeeded, 9 settled success, 20 settled refunded"},
 	} {
 		var got []string
 		for _, s := range Story(&c.outline, c.steps) {
