@@ -57,8 +57,8 @@ type lease struct {
 	kind  string
 	token string
 	until time.Time
-	// maxInFlight is for how many bytes of records there is room. The first chunk of all
-	// is leased whatever it has.
+	// maxBytes bounds the size of the leased records. The first chunk is leased in any
+	// case.
 	maxBytes int
 }
 

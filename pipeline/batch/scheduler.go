@@ -18,7 +18,7 @@ type lane struct {
 	// After failures the lane tries one record at a time, with growing pauses, until one
 	// succeeds.
 	failures    int
-	pausedUntil time.Time // deleteOrRelease of the pause
+	pausedUntil time.Time
 }
 
 // canStart reports whether a record of the lane can start or, if it is paused, when.

@@ -52,8 +52,8 @@ func (s *serviceFixture) suspended() (n int) {
 // Each alarm is raised once, and none hides another.
 func TestAlarmsAreIndependent(t *testing.T) {
 	t.Parallel()
-	const first, second = false, true // the order that a word is about
-	type word struct {
+	const first, second = false, true // the order of the outcome
+	type outcome struct {
 		second bool
 		Outcome
 	}
@@ -65,23 +65,23 @@ func TestAlarmsAreIndependent(t *testing.T) {
 	}
 	late, wrong := "recharge.late_success provider:fake", "recharge.late_failure provider:fake"
 	for name, c := range map[string]struct {
-		state Outcome // of the second order
-		said  []word
-		want  left
+		state    Outcome // of the second order
+		outcomes []outcome
+		want     left
 	}{
-		"of the order that was replaced": {Failed, []word{{first, Succeeded}}, left{"late_success", 1, 0, 0, []string{late}}},
-		"of both":                        {Failed, []word{{first, Succeeded}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"of both, the other way round":   {Failed, []word{{second, Succeeded}, {first, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"a failure after it":             {Succeeded, []word{{first, Succeeded}, {second, Failed}}, left{"late_failure", 1, 1, 0, []string{late, wrong}}},
-		"a failure before it":            {Succeeded, []word{{second, Failed}, {first, Succeeded}}, left{"late_failure", 1, 1, 0, []string{wrong, late}}},
-		"while it is pending":            {Pending, []word{{first, Succeeded}, {second, Failed}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"not of a failure":               {Failed, []word{{first, Failed}, {second, Failed}}, left{Audited: nil}},
+		"of the order that was replaced": {Failed, []outcome{{first, Succeeded}}, left{"late_success", 1, 0, 0, []string{late}}},
+		"of both":                        {Failed, []outcome{{first, Succeeded}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"of both, the other way round":   {Failed, []outcome{{second, Succeeded}, {first, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"a failure after it":             {Succeeded, []outcome{{first, Succeeded}, {second, Failed}}, left{"late_failure", 1, 1, 0, []string{late, wrong}}},
+		"a failure before it":            {Succeeded, []outcome{{second, Failed}, {first, Succeeded}}, left{"late_failure", 1, 1, 0, []string{wrong, late}}},
+		"while it is pending":            {Pending, []outcome{{first, Succeeded}, {second, Failed}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"not of a failure":               {Failed, []outcome{{first, Failed}, {second, Failed}}, left{Audited: nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				r := s.redirected(Answer{Outcome: c.state})
-				say := func(w word) Record {
+				say := func(w outcome) Record {
 					t.Helper()
 					about := r
 					if !w.second {
@@ -89,11 +89,11 @@ func TestAlarmsAreIndependent(t *testing.T) {
 					}
 					return s.sendResult(about, Answer{Outcome: w.Outcome})
 				}
-				for _, w := range c.said {
+				for _, w := range c.outcomes {
 					execSQL(t, s.DB, "UPDATE recharge SET resolved_at = 1") // earlier alarms were resolved
 					before := s.metric("vayu_recharge_alarms_total")
-					said := say(w)
-					if diff := cmp.Diff(s.find(r.ID), said); diff != "" {
+					returned := say(w)
+					if diff := cmp.Diff(s.find(r.ID), returned); diff != "" {
 						t.Errorf("after %v it is (-stored +returned):\n%s", w, diff)
 					}
 					var open int
@@ -101,11 +101,11 @@ func TestAlarmsAreIndependent(t *testing.T) {
 						t.Fatal(err)
 					}
 					if raised := s.metric("vayu_recharge_alarms_total") > before; raised != (open == 1) {
-						t.Errorf("after %v an alarm is raised: %v; somebody sees it: %v", w, raised, open == 1)
+						t.Errorf("after %v an alarm is raised: %v; it is open: %v", w, raised, open == 1)
 					}
 				}
-				for range 2 { // everything is said again
-					for _, w := range c.said {
+				for range 2 { // every outcome is repeated
+					for _, w := range c.outcomes {
 						say(w)
 					}
 				}

@@ -170,7 +170,7 @@ func (*pendingProvider) Enquire(context.Context, recharge.Order) (recharge.Answe
 	return recharge.Answer{Outcome: recharge.Pending}, nil
 }
 
-var errAway = errors.New("nobody is at home at 10.1.2.3")
+var errAway = errors.New("no route to 10.1.2.3")
 
 func (c *pendingProvider) Detect(context.Context, string) (recharge.Subscriber, error) {
 	if c.away.Load() {

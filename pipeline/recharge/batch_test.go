@@ -196,7 +196,7 @@ func TestItemRetriesAreBounded(t *testing.T) {
 			t.Errorf("the records became (-want +got):\n%s", diff)
 		}
 		reply := d.liveRequest("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "single", "20"), "auto", "BSNL", 1))
-		reply.WantError(t, "nobody serves it", 503, schema.OperatorUnavailable, "operator")
+		reply.WantError(t, "unserved operator", 503, schema.OperatorUnavailable, "operator")
 		if reply.At("error.retryable") == true || reply.Header.Get("Retry-After") != "" {
 			t.Errorf("got %v %s", reply.Header, reply.Text)
 		}

@@ -164,11 +164,11 @@ func TestImmediateFailureIsRecorded(t *testing.T) {
 			t.Error(diff)
 		}
 		if got := s.fake.calls(); len(got) != 0 {
-			t.Errorf("the provider heard %q", got)
+			t.Errorf("the provider received %q", got)
 		}
 		s.advance(time.Hour)
 		if got := s.fake.calls(); len(got) != 0 {
-			t.Errorf("the provider heard %q later", got)
+			t.Errorf("the provider received %q later", got)
 		}
 		s.balance(1000_00, 0)
 	})

@@ -44,7 +44,7 @@ func TestOperatorsAreListed(t *testing.T) {
 		}
 		d.pending.closed.Store(true)
 		if got := available(); got != nil {
-			t.Errorf("available are %q, and nobody is", got)
+			t.Errorf("available are %q, want none", got)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestPlans(t *testing.T) {
 		if got := read[schema.Plans](t, d.liveRequest("GET", "/v1/plans?operator=Airtel", ""), 200); got.Data == nil || len(got.Data) != 0 {
 			t.Errorf("got %+v", got)
 		}
-		d.liveRequest("GET", "/v1/plans?operator=Jio", "").WantError(t, "served by nobody", 404, schema.NoData, "operator")
+		d.liveRequest("GET", "/v1/plans?operator=Jio", "").WantError(t, "unserved operator", 404, schema.NoData, "operator")
 		d.pending.away.Store(true)
 		away := d.liveRequest("GET", "/v1/plans?operator=Airtel", "")
 		away.WantError(t, "away", 503, schema.OperatorUnavailable, "")

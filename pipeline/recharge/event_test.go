@@ -34,9 +34,9 @@ func TestInvalidNumberIsExplained(t *testing.T) {
 			if diff := cmp.Diff(&c.want, replyOf(&r).Error); diff != "" || r.ErrorMessage != c.want.Message {
 				t.Errorf("%s is shown (-want +got):\n%s", c.kind, diff)
 			}
-			told := s.newest()
-			if diff := cmp.Diff(&c.want, told.Error); diff != "" {
-				t.Errorf("%s is told (-want +got):\n%s", c.kind, diff)
+			event := s.newest()
+			if diff := cmp.Diff(&c.want, event.Error); diff != "" {
+				t.Errorf("%s has the event (-want +got):\n%s", c.kind, diff)
 			}
 		}
 	})
@@ -49,8 +49,8 @@ func TestFailureIsNotRetryable(t *testing.T) {
 		for _, code := range []schema.Code{schema.OperatorNetworkError, schema.OperatorUnavailable} {
 			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: code}) })
 			r := s.do(s.request())
-			if p, told := replyOf(&r).Error, s.newest().Error; p.Code != code || p.Retryable || told.Code != code || told.Retryable {
-				t.Errorf("it is shown as %+v, and told as %+v", p, told)
+			if p, event := replyOf(&r).Error, s.newest().Error; p.Code != code || p.Retryable || event.Code != code || event.Retryable {
+				t.Errorf("the reply has %+v, and the event %+v", p, event)
 			}
 		}
 	})
@@ -69,13 +69,13 @@ func TestEventsHaveBatchID(t *testing.T) {
 			for _, step := range steps {
 				s.sendResult(r, step)
 				if got := s.newest(); got.BatchID != "rbt_1" || got.TransactionID != r.ID {
-					t.Errorf("after %s it is told %+v", step.Outcome, got)
+					t.Errorf("after %s the event is %+v", step.Outcome, got)
 				}
 			}
 		}
 		s.do(s.request())
 		if got := s.newest(); got.BatchID != "" {
-			t.Errorf("what came alone is told with the batch %q", got.BatchID)
+			t.Errorf("the event of a single recharge has the batch %q", got.BatchID)
 		}
 	})
 }

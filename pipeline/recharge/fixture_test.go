@@ -84,9 +84,9 @@ func (p *fakeProvider) set(change func()) {
 func (p *fakeProvider) calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	heard := p.received
+	received := p.received
 	p.received = nil
-	return heard
+	return received
 }
 
 // answers returns a call that always returns a.

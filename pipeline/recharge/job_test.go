@@ -34,7 +34,7 @@ func TestPendingRechargeIsPolledWithBackoff(t *testing.T) {
 			s.fake.calls()
 			s.advance(want - time.Second)
 			if got := s.fake.calls(); len(got) != 0 {
-				t.Errorf("too early it heard %q", got)
+				t.Errorf("too early it received %q", got)
 			}
 			s.advance(time.Second)
 			if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" {
@@ -44,7 +44,7 @@ func TestPendingRechargeIsPolledWithBackoff(t *testing.T) {
 		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Pending, Again: time.Second}) })
 		s.advance(10 * time.Minute)
 		if got := s.dueIn(r.ID); got != time.Second {
-			t.Errorf("it is due in %s, and the provider wanted a second", got)
+			t.Errorf("it is due in %s, and the provider requested a second", got)
 		}
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.advance(time.Second)
@@ -184,7 +184,7 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 			t.Error(diff)
 		}
 		if got := s.metric("vayu_recharge_calls_total", "provider", "fake", "call", "submit", "result", "not_asked"); got != 21 {
-			t.Errorf("%v calls are counted as not asked", got)
+			t.Errorf("%v calls are counted as blocked", got)
 		}
 		s.balance(900_00, 100_00)
 		// Once it was sent, it stays so, whatever is not asked afterwards.
@@ -192,7 +192,7 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		s.advance(upstream.AwayPause)
 		s.advance(minBackoff)
 		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
-			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
+			t.Errorf("a blocked enquiry: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = shut, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
@@ -314,7 +314,7 @@ func TestCallbackBeforeTheAnswer(t *testing.T) {
 		}
 		s.queue.Wait()
 		if got := s.dueIn(rec.ID); got != time.Second {
-			t.Errorf("it is due in %s, and the provider wants to be asked again in a second", got)
+			t.Errorf("it is due in %s, and the provider requested an enquiry in a second", got)
 		}
 		if diff := cmp.Diff([]string{"recharge.completed"}, s.events()); diff != "" {
 			t.Error(diff)
@@ -346,7 +346,7 @@ func TestRequestedEnquiryAfterFinalState(t *testing.T) {
 		s.fake.calls()
 		s.advance(time.Hour)
 		if got := s.fake.calls(); len(got) != 0 {
-			t.Errorf("afterwards it heard %q", got)
+			t.Errorf("afterwards it received %q", got)
 		}
 		if diff := cmp.Diff([]string{"recharge.completed", "recharge.refunded"}, s.events()); diff != "" {
 			t.Error(diff)

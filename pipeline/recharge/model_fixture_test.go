@@ -228,7 +228,7 @@ func (m *model) sendContradiction(rt *rapid.T) {
 		rt.Skip("it is not final")
 	}
 	if it.seen.Provider == "" {
-		rt.Skip("the operator has never heard of it")
+		rt.Skip("the operator does not know it")
 	}
 	if it.alarm == "" {
 		it.alarm = alarm

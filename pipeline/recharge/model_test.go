@@ -135,7 +135,7 @@ func drawScript(rt *rapid.T) *script {
 	}
 	s.Submits = rapid.SliceOfN(rapid.SampledFrom([]behaviour{lost, puzzled}), 0, 1).Draw(rt, "submits")
 	if rapid.IntRange(0, 2).Draw(rt, "reached") > 0 {
-		s.Submits = nil // stepTime the first attempt: else most stories would be about lost calls
+		s.Submits = nil // otherwise most runs would be about lost calls
 	}
 	s.Submits = append(s.Submits, rapid.SampledFrom([]behaviour{answers, answers, pends, slow, silent, hangs, late, unsent}).Draw(rt, "arrival"))
 	return s

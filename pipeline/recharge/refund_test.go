@@ -112,14 +112,14 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		stands []Answer // what it says of the recharge, one enquiry after the other
-		want   schema.RechargeState
-		heard  []string
+		stands   []Answer // what it says of the recharge, one enquiry after the other
+		want     schema.RechargeState
+		received []string
 	}{
 		"granted":               {[]Answer{{Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
 		"granted at last":       {[]Answer{{Outcome: Succeeded}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
 		"refused":               {[]Answer{{Outcome: Succeeded}, {Outcome: Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
-		"nobody knows":          {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"not known":             {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
 		"not known afterwards":  {[]Answer{{Outcome: Succeeded}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
 		"said to be failed":     {[]Answer{{Outcome: Failed}, {Outcome: Failed}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
 		"it does not look well": {[]Answer{{Outcome: 99}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
@@ -151,11 +151,11 @@ func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 				if got := s.find(r.ID); got.State != c.want || (got.RefundID == "") != (c.want == schema.RechargeSuccess) {
 					t.Errorf("it is %s with the refund %q", got.State, got.RefundID)
 				}
-				if diff := cmp.Diff(strings.Join(c.heard, " Airtel ")+" Airtel", strings.Join(s.fake.calls(), " ")); diff != "" {
+				if diff := cmp.Diff(strings.Join(c.received, " Airtel ")+" Airtel", strings.Join(s.fake.calls(), " ")); diff != "" {
 					t.Error(diff)
 				}
 				s.fake.set(func() { s.fake.enquire = nil })
-				s.advance(0) // when it is refused, it is asked whether there is something to look for
+				s.advance(0) // an enquiry follows the refusal
 			})
 		})
 	}
@@ -172,7 +172,7 @@ func TestRefusalNeedsTheLease(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := providerResult{Answer: Answer{Outcome: Failed}, call: callReverse, reference: r.Reference, calledAt: s.Now(), by: actor}
-		out, err := s.settle(t.Context(), &r, &w, upstream.Lease{Token: "of somebody else", Until: noon.Add(time.Hour)})
+		out, err := s.settle(t.Context(), &r, &w, upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
 		if got := s.find(r.ID); err != nil || out.transition != noop || got.RefundID != r.RefundID || s.dueIn(r.ID) != minBackoff {
 			t.Errorf("got %+v, %v; it is %+v, due in %s", out, err, got, s.dueIn(r.ID))
 		}
@@ -194,7 +194,7 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 		s.fake.calls()
 		s.advance(0)
 		if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" || s.dueIn(r.ID) != time.Hour {
-			t.Errorf("it is due in %s, and the provider heard %s", s.dueIn(r.ID), diff)
+			t.Errorf("it is due in %s, and the provider received %s", s.dueIn(r.ID), diff)
 		}
 		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Reversed}) })
 		s.advance(time.Hour)
@@ -202,14 +202,14 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 			t.Errorf("it is %s", got.State)
 		}
 		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Succeeded}) })
-		other := s.reach(schema.RechargeSuccess) // nobody wants to be asked about this one
+		other := s.reach(schema.RechargeSuccess) // no enquiry is requested about this one
 		_, err = s.Refund(t.Context(), s.owner, other.ID, "not wanted", by)
 		wantProblem(t, err, schema.InvalidRequest, "id")
 		s.advance(0)
 		s.fake.calls()
 		s.advance(24 * time.Hour)
 		if got := s.fake.calls(); len(got) != 0 {
-			t.Errorf("afterwards it heard %q", got)
+			t.Errorf("afterwards it received %q", got)
 		}
 		s.balance(900_00, 0)
 	})
@@ -257,8 +257,8 @@ func TestConcurrentRefundsHaveOneEffect(t *testing.T) {
 		s.queue.Wait()
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.advance(0) // who was first may have found all slots with those who were not
-		heard := slices.DeleteFunc(s.fake.calls(), func(call string) bool { return call == "enquire Airtel" })
-		if diff := cmp.Diff([]string{"reverse Airtel"}, heard); diff != "" {
+		received := slices.DeleteFunc(s.fake.calls(), func(call string) bool { return call == "enquire Airtel" })
+		if diff := cmp.Diff([]string{"reverse Airtel"}, received); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff([]string{"recharge.completed", "recharge.refunded"}, s.events()); diff != "" {
@@ -367,7 +367,7 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 					t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
 				}
 				if got := s.sendResult(r, alien); got.State != schema.RechargePending || s.dueIn(r.ID) != minBackoff {
-					t.Errorf("told by himself: %+v, due in %s", got, s.dueIn(r.ID))
+					t.Errorf("after a callback: %+v, due in %s", got, s.dueIn(r.ID))
 				}
 				s.fake.calls()
 				s.fake.set(func() {
@@ -394,13 +394,13 @@ func TestNoRedirectWithoutOtherOperator(t *testing.T) {
 	t.Parallel()
 	jio := func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
 	for name, c := range map[string]struct {
-		asked  string
-		detect func(string) (Subscriber, error)
-		heard  []string
+		requested string
+		detect    func(string) (Subscriber, error)
+		received  []string
 	}{
 		"named":        {"Airtel", jio, []string{"submit Airtel"}},
 		"the same":     {"", jio, []string{"detect", "submit Jio", "detect"}},
-		"nobody knows": {"", nil, []string{"detect", "submit Airtel", "detect"}},
+		"not known":    {"", nil, []string{"detect", "submit Airtel", "detect"}},
 		"not for that": {"", func(string) (Subscriber, error) { return Subscriber{}, fmt.Errorf("plans only: %w", ErrNoDetection) }, []string{"detect", "submit Airtel", "detect"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -408,11 +408,11 @@ func TestNoRedirectWithoutOtherOperator(t *testing.T) {
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				s.fake.set(func() { s.fake.detect, s.fake.submit = c.detect, answers(Answer{Outcome: NotSubscriber}) })
 				q := s.request()
-				q.Asked = c.asked
+				q.Asked = c.requested
 				if r := s.do(q); r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber {
 					t.Errorf("got %+v", r)
 				}
-				if diff := cmp.Diff(c.heard, s.fake.calls()); diff != "" {
+				if diff := cmp.Diff(c.received, s.fake.calls()); diff != "" {
 					t.Error(diff)
 				}
 				s.balance(1000_00, 0)

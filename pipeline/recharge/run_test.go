@@ -37,15 +37,15 @@ func TestEnquiryBeforeResendAfterKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.advance(0)
-		heard := s.fake.calls()
+		received := s.fake.calls()
 		if s.DB.Name() == "postgres" { // another instance may be at work until its lease is over
-			if len(heard) != 0 {
-				t.Errorf("within the lease of another it heard %q", heard)
+			if len(received) != 0 {
+				t.Errorf("within the lease of another it received %q", received)
 			}
 			s.advance(41 * time.Second)
-			heard = s.fake.calls()
+			received = s.fake.calls()
 		}
-		if diff := cmp.Diff([]string{"enquire Airtel"}, heard); diff != "" {
+		if diff := cmp.Diff([]string{"enquire Airtel"}, received); diff != "" {
 			t.Error(diff)
 		}
 		s.advance(time.Minute)
@@ -243,7 +243,7 @@ func TestUnavailableProviderIsNotCalled(t *testing.T) {
 		s.fake.calls()
 		s.clock.Pass(time.Hour)
 		if pause := s.queue.Look(t.Context(), s.connections[0].Line); pause != upstream.AwayPause || len(s.fake.calls()) != 0 {
-			t.Errorf("it is looked at again in %s, and heard %q", pause, s.fake.calls())
+			t.Errorf("it is looked at again in %s, and received %q", pause, s.fake.calls())
 		}
 		s.fake.set(func() { s.fake.away = false })
 		s.advance(0)
@@ -264,7 +264,7 @@ func TestExpiringLeaseSendsNothing(t *testing.T) {
 		}
 		s.runJob(job{connection: s.connections[0], rec: r, call: callSubmit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		if got := s.fake.calls(); len(got) != 0 || s.metric("vayu_recharge_overdue_total") != 1 {
-			t.Errorf("it heard %q, and %v are counted", got, s.metric("vayu_recharge_overdue_total"))
+			t.Errorf("it received %q, and %v are counted", got, s.metric("vayu_recharge_overdue_total"))
 		}
 	})
 }
@@ -318,7 +318,7 @@ func TestRun(t *testing.T) {
 		}
 		pending[i] = rec.ID
 	}
-	told := func(want int, typ string) func() bool {
+	hasEvents := func(want int, typ string) func() bool {
 		return func() bool {
 			var n int
 			err := s.DB.View(t.Context()).QueryRow("SELECT count(*) FROM event WHERE type = $1", typ).Scan(&n)
@@ -328,7 +328,7 @@ func TestRun(t *testing.T) {
 			return n == want
 		}
 	}
-	fixture.Until(t, "all are told as pending", told(n, "recharge.pending"))
+	fixture.Until(t, "all have their pending event", hasEvents(n, "recharge.pending"))
 	fixture.Until(t, "no call is under way", func() bool { return s.connections[0].Slots().Busy == 0 })
 	// Other tests have calls under way, some for each of their slots.
 	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waiters.Counts()) > 0 {
@@ -342,16 +342,16 @@ func TestRun(t *testing.T) {
 		t.Errorf("%v are counted as pending, %v as old", all, old)
 	}
 	s.connections[0].Nudge()
-	fixture.Until(t, "all are completed", told(n, "recharge.completed"))
-	held, asked := make(chan struct{}), make(chan struct{})
+	fixture.Until(t, "all are completed", hasEvents(n, "recharge.completed"))
+	held, called := make(chan struct{}), make(chan struct{})
 	s.fake.set(func() {
-		s.fake.submit = func(Order) (Answer, error) { close(asked); <-held; return Answer{Outcome: Succeeded}, nil }
+		s.fake.submit = func(Order) (Answer, error) { close(called); <-held; return Answer{Outcome: Succeeded}, nil }
 	})
 	last, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-asked
+	<-called
 	cancel()
 	fixture.Until(t, "it has stopped", s.queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0)

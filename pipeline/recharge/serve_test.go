@@ -160,9 +160,9 @@ func TestRejectedPostStoresNothing(t *testing.T) {
 		}
 		d.pending.closed.Store(true)
 		away := d.liveRequest("POST", "/v1/recharge", strings.Replace(good, "auto", "Airtel", 1))
-		away.WantError(t, "nobody to ask", 503, schema.OperatorUnavailable, "")
+		away.WantError(t, "no provider available", 503, schema.OperatorUnavailable, "")
 		if away.Header.Get("Retry-After") == "" || away.At("error.retryable") != true {
-			t.Errorf("nobody says when to come again: %v %s", away.Header, away.Text)
+			t.Errorf("no Retry-After: %v %s", away.Header, away.Text)
 		}
 		if n := d.count(); n != 0 {
 			t.Errorf("%d recharges were recorded", n)

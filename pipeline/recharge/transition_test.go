@@ -88,17 +88,17 @@ func TestTransitions(t *testing.T) {
 				for time := range 2 {
 					got := s.sendResult(r, a)
 					if now := s.find(r.ID); !cmp.Equal(got, now) {
-						t.Errorf("%s, told %s, is returned as\n%+v and is\n%+v", from, a.Outcome, got, now)
+						t.Errorf("%s, with %s, is returned as\n%+v and is\n%+v", from, a.Outcome, got, now)
 					}
 					if time == 0 {
 						first = got
 					} else if diff := cmp.Diff(first, got); diff != "" {
-						t.Errorf("%s, told %s once more: %s", from, a.Outcome, diff)
+						t.Errorf("%s, with %s once more: %s", from, a.Outcome, diff)
 					}
 				}
 				w := want[from][outcome]
 				if diff := cmp.Diff(w, becomes{first.State, first.Alarm, strings.Join(s.events()[before:], " ")}); diff != "" {
-					t.Errorf("%s, told %s (-want +got):\n%s", from, a.Outcome, diff)
+					t.Errorf("%s, with %s (-want +got):\n%s", from, a.Outcome, diff)
 				}
 				if w.Alarm != "" {
 					alarms[w.Alarm]++
@@ -160,7 +160,7 @@ func TestOnlyFinalOutcomeCountsWithoutLease(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
-		other := upstream.Lease{Token: "of somebody else", Until: noon.Add(time.Hour)}
+		other := upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)}
 		w := providerResult{Answer: Answer{Outcome: Pending}, call: callEnquire, reference: r.Reference, calledAt: s.Now(), by: actor}
 		out, err := s.settle(t.Context(), &r, &w, other)
 		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != minBackoff {

@@ -51,7 +51,7 @@ type Lease struct {
 type Table[R any] struct {
 	Name    string
 	Columns string
-	Scan    func(sqlstore.Scanner) (R, error) // provider Columns
+	Scan    func(sqlstore.Scanner) (R, error) // scans a row of Columns
 }
 
 // Config configures [Pools].
