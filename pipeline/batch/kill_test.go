@@ -174,7 +174,7 @@ func TestLeasesAreRenewedAndLost(t *testing.T) {
 			_, err := tx.Exec("UPDATE batch_chunk SET due_at = $2, token = 'another' WHERE batch_id = $1", id, s.clock.Now().Add(time.Hour).UnixMicro())
 			return err
 		})
-		s.waitLogged("lease had run out")
+		s.waitLogged("lease had expired")
 		if got := s.metric("vayu_batch_failures_total", "kind", "recharge"); got == 0 {
 			t.Error("it is not counted")
 		}

@@ -27,9 +27,9 @@ func TestRecordsAreRetriedUntilTheyBegin(t *testing.T) {
 		stop()
 		s.wantDoneOnce(id, 250, 0)
 		if got := s.metric("vayu_batch_records_total", "outcome", "again"); got != 39 {
-			t.Errorf("%v are counted to come again, want 39", got)
+			t.Errorf("%v are counted as retried, want 39", got)
 		}
-		if got := s.log.Count("cannot be begun"); got == 0 || got > 39 {
+		if got := s.log.Count("cannot begin"); got == 0 || got > 39 {
 			t.Errorf("it is logged %d times", got)
 		}
 	})

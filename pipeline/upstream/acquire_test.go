@@ -139,7 +139,7 @@ func TestWaitersComeAfterQueuedJobs(t *testing.T) {
 		}
 
 		got = wait()
-		sqlstoretest.Exec(t, db, "DELETE FROM errand WHERE due_at <= $1", s.clock.Now().UnixMicro()) // as other instances do
+		sqlstoretest.Exec(t, db, "DELETE FROM job WHERE due_at <= $1", s.clock.Now().UnixMicro()) // as other instances do
 		s.Look(t.Context(), s.pool)
 		synctest.Wait()
 		if len(got) != 2 {

@@ -97,7 +97,7 @@ func TestEachRowIsClaimedOnce(t *testing.T) {
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(one.failed)
-	sqlstoretest.Exec(t, db, "DROP TABLE errand")
+	sqlstoretest.Exec(t, db, "DROP TABLE job")
 	if pause := one.Look(t.Context(), one.pool); pause != AwayPause || fixture.Figure(t, reg, "failed_total") != 1 {
 		t.Errorf("without its table it looks again after %s", pause)
 	}

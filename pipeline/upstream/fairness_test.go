@@ -94,7 +94,7 @@ func TestSlotIsReservedForBatchItems(t *testing.T) {
 		s.Look(t.Context(), s.pool) // no record is due
 
 		fill()
-		sqlstoretest.Exec(t, s.db, "DELETE FROM errand WHERE batch_id <> ''") // as other instances do
+		sqlstoretest.Exec(t, s.db, "DELETE FROM job WHERE batch_id <> ''") // as other instances do
 		single := s.add(0, "")
 		<-s.pool.wake
 		s.Look(t.Context(), s.pool)
@@ -121,7 +121,7 @@ func TestFailedPollWaitsForThePause(t *testing.T) {
 		for range 10 { // four slots
 			s.add(-time.Second, "")
 		}
-		sqlstoretest.Exec(t, db, "CREATE TRIGGER full BEFORE UPDATE ON errand BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+		sqlstoretest.Exec(t, db, "CREATE TRIGGER full BEFORE UPDATE ON job BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
 		var looks atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
 		s.pool.provider.Available = func() bool {
