@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// insertBatch changes nothing when the ref_id was used before.
+	// insertBatch is a no-op if the ref_id was used before.
 	insertBatch = `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 0, 0, $8, $9, $10, $11) ON CONFLICT (account_id, mode, kind, ref_id) DO NOTHING`
 	selectByRef = selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
@@ -27,8 +27,8 @@ const (
 var insertChunk = sqlstore.Group(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
 	"($1, $2, $3, $4, ?, ?, ?, '', 0)", "")
 
-// accept answers POST of a kind: the batch and its records are on disk when it
-// returns, and nothing has been done with them.
+// accept answers POST of a kind. When it returns, the batch and its records are durable,
+// and not processed yet.
 func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	if c.World == schema.Sandbox {
 		leave, err := w.enterSandbox(c.Context())
@@ -37,67 +37,67 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 		}
 		defer leave()
 	}
-	want, err := w.kind.read(c)
+	parsed, err := w.kind.read(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	sum := w.Box.Digest("batch", c.Body)
 	resp, err := w.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
-		return w.take(c, tx, want, sum)
+		return w.store(c, tx, parsed, sum)
 	})(c)
 	if err != nil || resp.Replayed {
 		return resp, err
 	}
 	failpoint.Point(failpoint.BatchAccepted)
 	w.metrics.accepted.Inc()
-	c.Count = int64(want.total)
+	c.Count = int64(parsed.total)
 	return resp, nil
 }
 
-// enterSandbox waits until a batch of the sandbox may be accepted: one at a time. To take
-// 10,000 records apart occupies a core for some 20 ms, so forty at once would leave none
-// for calls of customers, who pay for theirs.
+// enterSandbox waits until a batch of the sandbox may be accepted: one at a time. Parsing
+// 10,000 records occupies a core for some 20 ms, so forty at once would slow down paid
+// calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {
-	case s.sandbox <- struct{}{}:
-		return func() { <-s.sandbox }, nil
+	case s.sandboxSlot <- struct{}{}:
+		return func() { <-s.sandboxSlot }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// take stores a batch, or finds the one that was stored under its ref_id.
-func (w *worker) take(c *httpapi.Call, tx *sqlstore.Tx, want wanted, sum []byte) (httpapi.Response, access.Entry, error) {
+// store stores a batch, or returns the one with the same ref_id.
+func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed parsedBody, sum []byte) (httpapi.Response, access.Entry, error) {
 	now := w.Now()
 	id := w.kind.Prefix + ulid.MustNewDefault(now).String()
 	client := ""
 	if c.Client.IsValid() {
 		client = c.Client.String()
 	}
-	n, err := tx.Exec(insertBatch, id, c.Account, c.World.String(), w.kind.Name, sql.NullString{String: want.ref, Valid: want.ref != ""},
-		sum, want.total, c.Key, c.ID, client, now.UnixMicro())
+	n, err := tx.Exec(insertBatch, id, c.Account, c.World.String(), w.kind.Name, sql.NullString{String: parsed.ref, Valid: parsed.ref != ""},
+		sum, parsed.total, c.Key, c.ID, client, now.UnixMicro())
 	if err != nil {
 		return httpapi.Response{}, access.Entry{}, fmt.Errorf("storing a batch: %w", err)
 	}
 	if n == 0 {
-		resp, err := w.before(c, tx, want.ref, sum)
+		resp, err := w.replyToRepeat(c, tx, parsed.ref, sum)
 		return resp, access.Entry{}, err
 	}
-	if err := w.worth(c, want.total); err != nil {
+	if err := w.checkAcceptable(c, parsed.total); err != nil {
 		return httpapi.Response{}, access.Entry{}, err
 	}
-	if err := w.storeChunks(tx, now, id, c, want.chunks); err != nil {
+	if err := w.storeChunks(tx, now, id, c, parsed.chunks); err != nil {
 		return httpapi.Response{}, access.Entry{}, err
 	}
 	tx.After(w.wake)
-	return w.accepted(row{id: id, state: schema.BatchQueued, total: want.total}), access.Entry{
-		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": want.total},
+	return w.acceptedReply(row{id: id, state: schema.BatchQueued, total: parsed.total}), access.Entry{
+		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": parsed.total},
 	}, nil
 }
 
-// worth demands that a new batch can be worked on, and that the quota has room for its
-// records. A batch that was accepted before needs neither.
-func (w *worker) worth(c *httpapi.Call, total int) error {
+// checkAcceptable checks that a new batch can be processed and fits into the quota. A
+// repeated batch needs neither.
+func (w *worker) checkAcceptable(c *httpapi.Call, total int) error {
 	if w.kind.Ready != nil {
 		if err := w.kind.Ready(c.World); err != nil {
 			return err
@@ -107,11 +107,11 @@ func (w *worker) worth(c *httpapi.Call, total int) error {
 }
 
 // storeChunks stores the records of a batch, due now.
-func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpapi.Call, chunks []piece) error {
+func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpapi.Call, chunks []chunkRange) error {
 	return insertChunk.Each(len(chunks), func(text string, from, to int) error {
 		args := append(make([]any, 0, 4+3*(to-from)), id, w.kind.Name, c.Account, now.UnixMicro())
 		for _, p := range chunks[from:to] {
-			args = append(args, p.first, p.count, sealChunk(w.Box, id, p.first, p.text(c.Body)))
+			args = append(args, p.first, p.count, encryptChunk(w.Box, id, p.first, p.text(c.Body)))
 		}
 		if _, err := tx.Exec(text, args...); err != nil {
 			return fmt.Errorf("storing records %d of a batch: %w", chunks[from].first, err)
@@ -120,8 +120,8 @@ func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpa
 	})
 }
 
-// before is the reply to a batch whose ref_id was used before.
-func (w *worker) before(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum []byte) (httpapi.Response, error) {
+// replyToRepeat returns the reply to a batch whose ref_id was used before.
+func (w *worker) replyToRepeat(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum []byte) (httpapi.Response, error) {
 	r, err := scanRow(tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref))
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("reading the batch of a ref_id: %w", err)
@@ -129,13 +129,13 @@ func (w *worker) before(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum []byte
 	if !bytes.Equal(r.fingerprint, sum) {
 		return httpapi.Response{}, schema.Refuse(schema.DuplicateRefID, "ref_id", "This ref_id was used for another batch.")
 	}
-	resp := w.accepted(r)
+	resp := w.acceptedReply(r)
 	resp.Replayed = true
 	return resp, nil
 }
 
-// accepted is the reply to a batch that is stored.
-func (w *worker) accepted(r row) httpapi.Response {
+// acceptedReply returns the reply to an accepted batch.
+func (w *worker) acceptedReply(r row) httpapi.Response {
 	path := w.kind.Path + "/" + r.id
 	value := schema.BatchAccepted{Status: schema.Accepted, BatchID: r.id, Total: r.total, StatusURL: path}
 	if w.kind.ResultsURL != nil {

@@ -10,15 +10,15 @@ import (
 	"vayu/schema"
 )
 
-// stored is how many batches and chunks there are.
-func (s *site) stored() [2]int {
+// rowCounts returns the numbers of batches and of chunks.
+func (s *batchFixture) rowCounts() [2]int {
 	s.t.Helper()
-	return [2]int{one[int](s.t, s.DB, "SELECT COUNT(*) FROM batch"), one[int](s.t, s.DB, "SELECT COUNT(*) FROM batch_chunk")}
+	return [2]int{queryOne[int](s.t, s.DB, "SELECT COUNT(*) FROM batch"), queryOne[int](s.t, s.DB, "SELECT COUNT(*) FROM batch_chunk")}
 }
 
-func TestABodyThatIsWrongAsAWholeIsRefused(t *testing.T) {
+func TestInvalidBatchIsRejected(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		for _, c := range []struct {
 			body  string
 			code  schema.Code
@@ -56,16 +56,16 @@ func TestABodyThatIsWrongAsAWholeIsRefused(t *testing.T) {
 		if details, _ := two.At("error.details").([]any); len(details) != 2 {
 			t.Errorf("two faults: %s", two.Text)
 		}
-		if diff := cmp.Diff([2]int{}, s.stored()); diff != "" {
+		if diff := cmp.Diff([2]int{}, s.rowCounts()); diff != "" {
 			t.Errorf("something is stored: %s", diff)
 		}
 	})
 }
 
-// A batch is answered with where to ask for it, and waits in chunks.
-func TestABatchIsAccepted(t *testing.T) {
+// The reply has the status URL, and the records are stored in chunks.
+func TestAcceptStoresChunks(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		array := "[null , \"foo\",{},\n[1, 2] ,1e400," + records(9995, `{"type":"prepaid"}`)[1:]
 		got := s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, `{"ref_id":null,"other":[1],"recharges":`+array+`}`).Want(t, "a batch", 202)
 		id := got.Said("batch_id")
@@ -73,27 +73,27 @@ func TestABatchIsAccepted(t *testing.T) {
 		if diff := cmp.Diff(want, got.Body); diff != "" || got.Header.Get("Location") != path+"/"+id {
 			t.Errorf("Location %s (-want +got):\n%s", got.Header.Get("Location"), diff)
 		}
-		if diff := cmp.Diff([2]int{1, 100}, s.stored()); diff != "" {
+		if diff := cmp.Diff([2]int{1, 100}, s.rowCounts()); diff != "" {
 			t.Error(diff)
 		}
-		if got := one[string](t, s.DB, "SELECT detail FROM audit WHERE action = 'recharge.batch' AND subject = $1 AND mode = 'sandbox'", id); got != `{"total":10000}` {
+		if got := queryOne[string](t, s.DB, "SELECT detail FROM audit WHERE action = 'recharge.batch' AND subject = $1 AND mode = 'sandbox'", id); got != `{"total":10000}` {
 			t.Errorf("the audit log says %s", got)
 		}
-		if got := s.figure("vayu_batch_accepted_total", "kind", "recharge"); got != 1 {
+		if got := s.metric("vayu_batch_accepted_total", "kind", "recharge"); got != 1 {
 			t.Errorf("%v are counted", got)
 		}
 		large := `{"recharges":["` + strings.Repeat("a", 1<<20) + `","b","` + strings.Repeat("c", 1<<20) + `"]}`
 		s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, large).Want(t, "large records", 202)
-		if diff := cmp.Diff([2]int{2, 103}, s.stored()); diff != "" {
+		if diff := cmp.Diff([2]int{2, 103}, s.rowCounts()); diff != "" {
 			t.Errorf("large records: %s", diff)
 		}
 	})
 }
 
-// The same batch sent again is the one that there is.
-func TestABatchSentAgainIsTheSame(t *testing.T) {
+// A repeated batch is replayed.
+func TestRepeatedBatchIsReplayed(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		live := s.a.Keys[schema.Live]
 		body, other := `{"ref_id":"nov 🎉","recharges":[{},{}]}`, `{"ref_id":"nov 🎉","recharges":[{}]}`
 		first := s.door.Ask(live, "POST", path, body).Want(t, "first", 202)
@@ -103,7 +103,7 @@ func TestABatchSentAgainIsTheSame(t *testing.T) {
 			t.Errorf("again: %v %s", again.Header, diff)
 		}
 		s.door.Ask(live, "POST", path, other).WantError(t, "another body", 409, schema.DuplicateRefID, "ref_id")
-		if got := s.ask(path + "/" + first.Said("batch_id")).Said("ref_id"); got != "nov 🎉" {
+		if got := s.get(path + "/" + first.Said("batch_id")).Said("ref_id"); got != "nov 🎉" {
 			t.Errorf("the ref_id is %q", got)
 		}
 		// References are an owner's own, and batches without one have nothing in common.
@@ -121,16 +121,16 @@ func TestABatchSentAgainIsTheSame(t *testing.T) {
 			t.Errorf("the same key: %s", same.Text)
 		}
 		s.door.Ask(live, "POST", path, `{"recharges":[{},{}]}`, "Idempotency-Key", "k").WantError(t, "another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
-		if got := one[int](t, s.DB, "SELECT COUNT(*) FROM audit WHERE action = 'recharge.batch'"); got != 6 {
+		if got := queryOne[int](t, s.DB, "SELECT COUNT(*) FROM audit WHERE action = 'recharge.batch'"); got != 6 {
 			t.Errorf("the audit log has %d batches, want 6", got)
 		}
 	})
 }
 
-// Of many at the same moment with one ref_id, one is stored.
-func TestOneOfManyAtOnceIsStored(t *testing.T) {
+// Of concurrent batches with one ref_id, one is stored.
+func TestConcurrentBatchesWithOneRefID(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		ids := make(chan string)
 		const many = 20
 		for range many {
@@ -142,17 +142,17 @@ func TestOneOfManyAtOnceIsStored(t *testing.T) {
 		for range many {
 			seen[<-ids] = true
 		}
-		if got := s.stored(); len(seen) != 1 || got != [2]int{1, 1} {
+		if got := s.rowCounts(); len(seen) != 1 || got != [2]int{1, 1} {
 			t.Errorf("stored are %v, and answered %v", got, seen)
 		}
 	})
 }
 
-// Of records with one ref_id the first counts, although they are worked on at the same
-// time.
-func TestTheFirstOfDoubledReferencesCounts(t *testing.T) {
+// Of records with one ref_id the first counts, although records are processed
+// concurrently.
+func TestFirstRecordWithRefIDCounts(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		id := s.post(s.a, `[{"ref_id":"a"},{"ref_id":"b"},{"ref_id":"a"},{},{"ref_id":"a","amount":1},{}]`)
 		s.run()
 		s.wait(id)

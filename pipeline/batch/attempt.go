@@ -12,14 +12,15 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// begin begins records as long as there is room, and returns when to look again.
-func (w *worker) begin(working context.Context) <-chan time.Time {
+// startRecords starts records while slots are free, and returns a channel for the end of
+// the next pause.
+func (w *worker) startRecords(working context.Context) <-chan time.Time {
 	for {
 		now := w.Now()
-		r, ok, wake := w.desk.next(now)
+		r, ok, wake := w.scheduler.next(now)
 		switch {
 		case ok:
-			w.attempt(working, r)
+			w.startRecord(working, r)
 		case wake.IsZero():
 			return nil
 		default:
@@ -28,27 +29,26 @@ func (w *worker) begin(working context.Context) <-chan time.Time {
 	}
 }
 
-// attempt begins a record.
-func (w *worker) attempt(working context.Context, r record) {
+func (w *worker) startRecord(working context.Context, r record) {
 	r.chunk.ready--
-	r.chunk.under++
-	w.metrics.underWay.Inc()
+	r.chunk.inFlight++
+	w.metrics.inFlight.Inc()
 	item := r.item()
 	w.job(func() func() {
-		limit, cancel := context.WithTimeout(working, w.pace.record)
+		limit, cancel := context.WithTimeout(working, w.timing.recordTimeout)
 		defer cancel()
-		err := w.do(sqlstore.InWorld(limit, item.Owner.World), item)
+		err := w.doRecovering(sqlstore.InWorld(limit, item.Owner.World), item)
 		failpoint.Point(failpoint.BatchBegun)
-		return func() { w.outcome(working, r.chunk, err) }
+		return func() { w.recordDone(working, r.chunk, err) }
 	})
 }
 
-// errPanic is the error of a record whose Do has panicked.
+// errPanic is the error of a record whose Do panicked.
 var errPanic = errors.New("panic")
 
-// do is Do of the kind. A record that makes it panic is one that comes again: it must
-// not take those of others with it.
-func (w *worker) do(ctx context.Context, item Item) (err error) {
+// doRecovering calls Do of the kind. A panic is an error and the record is retried, so
+// that it does not affect other records.
+func (w *worker) doRecovering(ctx context.Context, item Item) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.Log.ErrorContext(ctx, "panic", "batch", item.Batch, "index", item.Index, "panic", p, "stack", string(debug.Stack()))
@@ -58,40 +58,41 @@ func (w *worker) do(ctx context.Context, item Item) (err error) {
 	return w.kind.Do(ctx, item)
 }
 
-// outcome takes a record of a chunk that is done, or has to come again.
-func (w *worker) outcome(working context.Context, c *chunk, err error) {
-	w.metrics.underWay.Dec()
-	c.under--
-	c.lane.under--
-	w.desk.under--
+// recordDone handles the result of Do for a record of a chunk.
+func (w *worker) recordDone(working context.Context, c *chunk, err error) {
+	w.metrics.inFlight.Dec()
+	c.inFlight--
+	c.lane.inFlight--
+	w.scheduler.inFlight--
 	if err == nil {
 		w.metrics.done.Inc()
 		c.done++
-		c.lane.trouble = 0
+		c.lane.failures = 0
 	} else {
-		w.metrics.again.Inc()
-		c.again++
-		w.trouble(working, c.lane, err)
+		w.metrics.retried.Inc()
+		c.toRetry++
+		w.pauseLane(working, c.lane, err)
 	}
-	w.settle(working, c)
+	w.releaseIfDone(working, c)
 }
 
-// trouble has a lane pause, unless the record was begun before its last pause.
-func (w *worker) trouble(ctx context.Context, l *lane, err error) {
+// pauseLane pauses a lane after a failure, unless the record started before the last
+// pause.
+func (w *worker) pauseLane(ctx context.Context, l *lane, err error) {
 	now := w.Now()
-	if now.Before(l.until) {
+	if now.Before(l.pausedUntil) {
 		return
 	}
-	if l.trouble == 0 {
-		w.Log.WarnContext(ctx, "records of batches cannot be begun; they come again",
+	if l.failures == 0 {
+		w.Log.WarnContext(ctx, "records of batches cannot begin; they are retried",
 			slog.String("kind", w.kind.Name), slog.String("account", l.account), slog.Any("error", err))
 	}
-	l.until = now.Add(w.backoff(l.trouble))
-	l.trouble++
+	l.pausedUntil = now.Add(w.backoff(l.failures))
+	l.failures++
 }
 
-// backoff is the pause after so many tries before.
+// backoff returns the pause after a number of failures.
 func (w *worker) backoff(tries int) time.Duration {
-	const most = 20 // a million times the first, so that nothing overflows
-	return min(w.pace.pause<<min(tries, most), w.pace.pauseMost)
+	const most = 20 // a million times the first pause; avoids overflow
+	return min(w.timing.minBackoff<<min(tries, most), w.timing.maxBackoff)
 }

@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// tenThousand is the body of a full batch of recharges.
-func tenThousand() string {
+// fullBatch returns the body of a batch of 10,000 recharges.
+func fullBatch() string {
 	var b strings.Builder
 	for i := range schema.BatchMost {
 		fmt.Fprintf(&b, `,{"type":"prepaid","mobile":"90000%05d","operator":"auto","amount":199,"ref_id":"salary-2026-11-%05d"}`, i, i)
@@ -25,25 +25,25 @@ func tenThousand() string {
 }
 
 // eachBench runs a benchmark on both engines.
-func eachBench(b *testing.B, room int, do func(b *testing.B, s *site)) {
+func eachBench(b *testing.B, room int, do func(b *testing.B, s *batchFixture)) {
 	b.Helper()
 	for name, open := range map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres} {
 		b.Run(name, func(b *testing.B) {
 			db := open(b)
-			createThings(b, db)
-			s := newSite(b, db, room)
+			createThingTable(b, db)
+			s := newBatchFixture(b, db, room)
 			s.a = accesstest.AddTenant(b, db, "a")
-			s.open()
+			s.newDoor()
 			do(b, s)
 		})
 	}
 }
 
-// BenchmarkAccept is a batch of 10,000 (1.1 MB) until it is on disk. The contract
-// allows a second; others wait for the same writer meanwhile.
+// BenchmarkAccept accepts a batch of 10,000 (1.1 MB) until it is durable. The contract
+// allows a second, during which other writers wait.
 func BenchmarkAccept(b *testing.B) {
-	eachBench(b, 1, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
-		body := tenThousand()
+	eachBench(b, 1, func(b *testing.B, s *batchFixture) { //nolint:thelper // it is the benchmark
+		body := fullBatch()
 		b.SetBytes(int64(len(body)))
 		b.ReportAllocs()
 		for b.Loop() {
@@ -52,12 +52,12 @@ func BenchmarkAccept(b *testing.B) {
 	})
 }
 
-// BenchmarkWork is a batch of 10,000 from its first lease to its last record, each in
-// one transaction that begins and finishes it and does nothing else.
+// BenchmarkWork processes a batch of 10,000 from its first lease to its last record. One
+// transaction begins and finishes each record.
 func BenchmarkWork(b *testing.B) {
-	eachBench(b, 256, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
+	eachBench(b, 256, func(b *testing.B, s *batchFixture) { //nolint:thelper // it is the benchmark
 		s.whole = true
-		body := tenThousand()
+		body := fullBatch()
 		var took time.Duration
 		for b.Loop() {
 			id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, body).Said("batch_id")
@@ -71,30 +71,30 @@ func BenchmarkWork(b *testing.B) {
 	})
 }
 
-// BenchmarkStream is the results of 10,000 records as lines.
+// BenchmarkStream streams the results of 10,000 records.
 func BenchmarkStream(b *testing.B) {
-	eachBench(b, 256, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
-		id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, tenThousand()).Said("batch_id")
+	eachBench(b, 256, func(b *testing.B, s *batchFixture) { //nolint:thelper // it is the benchmark
+		id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, fullBatch()).Said("batch_id")
 		stop := s.run()
 		s.wait(id)
 		stop()
 		b.ReportAllocs()
 		for b.Loop() {
-			s.ask(path+"/"+id+"/results", "Accept", "application/x-ndjson").Want(b, "results", 200)
+			s.get(path+"/"+id+"/results", "Accept", "application/x-ndjson").Want(b, "results", 200)
 		}
 		b.ReportMetric(float64(b.N)*schema.BatchMost/b.Elapsed().Seconds(), "records/s")
 	})
 }
 
-// BenchmarkQueued is what 50 batches of 10,000 cost in memory while they wait, and
-// records of 50 accounts are under way.
+// BenchmarkQueued measures the memory of 50 queued batches of 10,000, with records of 50
+// accounts in flight.
 func BenchmarkQueued(b *testing.B) {
-	eachBench(b, 256, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
-		body, accounts := tenThousand(), 0
+	eachBench(b, 256, func(b *testing.B, s *batchFixture) { //nolint:thelper // it is the benchmark
+		body, accounts := fullBatch(), 0
 		for b.Loop() {
 			before := heap()
 			started := make(chan struct{}, 256)
-			s.Graceless()
+			s.NoGrace()
 			s.before = func(ctx context.Context, _ batch.Item) error {
 				started <- struct{}{}
 				<-ctx.Done()
@@ -103,7 +103,7 @@ func BenchmarkQueued(b *testing.B) {
 			for range 50 {
 				accounts++
 				of := accesstest.AddTenant(b, s.DB, fmt.Sprint("tenant", accounts))
-				s.open()
+				s.newDoor()
 				s.door.Ask(of.Keys[schema.Live], "POST", path, body).Want(b, "a batch", 202)
 			}
 			stop := s.run()
@@ -116,7 +116,7 @@ func BenchmarkQueued(b *testing.B) {
 	})
 }
 
-// heap is what is in use, in MB.
+// heap returns the heap in use, in MB.
 func heap() float64 {
 	runtime.GC()
 	var m runtime.MemStats

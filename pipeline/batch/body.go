@@ -9,62 +9,62 @@ import (
 	"vayu/schema"
 )
 
-// A chunk has this many records, or fewer when they are large: those after which it
-// has chunkBytes. A hundred records of a recharge are some 15 KB.
+// Limits of a chunk: it ends at chunkRecords records, or earlier when it reaches
+// chunkBytes. A hundred recharges have some 15 KB.
 const (
 	chunkRecords = 100
 	chunkBytes   = 64 << 10
 )
 
-// wanted is the body of a batch, taken apart. Its chunks are parts of the body's
-// bytes: nothing of them is copied, and no record is looked at.
-type wanted struct {
+// parsedBody is the parsed body of a batch. Its chunks are ranges of the body; records are
+// neither copied nor validated.
+type parsedBody struct {
 	ref    string // "" for none
 	total  int
-	chunks []piece
+	chunks []chunkRange
 }
 
-// piece is a chunk before it is stored.
-type piece struct {
+// chunkRange is a chunk before it is stored.
+type chunkRange struct {
 	first, count int
 	from, to     int // of the body
 	duplicates   []duplicate
 }
 
-// checked is a body of which only its form is asked for.
-type checked struct{}
+// anyJSON checks the syntax of a body.
+type anyJSON struct{}
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (*checked) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
+func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
-// read takes the body of a call apart, with every fault of the whole.
-func (k *Kind) read(c *httpapi.Call) (wanted, error) {
+// read parses the body of a call and reports every fault of the batch itself.
+func (k *Kind) read(c *httpapi.Call) (parsedBody, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return wanted{}, err
+		return parsedBody{}, err
 	}
-	if _, err := httpapi.Decode[checked](c); err != nil {
-		return wanted{}, err
+	if _, err := httpapi.Decode[anyJSON](c); err != nil {
+		return parsedBody{}, err
 	}
 	b := body{kind: k, refs: map[string]int{}}
 	if err := b.read(c.Body); err != nil {
-		return wanted{}, err
+		return parsedBody{}, err
 	}
-	return b.wanted, b.faults.Problem()
+	return b.parsedBody, b.faults.Problem()
 }
 
-// body is a batch's body while it is read.
+// body is the state of parsing a batch's body.
 type body struct {
-	wanted
+	parsedBody
 
 	kind   *Kind
-	array  bool           // the array was there
+	array  bool           // the array was found
 	refs   map[string]int // index of the first record with a ref_id
 	faults schema.Faults
 }
 
-// read reads a JSON object that is well-formed: errors are not to be expected.
+// read parses a well-formed JSON object, so errors are not expected.
 func (b *body) read(text []byte) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)) // they are refused already
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)) // duplicate names were rejected before
 	if _, err := d.ReadToken(); err != nil {
 		return err
 	}
@@ -92,11 +92,11 @@ func (b *body) read(text []byte) error {
 }
 
 func (b *body) fault(message string) {
-	b.array = true // said once
+	b.array = true // avoids a second fault
 	b.faults.Add(b.kind.Array, message)
 }
 
-// refID reads the client's name of the batch.
+// refID reads the client's reference of the batch.
 func (b *body) refID(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
@@ -116,8 +116,7 @@ func (b *body) refID(d *jsontext.Decoder) error {
 	return nil
 }
 
-// records cuts the array into pieces. Where a value of it begins is known from where
-// it ends.
+// records splits the array into chunks. The start of a value follows from its end.
 func (b *body) records(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
@@ -138,7 +137,7 @@ func (b *body) records(d *jsontext.Decoder) error {
 		}
 		end := int(d.InputOffset())
 		b.add(end-len(value), end)
-		b.note(value)
+		b.markDuplicate(value)
 	}
 	if b.total == 0 || b.total > schema.BatchMost {
 		b.fault("A batch has 1 to 10,000 " + b.kind.Array + ".")
@@ -147,10 +146,9 @@ func (b *body) records(d *jsontext.Decoder) error {
 	return err
 }
 
-// note finds an earlier record with the same ref_id, and marks this one in its chunk as
-// a duplicate. Records are worked on at the same time, so that only the order in the
-// body tells which of them counts.
-func (b *body) note(value []byte) {
+// markDuplicate marks a record as a duplicate if an earlier one has its ref_id. Records
+// are processed concurrently, so only their order in the body decides which one counts.
+func (b *body) markDuplicate(value []byte) {
 	ref := refOf(value)
 	if ref == "" || b.total >= schema.BatchMost {
 		return
@@ -163,10 +161,10 @@ func (b *body) note(value []byte) {
 	b.refs[ref] = b.total
 }
 
-// add puts a record into the last piece, or begins one.
+// add adds a record to the last chunk, or starts a new one.
 func (b *body) add(from, to int) {
 	if b.total >= schema.BatchMost {
-		return // one too many is enough to know
+		return // one too many is enough for the fault
 	}
 	if n := len(b.chunks); n > 0 {
 		last := &b.chunks[n-1]
@@ -176,5 +174,5 @@ func (b *body) add(from, to int) {
 			return
 		}
 	}
-	b.chunks = append(b.chunks, piece{first: b.total, count: 1, from: from, to: to})
+	b.chunks = append(b.chunks, chunkRange{first: b.total, count: 1, from: from, to: to})
 }

@@ -14,8 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// FuzzBody: what is taken of a body is its records, byte for byte, whatever stands
-// between them.
+// FuzzBody checks that the parsed records equal those of the body, byte for byte.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"recharges":[1]}`, ` { "a" : [1,{"recharges":2}] , "recharges" : [ null , "x" ,{}, [ ] ,1e5 ] ,"ref_id":"r"} `, `{"recharges":null,"ref_id":null}`,
@@ -27,7 +26,7 @@ func FuzzBody(f *testing.F) {
 	kind := &batch.Kind{Array: "recharges"}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c := &httpapi.Call{Request: &http.Request{URL: &url.URL{}}, Body: text}
-		ref, chunks, err := kind.Taken(c)
+		ref, chunks, err := kind.ParseBody(c)
 		if err != nil {
 			if _, ok := err.(*schema.Problem); !ok { //nolint:errorlint // nothing may be around it
 				t.Fatalf("%v is no refusal", err)
@@ -54,7 +53,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzRef: the ref_id of a record is found where JSON has it, and is one.
+// FuzzRef checks that refOf finds the same valid ref_id as a JSON decoder.
 func FuzzRef(f *testing.F) {
 	for _, seed := range []string{`{"ref_id":"a"}`, `{"a":{"ref_id":"b"},"ref_id":"c"}`, `{"ref_id":7}`, `{"ref_id":""}`, `"ref_id"`, `[{"ref_id":"a"}]`, `{"ref_id":"\n"}`, `{"x":`} {
 		f.Add([]byte(seed))

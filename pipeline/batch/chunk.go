@@ -13,35 +13,35 @@ import (
 	"vayu/schema"
 )
 
-// chunk is a piece of a batch that this instance has leased.
+// chunk is a part of a batch that this instance has leased.
 type chunk struct {
 	batch                string
 	first, count         int
 	owner                schema.Owner
 	key, request, client string
 	token                string
-	tries                int // leases before in which nothing was begun
+	tries                int // earlier leases under which no record began
 	bytes                []byte
 	size                 int   // of bytes
-	begun                []int // indexes of records that have an item
+	begun                []int // indexes of records with an item
 
-	lane     *lane
-	ready    int  // records that wait for their turn
-	under    int  // records under way
-	again    int  // records that have to come again
-	done     int  // records that were done under this lease
-	lost     bool // another has it
-	settling bool // its lease is being ended
+	lane      *lane
+	ready     int  // queued records
+	inFlight  int  // records in flight
+	toRetry   int  // records to retry
+	done      int  // records done under this lease
+	lost      bool // another instance has the lease
+	releasing bool // its lease is being released
 }
 
-// want is what a lane could do with: so many chunks of an account.
-type want struct {
-	account string
-	most    int
+// leaseRequest is the number of chunks to lease for an account.
+type leaseRequest struct {
+	account   string
+	maxChunks int
 }
 
-// selectDue finds what may be leased of an account, the oldest batch first, along
-// batch_chunk_account. On PostgreSQL, where several look at once, skipLocked follows.
+// selectDue finds due chunks of an account, the oldest batch first, by the index
+// batch_chunk_account. On PostgreSQL, where several instances poll, skipLocked follows.
 const (
 	selectDue = `SELECT c.batch_id, c.first, c.count, c.tries, length(c.records), b.state, b.mode, b.key_id, b.request_id, b.client
 		FROM batch_chunk c JOIN batch b ON b.id = c.batch_id
@@ -52,40 +52,39 @@ const (
 	beginBatch  = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// lease is how claim leases.
+// lease has the parameters of claim.
 type lease struct {
 	kind  string
 	token string
 	until time.Time
-	// room is for how many bytes of records there is room. The first chunk of all
-	// is leased whatever it has.
-	room int
+	// maxBytes bounds the size of the leased records. The first chunk is leased in any
+	// case.
+	maxBytes int
 }
 
-// claim leases chunks. It returns fewer of an account than are wanted when no more
-// are due, or there is no room for them: then whole is false.
-func claim(tx *sqlstore.Tx, now time.Time, wants []want, l lease) (all []*chunk, whole bool, err error) {
+// claim leases chunks. Whole is false if it returns fewer chunks of an account because of
+// maxBytes; otherwise fewer means that no more are due.
+func claim(tx *sqlstore.Tx, now time.Time, wants []leaseRequest, l lease) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	whole = true
 	for _, w := range wants {
 		due, err := dueOf(tx, now, w, l.kind, queued)
 		if err != nil {
-			return nil, false, fmt.Errorf("looking for batches of %s: %w", w.account, err)
+			return nil, false, fmt.Errorf("finding due chunks of %s: %w", w.account, err)
 		}
 		for _, c := range due {
-			if len(all) > 0 && c.size > l.room {
+			if len(all) > 0 && c.size > l.maxBytes {
 				whole = false
 				break
 			}
-			l.room -= c.size
+			l.maxBytes -= c.size
 			if err := c.lease(tx, l); err != nil {
 				return nil, false, fmt.Errorf("leasing records %d of %s: %w", c.first, c.batch, err)
 			}
 			all = append(all, c)
 		}
 	}
-	// Sorted, because instances that lock the same batches in different orders could
-	// wait for each other.
+	// In a fixed order, so that instances that lock the same batches do not deadlock.
 	for _, id := range slices.Sorted(maps.Keys(queued)) {
 		if _, err := tx.Exec(beginBatch, id); err != nil {
 			return nil, false, fmt.Errorf("beginning %s: %w", id, err)
@@ -94,26 +93,26 @@ func claim(tx *sqlstore.Tx, now time.Time, wants []want, l lease) (all []*chunk,
 	return all, whole, nil
 }
 
-// dueOf finds what is due of an account, without its records, and notes the batches
-// that nobody has begun.
-func dueOf(tx *sqlstore.Tx, now time.Time, w want, kind string, queued map[string]bool) ([]*chunk, error) {
+// dueOf finds the due chunks of an account, without their records, and collects the
+// batches that are still queued.
+func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
 	text := selectDue
 	if tx.Name() == "postgres" {
 		text += skipLocked
 	}
 	return sqlstore.All(tx, func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}
-		var stands, mode string
-		err := row.Scan(&c.batch, &c.first, &c.count, &c.tries, &c.size, &stands, &mode, &c.key, &c.request, &c.client)
+		var state, mode string
+		err := row.Scan(&c.batch, &c.first, &c.count, &c.tries, &c.size, &state, &mode, &c.key, &c.request, &c.client)
 		c.owner = schema.Owner{Account: w.account, World: schema.WorldOf(mode)}
-		if stands == string(schema.BatchQueued) {
+		if state == string(schema.BatchQueued) {
 			queued[c.batch] = true
 		}
 		return c, err
-	}, text, kind, w.account, now.UnixMicro(), w.most)
+	}, text, kind, w.account, now.UnixMicro(), w.maxChunks)
 }
 
-// lease takes a chunk that this transaction has found, and reads it.
+// lease leases a chunk that this transaction has found, and reads it.
 func (c *chunk) lease(tx *sqlstore.Tx, l lease) error {
 	c.token = l.token
 	if err := tx.QueryRow(leaseChunk, c.batch, c.first, l.until.UnixMicro(), l.token).Scan(&c.bytes); err != nil {
@@ -125,14 +124,14 @@ func (c *chunk) lease(tx *sqlstore.Tx, l lease) error {
 	return err
 }
 
-// records are the records of a chunk that have no item yet: those to be done, and
-// those to be refused as duplicates.
+// records returns the records of a chunk without an item: those to process, and duplicates
+// to reject.
 func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) {
 	stored, duplicates, err := cutDuplicates(c.bytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading records %d of %s: %w", c.first, c.batch, err)
 	}
-	// The brackets make one value of them; bytes.Buffer is read without another copy.
+	// The brackets make one JSON value; bytes.Buffer avoids another copy.
 	text := slices.Concat([]byte("["), stored, []byte("]"))
 	c.bytes = nil
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
@@ -163,7 +162,7 @@ func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) 
 	return todo, refused, nil
 }
 
-// record is one that waits for its turn.
+// record is a queued record.
 type record struct {
 	chunk *chunk
 	index int
@@ -175,17 +174,17 @@ func (r record) item() Item {
 	return Item{Batch: c.batch, Index: r.index, Owner: c.owner, Record: r.value, Key: c.key, Request: c.request, Client: c.client}
 }
 
-// What becomes of leases.
+// Statements that end or renew leases.
 const (
-	// deleteDone looks whether it is true that each record has its item.
+	// deleteDone checks that each record has an item.
 	deleteDone = `DELETE FROM batch_chunk WHERE batch_id = $1 AND first = $2
 		AND count = (SELECT COUNT(*) FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)`
-	renewChunk   = "UPDATE batch_chunk SET due_at = $4 WHERE batch_id = $1 AND first = $2 AND token = $3"
-	releaseChunk = "UPDATE batch_chunk SET due_at = $4, token = '', tries = $5 WHERE batch_id = $1 AND first = $2 AND token = $3"
-	voidLeases   = "UPDATE batch_chunk SET due_at = $2, token = '' WHERE kind = $1 AND token <> ''"
+	renewChunk        = "UPDATE batch_chunk SET due_at = $4 WHERE batch_id = $1 AND first = $2 AND token = $3"
+	releaseChunk      = "UPDATE batch_chunk SET due_at = $4, token = '', tries = $5 WHERE batch_id = $1 AND first = $2 AND token = $3"
+	expireLeasesQuery = "UPDATE batch_chunk SET due_at = $2, token = '' WHERE kind = $1 AND token <> ''"
 )
 
-// finish deletes a chunk whose records all have an item; false when that is not so.
+// finish deletes a chunk whose records all have an item; otherwise it returns false.
 func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	n, err := tx.Exec(deleteDone, c.batch, c.first, c.first+c.count)
 	if err != nil {
@@ -194,16 +193,16 @@ func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	return n == 1, nil
 }
 
-// release gives a chunk back, to be leased again at a time. What another lease has
-// taken meanwhile stays with that.
+// release releases a chunk, due again at a time. It is a no-op if another instance has the
+// lease.
 func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
 	if _, err := tx.Exec(releaseChunk, c.batch, c.first, c.token, due.UnixMicro(), tries); err != nil {
-		return fmt.Errorf("giving records %d of %s back: %w", c.first, c.batch, err)
+		return fmt.Errorf("releasing records %d of %s: %w", c.first, c.batch, err)
 	}
 	return nil
 }
 
-// renew moves the end of leases, and returns those that another has.
+// renew renews leases, and returns the chunks that another instance has leased.
 func renew(tx *sqlstore.Tx, all []*chunk, until time.Time) (lost []*chunk, err error) {
 	for _, c := range all {
 		n, err := tx.Exec(renewChunk, c.batch, c.first, c.token, until.UnixMicro())
@@ -217,8 +216,8 @@ func renew(tx *sqlstore.Tx, all []*chunk, until time.Time) (lost []*chunk, err e
 	return lost, nil
 }
 
-// selectAccounts jumps along batch_chunk_account from one account to the next:
-// DISTINCT would read every row.
+// selectAccounts jumps along batch_chunk_account from one account to the next; DISTINCT
+// would read every row.
 const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 		SELECT min(account_id) FROM batch_chunk WHERE kind = $1
 		UNION ALL
@@ -227,11 +226,11 @@ const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 	)
 	SELECT account_id FROM lane WHERE account_id IS NOT NULL`
 
-// accountsOf lists the accounts that have chunks of a kind, leased ones too.
+// accountsOf lists the accounts that have chunks of a kind, leased ones included.
 func accountsOf(q sqlstore.Querier, kind string) ([]string, error) {
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (id string, err error) { err = row.Scan(&id); return id, err }, selectAccounts, kind)
 	if err != nil {
-		return nil, fmt.Errorf("listing who has batches: %w", err)
+		return nil, fmt.Errorf("listing the accounts with batches: %w", err)
 	}
 	return all, nil
 }

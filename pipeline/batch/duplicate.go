@@ -13,25 +13,25 @@ import (
 	"vayu/schema"
 )
 
-// duplicate is a record that has the ref_id of an earlier record of its batch.
+// duplicate is a record with the ref_id of an earlier record of its batch.
 type duplicate struct {
 	index, first int // of the record, and of the first one with its ref_id
 }
 
-// duplicateRecord is a duplicate that is to be refused.
+// duplicateRecord is a duplicate to reject.
 type duplicateRecord struct {
 	record
 
 	first int
 }
 
-// duplicatesMark begins the stored text of a chunk that has duplicates: the mark, pairs
-// "index:first" with commas between, a line feed, and the records. JSON cannot begin
-// with it, so a chunk without duplicates is stored as its records alone.
+// duplicatesMark starts the stored text of a chunk with duplicates: the mark, pairs
+// "index:first" with commas between, a line feed, and the records. JSON cannot start with
+// it. A chunk without duplicates has only its records.
 const duplicatesMark = 1
 
-// text is what is stored of a chunk of a body.
-func (p *piece) text(body []byte) []byte {
+// text returns the stored text of a chunk.
+func (p *chunkRange) text(body []byte) []byte {
 	records := body[p.from:p.to]
 	if len(p.duplicates) == 0 {
 		return records
@@ -51,8 +51,9 @@ func (p *piece) text(body []byte) []byte {
 
 var errDuplicates = errors.New("the list of duplicates is damaged")
 
-// cutDuplicates takes the stored text of a chunk apart: its records, and the index of
-// the first record with the same ref_id by the index of each duplicate.
+// cutDuplicates splits the stored text of a chunk into its records and its duplicates. The
+// map has the index of the first record with the same ref_id, by the index of the
+// duplicate.
 func cutDuplicates(text []byte) (records []byte, duplicates map[int]int, err error) {
 	if len(text) == 0 || text[0] != duplicatesMark {
 		return text, nil, nil
@@ -75,20 +76,19 @@ func cutDuplicates(text []byte) (records []byte, duplicates map[int]int, err err
 	return records, duplicates, nil
 }
 
-// insertRefusals writes the items of several refused records.
+// insertRefusals inserts the items of several rejected records.
 var insertRefusals = sqlstore.Group(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
 	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
 
-// refuseDuplicates refuses the duplicates of a chunk in one change with few statements,
-// and counts them once: a change of the store must be short, because others wait for
-// it. It is idempotent.
+// refuseDuplicates rejects the duplicates of a chunk in one short transaction with few
+// statements, and counts them once. It is idempotent.
 func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicateRecord) error {
 	texts := make([][]byte, len(all))
 	for i, d := range all {
 		why := schema.Refuse(schema.DuplicateRefID, "ref_id", fmt.Sprintf("Record %d of this batch has this ref_id.", d.first))
 		var err error
 		if texts[i], err = json.Marshal(refusal{RefID: refOf(d.value), Error: *why}); err != nil {
-			return fmt.Errorf("writing why record %d of %s is refused: %w", d.index, c.batch, err)
+			return fmt.Errorf("encoding the error of record %d of %s: %w", d.index, c.batch, err)
 		}
 	}
 	return w.DB.Update(sqlstore.InWorld(ctx, c.owner.World), func(tx *sqlstore.Tx) error {
@@ -103,7 +103,7 @@ func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicate
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("refusing duplicates of %s: %w", c.batch, err)
+			return fmt.Errorf("rejecting duplicates of %s: %w", c.batch, err)
 		}
 		if refused == 0 {
 			return nil

@@ -17,31 +17,31 @@ import (
 	"vayu/schema"
 )
 
-// duplicates is the body of a full batch whose records all have one ref_id.
+// duplicates returns the body of a full batch whose records all have one ref_id.
 func duplicates() string {
 	return `{"recharges":` + records(schema.BatchMost, `{"ref_id":"x"}`) + `}`
 }
 
-// Accepting a batch of 10,000 duplicates writes the rows of its chunks and nothing for
-// each record: others wait for the same writer.
-func TestDuplicatesAreNotWrittenWhenABatchIsAccepted(t *testing.T) {
+// Accepting a batch of 10,000 duplicates writes its chunks only, because other writers
+// wait.
+func TestAcceptWritesNoRowPerDuplicate(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		id := s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, duplicates()).Want(t, "a batch", 202).Said("batch_id")
-		if got := one[int](t, s.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", id); got != 0 {
+		if got := queryOne[int](t, s.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", id); got != 0 {
 			t.Errorf("accepting wrote %d items, want none", got)
 		}
-		if got := one[int](t, s.DB, "SELECT COUNT(*) FROM batch_chunk WHERE batch_id = $1", id); got != 100 {
+		if got := queryOne[int](t, s.DB, "SELECT COUNT(*) FROM batch_chunk WHERE batch_id = $1", id); got != 100 {
 			t.Errorf("accepting wrote %d chunks, want 100", got)
 		}
 	})
 }
 
-// The duplicates of a chunk are refused together, without a call of Do, and name the
+// The duplicates of a chunk are rejected together, without a call of Do, and name the
 // record that counts.
-func TestDuplicatesAreRefusedInGroups(t *testing.T) {
+func TestDuplicatesAreRejectedPerChunk(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, duplicates()).Want(t, "a batch", 202).Said("batch_id")
 		s.run()
 		got := s.wait(id)
@@ -54,17 +54,17 @@ func TestDuplicatesAreRefusedInGroups(t *testing.T) {
 		if calls != 1 {
 			t.Errorf("Do was called for %d records, want 1", calls)
 		}
-		text := s.ask(path+"/"+id+"/results?limit=1000").Want(t, "results", 200).Text
+		text := s.get(path+"/"+id+"/results?limit=1000").Want(t, "results", 200).Text
 		if n := strings.Count(text, "Record 0 of this batch has this ref_id."); n != 999 {
 			t.Errorf("%d of the first 1,000 results name record 0, want 999", n)
 		}
 	})
 }
 
-// A batch whose last open records are duplicates is completed by them, once.
-func TestDuplicatesCompleteABatch(t *testing.T) {
+// A batch whose last open records are duplicates completes once.
+func TestDuplicatesCompleteBatch(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		var all []string
 		for i := range 100 {
 			all = append(all, fmt.Sprintf(`{"ref_id":"r%d"}`, i))
@@ -78,7 +78,7 @@ func TestDuplicatesCompleteABatch(t *testing.T) {
 		}
 		later(s.clock.Now().Add(time.Hour))
 		stop := s.run()
-		for one[int](t, s.DB, "SELECT successful FROM batch WHERE id = $1", id) < 100 {
+		for queryOne[int](t, s.DB, "SELECT successful FROM batch WHERE id = $1", id) < 100 {
 			runtime.Gosched()
 		}
 		stop()
@@ -90,11 +90,10 @@ func TestDuplicatesCompleteABatch(t *testing.T) {
 	})
 }
 
-// Batches of the sandbox are accepted one at a time, and those of the live world do not
-// wait for them.
-func TestBatchesOfTheSandboxAreAcceptedOneAtATime(t *testing.T) {
+// Sandbox batches are accepted one at a time, and do not delay live ones.
+func TestSandboxBatchesAreAcceptedOneAtATime(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		leave, err := s.EnterSandbox(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -116,10 +115,10 @@ func TestBatchesOfTheSandboxAreAcceptedOneAtATime(t *testing.T) {
 	})
 }
 
-// The changes of records of the sandbox are marked as such for the store.
-func TestRecordsOfTheSandboxAreMarked(t *testing.T) {
+// Writes of sandbox records are marked for the store.
+func TestSandboxWritesAreMarked(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		worlds := make(chan [2]schema.World, 2)
 		s.before = func(ctx context.Context, item batch.Item) error {
 			worlds <- [2]schema.World{item.Owner.World, sqlstore.WorldOf(ctx)}
@@ -135,10 +134,10 @@ func TestRecordsOfTheSandboxAreMarked(t *testing.T) {
 	})
 }
 
-// BenchmarkBesideSandbox is how long a live write takes while forty batches of 10,000
-// duplicates are sent to the sandbox at the same time, again and again.
+// BenchmarkBesideSandbox measures a live write while forty clients send batches of 10,000
+// duplicates to the sandbox.
 func BenchmarkBesideSandbox(b *testing.B) {
-	eachBench(b, 64, func(b *testing.B, s *site) { //nolint:thelper // it is the benchmark
+	eachBench(b, 64, func(b *testing.B, s *batchFixture) { //nolint:thelper // it is the benchmark
 		body := duplicates()
 		ctx, stop := context.WithCancel(context.Background())
 		var wait sync.WaitGroup

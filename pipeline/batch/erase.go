@@ -2,8 +2,8 @@ package batch
 
 import "vayu/internal/sqlstore"
 
-// Personal is what is erased of an account: the items of its batches with their
-// refusals, the client's references, and the addresses that batches came from.
+// Personal returns the personal data to erase of an account: the items of its batches, the
+// client's references, and the client addresses.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

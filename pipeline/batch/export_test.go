@@ -11,48 +11,46 @@ import (
 	"vayu/schema"
 )
 
-// Hurry makes a service's own pauses short, for tests in which they pass.
-func (s *Service) Hurry() {
+// ShortenPauses shortens the intervals and pauses of a service.
+func (s *Service) ShortenPauses() {
 	for _, w := range s.workers {
-		w.pace.look, w.pace.pause, w.pace.pauseMost = 20*time.Millisecond, 5*time.Millisecond, 40*time.Millisecond
+		w.timing.pollInterval, w.timing.minBackoff, w.timing.maxBackoff = 20*time.Millisecond, 5*time.Millisecond, 40*time.Millisecond
 	}
 }
 
-// Graceless ends records at once when the service stops.
-func (s *Service) Graceless() {
+// NoGrace cancels records at once when the service stops.
+func (s *Service) NoGrace() {
 	for _, w := range s.workers {
-		w.pace.grace = 0
+		w.timing.grace = 0
 	}
 }
 
-// Sweep has results deleted as soon as they have expired.
-func (s *Service) Sweep() {
+// PurgeAtOnce deletes results as soon as they expire.
+func (s *Service) PurgeAtOnce() {
 	for _, w := range s.workers {
-		w.pace.empty, w.pace.linger = 5*time.Millisecond, 0
+		w.timing.purgeInterval, w.timing.purgeDelay = 5*time.Millisecond, 0
 	}
 }
 
-// Question is a statement that looks for batches, its values, and the indices that it may
-// use.
-type Question struct {
+// Query is a query of batches, with its arguments and the indexes that it may use.
+type Query struct {
 	Text  string
 	Args  []any
 	Index []string
 }
 
-// Questions are the statements that look for batches of an account, by what they look
-// for.
-func (k *Kind) Questions(account string, now time.Time) map[string]Question {
-	list := func(change func(*filter), index ...string) Question {
+// Queries returns the queries of batches of an account, by what they select.
+func (k *Kind) Queries(account string, now time.Time) map[string]Query {
+	list := func(change func(*filter), index ...string) Query {
 		f := filter{owner: schema.Owner{Account: account}, from: math.MinInt64, to: math.MaxInt64, limit: 100}
 		change(&f)
 		text, args := k.page(&f, now)
-		return Question{text, args, index}
+		return Query{text, args, index}
 	}
-	return map[string]Question{
+	return map[string]Query{
 		"expired":     {selectExpired, []any{k.Name, now.Add(-k.Keep).UnixMicro()}, []string{"batch_kept"}},
-		"completed":   list(func(f *filter) { f.stands = schema.BatchCompleted }, "batch_completed"),
-		"queued":      list(func(f *filter) { f.stands = schema.BatchQueued }, "batch_open"),
+		"completed":   list(func(f *filter) { f.state = schema.BatchCompleted }, "batch_completed"),
+		"queued":      list(func(f *filter) { f.state = schema.BatchQueued }, "batch_open"),
 		"all":         list(func(*filter) {}, "batch_account", "sqlite_autoindex_batch_2"), // SQLite may sort what one account has
 		"a day":       list(func(f *filter) { f.from, f.to = 5_000, 15_000 }, "batch_account"),
 		"the next":    list(func(f *filter) { f.after = "bat_110000" }, "batch_account"),
@@ -60,20 +58,20 @@ func (k *Kind) Questions(account string, now time.Time) map[string]Question {
 	}
 }
 
-// Lease is how long leases last.
-func (s *Service) Lease(d time.Duration) {
+// SetLease sets the duration of leases.
+func (s *Service) SetLease(d time.Duration) {
 	for _, w := range s.workers {
-		w.pace.lease = d
+		w.timing.lease = d
 	}
 }
 
-// Taken takes a body apart, and returns its ref_id and the records of each chunk.
-func (k *Kind) Taken(c *httpapi.Call) (ref string, chunks [][][]byte, err error) {
-	want, err := k.read(c)
+// ParseBody parses a body, and returns its ref_id and the records of each chunk.
+func (k *Kind) ParseBody(c *httpapi.Call) (ref string, chunks [][][]byte, err error) {
+	parsed, err := k.read(c)
 	if err != nil {
 		return "", nil, err
 	}
-	for _, p := range want.chunks {
+	for _, p := range parsed.chunks {
 		one := &chunk{first: p.first, count: p.count, bytes: p.text(c.Body)}
 		all, duplicates, err := one.records()
 		if err != nil {
@@ -89,23 +87,23 @@ func (k *Kind) Taken(c *httpapi.Call) (ref string, chunks [][][]byte, err error)
 		}
 		chunks = append(chunks, values)
 	}
-	return want.ref, chunks, nil
+	return parsed.ref, chunks, nil
 }
 
-// EnterSandbox takes the place of the one batch of the sandbox that may be accepted at a time.
+// EnterSandbox occupies the slot for accepting a sandbox batch.
 func (s *Service) EnterSandbox(ctx context.Context) (leave func(), err error) {
 	return s.enterSandbox(ctx)
 }
 
-// SealChunk seals the records of a chunk.
-var SealChunk = sealChunk
+// EncryptChunk encrypts the records of a chunk.
+var EncryptChunk = encryptChunk
 
 // RefOf is the ref_id of a record.
 var RefOf = refOf
 
-// Claim leases chunks of an account for an hour, with room for so many bytes, and
-// returns how many.
+// Claim leases chunks of an account for an hour, up to a number of bytes, and returns
+// their number.
 func Claim(tx *sqlstore.Tx, now time.Time, account string, most, room int) (n int, whole bool, err error) {
-	all, whole, err := claim(tx, now, []want{{account, most}}, lease{kind: "recharge", token: "token", until: now.Add(time.Hour), room: room})
+	all, whole, err := claim(tx, now, []leaseRequest{{account, most}}, lease{kind: "recharge", token: "token", until: now.Add(time.Hour), maxBytes: room})
 	return len(all), whole, err
 }

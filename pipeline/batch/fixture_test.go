@@ -23,22 +23,21 @@ import (
 	"vayu/schema"
 )
 
-// path is that of the kind in tests: that of recharges, whose replies the contract
-// describes.
+// path is the path of recharge batches, whose replies the contract describes.
 const path = "/v1/recharge/batch"
 
-// shop is a kind that makes things: each record becomes a row of its own table, in
-// the transaction of Begin, and is finished in another. A record may say that its
-// thing fails, or that it is refused; what is no object is.
-type shop struct {
+// fakeKind is a kind that creates things. Each record becomes a row of a test table in the
+// transaction of Begin, and is finished in another one. A record may request that its
+// thing fails, or that it is rejected. A record that is no object is rejected.
+type fakeKind struct {
 	db  *sqlstore.DB
 	now func() time.Time
-	// before and between are called, when they are there, before a record is begun, and
-	// before it is finished. What they return is Do's.
+	// before and between are optional hooks: before a record begins, and before it is
+	// finished. Do returns their error.
 	before, between func(ctx context.Context, item batch.Item) error
-	// lies says of a record that Do returns nil without having done anything.
+	// lies reports whether Do returns nil for a record without processing it.
 	lies func(item batch.Item) bool
-	// whole says that records are begun and finished in one transaction.
+	// whole begins and finishes records in one transaction.
 	whole    bool
 	finished chan batch.Finished
 
@@ -46,12 +45,12 @@ type shop struct {
 	calls map[string]int // of Do, by batch and index
 }
 
-func newShop(db *sqlstore.DB, now func() time.Time) *shop {
-	return &shop{db: db, now: now, finished: make(chan batch.Finished, 100), calls: map[string]int{}}
+func newFakeKind(db *sqlstore.DB, now func() time.Time) *fakeKind {
+	return &fakeKind{db: db, now: now, finished: make(chan batch.Finished, 100), calls: map[string]int{}}
 }
 
-// createThings makes the table, in the first life of a store.
-func createThings(tb testing.TB, db *sqlstore.DB) {
+// createThingTable creates the table of a new store.
+func createThingTable(tb testing.TB, db *sqlstore.DB) {
 	tb.Helper()
 	update(tb, db, func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("CREATE TABLE thing (id TEXT PRIMARY KEY, batch_id TEXT NOT NULL, place BIGINT NOT NULL, record BYTEA NOT NULL, state TEXT NOT NULL)")
@@ -59,7 +58,7 @@ func createThings(tb testing.TB, db *sqlstore.DB) {
 	})
 }
 
-func (s *shop) kind(room int) batch.Kind {
+func (s *fakeKind) kind(room int) batch.Kind {
 	return batch.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path, Write: schema.RechargeWrite, Read: schema.RechargeRead,
 		Do: s.do, Show: s.show, Room: room,
@@ -70,14 +69,14 @@ func (s *shop) kind(room int) batch.Kind {
 	}
 }
 
-// called is how often Do was called for a record.
-func (s *shop) called(id string, index int) int {
+// callCount returns how often Do was called for a record.
+func (s *fakeKind) callCount(id string, index int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[fmt.Sprint(id, index)]
 }
 
-func (s *shop) do(ctx context.Context, item batch.Item) error {
+func (s *fakeKind) do(ctx context.Context, item batch.Item) error {
 	s.mu.Lock()
 	s.calls[fmt.Sprint(item.Batch, item.Index)]++
 	s.mu.Unlock()
@@ -93,13 +92,13 @@ func (s *shop) do(ctx context.Context, item batch.Item) error {
 		Do string `json:"do"`
 	}
 	if err := json.Unmarshal(item.Record, &wanted); err != nil || wanted.Do == "refuse" {
-		return s.end(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
+		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
 			return batch.Refuse(tx, s.now(), item, refusal)
 		})
 	}
 	id := "txn_" + ulid.Make().String()
 	if s.whole {
-		return s.end(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
+		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
 			if ok, err := batch.Begin(tx, item, id); err != nil || !ok {
 				return nil, err
 			}
@@ -122,12 +121,12 @@ func (s *shop) do(ctx context.Context, item batch.Item) error {
 			return nil //nolint:nilerr // it is begun; it is finished later
 		}
 	}
-	return s.settle(ctx, id, item.Batch, item.Index, wanted.Do != "fail")
+	return s.finishThing(ctx, id, item.Batch, item.Index, wanted.Do != "fail")
 }
 
-// settle finishes a thing, unless that was done before.
-func (s *shop) settle(ctx context.Context, id, batchID string, index int, ok bool) error {
-	return s.end(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
+// finishThing finishes a thing; it is idempotent.
+func (s *fakeKind) finishThing(ctx context.Context, id, batchID string, index int, ok bool) error {
+	return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
 		stands := "failed"
 		if ok {
 			stands = "success"
@@ -140,8 +139,8 @@ func (s *shop) settle(ctx context.Context, id, batchID string, index int, ok boo
 	})
 }
 
-// end makes a change, and tells of the batch that it has completed.
-func (s *shop) end(ctx context.Context, do func(*sqlstore.Tx) (*batch.Finished, error)) error {
+// updateAndComplete runs a transaction, and reports the batch that it completed.
+func (s *fakeKind) updateAndComplete(ctx context.Context, do func(*sqlstore.Tx) (*batch.Finished, error)) error {
 	var done *batch.Finished
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		done, err = do(tx)
@@ -155,7 +154,7 @@ func (s *shop) end(ctx context.Context, do func(*sqlstore.Tx) (*batch.Finished, 
 
 const selectThings = "SELECT id, batch_id, state FROM thing WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 
-func (s *shop) show(q sqlstore.Querier, _ schema.Owner, id string, from, to int) (map[string]any, error) {
+func (s *fakeKind) show(q sqlstore.Querier, _ schema.Owner, id string, from, to int) (map[string]any, error) {
 	out := map[string]any{}
 	return out, sqlstore.Each(q, func(row sqlstore.Scanner) error {
 		const at = "2026-11-21T06:00:00.000Z"
@@ -175,21 +174,21 @@ func (s *shop) show(q sqlstore.Querier, _ schema.Owner, id string, from, to int)
 	}, selectThings, id, from, to)
 }
 
-// site is a service in front of a shop, and two accounts.
-type site struct {
+// batchFixture is a service with a fake kind and two accounts.
+type batchFixture struct {
 	*batch.Service
-	*shop
+	*fakeKind
 
 	t     testing.TB
 	reg   *prometheus.Registry
 	clock fixture.Clock
 	log   fixture.Log
-	bell  bell // rings when something was logged
+	bell  logSignal // signals that something was logged
 	door  accesstest.Door
 	a, b  accesstest.Tenant
 }
 
-// eachStore runs a test on both engines, with what opens the test's store.
+// eachStore runs a test on both engines, with the configuration of the store.
 func eachStore(t *testing.T, do func(t *testing.T, cfg sqlstore.Config)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -202,23 +201,23 @@ func eachStore(t *testing.T, do func(t *testing.T, cfg sqlstore.Config)) {
 	})
 }
 
-// eachSite runs a test on both engines, with room for so many records.
-func eachSite(t *testing.T, room int, do func(t *testing.T, s *site)) {
+// eachBatchFixture runs a test on both engines, with the concurrency room.
+func eachBatchFixture(t *testing.T, room int, do func(t *testing.T, s *batchFixture)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		createThings(t, db)
-		s := newSite(t, db, room)
+		createThingTable(t, db)
+		s := newBatchFixture(t, db, room)
 		s.a, s.b = accesstest.AddTenant(t, db, "a"), accesstest.AddTenant(t, db, "b")
-		s.open()
+		s.newDoor()
 		do(t, s)
 	})
 }
 
-// newSite is a service that does not run, without accounts.
-func newSite(tb testing.TB, db *sqlstore.DB, room int) *site {
+// newBatchFixture returns a service that does not run, without accounts.
+func newBatchFixture(tb testing.TB, db *sqlstore.DB, room int) *batchFixture {
 	tb.Helper()
-	s := &site{t: tb, reg: prometheus.NewRegistry(), bell: make(bell, 1)}
-	s.shop = newShop(db, s.clock.Now)
+	s := &batchFixture{t: tb, reg: prometheus.NewRegistry(), bell: make(logSignal, 1)}
+	s.fakeKind = newFakeKind(db, s.clock.Now)
 	var err error
 	access := accesstest.Access(tb, db, s.clock.Now)
 	s.Service, err = batch.New(batch.Config{
@@ -228,15 +227,15 @@ func newSite(tb testing.TB, db *sqlstore.DB, room int) *site {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.Hurry()
+	s.ShortenPauses()
 	return s
 }
 
-// bell is a log that says that there was something.
-type bell chan struct{}
+// logSignal is a log writer that signals each write.
+type logSignal chan struct{}
 
 // Write implements io.Writer.
-func (b bell) Write(p []byte) (int, error) {
+func (b logSignal) Write(p []byte) (int, error) {
 	select {
 	case b <- struct{}{}:
 	default:
@@ -244,21 +243,21 @@ func (b bell) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// logged waits until a word was logged.
-func (s *site) logged(word string) {
-	for s.log.Count(word) == 0 {
+// waitLogged waits until a text was logged.
+func (s *batchFixture) waitLogged(text string) {
+	for s.log.Count(text) == 0 {
 		<-s.bell
 	}
 }
 
-// open makes its endpoints answer the accounts that there are.
-func (s *site) open() {
+// newDoor creates the API for the existing accounts.
+func (s *batchFixture) newDoor() {
 	s.t.Helper()
 	s.door = accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, s.clock.Now), s.Routes())
 }
 
-// run lets the service run, until stop is called or the test ends.
-func (s *site) run() (stop func()) {
+// run runs the service until stop is called or the test ends.
+func (s *batchFixture) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -272,25 +271,25 @@ func (s *site) run() (stop func()) {
 	return stop
 }
 
-// records are so many, the same each, as a body's array.
+// records returns an array of n equal records.
 func records(n int, record string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(record+",", n), ",") + "]"
 }
 
 // post sends a batch of an account in the live world, and returns its id.
-func (s *site) post(of accesstest.Tenant, array string) string {
+func (s *batchFixture) post(of accesstest.Tenant, array string) string {
 	s.t.Helper()
 	return s.door.Ask(of.Keys[schema.Live], "POST", path, `{"recharges":`+array+`}`).Want(s.t, "a batch", 202).Said("batch_id")
 }
 
-// ask reads something of the first account in the live world.
-func (s *site) ask(target string, header ...string) accesstest.Reply {
+// get sends a GET of the first account in the live world.
+func (s *batchFixture) get(target string, header ...string) accesstest.Reply {
 	s.t.Helper()
 	return s.door.Ask(s.a.Keys[schema.Live], "GET", target, "", header...)
 }
 
-// wait waits for a batch to be completed, and returns it.
-func (s *site) wait(id string) batch.Finished {
+// wait waits for a batch to complete, and returns it.
+func (s *batchFixture) wait(id string) batch.Finished {
 	s.t.Helper()
 	for {
 		select {
@@ -304,8 +303,8 @@ func (s *site) wait(id string) batch.Finished {
 	}
 }
 
-// figure reads one of the service's metrics.
-func (s *site) figure(name string, labels ...string) float64 {
+// metric returns the value of a metric.
+func (s *batchFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
 	return fixture.Figure(s.t, s.reg, name, labels...)
 }
@@ -317,8 +316,8 @@ func update(tb testing.TB, db *sqlstore.DB, do func(tx *sqlstore.Tx) error) {
 	}
 }
 
-// one asks the store for one value.
-func one[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
+// queryOne reads one value from the store.
+func queryOne[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	tb.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
 		tb.Fatal(query, err)
@@ -326,7 +325,7 @@ func one[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (valu
 	return value
 }
 
-// errAway is what Do says when something is away.
+// errAway is the error of Do for an unavailable provider.
 var errAway = errors.New("away")
 
 var refusal = schema.Refuse(schema.InvalidAmount, "amount", "This amount is none.")

@@ -14,23 +14,22 @@ import (
 	"vayu/schema"
 )
 
-// The statements that every record pays for: one to begin, two to finish.
+// The statements of every record: one to begin, two to finish.
 const (
 	insertBegun = `INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')
 		ON CONFLICT (batch_id, place) DO NOTHING`
 	insertRefused = `INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ($1, $2, '', 'failed', $3)
 		ON CONFLICT (batch_id, place) DO NOTHING`
 	finishItem = "UPDATE batch_item SET outcome = $3 WHERE batch_id = $1 AND place = $2 AND outcome = 'begun'"
-	// countItem sees the counters as they were before it.
+	// The expressions use the counters from before the update.
 	countItem = `UPDATE batch SET successful = successful + $2, failed = failed + $3,
 			state       = CASE WHEN successful + failed + $2 + $3 = total THEN 'completed' ELSE state END,
 			finished_at = CASE WHEN successful + failed + $2 + $3 = total THEN $4 ELSE finished_at END
 		WHERE id = $1 RETURNING account_id, mode, state, total, successful, failed`
 )
 
-// Begin notes, in the transaction that makes a record something of its own, what it
-// has become. It is false when that has happened before: then the transaction must
-// make nothing.
+// Begin stores the subject of a record, in the transaction that creates the subject. It
+// returns false if the record began before; then the transaction must create nothing.
 func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
 	if err != nil {
@@ -39,16 +38,16 @@ func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	return n == 1, nil
 }
 
-// Refuse notes that a record is refused, and counts it as failed, once: a second
-// call, or one after [Begin], changes nothing. Otherwise it is as [Finish].
+// Reject stores a rejected record and counts it as failed. It is idempotent, and a no-op
+// after [Begin]. Otherwise it works like [Finish].
 func Refuse(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
 	text, err := json.Marshal(refusal{RefID: refOf(item.Record), Error: *why})
 	if err != nil {
-		return nil, fmt.Errorf("writing why record %d of %s is refused: %w", item.Index, item.Batch, err)
+		return nil, fmt.Errorf("encoding the error of record %d of %s: %w", item.Index, item.Batch, err)
 	}
 	n, err := tx.Exec(insertRefused, item.Batch, item.Index, text)
 	if err != nil {
-		return nil, fmt.Errorf("refusing record %d of %s: %w", item.Index, item.Batch, err)
+		return nil, fmt.Errorf("rejecting record %d of %s: %w", item.Index, item.Batch, err)
 	}
 	if n == 0 {
 		return nil, nil
@@ -56,10 +55,9 @@ func Refuse(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 	return count(tx, now, item.Batch, 0, 1)
 }
 
-// Finish counts a record that was begun, in the transaction in which its outcome is
-// certain, and once: a second call changes nothing. It returns the batch when this
-// was its last record, else nil. It comes last in its transaction, because from
-// here on until that has ended all other records of the batch wait for it.
+// Finish counts a record that began, in the transaction that makes its outcome final. It
+// is idempotent. It returns the batch if this was its last record, else nil. It must be
+// last in its transaction, because it locks the batch against other records.
 func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
 	outcome, good, bad := outcomeFailed, 0, 1
 	if successful {
@@ -75,7 +73,7 @@ func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successfu
 	return count(tx, now, batchID, good, bad)
 }
 
-// What has become of an item.
+// Outcomes of an item.
 const (
 	outcomeBegun      = "begun"
 	outcomeSuccessful = "successful"
@@ -87,34 +85,34 @@ type Finished struct {
 	ID                        string
 	Owner                     schema.Owner
 	Total, Successful, Failed int
-	At                        time.Time // when it was completed; its results expire [Kind.Keep] after it
+	At                        time.Time // completion; its results expire [Kind.Retention] later
 }
 
-// count adds records that are done to the counters of their batch.
+// count adds finished records to the counters of their batch.
 func count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
 	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
-	var mode, stands string
+	var mode, state string
 	err := tx.QueryRow(countItem, batchID, successful, failed, now.UnixMicro()).
-		Scan(&f.Owner.Account, &mode, &stands, &f.Total, &f.Successful, &f.Failed)
+		Scan(&f.Owner.Account, &mode, &state, &f.Total, &f.Successful, &f.Failed)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, fmt.Errorf("counting records of %s: there is no such batch", batchID)
 	case err != nil:
 		return nil, fmt.Errorf("counting records of %s: %w", batchID, err)
-	case stands != string(schema.BatchCompleted):
+	case state != string(schema.BatchCompleted):
 		return nil, nil
 	}
 	f.Owner.World = schema.WorldOf(mode)
 	return f, nil
 }
 
-// refusal is what is kept of a refused record.
+// refusal is the stored error of a rejected record.
 type refusal struct {
-	RefID string         `json:"ref_id,omitempty"` // when it could be read
+	RefID string         `json:"ref_id,omitempty"` // if it could be read
 	Error schema.Problem `json:"error"`
 }
 
-// refOf is the ref_id of a record; "" when it has none that could be one.
+// refOf returns the ref_id of a record; "" if it has no valid one.
 func refOf(record []byte) string {
 	d := jsontext.NewDecoder(bytes.NewReader(record))
 	if begin, err := d.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
@@ -123,7 +121,7 @@ func refOf(record []byte) string {
 	for {
 		name, err := d.ReadToken()
 		if err != nil || name.Kind() != jsontext.KindString {
-			return "" // its end, or no JSON
+			return "" // end of the object, or invalid JSON
 		}
 		if name.String() != "ref_id" {
 			if d.SkipValue() != nil {

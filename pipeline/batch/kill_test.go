@@ -17,26 +17,25 @@ import (
 	"vayu/schema"
 )
 
-// life is an instance from its start until it is killed: its store is torn away under
-// it, so that it can give nothing back and record nothing any more.
-type life struct {
-	*site
+// instance is a process from its start until it is killed. A kill closes its store, so
+// that it can neither release nor record anything.
+type instance struct {
+	*batchFixture
 
 	kill func()
 }
 
-func newLife(t *testing.T, cfg sqlstore.Config, at time.Time) life {
+func newInstance(t *testing.T, cfg sqlstore.Config, at time.Time) instance {
 	t.Helper()
 	db, stop := sqlstoretest.Start(t, cfg)
-	s := newSite(t, db, 16)
+	s := newBatchFixture(t, db, 16)
 	s.clock.Set(at)
-	s.Graceless()
-	return life{s, stop}
+	s.NoGrace()
+	return instance{s, stop}
 }
 
-// resume finishes what an instance that is gone has begun, as whoever keeps the things
-// does.
-func (s *site) resume() {
+// finishBegun finishes what a killed instance has begun, as the owner of the things does.
+func (s *batchFixture) finishBegun() {
 	s.t.Helper()
 	type thing struct {
 		id, batch string
@@ -51,46 +50,45 @@ func (s *site) resume() {
 		s.t.Fatal(err)
 	}
 	for _, v := range left {
-		if err := s.settle(context.Background(), v.id, v.batch, v.place, !bytes.Contains(v.record, []byte("fail"))); err != nil {
+		if err := s.finishThing(context.Background(), v.id, v.batch, v.place, !bytes.Contains(v.record, []byte("fail"))); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 }
 
-// Whatever is killed, and when, each record becomes one thing, and the batch counts
-// each of them once.
-func TestEachRecordOnceOverKills(t *testing.T) {
+// Despite kills at any time, each record becomes one thing and is counted once.
+func TestRecordsAreProcessedOnceDespiteKills(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{50, 450} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, cfg sqlstore.Config) {
 				now := time.Now()
-				first := newLife(t, cfg, now)
-				createThings(t, first.DB)
+				first := newInstance(t, cfg, now)
+				createThingTable(t, first.DB)
 				first.a = accesstest.AddTenant(t, first.DB, "a")
-				first.open()
+				first.newDoor()
 				array, want, refused := mixed(n)
 				id := first.post(first.a, array)
 				random := rand.New(rand.NewPCG(uint64(n), 7))
 				l := first
 				for range 6 {
-					l.until(random.IntN(n/4) + 1)
+					l.killAfter(random.IntN(n/4) + 1)
 					now = now.Add(2 * time.Minute) // beyond every lease
-					l = newLife(t, cfg, now)
-					l.resume()
+					l = newInstance(t, cfg, now)
+					l.finishBegun()
 				}
 				l.a = first.a
-				l.Hurry()
-				if done := one[int](t, l.DB, "SELECT successful + failed FROM batch WHERE id = $1", id); done < n {
+				l.ShortenPauses()
+				if done := queryOne[int](t, l.DB, "SELECT successful + failed FROM batch WHERE id = $1", id); done < n {
 					stop := l.run()
 					l.wait(id)
 					stop()
 				}
-				l.resume()
-				l.begunOnce(id, n-refused, refused)
-				l.open()
-				if got := l.ask(path + "/" + id); got.At("total") != float64(n) || got.At("successful") != float64(want.Successful) || got.At("failed") != float64(want.Failed) || got.Said("state") != "completed" {
+				l.finishBegun()
+				l.wantDoneOnce(id, n-refused, refused)
+				l.newDoor()
+				if got := l.get(path + "/" + id); got.At("total") != float64(n) || got.At("successful") != float64(want.Successful) || got.At("failed") != float64(want.Failed) || got.Said("state") != "completed" {
 					t.Errorf("got %s", got.Text)
 				}
 			})
@@ -98,9 +96,9 @@ func TestEachRecordOnceOverKills(t *testing.T) {
 	}
 }
 
-// until lets a life work until so many records were looked at, and kills it there:
-// before or after they were begun.
-func (l life) until(n int) {
+// killAfter runs an instance until n records were processed, and kills it before or after
+// they began.
+func (l instance) killAfter(n int) {
 	l.t.Helper()
 	var seen atomic.Int64
 	dead := make(chan struct{})
@@ -126,17 +124,16 @@ func (l life) until(n int) {
 	stop()
 }
 
-// A lease that has run out is another's, and what its first holder does afterwards
-// changes nothing.
-func TestALeaseThatRunsOutIsAnothers(t *testing.T) {
+// After a lease expires, writes of its first holder have no effect.
+func TestExpiredLeaseHasNoEffect(t *testing.T) {
 	t.Parallel()
 	cfg := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
 	now := time.Now()
-	frozen, other := newLife(t, cfg, now), newLife(t, cfg, now)
-	createThings(t, frozen.DB)
+	frozen, other := newInstance(t, cfg, now), newInstance(t, cfg, now)
+	createThingTable(t, frozen.DB)
 	frozen.a = accesstest.AddTenant(t, frozen.DB, "a")
-	frozen.open()
-	g := newGate(frozen.site)
+	frozen.newDoor()
+	g := newGate(frozen.batchFixture)
 	id := frozen.post(frozen.a, records(150, "{}"))
 	frozen.run()
 	for range 16 {
@@ -151,34 +148,34 @@ func TestALeaseThatRunsOutIsAnothers(t *testing.T) {
 		g.release("")
 	}
 	stop()
-	frozen.begunOnce(id, 150, 0)
+	frozen.wantDoneOnce(id, 150, 0)
 }
 
-// A lease is renewed as long as somebody works under it. Who finds that another has it
-// begins nothing more of it.
+// A lease is renewed while its records are processed. If another instance has it, no more
+// of its records begin.
 func TestLeasesAreRenewedAndLost(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		g := newGate(s)
-		s.Lease(30 * time.Millisecond)
+		s.SetLease(30 * time.Millisecond)
 		id := s.post(s.a, records(150, "{}"))
 		s.run()
 		<-g.arrived
 		due := func() int64 {
-			return one[int64](t, s.DB, "SELECT due_at FROM batch_chunk WHERE batch_id = $1 AND first = 0", id)
+			return queryOne[int64](t, s.DB, "SELECT due_at FROM batch_chunk WHERE batch_id = $1 AND first = 0", id)
 		}
 		for before := due(); before == due(); {
 			runtime.Gosched()
 		}
-		if got := s.figure("vayu_batch_waiting_chunks", "kind", "recharge"); got != 2 {
+		if got := s.metric("vayu_batch_waiting_chunks", "kind", "recharge"); got != 2 {
 			t.Errorf("%v chunks wait, want 2", got)
 		}
 		update(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("UPDATE batch_chunk SET due_at = $2, token = 'another' WHERE batch_id = $1", id, s.clock.Now().Add(time.Hour).UnixMicro())
 			return err
 		})
-		s.logged("lease had run out")
-		if got := s.figure("vayu_batch_failures_total", "kind", "recharge"); got == 0 {
+		s.waitLogged("lease had expired")
+		if got := s.metric("vayu_batch_failures_total", "kind", "recharge"); got == 0 {
 			t.Error("it is not counted")
 		}
 		s.post(s.b, "[{}]")
@@ -189,16 +186,16 @@ func TestLeasesAreRenewedAndLost(t *testing.T) {
 	})
 }
 
-// An instance that stops gives back what it has not begun, at once, and ends what is
-// under way.
-func TestWhatStopsGivesBack(t *testing.T) {
+// A stopping instance releases records that have not begun at once, and finishes those in
+// flight.
+func TestStopReleasesChunks(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, cfg sqlstore.Config) {
 		now := time.Now()
-		first := newLife(t, cfg, now)
-		createThings(t, first.DB)
+		first := newInstance(t, cfg, now)
+		createThingTable(t, first.DB)
 		first.a = accesstest.AddTenant(t, first.DB, "a")
-		first.open()
+		first.newDoor()
 		id := first.post(first.a, records(250, "{}"))
 		arrived := make(chan struct{}, 100)
 		first.before = func(ctx context.Context, item batch.Item) error {
@@ -214,24 +211,24 @@ func TestWhatStopsGivesBack(t *testing.T) {
 			<-arrived
 		}
 		stop()
-		if leased := one[int](t, first.DB, "SELECT COUNT(*) FROM batch_chunk WHERE token <> ''"); leased > 0 {
+		if leased := queryOne[int](t, first.DB, "SELECT COUNT(*) FROM batch_chunk WHERE token <> ''"); leased > 0 {
 			t.Errorf("%d chunks are kept", leased)
 		}
-		if begun := one[int](t, first.DB, "SELECT COUNT(*) FROM batch_item WHERE outcome = 'successful'"); begun != 10 {
+		if begun := queryOne[int](t, first.DB, "SELECT COUNT(*) FROM batch_item WHERE outcome = 'successful'"); begun != 10 {
 			t.Errorf("%d are done, want 10", begun)
 		}
 		first.kill()
-		second := newLife(t, cfg, now.Add(time.Second))
+		second := newInstance(t, cfg, now.Add(time.Second))
 		second.run()
 		if f := second.wait(id); f.Successful != 250 {
 			t.Errorf("finished: %+v", f)
 		}
 		for i := range 10 {
-			if second.called(id, i) > 0 {
+			if second.callCount(id, i) > 0 {
 				t.Errorf("record %d was tried again", i)
 			}
 		}
-		if got := second.figure("vayu_batch_records_total", "outcome", "passed"); got != 10 {
+		if got := second.metric("vayu_batch_records_total", "outcome", "passed"); got != 10 {
 			t.Errorf("%v were passed over", got)
 		}
 	})

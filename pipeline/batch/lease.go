@@ -9,52 +9,51 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// bytesMost bounds the records in memory: enough for a chunk of each of 500
-// accounts.
-const bytesMost = 32 << 20
+// maxBytes bounds the records in memory: enough for a chunk of each of 500 accounts.
+const maxBytes = 32 << 20
 
-// look finds out who has something to lease.
-func (w *worker) look(ctx context.Context) {
-	if !w.once("look", func() func() {
+// poll finds the accounts that have chunks to lease.
+func (w *worker) poll(ctx context.Context) {
+	if !w.jobOnce("look", func() func() {
 		accounts, err := accountsOf(w.DB.View(ctx), w.kind.Name)
-		w.store.Tell(ctx, err)
+		w.storeFailures.Tell(ctx, err)
 		return func() {
 			for _, id := range accounts {
-				w.desk.lane(id).more = true
+				w.scheduler.lane(id).mayHaveMore = true
 			}
-			if w.lookSoon && !w.stopping {
-				w.lookSoon = false
-				w.look(ctx)
+			if w.pollAgain && !w.stopping {
+				w.pollAgain = false
+				w.poll(ctx)
 			}
 		}
 	}) {
-		w.lookSoon = true // this one may have looked before there was something
+		w.pollAgain = true // the running poll may have missed it
 	}
 }
 
-// refill leases what there is room for.
-func (w *worker) refill(ctx context.Context) {
-	if w.away || w.busy["lease"] || w.bytes >= bytesMost {
+// leaseChunks leases chunks for the free capacity.
+func (w *worker) leaseChunks(ctx context.Context) {
+	if w.leasingPaused || w.busy["lease"] || w.bytes >= maxBytes {
 		return
 	}
-	wants := w.desk.wants()
+	wants := w.scheduler.chunksToLease()
 	if len(wants) == 0 {
 		return
 	}
 	w.leases++
-	l := lease{kind: w.kind.Name, token: w.name + "/" + strconv.FormatUint(w.leases, 10), room: bytesMost - w.bytes}
-	w.once("lease", func() func() {
+	l := lease{kind: w.kind.Name, token: w.name + "/" + strconv.FormatUint(w.leases, 10), maxBytes: maxBytes - w.bytes}
+	w.jobOnce("lease", func() func() {
 		var all []*chunk
 		var whole bool
 		err := w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 			now := w.Now()
-			l.until = now.Add(w.pace.lease)
+			l.until = now.Add(w.timing.lease)
 			all, whole, err = claim(tx, now, wants, l)
 			return err
 		})
-		w.store.Tell(ctx, err)
+		w.storeFailures.Tell(ctx, err)
 		if err != nil {
-			return func() { w.away = true }
+			return func() { w.leasingPaused = true }
 		}
 		if len(all) > 0 {
 			failpoint.Point(failpoint.BatchClaimed)
@@ -63,26 +62,26 @@ func (w *worker) refill(ctx context.Context) {
 		for i, c := range all {
 			opened[i] = w.read(ctx, c)
 		}
-		return func() { w.leased(ctx, wants, opened, whole) }
+		return func() { w.addLeased(ctx, wants, opened, whole) }
 	})
 }
 
-// openedChunk is a leased chunk with what is left to do of it.
+// openedChunk is a leased chunk with its remaining records.
 type openedChunk struct {
 	*chunk
 
 	todo       []record
-	duplicates int   // records that were refused under this lease
-	err        error // why they could not be refused
+	duplicates int   // records rejected under this lease
+	err        error // error of rejecting them
 }
 
-// read is the records of a chunk. One that cannot be read, which has been tampered
-// with, has none, and comes again for as long as nobody repairs it. Its duplicates are
-// refused here, in one change: they are neither work of the kind nor worth a change each.
+// read decrypts the records of a chunk. A chunk that was tampered with has none, and is
+// retried until it is repaired. Its duplicates are rejected here in one transaction,
+// without a call of Do.
 func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
 	var duplicates []duplicateRecord
 	o := openedChunk{chunk: c}
-	err := c.open(w.Box)
+	err := c.decrypt(w.Box)
 	if err == nil {
 		o.todo, duplicates, err = c.records()
 	}
@@ -93,78 +92,78 @@ func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
 	}
 	if o.duplicates = len(duplicates); o.duplicates > 0 {
 		o.err = w.refuseDuplicates(ctx, c, duplicates)
-		w.store.Tell(ctx, o.err)
+		w.storeFailures.Tell(ctx, o.err)
 	}
 	return o
 }
 
-// leased takes the chunks that were leased for wants.
-func (w *worker) leased(ctx context.Context, wants []want, all []openedChunk, whole bool) {
+// addLeased adds leased chunks to the scheduler.
+func (w *worker) addLeased(ctx context.Context, wants []leaseRequest, all []openedChunk, whole bool) {
 	got := map[string]int{}
 	for _, o := range all {
 		c := o.chunk
 		got[c.owner.Account]++
-		w.held[c] = true
+		w.leasedChunks[c] = true
 		w.bytes += c.size
-		w.metrics.passed.Add(float64(len(c.begun)))
-		w.desk.add(c, o.todo)
-		c.lane.leased = w.leases
+		w.metrics.skipped.Add(float64(len(c.begun)))
+		w.scheduler.add(c, o.todo)
+		c.lane.lastLeased = w.leases
 		if o.err == nil {
 			c.done += o.duplicates
 			w.metrics.done.Add(float64(o.duplicates))
 		} else {
-			c.again += o.duplicates
-			w.metrics.again.Add(float64(o.duplicates))
+			c.toRetry += o.duplicates
+			w.metrics.retried.Add(float64(o.duplicates))
 		}
 		if w.stopping {
-			w.desk.drop(c)
+			w.scheduler.drop(c)
 		}
-		w.settle(context.WithoutCancel(ctx), c)
+		w.releaseIfDone(context.WithoutCancel(ctx), c)
 	}
 	for _, n := range wants {
-		if whole && got[n.account] < n.most {
-			w.desk.lane(n.account).more = false
+		if whole && got[n.account] < n.maxChunks {
+			w.scheduler.lane(n.account).mayHaveMore = false
 		}
 	}
-	w.desk.tidy()
+	w.scheduler.removeIdle()
 }
 
-// settleAll tries again what could not be settled.
-func (w *worker) settleAll(ctx context.Context) {
-	for c := range w.held {
-		w.settle(ctx, c)
+// releaseAll retries the releases that failed.
+func (w *worker) releaseAll(ctx context.Context) {
+	for c := range w.leasedChunks {
+		w.releaseIfDone(ctx, c)
 	}
 }
 
-// settle ends the lease of a chunk with which nothing is to be done here any more:
-// the chunk is deleted, or comes again.
-func (w *worker) settle(ctx context.Context, c *chunk) {
-	if c.ready > 0 || c.under > 0 || c.settling {
+// releaseIfDone ends the lease of a chunk without records left to process here. The chunk
+// is deleted, or released for a retry.
+func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
+	if c.ready > 0 || c.inFlight > 0 || c.releasing {
 		return
 	}
 	if c.lost {
-		w.forget(c)
+		w.dropChunk(c)
 		return
 	}
-	c.settling = true
+	c.releasing = true
 	stopping := w.stopping
 	w.job(func() func() {
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.pace.leave)
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.timing.releaseTimeout)
 		defer cancel()
-		done, err := w.end(limit, c, stopping)
-		w.store.Tell(ctx, err)
+		done, err := w.deleteOrRelease(limit, c, stopping)
+		w.storeFailures.Tell(ctx, err)
 		return func() {
-			c.settling = false
+			c.releasing = false
 			if err == nil {
-				c.lane.more = c.lane.more || !done
-				w.forget(c)
+				c.lane.mayHaveMore = c.lane.mayHaveMore || !done
+				w.dropChunk(c)
 			}
 		}
 	})
 }
 
-// end deletes a chunk whose records all have their item, and gives every other back.
-func (w *worker) end(ctx context.Context, c *chunk, stopping bool) (done bool, err error) {
+// deleteOrRelease deletes a chunk whose records all have an item, and releases any other.
+func (w *worker) deleteOrRelease(ctx context.Context, c *chunk, stopping bool) (done bool, err error) {
 	whole := len(c.begun)+c.done == c.count
 	if whole {
 		failpoint.Point(failpoint.BatchDone)
@@ -180,10 +179,10 @@ func (w *worker) end(ctx context.Context, c *chunk, stopping bool) (done bool, e
 		switch {
 		case c.done > 0 && !whole:
 			tries = 0
-			if c.again > 0 {
+			if c.toRetry > 0 {
 				due = due.Add(w.backoff(0))
 			}
-		case !stopping || c.again > 0:
+		case !stopping || c.toRetry > 0:
 			due = due.Add(w.backoff(tries))
 			tries++
 		}
@@ -191,61 +190,61 @@ func (w *worker) end(ctx context.Context, c *chunk, stopping bool) (done bool, e
 	})
 	if err == nil && whole && !done {
 		w.metrics.failures.Inc()
-		w.Log.ErrorContext(ctx, "records of a batch were done and have no item; they come again",
+		w.Log.ErrorContext(ctx, "records of a batch were done but have no item; they are retried",
 			slog.String("batch", c.batch), slog.Int("first", c.first))
 	}
 	return done, err
 }
 
-// forget drops a chunk whose lease has ended.
-func (w *worker) forget(c *chunk) {
-	delete(w.held, c)
+// dropChunk forgets a chunk whose lease has ended.
+func (w *worker) dropChunk(c *chunk) {
+	delete(w.leasedChunks, c)
 	w.bytes -= c.size
 	c.lane.chunks--
-	w.desk.tidy()
+	w.scheduler.removeIdle()
 }
 
 const countChunks = "SELECT COUNT(*) FROM batch_chunk WHERE kind = $1"
 
-// renew keeps the leases, and lets go of chunks that another has: it was frozen for
-// longer than they last. Beside that it counts what waits.
+// renew renews the leases, and drops chunks that another instance leased after this one
+// was suspended. It also counts the waiting chunks.
 func (w *worker) renew(ctx context.Context) {
 	var all []*chunk
-	for c := range w.held {
-		if !c.settling && !c.lost {
+	for c := range w.leasedChunks {
+		if !c.releasing && !c.lost {
 			all = append(all, c)
 		}
 	}
-	w.once("renew", func() func() {
+	w.jobOnce("renew", func() func() {
 		var waiting float64
 		var lost []*chunk
 		err := w.DB.View(ctx).QueryRow(countChunks, w.kind.Name).Scan(&waiting)
 		if err == nil && len(all) > 0 {
 			err = w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-				lost, err = renew(tx, all, w.Now().Add(w.pace.lease))
+				lost, err = renew(tx, all, w.Now().Add(w.timing.lease))
 				return err
 			})
 		}
-		w.store.Tell(ctx, err)
+		w.storeFailures.Tell(ctx, err)
 		return func() {
 			if err == nil {
 				w.metrics.waiting.Set(waiting)
 			}
 			for _, c := range lost {
-				w.lose(ctx, c)
+				w.dropLost(ctx, c)
 			}
 		}
 	})
 }
 
-// lose lets go of a chunk, unless it has ended meanwhile.
-func (w *worker) lose(ctx context.Context, c *chunk) {
-	if !w.held[c] || c.settling {
+// dropLost drops a chunk whose lease is lost, unless it has ended meanwhile.
+func (w *worker) dropLost(ctx context.Context, c *chunk) {
+	if !w.leasedChunks[c] || c.releasing {
 		return
 	}
 	c.lost = true
 	w.metrics.failures.Inc()
-	w.Log.WarnContext(ctx, "another instance has taken records whose lease had run out", slog.String("batch", c.batch), slog.Int("first", c.first))
-	w.desk.drop(c)
-	w.settle(ctx, c)
+	w.Log.WarnContext(ctx, "another instance leased records after their lease had expired", slog.String("batch", c.batch), slog.Int("first", c.first))
+	w.scheduler.drop(c)
+	w.releaseIfDone(ctx, c)
 }

@@ -11,11 +11,10 @@ import (
 	"vayu/schema"
 )
 
-// Batches are found by their reference and by when they were sent, and what is asked for
-// together must all be so.
+// Batches are filtered by reference and by time; filters combine.
 func TestBatchesAreFiltered(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		var ids, at []string
 		for i := range 3 {
 			id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, fmt.Sprintf(`{"ref_id":"salaries %d","recharges":[{}]}`, i)).Want(t, "a batch", 202).Said("batch_id")
@@ -41,7 +40,7 @@ func TestBatchesAreFiltered(t *testing.T) {
 			"ref_id=salaries+0&from=" + url.QueryEscape(at[1]): nil,
 		} {
 			var got []string
-			for _, one := range s.ask(path+"?"+query).Want(t, query, 200).At("data").([]any) {
+			for _, one := range s.get(path+"?"+query).Want(t, query, 200).At("data").([]any) {
 				got = append(got, one.(map[string]any)["batch_id"].(string))
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -11,13 +11,12 @@ import (
 	"vayu/schema"
 )
 
-// Live is the feed of live notices about batches: those that are open, and those that
-// were completed lately.
+// Live returns the SSE feed of batches: open ones, and recently completed ones.
 func (s *Service) Live() sse.Feed { return feed{s} }
 
 type feed struct{ *Service }
 
-// Kinds implements sse.Feed. Whose key reads batches of one kind is told of those.
+// Kinds implements sse.Feed. A key that reads batches of any kind may subscribe.
 func (f feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope
 	for i := range f.Service.Kinds {
@@ -26,13 +25,13 @@ func (f feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveBatch, Scopes: scopes}}
 }
 
-// liveMost bounds what one statement reads: open batches of some accounts, or those
-// that anybody's records have completed.
-const liveMost = 1000
+// maxNotices bounds the rows of one statement: open batches of some accounts, or recently
+// completed ones of all accounts.
+const maxNotices = 1000
 
 const liveColumns = "SELECT b.id, b.account_id, b.mode, b.kind, b.state, b.total, b.successful, b.failed FROM "
 
-// selectOpen reads along batch_open, and selectClosed along batch_kept.
+// selectOpen uses the index batch_open, and selectClosed the index batch_kept.
 var selectOpen = sqlstore.Group(1, liveColumns+"(VALUES ", "(?, ?)", `) AS v
 	CROSS JOIN batch b WHERE b.account_id = v.column1 AND b.mode = v.column2 AND b.state <> 'completed' LIMIT $1`)
 
@@ -42,30 +41,30 @@ const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at 
 // Changes implements sse.Feed.
 func (f feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err error) {
 	view := f.DB.View(ctx)
-	err = found.Search(&selectOpen, asks, liveMost, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
-		args := []any{liveMost}
+	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
+		args := []any{maxNotices}
 		for _, a := range asks {
 			args = append(args, a.Account, a.World.String())
 		}
 		return sqlstore.All(view, f.scan, text, args...)
 	})
 	if err != nil {
-		return sse.Found{}, fmt.Errorf("looking for open batches: %w", err)
+		return sse.Found{}, fmt.Errorf("finding open batches: %w", err)
 	}
 	since, owners := sse.Since(asks)
 	for i := range f.Service.Kinds {
-		closed, err := f.closed(view, f.Service.Kinds[i].Name, since)
+		closed, err := f.completed(view, f.Service.Kinds[i].Name, since)
 		if err != nil {
 			return sse.Found{}, err
 		}
-		if len(closed) == liveMost {
+		if len(closed) == maxNotices {
 			found.Cut = sse.Owners(asks)
 		}
 		for _, n := range closed {
 			if !owners[n.Owner] {
 				continue
 			}
-			// It may have been completed between the two statements.
+			// It may have completed between the two statements.
 			found.Notices = slices.DeleteFunc(found.Notices, func(open sse.Notice) bool { return open.ID == n.ID })
 			found.Notices = append(found.Notices, n)
 		}
@@ -73,11 +72,11 @@ func (f feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err
 	return found, nil
 }
 
-// closed are the batches of a kind that were completed since a time.
-func (f feed) closed(view sqlstore.View, kind string, since time.Time) ([]sse.Notice, error) {
-	all, err := sqlstore.All(view, f.scan, selectClosed, kind, since.UnixMicro(), liveMost)
+// completed returns the batches of a kind that completed since a time.
+func (f feed) completed(view sqlstore.View, kind string, since time.Time) ([]sse.Notice, error) {
+	all, err := sqlstore.All(view, f.scan, selectClosed, kind, since.UnixMicro(), maxNotices)
 	if err != nil {
-		return nil, fmt.Errorf("looking for completed batches: %w", err)
+		return nil, fmt.Errorf("finding completed batches: %w", err)
 	}
 	return all, nil
 }

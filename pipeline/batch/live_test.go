@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-func TestBatchesThatGetFurtherAreFound(t *testing.T) {
+func TestFeedFindsChangedBatches(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 4, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		look := func() (all []schema.LiveBatchNotice) {
 			found, err := s.Live().Changes(t.Context(), []sse.Ask{
 				{Owner: s.a.In(schema.Sandbox), Since: s.clock.Now().Add(-5 * time.Second)},

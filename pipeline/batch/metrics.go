@@ -6,18 +6,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what the service counts, by kind.
+// metrics are the metrics of the service, by kind.
 type metrics struct {
-	accepted, records, emptied, failures *prometheus.CounterVec
-	underWay, waiting                    *prometheus.GaugeVec
+	accepted, records, purged, failures *prometheus.CounterVec
+	inFlight, waiting                   *prometheus.GaugeVec
 }
 
-// kindMetrics is what is counted of one kind.
+// kindMetrics are the metrics of one kind.
 type kindMetrics struct {
-	accepted            prometheus.Counter
-	done, passed, again prometheus.Counter
-	emptied, failures   prometheus.Counter
-	underWay, waiting   prometheus.Gauge
+	accepted               prometheus.Counter
+	done, skipped, retried prometheus.Counter
+	purged, failures       prometheus.Counter
+	inFlight, waiting      prometheus.Gauge
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -28,18 +28,18 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
 	}
 	m := &metrics{
-		accepted: counter("vayu_batch_accepted_total", "Batches that were taken on."),
+		accepted: counter("vayu_batch_accepted_total", "Accepted batches."),
 		records: counter("vayu_batch_records_total",
-			"Records that were worked on, by outcome: done (begun or refused), passed (that was so already), again (something was away, it comes again).", "outcome"),
-		emptied:  counter("vayu_batch_emptied_total", "Batches whose results were deleted, because they had expired."),
-		failures: counter("vayu_batch_failures_total", "Times that the state store failed while batches were worked on, that a lease was lost, or that records were not as they should be."),
-		underWay: gauge("vayu_batch_under_way", "Records that are under way."),
-		waiting:  gauge("vayu_batch_waiting_chunks", "Pieces of batches that are not done yet, those that are worked on included, as of the last half minute."),
+			"Processed records by outcome: done (begun or rejected), passed (done before), again (failed, is retried).", "outcome"),
+		purged:   counter("vayu_batch_emptied_total", "Batches whose expired results were deleted."),
+		failures: counter("vayu_batch_failures_total", "Failures of the state store, lost leases and inconsistent records while batches were processed."),
+		inFlight: gauge("vayu_batch_under_way", "Records in flight."),
+		waiting:  gauge("vayu_batch_waiting_chunks", "Unfinished chunks of batches, leased ones included, as of the last half minute."),
 	}
 	if reg == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.accepted, m.records, m.emptied, m.failures, m.underWay, m.waiting} {
+	for _, c := range []prometheus.Collector{m.accepted, m.records, m.purged, m.failures, m.inFlight, m.waiting} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering the metrics of batches: %w", err)
 		}
@@ -50,8 +50,8 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 func (m *metrics) of(kind string) kindMetrics {
 	return kindMetrics{
 		accepted: m.accepted.WithLabelValues(kind),
-		done:     m.records.WithLabelValues(kind, "done"), passed: m.records.WithLabelValues(kind, "passed"), again: m.records.WithLabelValues(kind, "again"),
-		emptied: m.emptied.WithLabelValues(kind), failures: m.failures.WithLabelValues(kind),
-		underWay: m.underWay.WithLabelValues(kind), waiting: m.waiting.WithLabelValues(kind),
+		done:     m.records.WithLabelValues(kind, "done"), skipped: m.records.WithLabelValues(kind, "passed"), retried: m.records.WithLabelValues(kind, "again"),
+		purged: m.purged.WithLabelValues(kind), failures: m.failures.WithLabelValues(kind),
+		inFlight: m.inFlight.WithLabelValues(kind), waiting: m.waiting.WithLabelValues(kind),
 	}
 }

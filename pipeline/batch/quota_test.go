@@ -10,13 +10,13 @@ import (
 	"vayu/schema"
 )
 
-// A batch needs room in the quota for all of its records. Without it nothing is stored
-// or counted, however many come at once; a repeated one needs none.
-func TestABatchNeedsRoomInTheQuota(t *testing.T) {
+// A batch needs quota for all of its records. Otherwise nothing is stored or counted, even
+// for concurrent requests. A repeated batch needs none.
+func TestBatchNeedsQuota(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		sqlstoretest.Exec(t, s.DB, "UPDATE account SET plan = 'free' WHERE id = '"+s.a.ID+"'") // 1,000 calls
-		s.open()
+		s.newDoor()
 		live := s.a.Keys[schema.Live]
 		send := func(ref string, n int) accesstest.Reply {
 			return s.door.Ask(live, "POST", path, fmt.Sprintf(`{"ref_id":%q,"recharges":%s}`, ref, records(n, "{}")))
@@ -28,7 +28,7 @@ func TestABatchNeedsRoomInTheQuota(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if got := s.stored(); got != [2]int{0, 0} {
+		if got := s.rowCounts(); got != [2]int{0, 0} {
 			t.Errorf("stored are %v batches and chunks, want none", got)
 		}
 		first := send("first", 600).Want(t, "a batch of 600", 202)

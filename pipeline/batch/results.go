@@ -13,14 +13,14 @@ import (
 	"vayu/schema"
 )
 
-// lines is the media type of results that come as a stream.
+// lines is the media type of streamed results.
 const lines = "application/x-ndjson"
 
-// streamPage is how many records of a stream are read at once: some hundred
-// kilobytes, in a millisecond or two.
+// streamPage is the number of records read at once for a stream: some hundred kilobytes,
+// in a millisecond or two.
 const streamPage = 500
 
-// results answers GET of what the records of a batch have become.
+// results answers GET of the results of a batch.
 func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
 	if err != nil {
@@ -30,7 +30,7 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if err := w.kind.gone(&r, w.Now()); err != nil {
+	if err := w.kind.expiredError(&r, w.Now()); err != nil {
 		return httpapi.Response{}, err
 	}
 	if c.Wants(lines) {
@@ -58,7 +58,7 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	reply := schema.BatchResults{
-		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchKept: w.kind.kept(&r),
+		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchKept: w.kind.keptReply(&r),
 	}
 	if reply.HasMore = to < r.total; reply.HasMore {
 		reply.NextCursor = pagination.Cursor(w.Box, c, name, strconv.Itoa(to))
@@ -68,7 +68,7 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 
 func ownerOf(c *httpapi.Call) schema.Owner { return schema.Owner{Account: c.Account, World: c.World} }
 
-// stream is the reply that holds all results, a line each.
+// stream returns a reply with all results, one a line.
 func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpapi.Response, error) {
 	for name := range params {
 		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, name, "As "+lines+" all results come at once.")
@@ -90,7 +90,7 @@ func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpa
 	}}, nil
 }
 
-// item is a record that was begun.
+// item is a stored item.
 type item struct {
 	place   int
 	subject string
@@ -99,8 +99,8 @@ type item struct {
 
 const selectItems = "SELECT place, subject, refusal FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3 ORDER BY place"
 
-// render gives the records from and up to to, each as one JSON object, to write,
-// which may append to it and must not keep it.
+// render calls write for the records in [from, to), each as one JSON object. Write may
+// append to the line, and must not keep it.
 func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, write func(line []byte) error) error {
 	items, err := sqlstore.All(q, func(row sqlstore.Scanner) (i item, err error) {
 		err = row.Scan(&i.place, &i.subject, &i.refusal)
@@ -109,9 +109,9 @@ func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from
 	if err != nil {
 		return fmt.Errorf("reading records %d of %s: %w", from, batchID, err)
 	}
-	shown, err := w.shown(q, o, batchID, from, to, items)
+	subjects, err := w.renderSubjects(q, o, batchID, from, to, items)
 	if err != nil {
-		return fmt.Errorf("reading what records %d of %s have become: %w", from, batchID, err)
+		return fmt.Errorf("reading the subjects of records %d of %s: %w", from, batchID, err)
 	}
 	var line []byte
 	for place := from; place < to; place++ {
@@ -122,8 +122,8 @@ func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from
 		case len(items) == 0 || items[0].place != place:
 			line = append(line, `"status":"queued"}`...)
 		default:
-			if line, err = items[0].append(line, shown); err != nil {
-				return fmt.Errorf("showing record %d of %s: %w", place, batchID, err)
+			if line, err = items[0].append(line, subjects); err != nil {
+				return fmt.Errorf("rendering record %d of %s: %w", place, batchID, err)
 			}
 			items = items[1:]
 		}
@@ -134,33 +134,33 @@ func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from
 	return nil
 }
 
-// shown is what the subjects of items have become.
-func (w *worker) shown(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, items []item) (map[string]any, error) {
+// renderSubjects returns the current state of the subjects of items.
+func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, items []item) (map[string]any, error) {
 	if !slices.ContainsFunc(items, func(i item) bool { return i.subject != "" }) {
 		return nil, nil
 	}
 	return w.kind.Show(q, o, batchID, from, to)
 }
 
-// errUnshown says that a kind shows nothing of a subject, or no object.
-var errUnshown = errors.New("its subject is not shown")
+// errNotRendered means that the kind rendered no object for a subject.
+var errNotRendered = errors.New("its subject was not rendered")
 
-// append adds the fields of an item, and the end of their object.
-func (i item) append(line []byte, shown map[string]any) ([]byte, error) {
+// append appends the fields of an item, and the end of its object.
+func (i item) append(line []byte, subjects map[string]any) ([]byte, error) {
 	if i.subject == "" {
 		line = append(line, `"status":"error",`...)
 		return append(line, i.refusal[1:]...), nil
 	}
-	v, ok := shown[i.subject]
+	v, ok := subjects[i.subject]
 	if !ok {
-		return nil, errUnshown
+		return nil, errNotRendered
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) < 3 || text[0] != '{' {
-		return nil, errUnshown
+		return nil, errNotRendered
 	}
 	return append(line, text[1:]...), nil
 }

@@ -6,7 +6,7 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// Routes are the endpoints of every kind.
+// Routes returns the endpoints of every kind.
 func (s *Service) Routes() []httpapi.Route {
 	var all []httpapi.Route
 	for _, w := range s.workers {

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// entry is what tests look at of a result.
+// entry is the checked part of a result.
 type entry struct {
 	Index  int
 	Status string
@@ -25,11 +25,11 @@ type entry struct {
 	Error  *struct{ Code, Field string }
 }
 
-// walk reads all pages of results.
-func (s *site) walk(id string, limit int) (all []entry, lines []string) {
+// allResults reads all pages of results.
+func (s *batchFixture) allResults(id string, limit int) (all []entry, lines []string) {
 	s.t.Helper()
 	for next := ""; ; {
-		r := s.ask(fmt.Sprintf("%s/%s/results?limit=%d%s", path, id, limit, next)).Want(s.t, "results", 200)
+		r := s.get(fmt.Sprintf("%s/%s/results?limit=%d%s", path, id, limit, next)).Want(s.t, "results", 200)
 		var page struct {
 			Results []json.RawMessage
 			HasMore bool    `json:"has_more"`
@@ -55,9 +55,9 @@ func (s *site) walk(id string, limit int) (all []entry, lines []string) {
 	}
 }
 
-func (s *site) stream(id string) []string {
+func (s *batchFixture) stream(id string) []string {
 	s.t.Helper()
-	r := s.ask(path+"/"+id+"/results", "Accept", "application/x-ndjson").Want(s.t, "a stream", 200)
+	r := s.get(path+"/"+id+"/results", "Accept", "application/x-ndjson").Want(s.t, "a stream", 200)
 	if got := r.Header.Get("Content-Type"); got != "application/x-ndjson" {
 		s.t.Errorf("the stream's type is %q", got)
 	}
@@ -70,14 +70,14 @@ func (s *site) stream(id string) []string {
 	})
 }
 
-// Results come in the order of the records, by pages and as lines, at every moment.
-func TestResultsComeInOrder(t *testing.T) {
+// Results have the order of the records, by pages and as lines, at any time.
+func TestResultsAreInOrder(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		const n = 1234
 		array, _, _ := mixed(n)
 		id := s.post(s.a, array)
-		queued, lines := s.walk(id, 1000)
+		queued, lines := s.allResults(id, 1000)
 		for i, e := range queued {
 			if e.Index != i || e.Status != "queued" {
 				t.Fatalf("number %d is %+v before anything was done", i, e)
@@ -86,7 +86,7 @@ func TestResultsComeInOrder(t *testing.T) {
 		if diff := cmp.Diff(lines, s.stream(id)); diff != "" || len(queued) != n {
 			t.Errorf("%d are queued, and as a stream (-pages +lines):\n%s", len(queued), diff)
 		}
-		s.Graceless()
+		s.NoGrace()
 		held := make(chan struct{})
 		s.between = func(ctx context.Context, item batch.Item) error {
 			if item.Index == 500 {
@@ -97,16 +97,16 @@ func TestResultsComeInOrder(t *testing.T) {
 		}
 		stop := s.run()
 		<-held
-		if e, _ := s.walk(id, 1000); e[500].Status != "pending" {
+		if e, _ := s.allResults(id, 1000); e[500].Status != "pending" {
 			t.Errorf("what is under way is %+v", e[500])
 		}
 		stop()
 		s.between = nil
-		s.resume()
+		s.finishBegun()
 		s.run()
 		s.wait(id)
 		for _, limit := range []int{1000, 617, 411} {
-			all, pages := s.walk(id, limit)
+			all, pages := s.allResults(id, limit)
 			if diff := cmp.Diff(pages, s.stream(id)); diff != "" {
 				t.Errorf("pages of %d and the stream differ:\n%s", limit, diff)
 			}
@@ -128,10 +128,10 @@ func TestResultsComeInOrder(t *testing.T) {
 	})
 }
 
-// A batch is its owner's, and its cursors are good for nothing else.
-func TestABatchIsItsOwners(t *testing.T) {
+// A batch is visible to its owner only, and its cursors are valid for nothing else.
+func TestBatchBelongsToItsOwner(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		first, second := s.post(s.a, "[1,2,3]"), s.post(s.a, "[1,2,3]")
 		for _, key := range []string{s.a.Keys[schema.Sandbox], s.b.Keys[schema.Live]} {
 			for _, below := range []string{"", "/results"} {
@@ -143,27 +143,27 @@ func TestABatchIsItsOwners(t *testing.T) {
 			}
 		}
 		for _, id := range []string{"rbt_none", "%00", strings.Repeat("r", 300), "rbt_01KAHR3M5Q7S9V1X3Z5B7D9F1H"} {
-			s.ask(path+"/"+id).WantError(t, id, 404, schema.NotFound, "id")
+			s.get(path+"/"+id).WantError(t, id, 404, schema.NotFound, "id")
 		}
-		cursor := url.QueryEscape(s.ask(path + "/" + first + "/results?limit=1").Said("next_cursor"))
-		list := url.QueryEscape(s.ask(path + "?limit=1").Said("next_cursor"))
+		cursor := url.QueryEscape(s.get(path + "/" + first + "/results?limit=1").Said("next_cursor"))
+		list := url.QueryEscape(s.get(path + "?limit=1").Said("next_cursor"))
 		for target, field := range map[string]string{
 			"/" + second + "/results?cursor=" + cursor: "cursor", "/" + first + "/results?cursor=" + list: "cursor", "?cursor=" + cursor: "cursor",
 			"?state=queued&cursor=" + list: "cursor", "?state=expired": "state", "?limit=0": "limit", "?limit=1001": "limit", "?from=x": "from", "?to=yesterday": "to",
 			"?ref_id=x&cursor=" + list: "cursor",
 			"/" + first + "?x=1":       "x", "/" + first + "/results?limit=x": "limit", "/" + first + "/results?state=queued": "state",
 		} {
-			s.ask(path+target).WantError(t, target, 400, schema.InvalidRequest, field)
+			s.get(path+target).WantError(t, target, 400, schema.InvalidRequest, field)
 		}
-		s.ask(path+"/"+first+"/results?limit=5", "Accept", "application/x-ndjson").WantError(t, "a page of a stream", 400, schema.InvalidRequest, "limit")
-		s.ask(path+"/"+first+"/results", "Accept", "text/csv").WantError(t, "another type", 406, schema.NotAcceptable, "Accept")
+		s.get(path+"/"+first+"/results?limit=5", "Accept", "application/x-ndjson").WantError(t, "a page of a stream", 400, schema.InvalidRequest, "limit")
+		s.get(path+"/"+first+"/results", "Accept", "text/csv").WantError(t, "another type", 406, schema.NotAcceptable, "Accept")
 	})
 }
 
-// Lists show the newest first, all or those of a state.
+// Lists have the newest first, all or those in a state.
 func TestBatchesAreListed(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 4, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		states := map[string][]string{}
 		for range 5 {
 			states["completed"] = append([]string{s.post(s.a, "[{},{}]")}, states["completed"]...)
@@ -173,7 +173,7 @@ func TestBatchesAreListed(t *testing.T) {
 			<-s.finished
 		}
 		stop()
-		s.Graceless()
+		s.NoGrace()
 		held := make(chan struct{})
 		s.before = func(ctx context.Context, _ batch.Item) error {
 			close(held)
@@ -194,7 +194,7 @@ func TestBatchesAreListed(t *testing.T) {
 				if stands != "" {
 					next += "&state=" + stands
 				}
-				r := s.ask(path+"?"+next).Want(t, "a list", 200)
+				r := s.get(path+"?"+next).Want(t, "a list", 200)
 				for _, one := range r.At("data").([]any) {
 					got = append(got, one.(map[string]any)["batch_id"].(string))
 				}
@@ -209,11 +209,10 @@ func TestBatchesAreListed(t *testing.T) {
 	})
 }
 
-// A kind that shows nothing of what it has made is a fault of ours, and a stream that
-// meets it ends early.
-func TestASubjectThatIsNotShown(t *testing.T) {
+// A kind that does not render a subject causes an internal error, and ends a stream early.
+func TestSubjectWithoutRendering(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		id := s.post(s.a, records(3, "{}"))
 		stop := s.run()
 		s.wait(id)
@@ -222,8 +221,8 @@ func TestASubjectThatIsNotShown(t *testing.T) {
 			_, err := tx.Exec("DELETE FROM thing WHERE place = 1")
 			return err
 		})
-		s.ask(path+"/"+id+"/results").WantError(t, "a page", 500, schema.InternalError, "")
-		if got := s.ask(path + "/" + id + "/results?limit=1").Status; got != 200 {
+		s.get(path+"/"+id+"/results").WantError(t, "a page", 500, schema.InternalError, "")
+		if got := s.get(path + "/" + id + "/results?limit=1").Status; got != 200 {
 			t.Errorf("the page before is %d", got)
 		}
 		defer func() {
@@ -231,14 +230,14 @@ func TestASubjectThatIsNotShown(t *testing.T) {
 				t.Error("the stream seems whole")
 			}
 		}()
-		s.ask(path+"/"+id+"/results", "Accept", "application/x-ndjson")
+		s.get(path+"/"+id+"/results", "Accept", "application/x-ndjson")
 	})
 }
 
-// Batches of kinds are worlds of their own.
-func TestKindsAreApart(t *testing.T) {
+// Batches of different kinds are independent.
+func TestKindsAreIndependent(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		kind := s.kind(1)
 		for _, kinds := range [][]batch.Kind{{kind, kind}, {{Name: "roomless"}}} {
 			if _, err := batch.New(batch.Config{Kinds: kinds}); err == nil {

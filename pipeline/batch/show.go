@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// row is a batch as it is in the store.
+// row is a stored batch.
 type row struct {
 	id                        string
 	ref                       sql.NullString
@@ -31,28 +31,28 @@ func scanRow(from sqlstore.Scanner) (r row, err error) {
 	return r, err
 }
 
-// wire is a batch as replies show it.
-func (k *Kind) wire(r *row, now time.Time) schema.Batch {
+// replyOf returns a batch as replies show it.
+func (k *Kind) replyOf(r *row, now time.Time) schema.Batch {
 	b := schema.Batch{
 		BatchID: r.id, State: k.stateOf(r, now), Total: r.total, Successful: r.successful, Failed: r.failed, Done: r.successful + r.failed,
-		CreatedAt: instant(r.created), BatchKept: k.kept(r),
+		CreatedAt: formatTime(r.created), BatchKept: k.keptReply(r),
 	}
 	if r.ref.Valid {
 		b.RefID = &r.ref.String
 	}
 	if r.finished.Valid {
-		text := instant(r.finished.Int64)
+		text := formatTime(r.finished.Int64)
 		b.FinishedAt = &text
 	}
 	return b
 }
 
-// instant writes a time of the store.
-func instant(micros int64) string {
+// formatTime formats a time of the store.
+func formatTime(micros int64) string {
 	return time.UnixMicro(micros).UTC().Format(time.RFC3339)
 }
 
-// find reads a batch of the caller's, by the id in the path.
+// find reads a batch of the caller by the id in the path.
 func (w *worker) find(c *httpapi.Call) (r row, err error) {
 	id := mux.Vars(c.Request)["id"]
 	err = sql.ErrNoRows
@@ -78,5 +78,5 @@ func (w *worker) get(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.BatchShown{Status: schema.Success, Batch: w.kind.wire(&r, w.Now())}}, nil
+	return httpapi.Response{Value: schema.BatchShown{Status: schema.Success, Batch: w.kind.replyOf(&r, w.Now())}}, nil
 }

@@ -10,161 +10,160 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// pace is how long things take that depend on no record.
-type pace struct {
-	// look is the time between two looks for what others have accepted, or what is
-	// due again.
-	look time.Duration
-	// lease is how long a killed instance keeps others from its chunks, where there
-	// are others. It is renewed each third of it.
+// timing has the intervals and timeouts that do not depend on a record.
+type timing struct {
+	// pollInterval is the time between two polls for chunks that other instances accepted,
+	// or that are due again.
+	pollInterval time.Duration
+	// lease is the duration of leases, for which the chunks of a killed instance stay
+	// leased. It is renewed every third of it.
 	lease time.Duration
-	// pause is the first after records that could not be begun; each is twice the one
-	// before, up to pauseMost.
-	pause, pauseMost time.Duration
-	// grace is how long records may go on when the instance stops, and leave how long
-	// giving back what was not begun may wait for the store.
-	grace, leave time.Duration
-	// record bounds how long one may be under way: twice the 30 s that a bank may take
-	// to answer.
-	record time.Duration
-	// empty is the time between two looks for results to delete, and linger how long
-	// they stay after they have expired: longer than any reply that reads them, and than
-	// the clocks of instances differ.
-	empty, linger time.Duration
+	// minBackoff is the first pause after records that could not begin. Each further pause
+	// is twice as long, up to maxBackoff.
+	minBackoff, maxBackoff time.Duration
+	// grace is the time for records in flight when the instance stops. releaseTimeout
+	// bounds the release of a lease.
+	grace, releaseTimeout time.Duration
+	// recordTimeout bounds a record in flight: twice the 30 s timeout of a bank.
+	recordTimeout time.Duration
+	// purgeInterval is the time between two polls for expired results. purgeDelay is the
+	// time after expiry at which they are deleted. It exceeds the duration of replies that
+	// read them, and the clock skew.
+	purgeInterval, purgeDelay time.Duration
 }
 
-// usualPace stops within the 15 s that dispatch has, too.
-var usualPace = pace{
-	look: time.Second, lease: time.Minute, pause: 100 * time.Millisecond, pauseMost: 30 * time.Second,
-	grace: 8 * time.Second, leave: 3 * time.Second, record: time.Minute, empty: time.Minute, linger: time.Hour,
+// defaultTiming stops within 15 s, like dispatch.
+var defaultTiming = timing{
+	pollInterval: time.Second, lease: time.Minute, minBackoff: 100 * time.Millisecond, maxBackoff: 30 * time.Second,
+	grace: 8 * time.Second, releaseTimeout: 3 * time.Second, recordTimeout: time.Minute, purgeInterval: time.Minute, purgeDelay: time.Hour,
 }
 
-// worker works on batches of one kind. Its fields from desk on belong to the
-// goroutine of run; others hand it functions.
+// worker processes the batches of one kind. The fields from scheduler on belong to the
+// goroutine of run; other goroutines send it functions.
 type worker struct {
 	*Service
 
-	kind    *Kind
-	metrics kindMetrics
-	pace    pace
-	store   *failurelog.Outage
-	woken   chan struct{} // somebody has accepted a batch
-	ended   chan func()   // what follows from what has ended
+	kind          *Kind
+	metrics       kindMetrics
+	timing        timing
+	storeFailures *failurelog.Outage
+	wakeups       chan struct{} // a batch was accepted
+	completions   chan func()   // functions that run in the loop after a job
 
-	desk     *desk
-	held     map[*chunk]bool // leased chunks that are not settled
-	bytes    int             // of their records
-	name     string          // of this run of this instance, which begins the tokens of its leases
-	leases   uint64
-	jobs     int             // goroutines that will say something to ended
-	busy     map[string]bool // what is done once at a time
-	lookSoon bool            // somebody has called during a look
-	away     bool            // no leases before the next look
-	stopping bool
+	scheduler     *scheduler
+	leasedChunks  map[*chunk]bool // chunks with a lease
+	bytes         int             // size of their records
+	name          string          // prefix of the lease tokens of this run
+	leases        uint64
+	jobs          int             // goroutines that will send to completions
+	busy          map[string]bool // jobs of which only one runs at a time
+	pollAgain     bool            // a poll was requested during a poll
+	leasingPaused bool            // no leases before the next poll
+	stopping      bool
 }
 
 func newWorker(s *Service, kind *Kind, m *metrics) *worker {
 	w := &worker{
-		Service: s, kind: kind, metrics: m.of(kind.Name), pace: usualPace,
-		woken: make(chan struct{}, 1), ended: make(chan func(), kind.Room),
+		Service: s, kind: kind, metrics: m.of(kind.Name), timing: defaultTiming,
+		wakeups: make(chan struct{}, 1), completions: make(chan func(), kind.Room),
 	}
-	w.store = failurelog.New(s.Log, "batches of "+kind.Name+": the state store", "working on batches", "they wait", w.metrics.failures)
+	w.storeFailures = failurelog.New(s.Log, "batches of "+kind.Name+": the state store", "working on batches", "batches stay queued", w.metrics.failures)
 	return w
 }
 
-// wake has the worker look for new batches. Any goroutine may call it.
+// wake triggers a poll for new batches. It is safe for concurrent use.
 func (w *worker) wake() {
 	select {
-	case w.woken <- struct{}{}:
+	case w.wakeups <- struct{}{}:
 	default:
 	}
 }
 
-// run works until ctx ends, and until what was under way then has ended.
+// run works until ctx ends, and then until the records in flight have finished.
 func (w *worker) run(ctx context.Context) {
-	w.desk, w.held, w.bytes, w.jobs = newDesk(w.kind.Room), map[*chunk]bool{}, 0, 0
-	w.name, w.busy, w.lookSoon, w.away, w.stopping = rand.Text(), map[string]bool{}, false, false, false
-	if !w.void(ctx) {
+	w.scheduler, w.leasedChunks, w.bytes, w.jobs = newScheduler(w.kind.Room), map[*chunk]bool{}, 0, 0
+	w.name, w.busy, w.pollAgain, w.leasingPaused, w.stopping = rand.Text(), map[string]bool{}, false, false, false
+	if !w.expireLeases(ctx) {
 		return
 	}
 	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
-	look, renew, empty := time.NewTicker(w.pace.look), time.NewTicker(w.pace.lease/3), time.NewTicker(w.pace.empty)
+	look, renew, empty := time.NewTicker(w.timing.pollInterval), time.NewTicker(w.timing.lease/3), time.NewTicker(w.timing.purgeInterval)
 	defer look.Stop()
 	defer renew.Stop()
 	defer empty.Stop()
-	w.look(ctx)
+	w.poll(ctx)
 	w.renew(ctx)
-	w.empty(ctx)
+	w.purge(ctx)
 	for ctx.Err() == nil {
-		again := w.begin(working)
-		w.refill(ctx)
+		again := w.startRecords(working)
+		w.leaseChunks(ctx)
 		select {
-		case then := <-w.ended:
+		case then := <-w.completions:
 			w.jobs--
 			then()
 		case <-again:
-		case <-w.woken:
-			w.look(ctx)
+		case <-w.wakeups:
+			w.poll(ctx)
 		case <-look.C:
-			w.away = false
-			w.look(ctx)
-			w.settleAll(working)
+			w.leasingPaused = false
+			w.poll(ctx)
+			w.releaseAll(working)
 		case <-renew.C:
 			w.renew(ctx)
 		case <-empty.C:
-			w.empty(ctx)
+			w.purge(ctx)
 		case <-ctx.Done():
 		}
 	}
 	w.stop(working, giveUp)
 }
 
-// stop gives back what was not begun, and waits for the rest.
+// stop releases the chunks that have not begun, and waits for the others.
 func (w *worker) stop(working context.Context, giveUp func()) {
 	w.stopping = true
-	grace := time.AfterFunc(w.pace.grace, giveUp)
+	grace := time.AfterFunc(w.timing.grace, giveUp)
 	defer grace.Stop()
-	for c := range w.held {
-		w.desk.drop(c)
+	for c := range w.leasedChunks {
+		w.scheduler.drop(c)
 	}
-	w.settleAll(working)
+	w.releaseAll(working)
 	for w.jobs > 0 {
-		then := <-w.ended
+		then := <-w.completions
 		w.jobs--
 		then()
 	}
 }
 
-// void ends the leases of a process that was killed: on SQLite there can be no other.
-// Elsewhere they run out. It is false when ctx has ended.
-func (w *worker) void(ctx context.Context) bool {
+// expireLeases ends the leases of a killed process on SQLite, where no other process can
+// be running. Elsewhere they expire. It returns false if ctx has ended.
+func (w *worker) expireLeases(ctx context.Context) bool {
 	if w.DB.Name() != "sqlite" {
 		return true
 	}
 	for {
 		err := w.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-			_, err := tx.Exec(voidLeases, w.kind.Name, w.Now().UnixMicro())
+			_, err := tx.Exec(expireLeasesQuery, w.kind.Name, w.Now().UnixMicro())
 			return err
 		})
-		w.store.Tell(ctx, err)
+		w.storeFailures.Tell(ctx, err)
 		if err == nil {
 			return true
 		}
-		if !sleep.For(ctx, w.pace.look) {
+		if !sleep.For(ctx, w.timing.pollInterval) {
 			return false
 		}
 	}
 }
 
-// job runs do beside the loop, which then does what do returns.
+// job runs do in a goroutine. The loop then runs the function that do returns.
 func (w *worker) job(do func() (then func())) {
 	w.jobs++
-	go func() { w.ended <- do() }()
+	go func() { w.completions <- do() }()
 }
 
-// once is job for what is done once at a time; false when it is being done.
-func (w *worker) once(name string, do func() (then func())) bool {
+// jobOnce is job for a job that runs once at a time; false if it is running.
+func (w *worker) jobOnce(name string, do func() (then func())) bool {
 	if w.busy[name] {
 		return false
 	}

@@ -14,9 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// begunOnce demands that each record of a batch has become something exactly once,
-// and that nothing of it is left to do.
-func (s *site) begunOnce(id string, things, refused int) {
+// wantDoneOnce checks that each record of a batch was processed exactly once, and that no
+// work is left.
+func (s *batchFixture) wantDoneOnce(id string, things, refused int) {
 	s.t.Helper()
 	got := map[string]int{}
 	for what, query := range map[string]string{
@@ -28,7 +28,7 @@ func (s *site) begunOnce(id string, things, refused int) {
 		"chunks":  "SELECT COUNT(*) FROM batch_chunk WHERE batch_id = $1",
 		"moved":   "SELECT COUNT(*) FROM thing t JOIN batch_item i ON i.subject = t.id WHERE i.batch_id = $1 AND (t.batch_id <> i.batch_id OR t.place <> i.place)",
 	} {
-		got[what] = one[int](s.t, s.DB, query, id)
+		got[what] = queryOne[int](s.t, s.DB, query, id)
 	}
 	want := map[string]int{"things": things, "places": things, "refused": refused, "begun": things, "open": 0, "chunks": 0, "moved": 0}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -36,7 +36,7 @@ func (s *site) begunOnce(id string, things, refused int) {
 	}
 }
 
-// mixed are n records: of each ten one is refused, one fails, and one is no object.
+// mixed returns n records: of each ten one is rejected, one fails, and one is no object.
 func mixed(n int) (array string, want batch.Finished, refused int) {
 	all := make([]string, n)
 	for i := range all {
@@ -60,41 +60,41 @@ func mixed(n int) (array string, want batch.Finished, refused int) {
 	return "[" + strings.Join(all, " ,\n") + "]", want, refused
 }
 
-// Every record of a batch becomes what it says, once, and its batch counts it.
-func TestEveryRecordIsDoneOnce(t *testing.T) {
+// Every record is processed once and counted.
+func TestEveryRecordIsProcessedOnce(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 99, 100, 101, 1234} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			eachSite(t, 32, func(t *testing.T, s *site) {
+			eachBatchFixture(t, 32, func(t *testing.T, s *batchFixture) {
 				array, want, refused := mixed(n)
 				id := s.post(s.a, array)
-				if got := s.ask(path+"/"+id).Want(t, "before", 200); got.Said("state") != "queued" || got.At("total") != float64(n) || got.At("done") != 0.0 || got.At("finished_at") != nil {
+				if got := s.get(path+"/"+id).Want(t, "before", 200); got.Said("state") != "queued" || got.At("total") != float64(n) || got.At("done") != 0.0 || got.At("finished_at") != nil {
 					t.Errorf("before: %s", got.Text)
 				}
 				stop := s.run()
 				got := s.wait(id)
 				stop()
 				want.ID, want.Owner = id, s.a.In(schema.Live)
-				want.At = time.UnixMicro(one[int64](t, s.DB, "SELECT finished_at FROM batch WHERE id = $1", id)).UTC()
+				want.At = time.UnixMicro(queryOne[int64](t, s.DB, "SELECT finished_at FROM batch WHERE id = $1", id)).UTC()
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("finished (-want +got):\n%s", diff)
 				}
-				s.begunOnce(id, n-refused, refused)
+				s.wantDoneOnce(id, n-refused, refused)
 				for i := range n {
-					if got := s.called(id, i); got != 1 {
+					if got := s.callCount(id, i); got != 1 {
 						t.Errorf("record %d was done %d times", i, got)
 					}
 				}
-				shown := s.ask(path+"/"+id).Want(t, "after", 200)
+				shown := s.get(path+"/"+id).Want(t, "after", 200)
 				if shown.Said("state") != "completed" || shown.At("successful") != float64(want.Successful) || shown.At("failed") != float64(want.Failed) ||
 					shown.At("done") != float64(n) || shown.Said("finished_at") == "" {
 					t.Errorf("after: %s", shown.Text)
 				}
-				if got := s.figure("vayu_batch_records_total", "kind", "recharge", "outcome", "done"); got != float64(n) {
+				if got := s.metric("vayu_batch_records_total", "kind", "recharge", "outcome", "done"); got != float64(n) {
 					t.Errorf("%v records are counted", got)
 				}
-				if got := s.figure("vayu_batch_under_way"); got != 0 {
+				if got := s.metric("vayu_batch_under_way"); got != 0 {
 					t.Errorf("%v are under way", got)
 				}
 			})
@@ -102,14 +102,14 @@ func TestEveryRecordIsDoneOnce(t *testing.T) {
 	}
 }
 
-// A full batch is accepted and done, each record once.
+// A full batch is accepted and processed, each record once.
 func TestTenThousandRecords(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	createThings(t, db)
-	s := newSite(t, db, 256)
+	createThingTable(t, db)
+	s := newBatchFixture(t, db, 256)
 	s.a = accesstest.AddTenant(t, db, "a")
-	s.open()
+	s.newDoor()
 	array, want, refused := mixed(schema.BatchMost)
 	id := s.post(s.a, array)
 	stop := s.run()
@@ -118,7 +118,7 @@ func TestTenThousandRecords(t *testing.T) {
 	if got.Successful != want.Successful || got.Failed != want.Failed {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	s.begunOnce(id, schema.BatchMost-refused, refused)
+	s.wantDoneOnce(id, schema.BatchMost-refused, refused)
 	if lines := s.stream(id); len(lines) != schema.BatchMost {
 		t.Errorf("the results have %d lines", len(lines))
 	}

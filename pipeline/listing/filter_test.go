@@ -13,28 +13,28 @@ import (
 	"vayu/schema"
 )
 
-// A rare state is looked for in bounds, so that no list holds up the store.
-func TestARareStateIsLookedForPageByPage(t *testing.T) {
+// The search for a rare state is bounded for each page.
+func TestRareStateSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name, table := range tables {
 			const scan = 200
-			crowd(t, db, name, 3*(2*scan+10), "CASE WHEN i = 1 THEN 'success' ELSE 'failed' END") // the oldest
+			insertRows(t, db, name, 3*(2*scan+10), "CASE WHEN i = 1 THEN 'success' ELSE 'failed' END") // the oldest
 			f := second()
 			f.Scan, f.State = scan, "success"
-			if diff := cmp.Diff([][]string{nil, nil, {table.crowdID(1)}}, walk(t, db, table.Table, f)); diff != "" {
+			if diff := cmp.Diff([][]string{nil, nil, {table.rowID(1)}}, allPages(t, db, table.Table, f)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}
 	})
 }
 
-func TestWhatIsAskedForIsListed(t *testing.T) {
+func TestFilters(t *testing.T) {
 	t.Parallel()
 	const batchID, foreign = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", "bat_01KAJ0C4E6G8J0M2P4R6T8V0X3"
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name := range tables {
-			crowd(t, db, name, 30, "CASE WHEN i % 2 = 1 THEN 'failed' ELSE 'success' END") // 1, 4, 7 … are the second account's
+			insertRows(t, db, name, 30, "CASE WHEN i % 2 = 1 THEN 'failed' ELSE 'success' END") // 1, 4, 7 … are the second account's
 		}
 		for id, owner := range map[string]string{batchID: "acc_1", foreign: "acc_0"} {
 			sqlstoretest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
@@ -43,10 +43,10 @@ func TestWhatIsAskedForIsListed(t *testing.T) {
 		place := 0
 		for _, table := range tables {
 			for _, i := range []int{1, 4, 6, 7} { // 6 is another's
-				sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batchID, place, table.crowdID(i))
+				sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batchID, place, table.rowID(i))
 				place++
 			}
-			sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", foreign, place, table.crowdID(10))
+			sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", foreign, place, table.rowID(10))
 			place++
 		}
 		sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
@@ -76,7 +76,7 @@ func TestWhatIsAskedForIsListed(t *testing.T) {
 			} {
 				f := second()
 				c.change(&f)
-				if got := numbers(walk(t, db, table.Table, f)); got != c.want {
+				if got := numbers(allPages(t, db, table.Table, f)); got != c.want {
 					t.Errorf("%s, %s: got %q, want %q", name, what, got, c.want)
 				}
 			}
@@ -84,8 +84,8 @@ func TestWhatIsAskedForIsListed(t *testing.T) {
 	})
 }
 
-// However short a page is, a batch is read in few pieces, and every record once.
-func TestASmallPageOfABatchReadsFewPieces(t *testing.T) {
+// Small pages read a batch in few chunks, and every record once.
+func TestSmallPagesReadFewChunks(t *testing.T) {
 	t.Parallel()
 	ids := make([]string, 10_000)
 	for i := range ids {
@@ -94,7 +94,7 @@ func TestASmallPageOfABatchReadsFewPieces(t *testing.T) {
 	for first, want := range map[int]int{2: 21, 51: 21, 1_001: 10, 20_000: 1} {
 		var got []string
 		n := 0
-		for some := range pieces(ids, first) {
+		for some := range chunks(ids, first) {
 			got = append(got, some...)
 			n++
 		}
@@ -104,14 +104,14 @@ func TestASmallPageOfABatchReadsFewPieces(t *testing.T) {
 	}
 }
 
-// What a filter seldom lets through is found in every piece of a batch, and on one page.
-func TestAPageOfABatchGoesOnInTheNextPiece(t *testing.T) {
+// A page continues in the next chunk of a batch until it is full.
+func TestPageContinuesInNextChunk(t *testing.T) {
 	t.Parallel()
-	const batchID, n = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", 2*piece + 300
+	const batchID, n = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", 2*minChunk + 300
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name, table := range tables {
 			// Two in one piece, one in each of the others, and the oldest.
-			crowd(t, db, name, 3*n, fmt.Sprintf("CASE WHEN i IN (1, %d, %d, %d, %d) THEN 'failed' ELSE 'success' END", 3*200+1, 3*piece+1, 3*(2*piece)+1, 3*(2*piece+1)+1))
+			insertRows(t, db, name, 3*n, fmt.Sprintf("CASE WHEN i IN (1, %d, %d, %d, %d) THEN 'failed' ELSE 'success' END", 3*200+1, 3*minChunk+1, 3*(2*minChunk)+1, 3*(2*minChunk+1)+1))
 			sqlstoretest.Exec(t, db, "DELETE FROM batch")
 			sqlstoretest.Exec(t, db, "DELETE FROM batch_item")
 			sqlstoretest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
@@ -120,7 +120,7 @@ func TestAPageOfABatchGoesOnInTheNextPiece(t *testing.T) {
 			for limit, want := range map[int]string{1: "3004, 3001, 1501, 601, 1", 2: "3004 3001, 1501 601, 1", 100: "3004 3001 1501 601 1"} {
 				f := second()
 				f.Batch, f.State, f.Limit = batchID, "failed", limit
-				if got := numbers(walk(t, db, table.Table, f)); got != want {
+				if got := numbers(allPages(t, db, table.Table, f)); got != want {
 					t.Errorf("%s, pages of %d: got %q, want %q", name, limit, got, want)
 				}
 			}
@@ -128,7 +128,7 @@ func TestAPageOfABatchGoesOnInTheNextPiece(t *testing.T) {
 	})
 }
 
-// numbers are those of the ids of pages.
+// numbers returns the row numbers of the ids of pages.
 func numbers(pages [][]string) string {
 	var texts []string
 	for _, ids := range pages {
@@ -141,25 +141,25 @@ func numbers(pages [][]string) string {
 	return strings.Join(texts, ", ")
 }
 
-// number is what crowdID was given.
+// number returns the row number of an id of rowID.
 func number(id string) string {
 	var n int
 	_, _ = fmt.Sscanf(id[len("txn_0000000000000000"):], "%d", &n)
 	return fmt.Sprint(n - 1_000_000_000)
 }
 
-// What has a reference and what has none come out of the store alike.
-func TestRowsAreFoundByTheirIDs(t *testing.T) {
+// Rows with and without a reference are read the same way.
+func TestByID(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for name, table := range tables {
-			crowd(t, db, name, 40, "'success'")
+			insertRows(t, db, name, 40, "'success'")
 			var ids, want []string
 			for i := range 40 {
-				ids = append(ids, table.crowdID(i))
+				ids = append(ids, table.rowID(i))
 				want = append(want, fmt.Sprint(i))
 			}
-			found, err := table.ByID(db.View(t.Context()), append(ids, table.crowdID(41)))
+			found, err := table.ByID(db.View(t.Context()), append(ids, table.rowID(41)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// row is what the tests read of either table.
+// row is a row of either table.
 type row struct{ Facts }
 
 func scanRow(from sqlstore.Scanner) (r row, err error) {
@@ -22,7 +22,7 @@ func scanRow(from sqlstore.Scanner) (r row, err error) {
 	return r, err
 }
 
-// tableOf is a table of the store.
+// tableOf returns a table of the store.
 func tableOf(name, prefix string) *Table[row] {
 	return &Table[row]{
 		Name: name, Columns: "id, account_id, mode, COALESCE(ref_id, ''), state, created_at", Prefix: prefix, Unindexed: "success",
@@ -30,8 +30,8 @@ func tableOf(name, prefix string) *Table[row] {
 	}
 }
 
-// tables are those that are listed, with what fills them from the numbers i of n, and
-// the names of the index of a reference.
+// tables are the listed tables, with the statements that fill them from the numbers i of
+// n, and the indexes of a reference.
 var tables = map[string]struct {
 	*Table[row]
 	fill       string
@@ -56,9 +56,9 @@ var tables = map[string]struct {
 	},
 }
 
-// crowd stores so many rows of three accounts in turn; stands is an expression of the
-// state by the number i of a row.
-func crowd(t *testing.T, db *sqlstore.DB, name string, n int, stands string) {
+// insertRows stores n rows, alternating among three accounts; stands is an expression of
+// the state by the row number i.
+func insertRows(t *testing.T, db *sqlstore.DB, name string, n int, stands string) {
 	t.Helper()
 	for i := range 3 {
 		sqlstoretest.Exec(t, db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)
@@ -68,18 +68,18 @@ func crowd(t *testing.T, db *sqlstore.DB, name string, n int, stands string) {
 	sqlstoretest.Exec(t, db, fmt.Sprintf(table.fill, "'"+table.Prefix+"0000000000000000' || CAST(1000000000 + i AS TEXT)", stands), n)
 }
 
-// crowdID is the id of row i.
-func (t *Table[R]) crowdID(i int) string {
+// rowID returns the id of row i.
+func (t *Table[R]) rowID(i int) string {
 	return fmt.Sprintf("%s0000000000000000%d", t.Prefix, 1_000_000_000+i)
 }
 
-// second is all that the second account has.
+// second returns a filter of all rows of the second account.
 func second() Filter {
 	return Filter{Owner: schema.Owner{Account: "acc_1"}, From: math.MinInt64, To: math.MaxInt64, Limit: 100}
 }
 
-// walk goes through the pages of a filter, and returns the ids of each.
-func walk(t *testing.T, db *sqlstore.DB, table *Table[row], f Filter) (pages [][]string) {
+// allPages reads all pages of a filter, and returns their ids.
+func allPages(t *testing.T, db *sqlstore.DB, table *Table[row], f Filter) (pages [][]string) {
 	t.Helper()
 	for {
 		all, next, err := table.Page(db.View(t.Context()), f)

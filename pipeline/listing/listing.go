@@ -1,9 +1,8 @@
-// Package listing is how the transactions of an account are listed: recharges,
-// verifications. The newest are first, a page at a time, by an index whatever is asked
-// for. What is listed has a table of the same shape: ids of a prefix and a ULID, and
-// the columns account_id, mode, id, state, ref_id and created_at, with an index of the
-// first three, one of them for each state but the most frequent, and UNIQUE
-// (account_id, mode, ref_id).
+// Package listing lists the transactions of an account: recharges, verifications. The
+// newest come first, a page at a time, and every filter uses an index. Listed tables share
+// a shape. Their ids are a prefix and a ULID, and they have the columns account_id, mode,
+// id, state, ref_id and created_at. They have an index of the first three, one of them for
+// each state but the most frequent, and UNIQUE (account_id, mode, ref_id).
 package listing
 
 import (
@@ -13,22 +12,21 @@ import (
 	"vayu/schema"
 )
 
-// Table is what is listed, a row of it read as an R.
+// Table describes a listed table, whose rows are read as an R.
 type Table[R any] struct {
 	Name    string // "recharge"
 	Columns string // as Scan reads them
 	Prefix  string // of ids, in lower case: "txn_"
-	// Unindexed is the state that has no index of its own. Most are in it: an index of
-	// those would be written for nearly every row, and find little more than that of
-	// all.
+	// Unindexed is the most frequent state, which has no index of its own. Such an index
+	// would be written for nearly every row and select little.
 	Unindexed string
 	// Scan reads a row of Columns.
 	Scan func(sqlstore.Scanner) (R, error)
-	// Of is what a filter looks at.
+	// Of returns the values that a filter compares.
 	Of func(*R) Facts
 }
 
-// Facts are what a filter looks at.
+// Facts are the values of a row that a filter compares.
 type Facts struct {
 	ID        string
 	Owner     schema.Owner
@@ -37,8 +35,7 @@ type Facts struct {
 	CreatedAt time.Time
 }
 
-// ByID returns rows by their ids, whosever they are; those that there are none of
-// are missing.
+// ByID returns rows by their ids, for any owner. Missing rows are not in the map.
 func (t *Table[R]) ByID(q sqlstore.Querier, ids []string) (map[string]R, error) {
 	found := make(map[string]R, len(ids))
 	many := t.byID()
@@ -56,8 +53,8 @@ func (t *Table[R]) ByID(q sqlstore.Querier, ids []string) (map[string]R, error) 
 	return found, err
 }
 
-// OfBatch returns what the records of a batch from one index up to another have become,
-// by their ids, whosever they are.
+// OfBatch returns the rows of the records of a batch in [from, to), by their ids, for any
+// owner.
 func (t *Table[R]) OfBatch(q sqlstore.Querier, batch string, from, to int) (map[string]R, error) {
 	found := make(map[string]R, to-from)
 	err := sqlstore.Each(q, func(row sqlstore.Scanner) error {
@@ -68,13 +65,13 @@ func (t *Table[R]) OfBatch(q sqlstore.Querier, batch string, from, to int) (map[
 	return found, err
 }
 
-// ofRecords asks for what records of a batch have become: one statement, because that of
-// many ids has to be read by the engine for each few of them.
+// ofRecords returns the query of rows by batch. It is one statement, because the engine
+// would parse a query of many ids repeatedly.
 func (t *Table[R]) ofRecords() string {
 	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 }
 
-// byID asks for many by their ids.
+// byID returns the query of rows by ids.
 func (t *Table[R]) byID() sqlstore.Grouped {
 	return sqlstore.Group(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
 }

@@ -8,26 +8,26 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// asked is a statement and its values.
-type asked struct {
+// statement is a query and its arguments.
+type statement struct {
 	text string
 	args []any
 }
 
-// statements are those with which a page is found. Some are looked at from floor.
-func (t *Table[R]) statements(f *Filter, floor string) (all []asked) {
-	if t.scans(f) {
-		text, args := t.lowest(f)
-		all = append(all, asked{text, args})
+// statements returns the queries of a page, some of them from floor on.
+func (t *Table[R]) statements(f *Filter, floor string) (all []statement) {
+	if t.needsScan(f) {
+		text, args := t.floorQuery(f)
+		all = append(all, statement{text, args})
 	} else {
 		floor = ""
 	}
 	text, args := t.query(f, floor)
-	return append(all, asked{text, args})
+	return append(all, statement{text, args})
 }
 
-// Every list walks an index in its order. Without statistics PostgreSQL takes every
-// table for a small one, and sorts; it has them within a minute.
+// Every list uses an index in its order. Without statistics PostgreSQL assumes small
+// tables and sorts; autovacuum collects them within a minute.
 func TestListsUseTheirIndices(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -40,7 +40,7 @@ func TestListsUseTheirIndices(t *testing.T) {
 			if name == "recharge" {
 				stands = "CASE WHEN i % 1000 = 1 THEN 'pending' WHEN i % 100 = 0 THEN 'failed' WHEN i % 100 = 1 THEN 'refunded' ELSE 'success' END"
 			}
-			crowd(t, db, name, rows, stands)
+			insertRows(t, db, name, rows, stands)
 		}
 		sqlstoretest.Exec(t, db, "INSERT INTO batch_item (batch_id, place, subject, outcome) SELECT 'rbt_' || CAST(batch_index + amount % 7 AS TEXT) || reference, 0, id, 'begun' FROM recharge")
 		for _, analyzed := range []bool{false, true} {
@@ -55,13 +55,13 @@ func TestListsUseTheirIndices(t *testing.T) {
 			}
 			subjects := sqlstoretest.Plan(t, db, selectSubjects, "rbt_1", "")
 			if strings.Contains(subjects, "Seq Scan") || strings.Contains(subjects, "SCAN") {
-				t.Errorf("(analyzed: %v) what a batch has become is looked for in all batches:\n%s", analyzed, subjects)
+				t.Errorf("(analyzed: %v) reading the subjects of a batch reads all batches:\n%s", analyzed, subjects)
 			}
 		}
 	})
 }
 
-// indicesOf looks how the store finds the rows of a table.
+// indicesOf checks the query plans of a table.
 func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 	t.Helper()
 	table := tables[name]
@@ -70,7 +70,7 @@ func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 		want   []string // one of them; SQLite calls the index of a UNIQUE something else
 	}{
 		"all":             {func(*Filter) {}, []string{name + "_account "}},
-		"the next page":   {func(f *Filter) { f.After = table.crowdID(20_000) }, []string{name + "_account "}},
+		"the next page":   {func(f *Filter) { f.After = table.rowID(20_000) }, []string{name + "_account "}},
 		"a day":           {func(f *Filter) { f.From, f.To = 0, 1_000_000 }, []string{name + "_account "}},
 		"successful":      {func(f *Filter) { f.State = "success" }, []string{name + "_account "}},
 		"failed":          {func(f *Filter) { f.State = "failed" }, []string{name + "_failed "}},
@@ -86,7 +86,7 @@ func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 		f := second()
 		f.Scan = 1_000 // of 20,000, as with who has many more than are looked at
 		c.change(&f)
-		for _, s := range table.statements(&f, table.crowdID(1000)) {
+		for _, s := range table.statements(&f, table.rowID(1000)) {
 			got, used := sqlstoretest.Plan(t, db, s.text, s.args...), false
 			for _, index := range c.want {
 				used = used || strings.Contains(got+" ", index)
@@ -99,7 +99,7 @@ func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 	}
 	var ids []any
 	for i := range 16 {
-		ids = append(ids, table.crowdID(i))
+		ids = append(ids, table.rowID(i))
 	}
 	byID := table.byID()
 	many := sqlstoretest.Plan(t, db, byID.Of(len(ids)), ids...)

@@ -14,10 +14,10 @@ import (
 	"vayu/schema"
 )
 
-// Read reads the query of a call for a list: the parameters status (one of states),
-// ref_id, batch_id, from, to, limit and cursor, and nothing else. The error is a
-// *schema.Problem that names every fault of them. List is what is listed, such as
-// "recharges"; name is that and the filter, to which cursors belong.
+// Read reads the query parameters of a list: status (one of states), ref_id, batch_id,
+// from, to, limit and cursor. The error is a *schema.Problem that lists every fault. List
+// is what is listed, such as "recharges". Name is the list with its filter, to which
+// cursors are bound.
 func Read[S ~string](c *httpapi.Call, box *encryption.Box, list string, states []S) (f Filter, name string, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
 	if err != nil {
@@ -52,8 +52,8 @@ func oneOf[S ~string](states []S) string {
 	return b.String()
 }
 
-// Answer answers a call for a list of a table: [Read], [Table.Page], and each row as
-// shown shows it.
+// Answer answers a call for a list of a table by [Read] and [Table.Page]; shown renders
+// each row.
 func Answer[R, W any, S ~string](c *httpapi.Call, box *encryption.Box, q sqlstore.Querier, t *Table[R], list string, states []S, shown func(*R) W) (httpapi.Response, error) {
 	f, name, err := Read(c, box, list, states)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-func TestTheQueryOfAListIsRead(t *testing.T) {
+func TestReadFilter(t *testing.T) {
 	t.Parallel()
 	const list = "things"
 	states := []schema.VerificationState{"pending", "success", "failed"}

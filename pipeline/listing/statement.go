@@ -5,26 +5,27 @@ import (
 	"strconv"
 )
 
-// question is a statement on its way to be one, and its values.
-type question struct {
+// queryBuilder builds a query and its arguments.
+type queryBuilder struct {
 	text string
 	args []any
 }
 
-// value adds a value, and returns its place.
-func (q *question) value(v any) string {
+// value adds an argument and returns its placeholder.
+func (q *queryBuilder) value(v any) string {
 	q.args = append(q.args, v)
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// and adds a condition that ends with its value.
-func (q *question) and(condition string, value any) { q.text += " AND " + condition + q.value(value) }
+// and adds a condition that ends with its argument.
+func (q *queryBuilder) and(condition string, value any) {
+	q.text += " AND " + condition + q.value(value)
+}
 
-// indexed adds what an index finds, in the order of ids: those of the owner from one
-// id up to another. They are compared as rows, because with an owner that is equal
-// PostgreSQL may take the order from the primary key, and read what everybody has
-// until a page is full; or read all that one has by another index, and sort it.
-func (t *Table[R]) indexed(q *question, f *Filter, floor string) {
+// addIndexed adds the conditions that use an index: the owner's ids in a range, or a
+// reference. Row comparisons keep PostgreSQL from reading the rows of all accounts in the
+// order of the primary key, or from sorting.
+func (t *Table[R]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	if f.Ref != "" {
 		q.text += "account_id = " + q.value(f.Owner.Account) + " AND mode = " + q.value(f.Owner.World.String()) + " AND ref_id = " + q.value(f.Ref)
 		return
@@ -35,40 +36,39 @@ func (t *Table[R]) indexed(q *question, f *Filter, floor string) {
 	}
 	q.text += "(account_id, mode, id) >= " + bound(max(from, floor)) + " AND (account_id, mode, id) < " + bound(to)
 	if f.State != "" && f.State != t.Unindexed {
-		q.text += " AND state = '" + f.State + "'" // as it stands in the indices of those
+		q.text += " AND state = '" + f.State + "'" // a literal, as in the partial indexes
 	}
 }
 
-// backwards is the order of that index.
-const backwards = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
+// descending is the order of that index.
+const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
 
-// unindexed is what has to be read for.
-func (t *Table[R]) unindexed(f *Filter) string {
+// residualCondition returns the condition that no index covers.
+func (t *Table[R]) residualCondition(f *Filter) string {
 	if f.State != "" && (f.Ref != "" || f.State == t.Unindexed) {
 		return " AND state = '" + f.State + "'"
 	}
 	return ""
 }
 
-// query is the statement for one more than the limit, of those that are not below
-// the id floor.
+// query returns the query of one row more than the limit, with ids from floor on.
 func (t *Table[R]) query(f *Filter, floor string) (string, []any) {
-	q := question{text: "SELECT " + t.Columns + " FROM " + t.Name + " WHERE "}
-	t.indexed(&q, f, floor)
+	q := queryBuilder{text: "SELECT " + t.Columns + " FROM " + t.Name + " WHERE "}
+	t.addIndexed(&q, f, floor)
 	if f.From != math.MinInt64 {
 		q.and("created_at >= ", f.From)
 	}
 	if f.To != math.MaxInt64 {
 		q.and("created_at < ", f.To)
 	}
-	q.text += t.unindexed(f)
-	return q.text + backwards + q.value(f.Limit+1), q.args
+	q.text += t.residualCondition(f)
+	return q.text + descending + q.value(f.Limit+1), q.args
 }
 
-// lowest is the statement for the id of the last that one request looks at.
-func (t *Table[R]) lowest(f *Filter) (string, []any) {
-	q := question{text: "SELECT id FROM " + t.Name + " WHERE "}
-	t.indexed(&q, f, "")
-	// As it is, because PostgreSQL takes a value for a tenth of all rows.
-	return q.text + backwards + "1 OFFSET " + strconv.Itoa(f.scan()-1), q.args
+// floorQuery returns the query of the last id that one request reads.
+func (t *Table[R]) floorQuery(f *Filter) (string, []any) {
+	q := queryBuilder{text: "SELECT id FROM " + t.Name + " WHERE "}
+	t.addIndexed(&q, f, "")
+	// A literal: for an argument PostgreSQL assumes a tenth of all rows.
+	return q.text + descending + "1 OFFSET " + strconv.Itoa(f.scanLimit()-1), q.args
 }

@@ -8,53 +8,53 @@ import (
 	"vayu/schema"
 )
 
-// Values of the column alarm, which holds the newest that needs somebody to look into
-// it. Whether one was raised before is known by what it has left behind: the posting
-// of a late success, stray_at of that of another order, the column itself of a late
-// failure.
+// Values of the column alarm, which holds the newest open alarm. Each alarm is raised
+// once. A late success leaves a posting, one of a replaced order sets stray_at, and a late
+// failure is the column itself.
 const (
 	alarmLateSuccess = "late_success"
 	alarmLateFailure = "late_failure"
 )
 
-// alarmOf is the alarm that a verdict raises.
-func alarmOf(v verdict) string {
+// alarmOf returns the alarm that a transition raises.
+func alarmOf(v transition) string {
 	if v == lateSuccess {
 		return alarmLateSuccess
 	}
 	return alarmLateFailure
 }
 
-// alarm notes once that a provider contradicts what is final. It changes no state.
-func (st *settling) alarm() (bool, error) {
+// raiseAlarm raises an alarm once about a result that contradicts a final state. It does
+// not change the state.
+func (st *transitionTx) raiseAlarm() (bool, error) {
 	r := &st.out.Record
-	raise := st.lateFailure
+	raise := st.raiseLateFailure
 	switch {
-	case st.out.verdict == lateSuccess && r.Reference != st.word.reference:
-		raise = st.stray
-	case st.out.verdict == lateSuccess:
-		raise = st.suspend
+	case st.out.transition == lateSuccess && r.Reference != st.result.reference:
+		raise = st.raiseStray
+	case st.out.transition == lateSuccess:
+		raise = st.raiseLateSuccess
 	}
 	alarm, err := raise()
 	if err != nil || alarm == "" {
 		return false, err
 	}
 	r.Alarm = alarm
-	if err := st.note(st.alarmSaid()); err != nil {
+	if err := st.recordStep(st.alarmAnswer()); err != nil {
 		return false, err
 	}
-	if err := st.leave(); err != nil {
+	if err := st.releaseLease(); err != nil {
 		return false, err
 	}
-	return true, st.audit("recharge."+alarmOf(st.out.verdict), map[string]any{"said": st.word.Outcome.String(), "reference": st.word.reference})
+	return true, st.audit("recharge."+alarmOf(st.out.transition), map[string]any{"said": st.result.Outcome.String(), "reference": st.result.reference})
 }
 
-// suspend books what a provider has carried out after all that had failed. It returns
-// the alarm of the recharge, as those do that follow; none when it was booked before.
-func (st *settling) suspend() (alarm string, err error) {
+// raiseLateSuccess books a late success to the suspense account. Like the functions below,
+// it returns the alarm of the recharge; "" if it was raised before.
+func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	r := &st.out.Record
-	// Whoever looks for the posting has locked the row: on PostgreSQL two could miss it
-	// at the same time.
+	// Lock the row before the posting is searched: on PostgreSQL two transactions could
+	// miss it.
 	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = $3", r.ID, r.Reference, string(schema.RechargeFailed))
 	if err != nil || n == 0 {
 		return "", err
@@ -70,10 +70,10 @@ func (st *settling) suspend() (alarm string, err error) {
 	return alarmLateSuccess, err
 }
 
-// stray notes that an order was carried out in whose place there is another, or that
-// was never given. Nothing is booked: nothing is reserved for it. An alarm that is
-// there stays, so that it is not raised once more.
-func (st *settling) stray() (alarm string, err error) {
+// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved
+// for that order, so nothing is booked. An existing alarm stays, so that it is not raised
+// again.
+func (st *transitionTx) raiseStray() (alarm string, err error) {
 	err = st.tx.QueryRow(`UPDATE recharge SET stray_at = $2, resolved_at = NULL, alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END
 		WHERE id = $1 AND stray_at IS NULL RETURNING alarm`, st.out.ID, st.now.UnixMicro(), alarmLateSuccess).Scan(&alarm)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -82,8 +82,8 @@ func (st *settling) stray() (alarm string, err error) {
 	return alarm, err
 }
 
-// lateFailure notes that a provider has not carried out what was charged.
-func (st *settling) lateFailure() (alarm string, err error) {
+// raiseLateFailure records that the provider did not carry out a charged recharge.
+func (st *transitionTx) raiseLateFailure() (alarm string, err error) {
 	r := &st.out.Record
 	n, err := st.tx.Exec("UPDATE recharge SET alarm = $2, resolved_at = NULL WHERE id = $1 AND reference = $3 AND state = $4 AND alarm <> $2",
 		r.ID, alarmLateFailure, r.Reference, string(schema.RechargeSuccess))

@@ -11,13 +11,12 @@ import (
 	"vayu/schema"
 )
 
-// redirected makes a recharge that has gone on with another operator, and is what the
-// second order was answered.
-func (s *stage) redirected(second Answer) Record {
+// redirected makes a recharge that was redirected, with the answer to its second order.
+func (s *serviceFixture) redirected(second Answer) Record {
 	s.t.Helper()
 	looked := false
-	s.puppet.set(func() {
-		s.puppet.detect = func(string) (Subscriber, error) {
+	s.fake.set(func() {
+		s.fake.detect = func(string) (Subscriber, error) {
 			operator := "Airtel"
 			if looked {
 				operator = "Jio"
@@ -25,7 +24,7 @@ func (s *stage) redirected(second Answer) Record {
 			looked = true
 			return Subscriber{Operator: operator}, nil
 		}
-		s.puppet.submit = func(o Order) (Answer, error) {
+		s.fake.submit = func(o Order) (Answer, error) {
 			if o.Operator == "Airtel" {
 				return Answer{Outcome: NotSubscriber}, nil
 			}
@@ -41,8 +40,8 @@ func (s *stage) redirected(second Answer) Record {
 	return r
 }
 
-// suspended is how many entries of suspense there are.
-func (s *stage) suspended() (n int) {
+// suspended returns the number of suspense entries.
+func (s *serviceFixture) suspended() (n int) {
 	s.t.Helper()
 	if err := s.DB.View(s.t.Context()).QueryRow("SELECT count(DISTINCT subject) FROM posting WHERE kind = 'suspend'").Scan(&n); err != nil {
 		s.t.Fatal(err)
@@ -50,11 +49,11 @@ func (s *stage) suspended() (n int) {
 	return n
 }
 
-// An alarm is raised once, whatever was raised before, and hides none that follows.
-func TestNoAlarmHidesAnother(t *testing.T) {
+// Each alarm is raised once, and none hides another.
+func TestAlarmsAreIndependent(t *testing.T) {
 	t.Parallel()
-	const first, second = false, true // the order that a word is about
-	type word struct {
+	const first, second = false, true // the order of the outcome
+	type outcome struct {
 		second bool
 		Outcome
 	}
@@ -64,54 +63,54 @@ func TestNoAlarmHidesAnother(t *testing.T) {
 		Suspended        int
 		Audited          []string
 	}
-	late, wrong := "recharge.late_success provider:puppet", "recharge.late_failure provider:puppet"
+	late, wrong := "recharge.late_success provider:fake", "recharge.late_failure provider:fake"
 	for name, c := range map[string]struct {
-		state Outcome // of the second order
-		said  []word
-		want  left
+		state    Outcome // of the second order
+		outcomes []outcome
+		want     left
 	}{
-		"of the order that was replaced": {Failed, []word{{first, Succeeded}}, left{"late_success", 1, 0, 0, []string{late}}},
-		"of both":                        {Failed, []word{{first, Succeeded}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"of both, the other way round":   {Failed, []word{{second, Succeeded}, {first, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"a failure after it":             {Succeeded, []word{{first, Succeeded}, {second, Failed}}, left{"late_failure", 1, 1, 0, []string{late, wrong}}},
-		"a failure before it":            {Succeeded, []word{{second, Failed}, {first, Succeeded}}, left{"late_failure", 1, 1, 0, []string{wrong, late}}},
-		"while it is pending":            {Pending, []word{{first, Succeeded}, {second, Failed}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"not of a failure":               {Failed, []word{{first, Failed}, {second, Failed}}, left{Audited: nil}},
+		"of the order that was replaced": {Failed, []outcome{{first, Succeeded}}, left{"late_success", 1, 0, 0, []string{late}}},
+		"of both":                        {Failed, []outcome{{first, Succeeded}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"of both, the other way round":   {Failed, []outcome{{second, Succeeded}, {first, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"a failure after it":             {Succeeded, []outcome{{first, Succeeded}, {second, Failed}}, left{"late_failure", 1, 1, 0, []string{late, wrong}}},
+		"a failure before it":            {Succeeded, []outcome{{second, Failed}, {first, Succeeded}}, left{"late_failure", 1, 1, 0, []string{wrong, late}}},
+		"while it is pending":            {Pending, []outcome{{first, Succeeded}, {second, Failed}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"not of a failure":               {Failed, []outcome{{first, Failed}, {second, Failed}}, left{Audited: nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
+			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				r := s.redirected(Answer{Outcome: c.state})
-				say := func(w word) Record {
+				say := func(w outcome) Record {
 					t.Helper()
 					about := r
 					if !w.second {
 						about.Reference = r.ID
 					}
-					return s.told(about, Answer{Outcome: w.Outcome})
+					return s.sendResult(about, Answer{Outcome: w.Outcome})
 				}
-				for _, w := range c.said {
-					run(t, s.DB, "UPDATE recharge SET resolved_at = 1") // somebody has looked into what was raised before
-					before := s.figure("vayu_recharge_alarms_total")
-					said := say(w)
-					if diff := cmp.Diff(s.see(r.ID), said); diff != "" {
+				for _, w := range c.outcomes {
+					execSQL(t, s.DB, "UPDATE recharge SET resolved_at = 1") // earlier alarms were resolved
+					before := s.metric("vayu_recharge_alarms_total")
+					returned := say(w)
+					if diff := cmp.Diff(s.find(r.ID), returned); diff != "" {
 						t.Errorf("after %v it is (-stored +returned):\n%s", w, diff)
 					}
 					var open int
 					if err := s.DB.View(t.Context()).QueryRow("SELECT count(*) FROM recharge WHERE resolved_at IS NULL").Scan(&open); err != nil {
 						t.Fatal(err)
 					}
-					if raised := s.figure("vayu_recharge_alarms_total") > before; raised != (open == 1) {
-						t.Errorf("after %v an alarm is raised: %v; somebody sees it: %v", w, raised, open == 1)
+					if raised := s.metric("vayu_recharge_alarms_total") > before; raised != (open == 1) {
+						t.Errorf("after %v an alarm is raised: %v; it is open: %v", w, raised, open == 1)
 					}
 				}
-				for range 2 { // everything is said again
-					for _, w := range c.said {
+				for range 2 { // every outcome is repeated
+					for _, w := range c.outcomes {
 						say(w)
 					}
 				}
 				got := left{
-					s.see(r.ID).Alarm, s.figure("vayu_recharge_alarms_total", "kind", "late_success"), s.figure("vayu_recharge_alarms_total", "kind", "late_failure"),
+					s.find(r.ID).Alarm, s.metric("vayu_recharge_alarms_total", "kind", "late_success"), s.metric("vayu_recharge_alarms_total", "kind", "late_failure"),
 					s.suspended(), slices.DeleteFunc(s.audited(), func(row string) bool { return !strings.Contains(row, ".late_") }),
 				}
 				if diff := cmp.Diff(c.want, got, cmp.Transformer("all", func(all []string) string { return strings.Join(all, ", ") })); diff != "" {
@@ -122,34 +121,33 @@ func TestNoAlarmHidesAnother(t *testing.T) {
 	}
 }
 
-// The order that was replaced is known to the provider that was given it, and to no
-// other.
-func TestAReplacedOrderIsItsProvidersAlone(t *testing.T) {
+// A replaced order is only found for the provider that received it.
+func TestReplacedOrderBelongsToItsProvider(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.redirected(Answer{Outcome: Succeeded})
 		_, err := s.Settle(t.Context(), schema.Live, "other", r.ID, Answer{Outcome: Succeeded}, "test")
-		refusedAs(t, err, schema.NotFound, "")
-		if got := s.see(r.ID); got.Alarm != "" {
+		wantProblem(t, err, schema.NotFound, "")
+		if got := s.find(r.ID); got.Alarm != "" {
 			t.Errorf("it has the alarm %q", got.Alarm)
 		}
-		if got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: Succeeded}, "test"); err != nil || got.Alarm != alarmLateSuccess {
+		if got, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, "test"); err != nil || got.Alarm != alarmLateSuccess {
 			t.Errorf("of its own: %q, %v", got.Alarm, err)
 		}
 	})
 	t.Run("of another", func(t *testing.T) {
 		t.Parallel()
 		db := sqlstoretest.SQLite(t)
-		other := &puppet{}
+		other := &fakeProvider{}
 		c := other.connection()
 		c.Name, c.Operators = "second", []string{"Jio"}
-		s := newStage(t, db, c)
-		s.lines[0].Operators = []string{"Airtel"}
+		s := newServiceFixture(t, db, c)
+		s.connections[0].Operators = []string{"Airtel"}
 		r := s.redirected(Answer{})
 		if r.Provider != "second" || r.State != schema.RechargeSuccess {
 			t.Fatalf("got %+v", r)
 		}
-		for provider, want := range map[string]string{"second": "", "puppet": alarmLateSuccess} {
+		for provider, want := range map[string]string{"second": "", "fake": alarmLateSuccess} {
 			_, err := s.Settle(t.Context(), schema.Live, provider, r.ID, Answer{Outcome: Succeeded}, "test")
 			if (err == nil) != (want != "") {
 				t.Errorf("%s: %v", provider, err)

@@ -15,28 +15,28 @@ import (
 	"vayu/schema"
 )
 
-// BatchKind is how recharges come in batches. A record is the same as a body of
+// BatchKind returns the batch kind of recharges. A record has the format of the body of
 // POST /v1/recharge.
 func (s *Service) BatchKind() batch.Kind {
 	return batch.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",
 		Write: schema.RechargeWrite, Read: schema.RechargeRead,
-		Do: s.doItem, Ready: s.connected, Show: show, Room: s.BatchShare,
+		Do: s.doItem, Ready: s.connected, Show: renderItems, Room: s.BatchShare,
 	}
 }
 
-// connected demands that a world has a provider at all: without one each record would fail
-// by itself, for a caller who has left.
+// connected rejects a batch if its world has no provider. Otherwise each record would fail
+// after the client has left.
 func (s *Service) connected(world schema.World) error {
-	if slices.ContainsFunc(s.lines, func(l *line) bool { return l.World == world }) {
+	if slices.ContainsFunc(s.connections, func(conn *connection) bool { return conn.World == world }) {
 		return nil
 	}
 	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
 }
 
-// doItem makes a recharge of a record, and waits for it as long as a reply would: so
-// a batch does not run ahead of operators that answer at once. A recharge that is
-// pending then goes on without it.
+// doItem creates a recharge from a record and waits for it as long as a reply would. So a
+// batch does not overtake operators that answer at once. A pending recharge continues
+// without the item.
 func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -45,35 +45,36 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 		r.Item = &Place{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
-	why, refused := errors.AsType[*schema.Problem](err)
-	if !refused {
+	problem, rejected := errors.AsType[*schema.Problem](err)
+	if !rejected {
 		return err
 	}
-	// What is away will be back, and the record comes again; whom nobody serves will not.
-	if why.Field != fieldOperator && why.Code.Status() == http.StatusServiceUnavailable {
-		old, failed := s.waitedLong(ctx, item.Batch)
+	// An unavailable operator is temporary, so the record is retried. An operator without
+	// a connection is not.
+	if problem.Field != fieldOperator && problem.Code.Status() == http.StatusServiceUnavailable {
+		old, failed := s.isTooOld(ctx, item.Batch)
 		if !old {
 			return errors.Join(err, failed)
 		}
 	}
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := batch.Refuse(tx, s.Now(), item, why)
+		_, err := batch.Refuse(tx, s.Now(), item, problem)
 		return err
 	})
 }
 
-// awayMost is how long the records of a batch come again whose operator is away: who
-// wants a recharge today does not want it next week.
-const awayMost = 24 * time.Hour
+// maxRetryAge is how long items of a batch are retried while their operator is
+// unavailable. A recharge is no longer wanted after that.
+const maxRetryAge = 24 * time.Hour
 
-// waitedLong reports whether a batch was made longer ago than that.
-func (s *Service) waitedLong(ctx context.Context, id string) (bool, error) {
+// isTooOld reports whether a batch is older than maxRetryAge.
+func (s *Service) isTooOld(ctx context.Context, id string) (bool, error) {
 	var made int64
 	err := s.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
-	return err == nil && s.Now().Sub(time.UnixMicro(made)) > awayMost, err
+	return err == nil && s.Now().Sub(time.UnixMicro(made)) > maxRetryAge, err
 }
 
-// recordOf is requestOf for what may be any JSON value.
+// recordOf is requestOf for any JSON value.
 func recordOf(record jsontext.Value) (Request, error) {
 	if record.Kind() != jsontext.KindBeginObject {
 		return Request{}, schema.Refuse(schema.InvalidRequest, "", "A record must be a JSON object.")
@@ -81,8 +82,8 @@ func recordOf(record jsontext.Value) (Request, error) {
 	return requestOf(record)
 }
 
-// show renders recharges as replies about batches show them.
-func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
+// renderItems renders recharges for replies about batches.
+func renderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
 	found, err := recharges.OfBatch(q, batchID, from, to)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map
 	out := make(map[string]any, len(found))
 	for id, r := range found {
 		if r.Owner == o {
-			out[id] = shown(&r)
+			out[id] = replyOf(&r)
 		}
 	}
 	return out, nil

@@ -21,22 +21,21 @@ import (
 
 const aBatch = "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X2"
 
-// open stores a batch of so many records whose records are about to be begun.
-func (d *desk) open(w schema.World, total int) {
+// insertBatch stores a batch whose records are about to begin.
+func (d *apiFixture) insertBatch(w schema.World, total int) {
 	d.t.Helper()
-	run(d.t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+	execSQL(d.t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, $3, 'recharge', NULL, $4, 'processing', $5, 0, 0, 'key_1', 'req_1', '', 0)`,
 		aBatch, d.tenant.ID, w.String(), []byte("x"), total)
 }
 
-// item is a record of the batch.
-func (d *desk) item(w schema.World, index int, record string) batch.Item {
+// item returns a record of the batch.
+func (d *apiFixture) item(w schema.World, index int, record string) batch.Item {
 	return batch.Item{Batch: aBatch, Index: index, Owner: d.tenant.In(w), Record: []byte(record), Key: "key_1", Request: "req_1"}
 }
 
-// became is what has become of the records so far: the outcome, and the code of what
-// was refused.
-func (d *desk) became() (all map[int]string) {
+// itemOutcomes returns the outcome of each item, and the error codes of rejected ones.
+func (d *apiFixture) itemOutcomes() (all map[int]string) {
 	d.t.Helper()
 	all = map[int]string{}
 	err := sqlstore.Each(d.DB.View(d.t.Context()), func(row sqlstore.Scanner) error {
@@ -65,11 +64,11 @@ func (d *desk) became() (all map[int]string) {
 	return all
 }
 
-func TestRecordsOfABatchBecomeRecharges(t *testing.T) {
+func TestBatchItemsBecomeRecharges(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		good := orderFor("9000000001", "a", "20")
-		single := d.ask("POST", "/v1/recharge", orderFor("9000000001", "taken", "20")).Want(t, "a single one", 200).Said("transaction_id")
+		single := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "taken", "20")).Want(t, "a single one", 200).Said("transaction_id")
 		records := []string{
 			good,
 			strings.Replace(good, "prepaid", "postpaid", 1),
@@ -81,7 +80,7 @@ func TestRecordsOfABatchBecomeRecharges(t *testing.T) {
 			orderFor("9000000001", "d", "9999"),
 			strings.Replace(orderFor("9000000001", "e", "20"), "prepaid", "dth", 1),
 		}
-		d.open(schema.Sandbox, len(records))
+		d.insertBatch(schema.Sandbox, len(records))
 		kind := d.BatchKind()
 		for range 2 { // a record that comes again changes nothing
 			for i, record := range records {
@@ -94,10 +93,10 @@ func TestRecordsOfABatchBecomeRecharges(t *testing.T) {
 			0: "successful", 1: "failed unsupported_type type", 2: "failed invalid_request type", 3: "failed invalid_request ", 4: "failed duplicate_ref_id ref_id",
 			5: "failed duplicate_ref_id ref_id", 6: "failed", 7: "failed", 8: "failed operator_not_detected operator",
 		}
-		if diff := cmp.Diff(want, d.became()); diff != "" {
+		if diff := cmp.Diff(want, d.itemOutcomes()); diff != "" {
 			t.Errorf("the records became (-want +got):\n%s", diff)
 		}
-		list := read[schema.List[schema.Recharge]](t, d.ask("GET", "/v1/recharge?batch_id="+aBatch, ""), 200)
+		list := read[schema.List[schema.Recharge]](t, d.sandboxRequest("GET", "/v1/recharge?batch_id="+aBatch, ""), 200)
 		var ids []string
 		for _, r := range list.Data {
 			ids = append(ids, r.TransactionID)
@@ -111,12 +110,13 @@ func TestRecordsOfABatchBecomeRecharges(t *testing.T) {
 		if slices.Contains(ids, single) {
 			t.Errorf("%s is none of the batch's", single)
 		}
-		d.shows(kind, len(records), list.Data)
+		d.wantShown(kind, len(records), list.Data)
 	})
 }
 
-// shows demands that a kind shows recharges as lists do, and nobody else's.
-func (d *desk) shows(kind batch.Kind, total int, want []schema.Recharge) {
+// wantShown checks that a batch kind renders recharges as lists do, and only those of the
+// owner.
+func (d *apiFixture) wantShown(kind batch.Kind, total int, want []schema.Recharge) {
 	d.t.Helper()
 	all, err := kind.Show(d.DB.View(d.t.Context()), d.tenant.In(schema.Sandbox), aBatch, 0, total)
 	if err != nil || len(all) != len(want) {
@@ -134,45 +134,45 @@ func (d *desk) shows(kind batch.Kind, total int, want []schema.Recharge) {
 	}
 }
 
-// A record that cannot be begun because something is away comes again.
-func TestARecordWaitsForWhatIsAway(t *testing.T) {
+// A record is retried while its operator is unavailable.
+func TestItemIsRetriedWhileOperatorUnavailable(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
-		d.open(schema.Live, 1)
-		run(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().UnixMicro())
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
+		d.insertBatch(schema.Live, 1)
+		execSQL(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().UnixMicro())
 		kind := d.BatchKind()
 		item := d.item(schema.Live, 0, strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1))
-		d.courier.closed.Store(true)
+		d.pending.closed.Store(true)
 		err := kind.Do(t.Context(), item)
 		if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code != schema.OperatorUnavailable {
 			t.Errorf("got %v", err)
 		}
-		if got := d.became(); len(got) != 0 {
+		if got := d.itemOutcomes(); len(got) != 0 {
 			t.Errorf("it became %v", got)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		d.courier.closed.Store(false)
+		d.pending.closed.Store(false)
 		if err := kind.Do(gone, item); err == nil {
-			t.Error("it was begun by somebody who had gone")
+			t.Error("it was begun although its context had ended")
 		}
 		if err := kind.Do(t.Context(), item); err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff(map[int]string{0: "begun"}, d.became()); diff != "" { // the courier takes his time
+		if diff := cmp.Diff(map[int]string{0: "begun"}, d.itemOutcomes()); diff != "" { // the provider leaves it pending
 			t.Error(diff)
 		}
 	})
 }
 
-// A record for an operator whom nobody serves, or who has been away for a day, is
-// refused: its batch ends.
-func TestARecordDoesNotWaitForEver(t *testing.T) {
+// A record is rejected if no provider serves its operator, or if the operator was
+// unavailable for a day. Then the batch can complete.
+func TestItemRetriesAreBounded(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
-		d.open(schema.Live, 3)
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
+		d.insertBatch(schema.Live, 3)
 		made := func(ago time.Duration) {
-			run(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().Add(-ago).UnixMicro())
+			execSQL(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().Add(-ago).UnixMicro())
 		}
 		kind := d.BatchKind()
 		record := func(i int, operator string) batch.Item {
@@ -182,34 +182,34 @@ func TestARecordDoesNotWaitForEver(t *testing.T) {
 		if err := kind.Do(t.Context(), record(0, "BSNL")); err != nil {
 			t.Error(err)
 		}
-		d.courier.closed.Store(true)
-		made(awayMost - time.Minute)
+		d.pending.closed.Store(true)
+		made(maxRetryAge - time.Minute)
 		if err := kind.Do(t.Context(), record(1, "Airtel")); err == nil {
-			t.Error("what is away for less than a day is not waited for")
+			t.Error("a record is not retried after less than a day")
 		}
-		made(awayMost + time.Minute)
+		made(maxRetryAge + time.Minute)
 		if err := kind.Do(t.Context(), record(2, "Airtel")); err != nil {
 			t.Error(err)
 		}
 		want := map[int]string{0: "failed operator_unavailable operator", 2: "failed operator_unavailable "}
-		if diff := cmp.Diff(want, d.became()); diff != "" {
+		if diff := cmp.Diff(want, d.itemOutcomes()); diff != "" {
 			t.Errorf("the records became (-want +got):\n%s", diff)
 		}
-		reply := d.live("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "single", "20"), "auto", "BSNL", 1))
-		reply.WantError(t, "nobody serves it", 503, schema.OperatorUnavailable, "operator")
+		reply := d.liveRequest("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "single", "20"), "auto", "BSNL", 1))
+		reply.WantError(t, "unserved operator", 503, schema.OperatorUnavailable, "operator")
 		if reply.At("error.retryable") == true || reply.Header.Get("Retry-After") != "" {
 			t.Errorf("got %v %s", reply.Header, reply.Text)
 		}
 	})
 }
 
-// awayMost is how long what is away is waited for.
-const awayMost = 24 * time.Hour
+// maxAge is the time for which records are retried.
+const maxRetryAge = 24 * time.Hour
 
-// All but the bad record go through, worked on by the real thing.
-func TestABatchIsWorkedOn(t *testing.T) {
+// A running service processes all records except the invalid one.
+func TestRunProcessesBatch(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		const total = 48
 		records := make([]string, total)
 		for i := range records {
@@ -238,13 +238,13 @@ func TestABatchIsWorkedOn(t *testing.T) {
 			t.Errorf("got %s", done.Text)
 		}
 		door.Ask(key, "GET", "/v1/recharge/batch/"+id+"/results?limit=1000", "").Want(t, "results", 200)
-		if got := d.walk(key, "/v1/recharge?limit=10&batch_id="+id); len(got) != total-1 {
+		if got := d.listAll(key, "/v1/recharge?limit=10&batch_id="+id); len(got) != total-1 {
 			t.Errorf("%d are listed", len(got))
 		}
 	})
 }
 
-// until waits until something is true.
+// until polls until is returns true.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
 	limit := time.After(time.Minute)
@@ -254,16 +254,16 @@ func until(t *testing.T, is func() bool) {
 		select {
 		case <-look.C:
 		case <-limit:
-			t.Fatal("it has not come true")
+			t.Fatal("the condition did not become true")
 		}
 	}
 }
 
-// Where no operator is connected, a batch is refused at once as a single recharge is, and
+// Without a configured provider a batch is rejected at once, like a single recharge, and
 // nothing is stored.
-func TestABatchWithoutAnOperatorIsRefused(t *testing.T) {
+func TestBatchWithoutProviderIsRejected(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		only, err := recharge.New(recharge.Config{DB: d.DB, Box: d.Box, Events: d.Events, BatchShare: 8, Connections: []recharge.Connection{sandbox.Connection(nil)}})
 		if err != nil {
 			t.Fatal(err)

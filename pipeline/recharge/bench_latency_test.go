@@ -16,10 +16,10 @@ import (
 	"vayu/schema"
 )
 
-// BenchmarkLatency is the time from the moment at which a request is due to its whole
-// reply, for POST /v1/recharge at 200 a second over HTTP, whether or not earlier ones
-// are done: with keys, limits and audit, on SQLite, and a provider that answers at
-// once. GET /v1/operators in the same run, which asks no store, is the floor.
+// BenchmarkLatency measures the time from the due time of a request to its reply. It sends
+// 200 POST /v1/recharge a second over HTTP, whether or not earlier ones are done. Keys,
+// limits and audit are enabled, on SQLite, and the provider answers at once. Its floor is
+// GET /v1/operators, which does not read the store.
 func BenchmarkLatency(b *testing.B) {
 	const perSecond = 200
 	db := sqlstoretest.SQLite(b)

@@ -24,11 +24,10 @@ func (prompt) Submit(context.Context, Order) (Answer, error) {
 
 func (prompt) Enquire(context.Context, Order) (Answer, error) { return Answer{Outcome: Succeeded}, nil }
 
-// BenchmarkRecharge is how many recharges a second go from a call of Do to their
-// final state, with postings, events and rows of the audit log, for 64 callers and a
-// provider that answers at once. The floor of the same run is the same rows as two
-// commits each, without anything between. Records of a batch are 256 at once, and wait
-// for the 32 slots that there are for them.
+// BenchmarkRecharge measures recharges a second from Do to their final state, with
+// postings, events and audit rows. It has 64 callers and a provider that answers at once.
+// Its floor writes the same rows in two commits each. Of batch items 256 are in flight,
+// which share 32 slots.
 func BenchmarkRecharge(b *testing.B) {
 	for name, c := range map[string]benchCase{"accounts=1": {1, 64, false}, "accounts=16": {16, 64, false}, "batch": {1, 256, true}} {
 		b.Run(name, func(b *testing.B) {
@@ -52,7 +51,7 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	owners := make([]schema.Owner, c.accounts)
 	for i := range owners {
 		owners[i] = accesstest.AddTenant(b, db, fmt.Sprint("shop", i)).In(schema.Live)
-		run(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
+		execSQL(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
 	}
 	addBatch(b, db, owners[0], b.N)
 	s, err := New(Config{DB: db, Events: events, Connections: []Connection{{
@@ -95,8 +94,7 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	}
 }
 
-// rawRecharge writes the rows that a recharge has, in the two commits in which it
-// has them.
+// rawRecharge writes the rows of a recharge in its two commits.
 func rawRecharge(db *sqlstore.DB, o schema.Owner, i int) error {
 	id := fmt.Sprintf("txn_raw%023d", i)
 	event := fmt.Sprintf("evt_raw%023d", i)

@@ -16,25 +16,25 @@ import (
 	"vayu/schema"
 )
 
-// Limits of what a body may hold.
+// Limits of the values in a body.
 const (
-	// longestText is in characters. The longest alias of an operator has half of it,
-	// and no number is written with so many.
+	// longestText is in characters. It is twice the longest alias of an operator, and no
+	// number is longer.
 	longestText = 64
-	// exactAmount is the largest amount in paise that every reader of JSON takes for
-	// what it is (RFC 7493, 2.2).
+	// exactAmount is the largest amount in paise that every JSON parser reads exactly (RFC
+	// 7493, 2.2).
 	exactAmount schema.Paise = 1<<53 - 1
-	// CONTRACT 4: what is taken before it is known who the operator is.
-	leastAmount schema.Paise = 10_00
-	mostAmount  schema.Paise = 10_000_00
+	// Limits of the amount while the operator is unknown.
+	minAmount schema.Paise = 10_00
+	maxAmount schema.Paise = 10_000_00
 )
 
-// auto asks for the operator to be detected.
+// auto requests detection of the operator.
 const auto = "auto"
 
-// asked is the body of POST /v1/recharge, or a record of a batch, with values that
-// nobody has looked at: what is wrong with each is told at once.
-type asked struct {
+// requestBody is the body of POST /v1/recharge, or a record of a batch. Its values are
+// raw, so that all faults are reported at once.
+type requestBody struct {
 	Mobile       jsontext.Value `json:"mobile"`
 	SubscriberID jsontext.Value `json:"subscriber_id"`
 	Operator     jsontext.Value `json:"operator"`
@@ -43,10 +43,10 @@ type asked struct {
 	RefID        jsontext.Value `json:"ref_id"`
 }
 
-// requestOf reads a recharge as it was asked for, all but whose it is. The error is
-// a *schema.Problem that names every fault.
+// requestOf reads a request, except for its owner. The error is a *schema.Problem that
+// lists every fault.
 func requestOf(body []byte) (Request, error) {
-	from, err := httpapi.Decode[asked](&httpapi.Call{Body: body})
+	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
 	if err != nil {
 		return Request{}, err
 	}
@@ -61,23 +61,22 @@ func requestOf(body []byte) (Request, error) {
 	return r, f.problem()
 }
 
-// form is a body that is being read, and what is wrong with it.
+// form collects the faults of a body.
 type form struct {
 	schema.Faults
 
-	// least and most are what the operator that was asked for takes; 0 when it is not
-	// known who that is.
+	// least and most are the limits of the requested operator; 0 if it is unknown.
 	least, most schema.Paise
 }
 
-// problem is the refusal. What cannot be understood goes before what is understood
-// and not to be had.
+// problem returns the faults as an error. Those with status 400 come before those of valid
+// but unsupported values.
 func (f *form) problem() error {
 	slices.SortStableFunc(f.Faults, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
 }
 
-// required reports whether a body has a value that it must have.
+// required reports whether a required value is present; otherwise it adds a fault.
 func (f *form) required(field string, v jsontext.Value) bool {
 	if httpapi.HasValue(v) {
 		return true
@@ -86,8 +85,8 @@ func (f *form) required(field string, v jsontext.Value) bool {
 	return false
 }
 
-// words reads a value that is a text; "" when it is none, and that is noted.
-func (f *form) words(field string, v jsontext.Value) string {
+// text reads a string; after a fault it returns "".
+func (f *form) text(field string, v jsontext.Value) string {
 	text, ok := httpapi.Text(&f.Faults, field, v)
 	if ok && (text == "" || utf8.RuneCountInString(text) > longestText || strings.ContainsFunc(text, unicode.IsControl)) {
 		f.Add(field, fmt.Sprintf("The %s has 1 to %d characters, and no control characters.", field, longestText))
@@ -96,15 +95,15 @@ func (f *form) words(field string, v jsontext.Value) string {
 	return text
 }
 
-// number reads what is recharged: the type, and the number or the subscriber's id.
-func (f *form) number(r *Request, from *asked) {
+// number reads the type, and the number or subscriber id.
+func (f *form) number(r *Request, from *requestBody) {
 	var mobile, subscriber string
 	hasMobile, hasSubscriber := httpapi.HasValue(from.Mobile), httpapi.HasValue(from.SubscriberID)
 	if hasMobile {
-		mobile = f.words("mobile", from.Mobile)
+		mobile = f.text("mobile", from.Mobile)
 	}
 	if hasSubscriber {
-		subscriber = f.words("subscriber_id", from.SubscriberID)
+		subscriber = f.text("subscriber_id", from.SubscriberID)
 	}
 	if f.required("type", from.Type) {
 		r.Type = f.kind(from.Type)
@@ -126,12 +125,11 @@ func (f *form) number(r *Request, from *asked) {
 	}
 }
 
-// kind reads the type.
 func (f *form) kind(v jsontext.Value) schema.RechargeType {
-	switch t := schema.RechargeType(f.words("type", v)); t {
+	switch t := schema.RechargeType(f.text("type", v)); t {
 	case schema.Prepaid, schema.DTH:
 		return t
-	case "": // noted
+	case "": // a fault was added
 	default:
 		f.AddAs(schema.UnsupportedType, "type", noSuchType)
 	}
@@ -140,8 +138,8 @@ func (f *form) kind(v jsontext.Value) schema.RechargeType {
 
 const noSuchType = "The types are prepaid and dth."
 
-// subscriber is the id of a DTH subscriber that either field may hold, as it came
-// when it is none.
+// subscriber returns the id of a DTH subscriber from either field, unchanged if it is
+// invalid.
 func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
 	first, ok := numbering.SubscriberID(mobile)
 	if !ok {
@@ -160,15 +158,15 @@ func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
 	return second, valid
 }
 
-// operator reads who is to carry it out, and what he takes.
+// operator reads the operator and its limits.
 func (f *form) operator(r *Request, v jsontext.Value) {
 	if !f.required("operator", v) {
 		return
 	}
-	switch text := f.words("operator", v); {
-	case text == "" || r.Type == "": // noted
+	switch text := f.text("operator", v); {
+	case text == "" || r.Type == "": // a fault was added
 	case strings.EqualFold(strings.TrimSpace(text), auto):
-		f.least, f.most = leastAmount, mostAmount
+		f.least, f.most = minAmount, maxAmount
 	default:
 		if found, ok := numbering.Find(r.Type, text); ok {
 			r.Asked, f.least, f.most = found.Name, found.Min, found.Max
@@ -178,7 +176,7 @@ func (f *form) operator(r *Request, v jsontext.Value) {
 	}
 }
 
-// unknownOperator says which operators there are of a type.
+// unknownOperator lists the operators of a type.
 func unknownOperator(t schema.RechargeType) string {
 	var names []string
 	for _, o := range numbering.Operators() {
@@ -192,7 +190,7 @@ func unknownOperator(t schema.RechargeType) string {
 	return fmt.Sprintf("There is no such operator of the type %s; there are %s.", t, strings.Join(names, ", "))
 }
 
-// amount reads how much it is, to the paisa, from the digits as they came.
+// amount reads the amount to the paisa, from the digits as sent.
 func (f *form) amount(r *Request, v jsontext.Value) {
 	const field = "amount"
 	if !f.required(field, v) {
@@ -225,10 +223,10 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 	}
 }
 
-// askedText is the reason of a refund for which the client gave none.
-const askedText = "The refund was asked for."
+// requestedReason is the default reason of a requested refund.
+const requestedReason = "The refund was asked for."
 
-// reasonOf reads the body of a refund, which may be left out.
+// reasonOf reads the body of a refund, which is optional.
 func reasonOf(c *httpapi.Call) (string, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return "", err
@@ -240,7 +238,7 @@ func reasonOf(c *httpapi.Call) (string, error) {
 		return "", err
 	}
 	if !httpapi.HasValue(from.Reason) {
-		return askedText, nil
+		return requestedReason, nil
 	}
 	var f form
 	text, ok := httpapi.Text(&f.Faults, "reason", from.Reason)

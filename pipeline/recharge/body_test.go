@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// bodyWith is a good body with other values for some fields; an empty value leaves
-// the field out.
+// bodyWith returns a valid body with other values for some fields; an empty value omits
+// the field.
 func bodyWith(fields ...string) string {
 	values := map[string]string{"mobile": `"9876543210"`, "operator": `"auto"`, "amount": `199`, "type": `"prepaid"`, "ref_id": `"order-1"`}
 	for i := 0; i < len(fields); i += 2 {
@@ -29,10 +29,10 @@ func bodyWith(fields ...string) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// quoted is a text of so many characters.
+// quoted returns a JSON string of n repetitions.
 func quoted(n int, text string) string { return `"` + strings.Repeat(text, n) + `"` }
 
-// faultOf is what is said of a body: code, field and message.
+// faultOf returns code, field and message of the fault of a body.
 func faultOf(t *testing.T, body string) (code schema.Code, field, message string) {
 	t.Helper()
 	_, err := requestOf([]byte(body))
@@ -43,7 +43,7 @@ func faultOf(t *testing.T, body string) (code schema.Code, field, message string
 	return p.Code, p.Field, p.Message
 }
 
-func TestEveryFaultOfABodyIsNamed(t *testing.T) {
+func TestBodyFaults(t *testing.T) {
 	t.Parallel()
 	const (
 		missing, text = schema.InvalidRequest, schema.InvalidRequest
@@ -138,7 +138,7 @@ func TestEveryFaultOfABodyIsNamed(t *testing.T) {
 	}
 }
 
-func TestABodyThatIsNoObjectIsRefused(t *testing.T) {
+func TestBodyMustBeAnObject(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]schema.Code{
 		"null": schema.InvalidRequest, "[]": schema.InvalidRequest, `"x"`: schema.InvalidRequest, "": schema.InvalidRequest, "199": schema.InvalidRequest,
@@ -153,7 +153,7 @@ func TestABodyThatIsNoObjectIsRefused(t *testing.T) {
 	}
 }
 
-func TestAllFaultsOfABodyAreNamedAtOnce(t *testing.T) {
+func TestAllBodyFaultsAreListed(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{}`: "type invalid_request, mobile invalid_request, operator invalid_request, amount invalid_request, ref_id invalid_request",
@@ -182,7 +182,7 @@ func TestAllFaultsOfABodyAreNamedAtOnce(t *testing.T) {
 	}
 }
 
-func TestGoodBodiesAreRead(t *testing.T) {
+func TestValidBodies(t *testing.T) {
 	t.Parallel()
 	plain := Request{RefID: "order-1", Type: schema.Prepaid, Number: "9876543210", Valid: true, Amount: 199_00}
 	dth := Request{RefID: "order-1", Type: schema.DTH, Number: "1023456789", Valid: true, Asked: "Tata Play", Amount: 199_00}
@@ -251,7 +251,7 @@ func FuzzRequestOf(f *testing.F) {
 		switch {
 		case !schema.IsRef(r.RefID), r.Asked != "" && !known, r.Type != schema.Prepaid && r.Type != schema.DTH:
 			t.Fatalf("%q: got %+v", body, r)
-		case r.Amount < leastAmount || r.Amount > mostAmount:
+		case r.Amount < minAmount || r.Amount > maxAmount:
 			t.Fatalf("%q: the amount is %d", body, r.Amount)
 		case r.Number == "" || utf8.RuneCountInString(r.Number) > longestText || strings.ContainsFunc(r.Number, unicode.IsControl):
 			t.Fatalf("%q: the number is %q", body, r.Number)

@@ -5,19 +5,19 @@ import (
 	"vayu/pipeline/upstream"
 )
 
-// Callbacks are those of the providers that tell by themselves.
+// Callbacks returns the callbacks of the providers that send them.
 func (s *Service) Callbacks() map[string]upstream.Callback {
 	out := map[string]upstream.Callback{}
-	for _, l := range s.lines {
-		if l.Receiver == nil {
+	for _, conn := range s.connections {
+		if conn.Receiver == nil {
 			continue
 		}
-		out[l.Name] = func(c *httpapi.Call) error {
-			told, err := l.Receiver.Receive(c.Header, c.Body, s.Now())
+		out[conn.Name] = func(c *httpapi.Call) error {
+			callback, err := conn.Receiver.Receive(c.Header, c.Body, s.Now())
 			if err != nil {
 				return err
 			}
-			_, err = s.Settle(c.Context(), l.World, l.Name, told.Reference, told.Answer, byCallback+l.Name)
+			_, err = s.Settle(c.Context(), conn.World, conn.Name, callback.Reference, callback.Answer, byCallback+conn.Name)
 			return err
 		}
 	}

@@ -17,56 +17,55 @@ import (
 	"vayu/schema"
 )
 
-// Do makes a recharge of a request and waits for its outcome, for so long: what it
-// returns may be pending. Then recharge.pending is told; with no wait at all that is
-// left to the call, which tells it when it ends without an outcome. Unless the request
-// is patient, Do waits no longer when the next look at the recharge is later than that.
+// Do creates a recharge and waits up to wait for its final state; the returned Record may
+// be pending. If it is, recharge.pending is sent. Without a wait, the call sends that
+// event when it ends without an outcome. Unless Request.WaitFull is set, Do returns early
+// when the next poll is later than wait.
 //
-// Replayed says that the ref_id was used before for the same thing, and then only a
-// patient request waits; for another thing the error is duplicate_ref_id. Other
-// refusals after which nothing is recorded are *schema.Problem too. A request that is
-// an item of a batch is refused as duplicate_ref_id in both cases, unless the item
-// itself has made it.
+// Replayed means that the ref_id was used before for the same recharge; then Do waits only
+// with WaitFull. The error is duplicate_ref_id if the ref_id was used for another
+// recharge. A batch item gets that error in both cases, unless the item itself created the
+// recharge. Other requests that are rejected without a record get a *schema.Problem, too.
 func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Record, replayed bool, err error) {
-	if rec, found, err := s.before(ctx, &r); found || err != nil {
-		return s.replay(ctx, rec, wait, r.Patient), found, err
+	if rec, found, err := s.findByRef(ctx, &r); found || err != nil {
+		return s.awaitReplayed(ctx, rec, wait, r.Patient), found, err
 	}
-	made, err := s.make(ctx, &r, wait)
-	if errors.Is(err, errTaken) { // somebody else was faster with the ref_id, or it was begun before
-		rec, found, err := s.before(ctx, &r)
+	made, err := s.createAndWait(ctx, &r, wait)
+	if errors.Is(err, errExists) { // a concurrent request used the ref_id, or the item was begun before
+		rec, found, err := s.findByRef(ctx, &r)
 		if err == nil && !found {
 			err = schema.Refuse(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
 		}
-		return s.replay(ctx, rec, wait, r.Patient), found, err
+		return s.awaitReplayed(ctx, rec, wait, r.Patient), found, err
 	}
 	return made, false, err
 }
 
-// make makes a recharge of a request whose ref_id is new, and waits for its outcome.
-func (s *Service) make(ctx context.Context, r *Request, wait time.Duration) (Record, error) {
+// createAndWait creates a recharge whose ref_id is new, and waits for its outcome.
+func (s *Service) createAndWait(ctx context.Context, r *Request, wait time.Duration) (Record, error) {
 	d, err := s.draft(ctx, r)
 	if err != nil {
 		return Record{}, err
 	}
-	w := s.waits.Await(d.ID)
-	defer s.waits.Forget(d.ID, w)
+	w := s.waiters.Await(d.ID)
+	defer s.waiters.Forget(d.ID, w)
 	made, err := s.create(ctx, r, d)
 	if err != nil || made.State != schema.RechargePending || wait <= 0 {
 		return made, err
 	}
-	made = s.watch(ctx, made, w, wait, r.Patient)
+	made = s.awaitResult(ctx, made, w, wait, r.Patient)
 	if made.State == schema.RechargePending && !made.ToldPending {
-		made = s.tellPending(ctx, made)
+		made = s.sendPendingEvent(ctx, made)
 	}
 	return made, nil
 }
 
-// selectIDByRef is asked for every new recharge, and mostly in vain: reading it costs
-// the engine less than reading a statement with all columns.
+// selectIDByRef runs for every new recharge and rarely finds a row. Preparing it costs the
+// engine less than preparing a statement with all columns.
 const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
-// before is the recharge for which the ref_id of a request was used before.
-func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) {
+// findByRef returns the recharge that used the ref_id of a request before.
+func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, error) {
 	view := s.DB.View(ctx)
 	var id string
 	err := view.QueryRow(selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID).Scan(&id)
@@ -76,10 +75,10 @@ func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) 
 	if err != nil {
 		return Record{}, false, err
 	}
-	rec, found, err := one(view, selectByID, id)
+	rec, found, err := queryOne(view, selectByID, id)
 	switch {
 	case err != nil || !found:
-		return Record{}, false, errors.Join(err, errGone(found))
+		return Record{}, false, errors.Join(err, errMissingRow(found))
 	case r.Item != nil && rec.Batch == *r.Item:
 		return rec, true, nil
 	case r.Item == nil && rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.Asked == r.Asked && rec.Amount == r.Amount:
@@ -96,12 +95,12 @@ func (s *Service) before(ctx context.Context, r *Request) (Record, bool, error) 
 type draft struct {
 	Record
 
-	line  *line          // by which it goes; nil when it has failed already
-	lease upstream.Lease // of the slot that it has; none when it has to wait
+	connection *connection    // nil if it has failed already
+	lease      upstream.Lease // of its slot; zero: it is queued
 }
 
-// draft finds out what becomes of a request, and takes a slot for it when there is
-// one. A *schema.Problem says why nothing does.
+// draft chooses the connection for a request, and acquires a slot if one is free. It
+// returns a *schema.Problem if no recharge can be created.
 func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	d := &draft{Record: Record{
 		Owner: r.Owner, RefID: r.RefID, State: schema.RechargePending, Type: r.Type, Number: r.Number, Asked: r.Asked, Operator: r.Asked, Amount: r.Amount,
@@ -110,27 +109,27 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 		d.Batch = *r.Item
 	}
 	if r.Valid {
-		if err := s.place(ctx, d); err != nil {
+		if err := s.chooseConnection(ctx, d); err != nil {
 			return nil, err
 		}
 	}
-	slot := d.line != nil && d.line.slot(ctx, r)
+	slot := d.connection != nil && d.connection.tryAcquire(ctx, r)
 	now := sqlstore.Whole(s.Now()) // after a lookup that may have taken seconds
 	d.ID, d.CreatedAt = newID(now), now
-	if d.line == nil {
-		d.failed(schema.InvalidNumber, notNumbers[d.Type]+" "+nothingCharged)
+	if d.connection == nil {
+		d.failed(schema.InvalidNumber, invalidNumberTexts[d.Type]+" "+nothingCharged)
 		return d, nil
 	}
-	d.Provider, d.Reference = d.line.Name, d.ID
+	d.Provider, d.Reference = d.connection.Name, d.ID
 	if slot {
-		d.lease, d.Sent = s.calls.Lease(d.line.Line), true
-		d.SentAt = d.line.Latest(d.lease)
+		d.lease, d.Sent = s.queue.Lease(d.connection.Line), true
+		d.SentAt = d.connection.Latest(d.lease)
 	}
 	return d, nil
 }
 
-// place finds out by whom a recharge is carried out.
-func (s *Service) place(ctx context.Context, d *draft) error {
+// chooseConnection sets the operator and the connection of a recharge.
+func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	switch {
 	case d.Asked != "":
 		if d.Type == schema.Prepaid {
@@ -145,25 +144,25 @@ func (s *Service) place(ctx context.Context, d *draft) error {
 		}
 		d.Operator, d.Circle, d.Detection = sub.Operator, sub.Circle, source
 	}
-	l, available := s.route(d.Owner.World, d.Operator)
+	conn, available := s.route(d.Owner.World, d.Operator)
 	switch {
-	case l == nil:
-		return unserved(d.Operator)
+	case conn == nil:
+		return errUnserved(d.Operator)
 	case !available:
 		return errUnavailable
 	}
-	d.line = l
+	d.connection = conn
 	return nil
 }
 
-// fieldOperator is the field of refusals that another operator would not have met.
+// fieldOperator is the field of problems that another operator would avoid.
 const fieldOperator = "operator"
 
-// unserved is the refusal of an operator whom no connection serves. It is final until
-// somebody connects a provider that does.
-func unserved(operator string) *schema.Problem {
+// errUnserved returns the problem for an operator without a connection. It is final until
+// the configuration has one.
+func errUnserved(operator string) *schema.Problem {
 	return &schema.Problem{
-		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "Nobody carries out recharges of " + operator + " here. Nothing was recorded.",
+		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "There is no provider for recharges of " + operator + " here. Nothing was recorded.",
 	}
 }
 
@@ -173,16 +172,16 @@ var (
 	errUnavailable = schema.Refuse(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
 )
 
-// failed makes a recharge one that has failed before anybody was asked.
+// failed makes a recharge fail before any call.
 func (d *draft) failed(code schema.Code, text string) {
 	d.State, d.ErrorCode, d.ErrorMessage, d.FinishedAt = schema.RechargeFailed, code, text, d.CreatedAt
 	d.Provider, d.Reference, d.Sent, d.SentAt = "", "", false, time.Time{}
 }
 
-// errTaken says that there is a recharge already for what was asked.
-var errTaken = errors.New("it was recorded before")
+// errExists means that the recharge exists already.
+var errExists = errors.New("the recharge exists already")
 
-// create stores a recharge with its amount set aside, and has it sent.
+// create stores a recharge, reserves its amount and starts the call if there is a slot.
 func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
 	var made draft
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
@@ -191,21 +190,21 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 	})
 	pending := err == nil && made.State == schema.RechargePending
 	if d.lease.Token != "" && !pending {
-		d.line.Give(r.Item != nil)
+		d.connection.Give(r.Item != nil)
 	}
 	switch {
 	case err != nil:
 		return Record{}, err
 	case !pending:
-		s.metrics.finished(&made.Record)
+		s.metrics.countFinished(&made.Record)
 		return made.Record, nil
 	}
 	failpoint.Point(failpoint.RechargeCreated)
 	if d.lease.Token == "" {
-		d.line.Due(made.CreatedAt)
+		d.connection.Due(made.CreatedAt)
 		return made.Record, nil
 	}
-	s.start(job{line: d.line, rec: made.Record, call: submit, lease: d.lease, calls: tracing.Along(s.calls.Calls(), ctx)})
+	s.startJob(job{connection: d.connection, rec: made.Record, call: callSubmit, lease: d.lease, calls: tracing.Along(s.queue.Calls(), ctx)})
 	return made.Record, nil
 }
 
@@ -215,7 +214,7 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '', $15, $16, 0, $17, $18, 0, $19, $20, '', '', '', $21, $22, $23, $24)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a recharge with all that belongs to it.
+// insert stores a recharge and everything that belongs to it.
 func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	if r.Item != nil {
 		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)
@@ -223,7 +222,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 			return err
 		}
 		if !begun {
-			return errTaken
+			return errExists
 		}
 	}
 	now := d.CreatedAt
@@ -252,16 +251,16 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 		return err
 	}
 	if n == 0 {
-		return errTaken
+		return errExists
 	}
-	return s.accompany(tx, r, &d.Record)
+	return s.writeAuditAndEvent(tx, r, &d.Record)
 }
 
-// accompany stores what goes with a new recharge: the row of the audit log and, when
-// it has failed at once, its event and its place in its batch.
-func (s *Service) accompany(tx *sqlstore.Tx, r *Request, rec *Record) error {
+// writeAuditAndEvent writes the audit row of a new recharge. If the recharge has failed
+// already, it writes its event and finishes its batch item, too.
+func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *Request, rec *Record) error {
 	action := "recharge.create"
-	detail := map[string]any{"amount": rec.Amount, "operator": carrier(rec), "ref_id": rec.RefID}
+	detail := map[string]any{"amount": rec.Amount, "operator": operatorName(rec), "ref_id": rec.RefID}
 	if rec.State == schema.RechargeFailed {
 		if err := s.append(tx, rec); err != nil {
 			return err

@@ -15,9 +15,9 @@ import (
 	"vayu/schema"
 )
 
-func TestARechargeIsCarriedOut(t *testing.T) {
+func TestRechargeSucceeds(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		q := s.request()
 		rec, replayed, err := s.Do(t.Context(), q, time.Minute)
 		if err != nil || replayed {
@@ -25,12 +25,12 @@ func TestARechargeIsCarriedOut(t *testing.T) {
 		}
 		want := Record{
 			Owner: s.owner, RefID: "ref-1", State: schema.RechargeSuccess, Type: schema.Prepaid, Number: "9810012345", Asked: "Airtel", Operator: "Airtel", Circle: "Delhi",
-			Amount: 100_00, Provider: "puppet", Reference: rec.ID, ProviderRef: "theirs", Sent: true, SentAt: noon, CreatedAt: noon, FinishedAt: noon,
+			Amount: 100_00, Provider: "fake", Reference: rec.ID, ProviderRef: "theirs", Sent: true, SentAt: noon, CreatedAt: noon, FinishedAt: noon,
 		}
 		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID")); diff != "" {
 			t.Errorf("the recharge (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(rec, s.see(rec.ID)); diff != "" {
+		if diff := cmp.Diff(rec, s.find(rec.ID)); diff != "" {
 			t.Errorf("what is stored (-returned +stored):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"recharge.completed"}, s.events()); diff != "" {
@@ -44,17 +44,17 @@ func TestARechargeIsCarriedOut(t *testing.T) {
 		if diff := cmp.Diff(rec, again); diff != "" || !replayed || err != nil {
 			t.Errorf("replayed: %v, %v, %s", replayed, err, diff)
 		}
-		if got := s.figure("vayu_recharge_outcomes_total", "world", "live", "provider", "puppet", "outcome", "success"); got != 1 {
+		if got := s.metric("vayu_recharge_outcomes_total", "world", "live", "provider", "fake", "outcome", "success"); got != 1 {
 			t.Errorf("%v successes are counted", got)
 		}
 	})
 }
 
-// A ref_id is used for ever: for the same thing it gives the same recharge, whatever
-// has become of it, and for another thing nothing.
-func TestARefIDIsForOneThing(t *testing.T) {
+// A ref_id is used for ever: it returns the same recharge for the same request in any
+// state, and an error for another request.
+func TestRefIDIsForOneRecharge(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for _, state := range schema.RechargeStates {
 			r := s.reach(state)
 			q := s.request()
@@ -70,7 +70,7 @@ func TestARefIDIsForOneThing(t *testing.T) {
 				other := q
 				change(&other)
 				_, _, err := s.Do(t.Context(), other, time.Minute)
-				if p := refusedAs(t, err, schema.DuplicateRefID, "ref_id"); !strings.Contains(p.Message, r.ID) {
+				if p := wantProblem(t, err, schema.DuplicateRefID, "ref_id"); !strings.Contains(p.Message, r.ID) {
 					t.Errorf("%s, another %s: %q does not name it", state, name, p.Message)
 				}
 			}
@@ -78,9 +78,9 @@ func TestARefIDIsForOneThing(t *testing.T) {
 	})
 }
 
-func TestTheSameRefIDAtOnceHasOneEffect(t *testing.T) {
+func TestConcurrentRequestsWithOneRefID(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		const callers = 100
 		q := s.request()
 		q.Amount = 1000_00 // all that there is
@@ -102,18 +102,18 @@ func TestTheSameRefIDAtOnceHasOneEffect(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.calls.Wait()
-		s.turn(0) // who was first may have found all slots with those who were not
-		if len(ids) != 1 || made != 1 || len(s.puppet.calls()) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
+		s.queue.Wait()
+		s.advance(0) // who was first may have found all slots with those who were not
+		if len(ids) != 1 || made != 1 || len(s.fake.calls()) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
 			t.Errorf("%d recharges, %d made, events %v, audited %v", len(ids), made, s.events(), s.audited())
 		}
 		s.balance(0, 0)
 	})
 }
 
-func TestTwoFitSinglyAndNotTogether(t *testing.T) {
+func TestConcurrentRequestsCannotOverdraw(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		var all sync.WaitGroup
 		got := make([]Record, 2)
 		for i := range got {
@@ -136,10 +136,10 @@ func TestTwoFitSinglyAndNotTogether(t *testing.T) {
 	})
 }
 
-// Some refusals are recorded as recharges that have failed, and nobody is asked.
-func TestWhatFailsAtOnceIsRecorded(t *testing.T) {
+// Some rejections are recorded as failed recharges, without a call.
+func TestImmediateFailureIsRecorded(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for code, change := range map[schema.Code]func(*Request){
 			schema.InvalidNumber:       func(q *Request) { q.Number, q.Valid, q.Asked = "12", false, "" },
 			schema.InsufficientBalance: func(q *Request) { q.Amount = 1000_01 },
@@ -150,7 +150,7 @@ func TestWhatFailsAtOnceIsRecorded(t *testing.T) {
 			if err != nil || replayed || rec.State != schema.RechargeFailed || rec.ErrorCode != code || rec.ErrorMessage == "" || rec.Provider != "" || rec.Sent {
 				t.Errorf("%s: got %+v, %v, %v", code, rec, replayed, err)
 			}
-			if diff := cmp.Diff(rec, s.see(rec.ID)); diff != "" {
+			if diff := cmp.Diff(rec, s.find(rec.ID)); diff != "" {
 				t.Errorf("%s: what is stored (-returned +stored):\n%s", code, diff)
 			}
 			if _, replayed, err := s.Do(t.Context(), q, 0); !replayed || err != nil {
@@ -163,34 +163,34 @@ func TestWhatFailsAtOnceIsRecorded(t *testing.T) {
 		if diff := cmp.Diff([]string{"recharge.failed key_1", "recharge.failed key_1"}, s.audited()); diff != "" {
 			t.Error(diff)
 		}
-		if got := s.puppet.calls(); len(got) != 0 {
-			t.Errorf("the provider heard %q", got)
+		if got := s.fake.calls(); len(got) != 0 {
+			t.Errorf("the provider received %q", got)
 		}
-		s.turn(time.Hour)
-		if got := s.puppet.calls(); len(got) != 0 {
-			t.Errorf("the provider heard %q later", got)
+		s.advance(time.Hour)
+		if got := s.fake.calls(); len(got) != 0 {
+			t.Errorf("the provider received %q later", got)
 		}
 		s.balance(1000_00, 0)
 	})
 }
 
-// Others leave nothing behind.
-func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
+// Other rejections store nothing.
+func TestRejectedRequestIsNotRecorded(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		refuse := func(says string, code schema.Code, field string, change func(*Request)) {
 			t.Helper()
 			q := s.request()
 			change(&q)
 			_, _, err := s.Do(t.Context(), q, time.Minute)
-			if p := refusedAs(t, err, code, field); !strings.Contains(p.Message, says) {
+			if p := wantProblem(t, err, code, field); !strings.Contains(p.Message, says) {
 				t.Errorf("%q does not say %q", p.Message, says)
 			}
 		}
 		refuse("could not be found out", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Number = "", "6010000000" })
 		refuse("auto is for prepaid numbers: name", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Type, q.Number = "", schema.DTH, "1234567890" })
-		refuse("Nobody carries out recharges of Airtel here.", schema.OperatorUnavailable, "operator", func(q *Request) { q.Owner.World = schema.Sandbox })
-		s.puppet.set(func() { s.puppet.away = true })
+		refuse("There is no provider for recharges of Airtel here.", schema.OperatorUnavailable, "operator", func(q *Request) { q.Owner.World = schema.Sandbox })
+		s.fake.set(func() { s.fake.away = true })
 		refuse("at the moment", schema.OperatorUnavailable, "", func(*Request) {})
 		ended, end := context.WithCancel(t.Context())
 		end()
@@ -205,18 +205,18 @@ func TestWhatIsRefusedIsNotRecorded(t *testing.T) {
 	})
 }
 
-// Of several connections the first is taken that serves the operator and is there.
-func TestTheFirstThatServesIsTaken(t *testing.T) {
+// The first available connection that serves the operator is used.
+func TestRouteUsesFirstAvailableConnection(t *testing.T) {
 	t.Parallel()
 	closed := false
 	serves := func(name string, operators ...string) Connection {
-		c := (&puppet{}).connection()
+		c := (&fakeProvider{}).connection()
 		c.Name, c.Operators, c.Directory = name, operators, nil
 		return c
 	}
 	c := serves("picky", "Jio")
 	c.Available = func() bool { return !closed }
-	s := Service{calls: upstream.New(upstream.Config[Record]{Table: table})}
+	s := Service{queue: upstream.New(upstream.Config[Record]{Table: table})}
 	for _, each := range []Connection{c, serves("broken", "Vi"), serves("rest", "Jio", "Airtel")} {
 		if each.Name == "broken" {
 			each.Available = func() bool { panic("no") }
@@ -243,9 +243,9 @@ func TestTheFirstThatServesIsTaken(t *testing.T) {
 	}
 }
 
-func TestAServiceIsNotMadeOfTwoOfOneName(t *testing.T) {
+func TestNewRejectsInvalidConnections(t *testing.T) {
 	t.Parallel()
-	good := (&puppet{}).connection()
+	good := (&fakeProvider{}).connection()
 	for name, change := range map[string]func(*Connection){
 		"one name":                func(*Connection) {},
 		"one name in both worlds": func(c *Connection) { c.World = schema.Sandbox },

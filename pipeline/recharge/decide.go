@@ -8,20 +8,20 @@ import (
 	"vayu/schema"
 )
 
-// call is what a provider was asked.
+// call is the kind of a provider call.
 type call int
 
 const (
-	told    call = iota // nothing: he speaks by himself
-	submit              // to carry out an order
-	enquire             // what has become of one
-	reverse             // to take one back
+	callNone    call = iota // no call: a callback, a file or a manual entry
+	callSubmit              // order a recharge
+	callEnquire             // status enquiry
+	callReverse             // reverse a recharge
 )
 
-// String is what metrics and logs call it.
-func (c call) String() string { return [...]string{"told", "submit", "enquire", "reverse"}[c] }
+// String returns the name in metrics and logs.
+func (c call) String() string { return [...]string{"none", "submit", "enquire", "reverse"}[c] }
 
-// String is what logs and the audit log call it.
+// String returns the name in logs and in the audit log.
 func (o Outcome) String() string {
 	if o < Pending || o > Reversed {
 		return "unknown outcome"
@@ -29,166 +29,165 @@ func (o Outcome) String() string {
 	return [...]string{"pending", "succeeded", "failed", "not_subscriber", "unknown", "reversed"}[o]
 }
 
-// word is what is known after a call, or without one.
-type word struct {
+// providerResult is the result of a provider call, or of a callback, a file or a manual
+// entry.
+type providerResult struct {
 	Answer
 
-	err       error // of the call: then there is no answer
+	err       error // error of the call; then there is no Answer
 	call      call
-	resent    bool      // of submit and reverse: it may have been said before under this reference
-	refused   bool      // of enquire: it follows a refund that was refused, which may be one that was granted before
-	reference string    // of the order that it is about
-	asked     time.Time // when the call began
-	by        string    // who says so, for the audit log
-	onto      *onto     // where a recharge goes on whose operator was not the right one
+	resent    bool      // of submit and reverse: the reference may have been sent before
+	refused   bool      // of enquire: the call before was a refused refund, which an earlier call may have granted
+	reference string    // of the order
+	calledAt  time.Time // start of the call
+	by        string    // source, for the audit log
+	reroute   *reroute  // the other operator, if the number belongs to one
 }
 
-// onto is the operator that a number turned out to belong to.
-type onto struct {
-	*line
+// reroute is the operator that a number turned out to belong to.
+type reroute struct {
+	*connection
 
 	subscriber Subscriber
-	lease      upstream.Lease // of a slot there; none: it waits in the store
+	lease      upstream.Lease // of a slot there; zero: it is queued
 }
 
-// verdict is what a word makes of a recharge.
-type verdict int
+// transition is the effect of a provider result on a recharge.
+type transition int
 
 const (
-	rest        verdict = iota // nothing new: it is left as it is
-	again                      // nothing final: look again later
-	succeed                    // pending -> success
-	fail                       // pending -> failed
-	redirect                   // pending, with the operator that the number belongs to
-	resend                     // pending: sent again under the same reference
-	refund                     // success -> refunded
-	refuse                     // success: the refund that was asked for is not to be had
-	doubt                      // success: the refund is refused, and it is asked whether it was granted before
-	retell                     // success: the refund is asked for once more
-	lateSuccess                // alarm: it has failed, and was carried out
-	lateFailure                // alarm: it was charged, and not carried out
+	noop          transition = iota // nothing new
+	retryLater                      // not final: poll again later
+	succeed                         // pending -> success
+	fail                            // pending -> failed
+	redirect                        // pending, continued with the operator that has the number
+	resend                          // pending, sent again under the same reference
+	refund                          // success -> refunded
+	refuseRefund                    // success: the provider refuses the requested refund
+	confirmRefund                   // success: refund refused; enquire whether an earlier call granted it
+	retryRefund                     // success: request the refund again
+	lateSuccess                     // alarm: a failed recharge was carried out
+	lateFailure                     // alarm: a charged recharge was not carried out
 )
 
-// verdicts are the meaning of every outcome in every state.
-var verdicts = map[schema.RechargeState][Reversed + 1]verdict{
+// transitions maps each state and outcome to its transition.
+var transitions = map[schema.RechargeState][Reversed + 1]transition{
 	schema.RechargePending: {
-		Pending: again, Succeeded: succeed, Failed: fail, NotSubscriber: redirect, Unknown: resend,
-		Reversed: fail, // nothing has been charged yet
+		Pending: retryLater, Succeeded: succeed, Failed: fail, NotSubscriber: redirect, Unknown: resend,
+		Reversed: fail, // nothing was charged yet
 	},
 	schema.RechargeSuccess: {
-		Pending: rest, Succeeded: rest, Failed: lateFailure, NotSubscriber: lateFailure, Unknown: rest, Reversed: refund,
+		Pending: noop, Succeeded: noop, Failed: lateFailure, NotSubscriber: lateFailure, Unknown: noop, Reversed: refund,
 	},
-	// What has failed has charged nobody, so that a reversal agrees with it.
+	// A failed recharge charged nothing, so a reversal agrees with it.
 	schema.RechargeFailed: {
-		Pending: rest, Succeeded: lateSuccess, Failed: rest, NotSubscriber: rest, Unknown: rest, Reversed: rest,
+		Pending: noop, Succeeded: lateSuccess, Failed: noop, NotSubscriber: noop, Unknown: noop, Reversed: noop,
 	},
-	// What is refunded has charged nobody either. That it was carried out is true and
-	// may be said late, or again; who has not taken it back shows so in his file.
+	// A refunded recharge charges nothing, so a late or repeated success is ignored.
+	// Reconciliation finds a missing reversal in the provider's file.
 	schema.RechargeRefunded: {
-		Pending: rest, Succeeded: rest, Failed: rest, NotSubscriber: rest, Unknown: rest, Reversed: rest,
+		Pending: noop, Succeeded: noop, Failed: noop, NotSubscriber: noop, Unknown: noop, Reversed: noop,
 	},
 }
 
-// decide is the one place that says what a provider's word means for a recharge as
-// it stands.
-func decide(r *Record, w *word, resendAfter time.Duration) verdict {
+// decide returns the transition for a result. All rules about results are here.
+func decide(r *Record, res *providerResult, resendAfter time.Duration) transition {
 	switch {
-	case w.err != nil:
-		return afterError(r, w)
-	case w.call == reverse && r.State == schema.RechargeSuccess:
-		return afterReverse(w)
-	case w.call == enquire && r.State == schema.RechargeSuccess && r.RefundID != "":
-		return afterDoubt(w)
+	case res.err != nil:
+		return afterError(r, res)
+	case res.call == callReverse && r.State == schema.RechargeSuccess:
+		return afterReverse(res)
+	case res.call == callEnquire && r.State == schema.RechargeSuccess && r.RefundID != "":
+		return afterRefundEnquiry(res)
 	}
-	v := verdicts[r.State][w.Outcome]
+	v := transitions[r.State][res.Outcome]
 	switch {
-	case v == redirect && w.onto == nil:
+	case v == redirect && res.reroute == nil:
 		return fail
-	case v == resend && w.call == enquire && w.asked.Sub(r.SentAt) < resendAfter, v == resend && w.call == submit:
-		return again
-	case (v == resend || v == again) && w.call == told: // it is looked at when it is due
-		return rest
+	case v == resend && res.call == callEnquire && res.calledAt.Sub(r.SentAt) < resendAfter, v == resend && res.call == callSubmit:
+		return retryLater
+	case (v == resend || v == retryLater) && res.call == callNone: // the next poll handles it
+		return noop
 	}
 	return v
 }
 
-// afterError decides about a call without an answer. Only an order that certainly
-// was never sent has failed: when one is sent again, the sending before may still be
-// on its way.
-func afterError(r *Record, w *word) verdict {
+// afterError decides about a failed call. A pending order fails only if it certainly was
+// never sent: when it is sent again, the earlier request may still arrive.
+func afterError(r *Record, res *providerResult) transition {
 	switch {
-	case r.State == schema.RechargePending && w.call == submit && !w.resent && errors.Is(w.err, ErrNotSent) && !w.notAsked():
+	case r.State == schema.RechargePending && res.call == callSubmit && !res.resent && errors.Is(res.err, ErrNotSent) && !res.notCalled():
 		return fail
-	case r.State == schema.RechargeRefunded, w.call == told: // it is looked at when it is due
-		return rest
+	case r.State == schema.RechargeRefunded, res.call == callNone: // the next poll handles it
+		return noop
 	}
-	return again
+	return retryLater
 }
 
-// notAsked reports whether a call was put off, and not made.
-func (w *word) notAsked() bool { return errors.Is(w.err, ErrNotAsked) }
+// notCalled reports whether the call was postponed, for example by a circuit breaker.
+func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotAsked) }
 
-// afterReverse decides about a refund that was asked for. Who refuses one may have
-// granted it before, by an answer that was lost.
-func afterReverse(w *word) verdict {
+// afterReverse decides about a refund call. A refusal of a repeated call may follow a
+// granted refund whose answer was lost.
+func afterReverse(res *providerResult) transition {
 	switch {
-	case w.Outcome == Reversed:
+	case res.Outcome == Reversed:
 		return refund
-	case w.Outcome != Failed && w.Outcome != NotSubscriber:
-		return again
-	case w.resent:
-		return doubt
+	case res.Outcome != Failed && res.Outcome != NotSubscriber:
+		return retryLater
+	case res.resent:
+		return confirmRefund
 	default:
-		return refuse
+		return refuseRefund
 	}
 }
 
-// afterDoubt decides about a refund that is wanted, once it was asked whether the
-// recharge stands: only of one that does a refusal is believed, or a refund asked for.
-func afterDoubt(w *word) verdict {
+// afterRefundEnquiry decides about the enquiry of a requested refund. Only if the recharge
+// still stands is a refusal final, or the refund requested again.
+func afterRefundEnquiry(res *providerResult) transition {
 	switch {
-	case w.Outcome == Pending || w.Outcome == Unknown:
-		return again
-	case w.Outcome != Succeeded:
-		return verdicts[schema.RechargeSuccess][w.Outcome]
-	case w.refused:
-		return refuse
+	case res.Outcome == Pending || res.Outcome == Unknown:
+		return retryLater
+	case res.Outcome != Succeeded:
+		return transitions[schema.RechargeSuccess][res.Outcome]
+	case res.refused:
+		return refuseRefund
 	default:
-		return retell
+		return retryRefund
 	}
 }
 
-// secondOrder ends the reference of an order that has taken the place of another.
+// secondOrder is the suffix of the reference of an order that replaced another one.
 const secondOrder = "-2"
 
-// redetects reports whether another operator may be looked for: once, and only when
-// the client has not named one.
+// redetects reports whether a lookup for another operator is allowed: once, and only if
+// the client named none.
 func (r *Record) redetects() bool {
 	return r.State == schema.RechargePending && r.Asked == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }
 
-// Pauses before the next look at a recharge that is pending (CONTRACT 4).
+// Bounds of the pause before the next poll of a pending recharge.
 const (
-	firstPause   = 5 * time.Second
-	longestPause = 10 * time.Minute
+	minBackoff = 5 * time.Second
+	maxBackoff = 10 * time.Minute
 )
 
-// backoff is the pause after so many looks without a final answer: 5, 10, 20, 40 s
-// and so on to ten minutes.
+// backoff returns the pause after a number of polls without a final outcome: 5, 10, 20, 40
+// s and so on up to ten minutes.
 func backoff(tries int) time.Duration {
 	if tries > 7 { // 5 s << 7 is more than ten minutes
-		return longestPause
+		return maxBackoff
 	}
-	return min(firstPause<<tries, longestPause)
+	return min(minBackoff<<tries, maxBackoff)
 }
 
-// nextLook is when to look again after a word that is not final.
-func nextLook(r *Record, w *word, resendAfter time.Duration, now time.Time) time.Time {
+// nextPollTime returns the time of the next poll after a result that is not final.
+func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
 	switch {
-	case w.err == nil && w.Again > 0:
-		return now.Add(w.Again)
-	case w.err == nil && w.Outcome == Unknown && w.call == enquire && r.State == schema.RechargePending:
-		// Not later than it may be sent again.
+	case res.err == nil && res.Again > 0:
+		return now.Add(res.Again)
+	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending:
+		// Poll no later than the time from which it may be resent.
 		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(now.Add(backoff(r.Tries))) {
 			return resendAt
 		}
@@ -196,11 +195,11 @@ func nextLook(r *Record, w *word, resendAfter time.Duration, now time.Time) time
 	return now.Add(backoff(r.Tries))
 }
 
-// after is when a recharge with a final outcome is looked at again: zero for never,
-// unless the provider asks for it.
-func (w *word) after(now time.Time) time.Time {
-	if w.err != nil || w.Again <= 0 {
+// nextEnquiry returns when to poll a final recharge: zero for never, unless the provider
+// requests it.
+func (res *providerResult) nextEnquiry(now time.Time) time.Time {
+	if res.err != nil || res.Again <= 0 {
 		return time.Time{}
 	}
-	return now.Add(w.Again)
+	return now.Add(res.Again)
 }

@@ -32,7 +32,7 @@ func (s *Service) operators(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply}, nil
 }
 
-// available reports whether a recharge for an operator would be sent to somebody now.
+// available reports whether a recharge of an operator would be sent now.
 func (s *Service) available(w schema.World, operator string) bool {
 	_, ok := s.route(w, operator)
 	return ok
@@ -50,14 +50,14 @@ func (s *Service) detectOperator(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	mobile, ok := numbering.Mobile(text)
 	if !ok {
-		return httpapi.Response{}, schema.Refuse(schema.InvalidNumber, "mobile", notNumbers[schema.Prepaid])
+		return httpapi.Response{}, schema.Refuse(schema.InvalidNumber, "mobile", invalidNumberTexts[schema.Prepaid])
 	}
-	who, source, ok := s.detect(c.Context(), c.World, mobile)
+	subscriber, source, ok := s.detect(c.Context(), c.World, mobile)
 	if !ok {
 		return httpapi.Response{}, schema.Refuse(schema.OperatorNotDetected, "mobile", "The operator of this number could not be found out.")
 	}
 	return httpapi.Response{Value: schema.Detected{
-		Status: schema.Success, Mobile: mobile, Operator: who.Operator, Circle: who.Circle, Detection: *detectionOf(source),
+		Status: schema.Success, Mobile: mobile, Operator: subscriber.Operator, Circle: subscriber.Circle, Detection: *detectionOf(source),
 	}}, nil
 }
 
@@ -67,7 +67,7 @@ func (s *Service) plans(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	operator, circle, err := placeOf(params)
+	operator, circle, err := operatorAndCircle(params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -81,8 +81,8 @@ func (s *Service) plans(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: schema.Plans{Status: schema.Success, Operator: operator, Circle: circle, Data: all}}, nil
 }
 
-// placeOf reads the operator and the circle that plans are asked for.
-func placeOf(params map[string]string) (operator, circle string, err error) {
+// operatorAndCircle reads the parameters of plans.
+func operatorAndCircle(params map[string]string) (operator, circle string, err error) {
 	var f form
 	text, given := params["operator"]
 	switch {
@@ -106,10 +106,10 @@ func placeOf(params map[string]string) (operator, circle string, err error) {
 	return operator, circle, f.problem()
 }
 
-// plansOf asks the providers that serve an operator, until one knows its plans.
+// plansOf returns the plans of the first provider that has them.
 func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle string) ([]schema.Plan, error) {
-	var away error
-	for _, c := range s.lines {
+	var failed error
+	for _, c := range s.connections {
 		if c.World != w || c.Directory == nil || !c.serves(operator) {
 			continue
 		}
@@ -118,16 +118,15 @@ func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle 
 			return all, nil
 		}
 		s.metrics.plansFailed.WithLabelValues(c.Name).Inc()
-		away = cmp.Or(away, err)
+		failed = cmp.Or(failed, err)
 	}
-	if away != nil {
-		return nil, fmt.Errorf("%w: asking for plans: %w", schema.Refuse(schema.OperatorUnavailable, "", "The plans of this operator cannot be had at the moment. Please try again."), away)
+	if failed != nil {
+		return nil, fmt.Errorf("%w: fetching plans: %w", schema.Refuse(schema.OperatorUnavailable, "", "The plans of this operator cannot be had at the moment. Please try again."), failed)
 	}
-	return nil, schema.Refuse(schema.NoData, "operator", "Nobody knows the plans of this operator.")
+	return nil, schema.Refuse(schema.NoData, "operator", "No provider has plans of this operator.")
 }
 
-// plansFrom asks one provider.
-func plansFrom(ctx context.Context, c *line, operator, circle string) ([]schema.Plan, error) {
+func plansFrom(ctx context.Context, c *connection, operator, circle string) ([]schema.Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	return c.Directory.Plans(ctx, operator, circle)

@@ -2,11 +2,11 @@ package recharge
 
 import "vayu/internal/sqlstore"
 
-// erasedNumber takes the place of a number, of which then nothing is left.
+// erasedNumber replaces an erased number.
 const erasedNumber = "X"
 
-// Personal is what is erased of an account: numbers, the client's references and the
-// reasons of refunds. The rest of a recharge belongs to the books.
+// Personal returns the personal data to erase of an account: numbers, the client's
+// references and the reasons of refunds. The ledger needs the rest of a recharge.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{{
 		Table: "recharge", Key: []string{"id"}, Set: "number = '" + erasedNumber + "', number_digest = '', ref_id = id, refund_reason = ''",

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// Beginnings of ids; a ULID ends them.
+// Prefixes of ids; a ULID follows.
 const (
 	idPrefix     = "txn_"
 	refundPrefix = "rfd_"
@@ -19,7 +19,7 @@ const (
 func newID(now time.Time) string       { return idPrefix + ulid.MustNewDefault(now).String() }
 func newRefundID(now time.Time) string { return refundPrefix + ulid.MustNewDefault(now).String() }
 
-// failureTexts are what clients are told of failures. What a provider writes never
+// failureTexts are the messages of failures for clients. A provider's own text never
 // reaches them.
 var failureTexts = map[schema.Code]string{
 	schema.InvalidNumber:        "The operator has no subscriber of this number. " + nothingCharged,
@@ -30,16 +30,16 @@ var failureTexts = map[schema.Code]string{
 	schema.InvalidAmount:        "The operator does not take this amount. " + nothingCharged,
 }
 
-// nothingCharged ends what is said of every failure.
+// nothingCharged is the last sentence of each failure's message.
 const nothingCharged = "Nothing was charged."
 
-// notNumbers say what a number has to be, of one that cannot be anybody's.
-var notNumbers = map[schema.RechargeType]string{
+// invalidNumberTexts describe the format of a number, for invalid ones.
+var invalidNumberTexts = map[schema.RechargeType]string{
 	schema.Prepaid: "This is no mobile number of India: it has ten digits, of which the first is 6 to 9.",
 	schema.DTH:     "This is no id of a DTH subscriber: it has 8 to 12 digits.",
 }
 
-// numberField is the field that has the number of a type.
+// numberField returns the field that has the number of a type.
 func numberField(t schema.RechargeType) string {
 	if t == schema.DTH {
 		return "subscriber_id"
@@ -47,8 +47,8 @@ func numberField(t schema.RechargeType) string {
 	return "mobile"
 }
 
-// failure is why a recharge has failed, as clients are told. It is never one that goes
-// away by itself: the same request gets the same recharge, because its ref_id is used.
+// failure returns the error of a failed recharge for clients. It is never retryable: the
+// ref_id is used, so the same request returns the same recharge.
 func failure(r *Record) *schema.Problem {
 	p := &schema.Problem{Code: r.ErrorCode, Message: r.ErrorMessage}
 	if r.ErrorCode == schema.InvalidNumber {
@@ -57,54 +57,54 @@ func failure(r *Record) *schema.Problem {
 	return p
 }
 
-// reversedText is the reason of a refund for which the provider gave none.
-const reversedText = "The operator reversed the recharge."
+// reversedReason is the default reason of a reversal.
+const reversedReason = "The operator reversed the recharge."
 
 func failureText(code schema.Code) string { return failureTexts[code] }
 
-// failureOf is why a recharge has failed: a code that has a text.
-func failureOf(w *word) schema.Code {
+// failureOf returns the error code of a failed recharge, one that has a text.
+func failureOf(res *providerResult) schema.Code {
 	switch {
-	case w.err != nil || w.Outcome == Reversed:
+	case res.err != nil || res.Outcome == Reversed:
 		return schema.OperatorNetworkError
-	case w.Outcome == NotSubscriber:
+	case res.Outcome == NotSubscriber:
 		return schema.InvalidNumber
-	case failureTexts[w.Code] == "":
+	case failureTexts[res.Code] == "":
 		return schema.OperatorNetworkError
 	}
-	return w.Code
+	return res.Code
 }
 
-// append stores the event of the state that a recharge is in, in the transaction
-// that has brought it there.
+// append stores the event of the recharge's state, in the transaction that changes the
+// state.
 func (s *Service) append(tx *sqlstore.Tx, r *Record) error {
 	typ, data := eventOf(r)
 	if _, err := s.Events.Append(tx, r.Owner.Account, r.Owner.World, typ, data); err != nil {
-		return fmt.Errorf("telling of %s: %w", r.ID, err)
+		return fmt.Errorf("storing the event of %s: %w", r.ID, err)
 	}
 	return nil
 }
 
-// eventOf is what is told of a recharge in its state. Its number is masked: events are
-// kept, and pass through Kafka. A subscription can ask for the number (ClearNumber).
+// eventOf returns the event of a recharge's state. Its number is masked, because events
+// are stored and pass through Kafka. A subscription can request the number (ClearNumber).
 func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 	e := &schema.RechargeEvent{
-		TransactionID: r.ID, Mobile: schema.MaskNumber(r.Number), Operator: carrier(r), Circle: r.Circle, Amount: r.Amount, Type: r.Type, Status: r.State, RefID: r.RefID,
+		TransactionID: r.ID, Mobile: schema.MaskNumber(r.Number), Operator: operatorName(r), Circle: r.Circle, Amount: r.Amount, Type: r.Type, Status: r.State, RefID: r.RefID,
 		BatchID: r.Batch.Batch,
 	}
 	switch r.State {
 	case schema.RechargeSuccess:
-		e.CompletedAt = instant(r.FinishedAt)
+		e.CompletedAt = formatTime(r.FinishedAt)
 		return schema.EventRechargeCompleted, e
 	case schema.RechargeFailed:
 		charged := false
-		e.Charged, e.Error, e.FailedAt = &charged, failure(r), instant(r.FinishedAt)
+		e.Charged, e.Error, e.FailedAt = &charged, failure(r), formatTime(r.FinishedAt)
 		return schema.EventRechargeFailed, e
 	case schema.RechargeRefunded:
-		e.RefundID, e.Reason, e.RefundedAt = r.RefundID, r.RefundReason, instant(r.RefundedAt)
+		e.RefundID, e.Reason, e.RefundedAt = r.RefundID, r.RefundReason, formatTime(r.RefundedAt)
 		return schema.EventRechargeRefunded, e
 	default:
-		e.CreatedAt = instant(r.CreatedAt)
+		e.CreatedAt = formatTime(r.CreatedAt)
 		return schema.EventRechargePending, e
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"vayu/schema"
 )
 
-// What cannot be a number says what one is, and which field has it: to whoever asked,
+// The error of an invalid number describes the format and names the field, in the reply
 // and in the event.
-func TestWhatIsNoNumberIsExplained(t *testing.T) {
+func TestInvalidNumberIsExplained(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for _, c := range []struct {
 			kind  schema.RechargeType
 			asked string
@@ -31,58 +31,57 @@ func TestWhatIsNoNumberIsExplained(t *testing.T) {
 			q := s.request()
 			q.Type, q.Asked, q.Number, q.Valid = c.kind, c.asked, "12", false
 			r := s.do(q)
-			if diff := cmp.Diff(&c.want, shown(&r).Error); diff != "" || r.ErrorMessage != c.want.Message {
+			if diff := cmp.Diff(&c.want, replyOf(&r).Error); diff != "" || r.ErrorMessage != c.want.Message {
 				t.Errorf("%s is shown (-want +got):\n%s", c.kind, diff)
 			}
-			told := s.newest()
-			if diff := cmp.Diff(&c.want, told.Error); diff != "" {
-				t.Errorf("%s is told (-want +got):\n%s", c.kind, diff)
+			event := s.newest()
+			if diff := cmp.Diff(&c.want, event.Error); diff != "" {
+				t.Errorf("%s has the event (-want +got):\n%s", c.kind, diff)
 			}
 		}
 	})
 }
 
-// The ref_id of a recharge that has failed is used, so that the same request cannot
-// succeed, whatever the operator may do next time.
-func TestWhatHasFailedIsNotRetryable(t *testing.T) {
+// The ref_id of a failed recharge is used, so that the same request can never succeed.
+func TestFailureIsNotRetryable(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for _, code := range []schema.Code{schema.OperatorNetworkError, schema.OperatorUnavailable} {
-			s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Failed, Code: code}) })
+			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: code}) })
 			r := s.do(s.request())
-			if p, told := shown(&r).Error, s.newest().Error; p.Code != code || p.Retryable || told.Code != code || told.Retryable {
-				t.Errorf("it is shown as %+v, and told as %+v", p, told)
+			if p, event := replyOf(&r).Error, s.newest().Error; p.Code != code || p.Retryable || event.Code != code || event.Retryable {
+				t.Errorf("the reply has %+v, and the event %+v", p, event)
 			}
 		}
 	})
 }
 
-// Whoever follows a batch by its events sees which are about it.
-func TestEventsNameTheirBatch(t *testing.T) {
+// Events of batch items have the id of the batch.
+func TestEventsHaveBatchID(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
 		addBatch(t, s.DB, s.owner, 2)
 		for i, steps := range [][]Answer{{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}}, {{Outcome: Failed}}} {
 			q := s.request()
 			q.Item = &Place{"rbt_1", i}
 			r := s.do(q)
 			for _, step := range steps {
-				s.told(r, step)
+				s.sendResult(r, step)
 				if got := s.newest(); got.BatchID != "rbt_1" || got.TransactionID != r.ID {
-					t.Errorf("after %s it is told %+v", step.Outcome, got)
+					t.Errorf("after %s the event is %+v", step.Outcome, got)
 				}
 			}
 		}
 		s.do(s.request())
 		if got := s.newest(); got.BatchID != "" {
-			t.Errorf("what came alone is told with the batch %q", got.BatchID)
+			t.Errorf("the event of a single recharge has the batch %q", got.BatchID)
 		}
 	})
 }
 
-// newest is the data of the newest event.
-func (s *stage) newest() schema.RechargeEvent {
+// newest returns the data of the newest event.
+func (s *serviceFixture) newest() schema.RechargeEvent {
 	s.t.Helper()
 	envelope, err := sqlstore.All(s.DB.View(s.t.Context()), scanText, "SELECT envelope FROM event WHERE account_id = $1 ORDER BY id DESC LIMIT 1", s.owner.Account)
 	if err != nil || len(envelope) != 1 {

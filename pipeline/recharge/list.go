@@ -6,7 +6,7 @@ import (
 	"vayu/schema"
 )
 
-// recharges is how recharges are listed, and found by their ids.
+// recharges is the listing of recharges.
 var recharges = listing.Table[Record]{
 	Name: "recharge", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord,
 	Of: func(r *Record) listing.Facts {
@@ -16,5 +16,5 @@ var recharges = listing.Table[Record]{
 
 // list answers GET /v1/recharge.
 func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
-	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &recharges, "recharges", schema.RechargeStates, shown)
+	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &recharges, "recharges", schema.RechargeStates, replyOf)
 }

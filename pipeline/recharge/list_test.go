@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// stored writes a recharge into the store as it may be there, and returns its id.
-func (d *desk) stored(n int, o schema.Owner, state schema.RechargeState, at time.Time, batch string) string {
+// insertRecharge stores a recharge and returns its id.
+func (d *apiFixture) insertRecharge(n int, o schema.Owner, state schema.RechargeState, at time.Time, batch string) string {
 	d.t.Helper()
 	id := fmt.Sprintf("txn_%s%016d", ulidTime(at), n)
 	var finished, refunded any
@@ -29,9 +29,9 @@ func (d *desk) stored(n int, o schema.Owner, state schema.RechargeState, at time
 	if state == schema.RechargeFailed {
 		code = string(schema.OperatorNetworkError)
 	}
-	run(d.t, d.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
+	execSQL(d.t, d.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
 			sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, token)
-		VALUES ($1, $2, $3, $4, $5, 'prepaid', '9876543210', '', 'Airtel', '', 'series', 1000, 'courier', $1, '', 1, 0, 0, $6, $6, '', $7, $7, $8, 0, $9, $10, $11, '')`,
+		VALUES ($1, $2, $3, $4, $5, 'prepaid', '9876543210', '', 'Airtel', '', 'series', 1000, 'pending', $1, '', 1, 0, 0, $6, $6, '', $7, $7, $8, 0, $9, $10, $11, '')`,
 		id, o.Account, o.World.String(), fmt.Sprint("ref ", n), string(state), code, refundOf(state, n), batch, at.UnixMicro(), finished, refunded)
 	return id
 }
@@ -43,7 +43,7 @@ func refundOf(state schema.RechargeState, n int) string {
 	return fmt.Sprintf("rfd_01KAHR3M5Q%016d", n)
 }
 
-// ulidTime is the first ten characters of the ULIDs of a moment.
+// ulidTime returns the first ten characters of ULIDs of a time.
 func ulidTime(at time.Time) string {
 	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	ms := at.UnixMilli()
@@ -54,8 +54,8 @@ func ulidTime(at time.Time) string {
 	return string(text)
 }
 
-// walk goes through all pages of a list.
-func (d *desk) walk(key, path string) (ids []string) {
+// listAll reads all pages of a list.
+func (d *apiFixture) listAll(key, path string) (ids []string) {
 	d.t.Helper()
 	between := "?"
 	if strings.Contains(path, "?") {
@@ -80,10 +80,10 @@ func TestRechargesAreListed(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	const batchID, otherBatch = "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X2", "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X3"
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		mine, other := d.tenant.In(schema.Sandbox), accesstest.AddTenant(t, d.DB, "other").In(schema.Sandbox)
 		for id, o := range map[string]schema.Owner{batchID: mine, otherBatch: other} {
-			run(t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+			execSQL(t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 				VALUES ($1, $2, 'sandbox', 'recharge', NULL, $3, 'processing', 3, 0, 0, '', '', '', 0)`, id, o.Account, []byte("x"))
 		}
 		var all []string
@@ -94,21 +94,21 @@ func TestRechargesAreListed(t *testing.T) {
 			if i%3 == 0 {
 				batch = batchID
 			}
-			id := d.stored(i, mine, state, start.Add(time.Duration(i)*time.Hour), batch)
+			id := d.insertRecharge(i, mine, state, start.Add(time.Duration(i)*time.Hour), batch)
 			all = append(all, id)
 			of[string(state)] = append(of[string(state)], id)
 			if batch != "" {
 				of["batch"] = append(of["batch"], id)
-				run(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batch, i, id)
+				execSQL(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batch, i, id)
 				if state == schema.RechargeFailed {
 					of["batch failed"] = append(of["batch failed"], id)
 				}
 			}
 		}
-		run(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
-		foreign := d.stored(100, other, schema.RechargePending, start, otherBatch)
-		run(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 0, $2, 'begun')", otherBatch, foreign)
-		d.stored(101, d.tenant.In(schema.Live), schema.RechargePending, start, "")
+		execSQL(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
+		foreign := d.insertRecharge(100, other, schema.RechargePending, start, otherBatch)
+		execSQL(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 0, $2, 'begun')", otherBatch, foreign)
+		d.insertRecharge(101, d.tenant.In(schema.Live), schema.RechargePending, start, "")
 		for _, list := range of {
 			slices.Reverse(list)
 		}
@@ -144,28 +144,28 @@ func TestRechargesAreListed(t *testing.T) {
 			"?from=2026-11-21":                                          nil,
 			"?from=1960-01-01&to=9999-12-31":                            all,
 		} {
-			if diff := cmp.Diff(append([]string{}, want...), append([]string{}, d.walk(d.tenant.Keys[schema.Sandbox], "/v1/recharge"+path)...)); diff != "" {
+			if diff := cmp.Diff(append([]string{}, want...), append([]string{}, d.listAll(d.tenant.Keys[schema.Sandbox], "/v1/recharge"+path)...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", path, diff)
 			}
 		}
 	})
 }
 
-func TestFaultsOfAQuestionForAListAreNamed(t *testing.T) {
+func TestListParameterFaults(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		for i := range 3 {
-			d.stored(i, d.tenant.In(schema.Sandbox), schema.RechargePending, time.Now(), "")
+			d.insertRecharge(i, d.tenant.In(schema.Sandbox), schema.RechargePending, time.Now(), "")
 		}
-		cursor := d.ask("GET", "/v1/recharge?limit=1", "").Want(t, "a page", 200).Said("next_cursor")
+		cursor := d.sandboxRequest("GET", "/v1/recharge?limit=1", "").Want(t, "a page", 200).Said("next_cursor")
 		for query, field := range map[string]string{
 			"status=done": "status", "status=": "status", "state=failed": "state", "limit=0": "limit", "limit=1001": "limit", "from=yesterday": "from",
 			"to=2026-02-30": "to", "from=2026-11-02&to=2026-11-01": "from", "cursor=x": "cursor", "ref_id=a&ref_id=b": "ref_id", "ref_id=": "ref_id",
 			"limit=1&status=failed&cursor=" + cursor: "cursor", // of another list
 		} {
-			d.ask("GET", "/v1/recharge?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
+			d.sandboxRequest("GET", "/v1/recharge?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
 		}
-		d.live("GET", "/v1/recharge?limit=1&cursor="+cursor, "").WantError(t, "of the other world", 400, schema.InvalidRequest, "cursor")
-		d.ask("GET", "/v1/recharge?limit=1&cursor="+cursor, "").Want(t, "the next page", 200)
+		d.liveRequest("GET", "/v1/recharge?limit=1&cursor="+cursor, "").WantError(t, "of the other world", 400, schema.InvalidRequest, "cursor")
+		d.sandboxRequest("GET", "/v1/recharge?limit=1&cursor="+cursor, "").Want(t, "the next page", 200)
 	})
 }

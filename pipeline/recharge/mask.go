@@ -13,30 +13,29 @@ import (
 )
 
 const (
-	// maskEvery is the time between two sweeps for recharges whose number is to be
-	// masked. It is short against 24 hours, the least value of the setting.
-	maskEvery = 10 * time.Minute
-	// maskMost is how many numbers are masked in one transaction: some milliseconds, for
-	// which other changes wait.
-	maskMost = 100
-	// maskPause is the time between two of these transactions. A store with a million
-	// old recharges is masked within a quarter of an hour.
+	// maskInterval is the time between two sweeps. It is short compared with 24 hours, the
+	// minimum of the setting.
+	maskInterval = 10 * time.Minute
+	// maskBatchSize bounds the numbers masked in one transaction, which blocks other
+	// writers for some milliseconds.
+	maskBatchSize = 100
+	// maskPause is the time between two transactions of a sweep. A million old recharges
+	// are masked in a quarter of an hour.
 	maskPause = 50 * time.Millisecond
 )
 
-// settledRows are recharges with a clear number to which nothing is left to do: they are
-// final, no refund is asked for, and no alarm is open. It is the condition of the index
-// recharge_clear.
-const settledRows = "number_digest IS NULL AND due_at IS NULL AND finished_at IS NOT NULL AND (alarm = '' OR resolved_at IS NOT NULL)"
+// maskableRows selects final recharges with a clear number, no requested refund and no
+// open alarm. It is the condition of the index recharge_clear.
+const maskableRows = "number_digest IS NULL AND due_at IS NULL AND finished_at IS NOT NULL AND (alarm = '' OR resolved_at IS NOT NULL)"
 
 const (
-	selectClear = "SELECT id, number FROM recharge WHERE " + settledRows + ` AND finished_at < $1
+	selectClear = "SELECT id, number FROM recharge WHERE " + maskableRows + ` AND finished_at < $1
 		AND (refunded_at IS NULL OR refunded_at < $1) AND (resolved_at IS NULL OR resolved_at < $1)
 	ORDER BY finished_at LIMIT $2`
-	maskRow = "UPDATE recharge SET number = $2, number_digest = $3 WHERE id = $1 AND " + settledRows
+	maskRow = "UPDATE recharge SET number = $2, number_digest = $3 WHERE id = $1 AND " + maskableRows
 )
 
-// clearNumber is a number that is to be masked.
+// clearNumber is a number to mask.
 type clearNumber struct{ id, number string }
 
 func scanNumber(row sqlstore.Scanner) (c clearNumber, err error) {
@@ -44,13 +43,13 @@ func scanNumber(row sqlstore.Scanner) (c clearNumber, err error) {
 	return c, err
 }
 
-// maskOld masks numbers until ctx ends.
-func (s *Service) maskOld(ctx context.Context) {
+// maskLoop masks numbers until ctx ends.
+func (s *Service) maskLoop(ctx context.Context) {
 	for s.MaskAfter > 0 {
-		span := maskEvery
+		span := maskInterval
 		n, err := s.Mask(ctx)
 		s.metrics.masks.Tell(ctx, err)
-		if n == maskMost {
+		if n == maskBatchSize {
 			span = maskPause
 		}
 		if !sleep.For(ctx, span) {
@@ -59,11 +58,11 @@ func (s *Service) maskOld(ctx context.Context) {
 	}
 }
 
-// Mask masks the numbers of up to 100 recharges that are settled, and whose last change
-// was more than MaskAfter ago, in one transaction. It returns how many.
+// MaskNumbers masks the numbers of up to 100 settled recharges whose last change is older
+// than MaskAfter, in one transaction. It returns their number.
 func (s *Service) Mask(ctx context.Context) (n int, err error) {
 	before := s.Now().Add(-s.MaskAfter).UnixMicro()
-	old, err := sqlstore.All(s.DB.View(ctx), scanNumber, selectClear, before, maskMost)
+	old, err := sqlstore.All(s.DB.View(ctx), scanNumber, selectClear, before, maskBatchSize)
 	if err != nil || len(old) == 0 {
 		return 0, err
 	}
@@ -78,8 +77,8 @@ func (s *Service) Mask(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// maskAll masks numbers, and returns how many. It passes over a recharge to which
-// something happened since it was read.
+// maskAll masks numbers and returns how many. It skips recharges that changed since they
+// were read.
 func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error) {
 	for _, c := range old {
 		changed, err := tx.Exec(maskRow, c.id, schema.MaskNumber(c.number), s.numberDigest(c.id, c.number))
@@ -91,13 +90,13 @@ func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error)
 	return n, nil
 }
 
-// numberDigest is what is kept of a number that was masked. The id is in it, so that
-// recharges of one number cannot be told by it.
+// numberDigest returns the digest of a masked number. It includes the id, so that
+// recharges of the same number have different digests.
 func (s *Service) numberDigest(id, number string) []byte {
 	return s.Box.Digest("recharge/number", []byte(id), []byte(number))
 }
 
-// sameNumber says whether a recharge is of a number.
+// sameNumber reports whether a recharge has a number.
 func (s *Service) sameNumber(r *Record, number string) bool {
 	if r.Digest == nil {
 		return r.Number == number
@@ -105,8 +104,8 @@ func (s *Service) sameNumber(r *Record, number string) bool {
 	return bytes.Equal(r.Digest, s.numberDigest(r.ID, number))
 }
 
-// ClearNumber returns the number of a recharge of an owner; "" when there is none, or
-// when it was masked.
+// ClearNumber returns the number of an owner's recharge; "" if there is no such recharge,
+// or if the number is masked.
 func (s *Service) ClearNumber(ctx context.Context, o schema.Owner, id string) (string, error) {
 	r, err := s.Find(ctx, o, id)
 	switch {

@@ -15,21 +15,21 @@ import (
 
 const day = 24 * time.Hour
 
-// mask runs one sweep and demands that it masks so many numbers.
-func (s *stage) mask(want int) {
+// mask runs one sweep and checks the number of masked rows.
+func (s *serviceFixture) mask(want int) {
 	s.t.Helper()
 	if n, err := s.Mask(s.t.Context()); err != nil || n != want {
 		s.t.Fatalf("got %d masked, %v; want %d", n, err, want)
 	}
 }
 
-func TestSettledRechargesAreMaskedInTime(t *testing.T) {
+func TestSettledRechargesAreMasked(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		done := s.do(s.request())
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Failed}) })
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed}) })
 		failed := s.do(s.request())
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
 		pending := s.do(s.request())
 
 		s.clock.Pass(180 * day)
@@ -38,17 +38,17 @@ func TestSettledRechargesAreMaskedInTime(t *testing.T) {
 		s.mask(2)
 		s.mask(0)
 		for _, r := range []Record{done, failed} {
-			if got := s.see(r.ID); got.Number != "XXXXXX2345" || len(got.Digest) != 32 {
+			if got := s.find(r.ID); got.Number != "XXXXXX2345" || len(got.Digest) != 32 {
 				t.Errorf("the %s one: got %q, %x; want it masked", r.State, got.Number, got.Digest)
 			}
 		}
-		if got := s.see(pending.ID); got.Number != "9810012345" || got.Digest != nil {
+		if got := s.find(pending.ID); got.Number != "9810012345" || got.Digest != nil {
 			t.Errorf("the pending one: got %q, %x; want it in clear", got.Number, got.Digest)
 		}
-		if a, b := s.see(done.ID), s.see(failed.ID); bytes.Equal(a.Digest, b.Digest) {
+		if a, b := s.find(done.ID), s.find(failed.ID); bytes.Equal(a.Digest, b.Digest) {
 			t.Error("two recharges of one number have the same digest")
 		}
-		if got := shown(new(s.see(done.ID))); got.Mobile != "XXXXXX2345" || strings.Contains(got.Message, "981001") {
+		if got := replyOf(new(s.find(done.ID))); got.Mobile != "XXXXXX2345" || strings.Contains(got.Message, "981001") {
 			t.Errorf("the reply has %q and %q", got.Mobile, got.Message)
 		}
 		if got := fixture.Figure(t, s.reg, "vayu_recharge_masked_total"); got != 2 {
@@ -57,8 +57,7 @@ func TestSettledRechargesAreMaskedInTime(t *testing.T) {
 	})
 }
 
-// What is under way with a recharge needs its number, and whoever looks into an alarm
-// does.
+// An open recharge or alarm needs the number.
 func TestOpenRechargesAreNotMasked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -71,7 +70,7 @@ func TestOpenRechargesAreNotMasked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
+			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				r := s.reach(schema.RechargeSuccess)
 				s.clock.Pass(200 * day)
 				lately := []any{r.ID}
@@ -89,14 +88,15 @@ func TestOpenRechargesAreNotMasked(t *testing.T) {
 	}
 }
 
-// Events of every state have the number masked. Whoever may read it asks for it.
+// Events of every state have a masked number. A subscription with permission gets the
+// clear one.
 func TestEventsHaveMaskedNumbers(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
 		for _, step := range []Answer{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}} {
-			s.told(r, step)
+			s.sendResult(r, step)
 			if got := s.newest(); got.Mobile != "XXXXXX2345" {
 				t.Errorf("after %s: got %q, want it masked", step.Outcome, got.Mobile)
 			}
@@ -116,9 +116,9 @@ func TestEventsHaveMaskedNumbers(t *testing.T) {
 	})
 }
 
-func TestARepeatedRefIDIsKnownAfterMasking(t *testing.T) {
+func TestReplayAfterMasking(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.request()
 		made := s.do(r)
 		s.clock.Pass(181 * day)
@@ -131,35 +131,35 @@ func TestARepeatedRefIDIsKnownAfterMasking(t *testing.T) {
 			other := r
 			other.Number = number
 			_, _, err := s.Do(t.Context(), other, 0)
-			refusedAs(t, err, schema.DuplicateRefID, "ref_id")
+			wantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		}
 	})
 }
 
-func TestAMaskedRechargeIsNotRefundedOnRequest(t *testing.T) {
+func TestMaskedRechargeCannotBeRefunded(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
 		s.clock.Pass(181 * day)
 		s.mask(1)
-		s.puppet.calls()
+		s.fake.calls()
 		_, err := s.Refund(t.Context(), s.owner, r.ID, "too late", by)
-		refusedAs(t, err, schema.InvalidRequest, "id")
+		wantProblem(t, err, schema.InvalidRequest, "id")
 		// One that was masked between the look and the change.
-		if _, wanted, err := s.want(t.Context(), &r, refundWanted{by: by}, s.calls.Lease(s.lines[0].Line)); wanted || !errors.Is(err, errMasked) {
+		if _, wanted, err := s.requestRefund(t.Context(), &r, refundRequest{by: by}, s.queue.Lease(s.connections[0].Line)); wanted || !errors.Is(err, errMasked) {
 			t.Errorf("got %v, %v; want %v", wanted, err, errMasked)
 		}
-		if got := s.puppet.calls(); len(got) > 0 {
+		if got := s.fake.calls(); len(got) > 0 {
 			t.Errorf("the operator was called: %v", got)
 		}
 	})
 }
 
-// A sweep is one short transaction, and finds its rows along their index.
-func TestASweepIsBounded(t *testing.T) {
+// A sweep is one short transaction, and uses its index.
+func TestMaskingSweepIsBounded(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		for i := range maskMost + 3 {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		for i := range maskBatchSize + 3 {
 			id := "txn_old" + strconv.Itoa(i)
 			sqlstoretest.Exec(t, s.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider,
 					reference, provider_ref, sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at,
@@ -167,17 +167,17 @@ func TestASweepIsBounded(t *testing.T) {
 				VALUES ($1, $2, 'live', $1, 'failed', 'prepaid', '9876543210', '', '', '', '', 100, '', '', '', 0, 0, 0, 'invalid_number', '', '', '', '', '', 0, 0, $3, '')`,
 				id, s.owner.Account, i)
 		}
-		s.mask(maskMost)
+		s.mask(maskBatchSize)
 		s.mask(3)
 		s.mask(0)
 		sqlstoretest.Exec(t, s.DB, "ANALYZE")
-		if plan := sqlstoretest.Plan(t, s.DB, selectClear, 1, maskMost); !strings.Contains(plan, "recharge_clear") {
+		if plan := sqlstoretest.Plan(t, s.DB, selectClear, 1, maskBatchSize); !strings.Contains(plan, "recharge_clear") {
 			t.Errorf("the sweep does not use the index recharge_clear:\n%s", plan)
 		}
 	})
 }
 
-func TestSettingsOfMasking(t *testing.T) {
+func TestMaskingSettings(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[time.Duration]int{0: 0, day: 0, day - 1: 1, -1: 1} {
 		if faults := (Settings{BatchRoom: 1, MaskAfter: after}).Validate(); len(faults) != want {

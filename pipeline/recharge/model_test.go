@@ -15,14 +15,13 @@ import (
 	"vayu/schema"
 )
 
-// checks is how many stories are played on each store, of so many steps on average.
-// More: -rapid.checks=5000, and -rapid.seed=0 for other ones each time.
+// checks is the number of random runs on each store, and steps their average length. For
+// more, use -rapid.checks=5000, and -rapid.seed=0 for other runs each time.
 const checks, steps, seed = "20", "24", "20261120"
 
-// TestTheModel plays random stories with accounts, recharges and a provider that
-// answers, is silent, late or wrong, and compares everything with a model that has
-// one thread and no store.
-func TestTheModel(t *testing.T) {
+// TestModel runs random operations of accounts and a provider that answers, is silent,
+// late or wrong. It compares the service with a model that has one thread and no store.
+func TestModel(t *testing.T) {
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for name, value := range map[string]string{"rapid.checks": checks, "rapid.steps": steps, "rapid.seed": seed, "rapid.nofailfile": "true"} {
@@ -45,14 +44,14 @@ func TestTheModel(t *testing.T) {
 			at, n := store(t), 0
 			rapid.Check(t, func(rt *rapid.T) {
 				n++
-				inBubble(t, func(t *testing.T) { play(t, rt, sqlstoretest.Open(t, at), fmt.Sprintf("house%d", n)) })
+				inBubble(t, func(t *testing.T) { play(t, rt, sqlstoretest.Open(t, at), fmt.Sprintf("provider%d", n)) })
 			})
 		})
 	}
 }
 
-// inBubble runs a story where time passes when nobody is busy. How rapid ends one
-// that has failed is a panic, which goes from the one goroutine to the other.
+// inBubble runs a test with a fake clock. rapid ends a failed run by a panic, which
+// inBubble passes to the calling goroutine.
 func inBubble(t *testing.T, story func(t *testing.T)) {
 	t.Helper()
 	var ended any
@@ -65,7 +64,7 @@ func inBubble(t *testing.T, story func(t *testing.T)) {
 	}
 }
 
-// play is one story, in accounts and with a provider of its own.
+// play is one random run, with accounts and a provider of its own.
 func play(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) {
 	t.Helper()
 	m := newModel(t, rt, db, name)
@@ -80,16 +79,16 @@ func play(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) {
 		"conflict":                m.conflict,
 		"elsewhere":               m.elsewhere,
 		"invalid number":          m.invalidNumber,
-		"pass":                    m.pass,
-		"tell":                    m.tell,
-		"lie":                     m.lie,
+		"pass":                    m.advanceClock,
+		"tell":                    m.sendCallback,
+		"lie":                     m.sendContradiction,
 		"refund":                  m.refund,
 		"restart":                 m.restart,
 	})
 	m.end(rt)
 }
 
-// item is a recharge as the model has it.
+// item is a recharge in the model.
 type item struct {
 	request recharge.Request
 	script  *script
@@ -100,8 +99,8 @@ type item struct {
 	alarm   string
 }
 
-// foresee is what becomes of an item when nobody interferes.
-func (it *item) foresee() schema.RechargeState {
+// expectedState returns the state of an item without callbacks or refunds.
+func (it *item) expectedState() schema.RechargeState {
 	if it.poor || !it.request.Valid {
 		return schema.RechargeFailed
 	}
@@ -123,8 +122,8 @@ func (it *item) foresee() schema.RechargeState {
 	return schema.RechargeSuccess
 }
 
-// drawScript draws what happens to a number: perhaps a submission that does not
-// arrive, and one that does, or cannot.
+// drawScript draws the script of a number: perhaps a submission that does not arrive, and
+// one that does, or cannot.
 func drawScript(rt *rapid.T) *script {
 	s := &script{
 		Good:   rapid.IntRange(0, 3).Draw(rt, "good") > 0,
@@ -134,17 +133,17 @@ func drawScript(rt *rapid.T) *script {
 		Taken:  rapid.IntRange(0, 5).Draw(rt, "taken") == 5,
 		Grants: rapid.Bool().Draw(rt, "grants"),
 	}
-	s.Submits = rapid.SliceOfN(rapid.SampledFrom([]manner{lost, puzzled}), 0, 1).Draw(rt, "submits")
+	s.Submits = rapid.SliceOfN(rapid.SampledFrom([]behaviour{lost, puzzled}), 0, 1).Draw(rt, "submits")
 	if rapid.IntRange(0, 2).Draw(rt, "reached") > 0 {
-		s.Submits = nil // at the first attempt: else most stories would be about lost calls
+		s.Submits = nil // otherwise most runs would be about lost calls
 	}
-	s.Submits = append(s.Submits, rapid.SampledFrom([]manner{answers, answers, pends, slow, silent, hangs, late, unsent}).Draw(rt, "arrival"))
+	s.Submits = append(s.Submits, rapid.SampledFrom([]behaviour{answers, answers, pends, slow, silent, hangs, late, unsent}).Draw(rt, "arrival"))
 	return s
 }
 
 // recharge makes a new recharge.
 func (m *model) recharge(rt *rapid.T) {
-	p := m.purse(rt)
+	p := m.drawWallet(rt)
 	it := &item{script: drawScript(rt)}
 	it.request = recharge.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: m.number(), Valid: true,
@@ -154,21 +153,20 @@ func (m *model) recharge(rt *rapid.T) {
 	m.make(rt, p, it)
 }
 
-// invalidNumber makes one that fails before anybody is asked.
+// invalidNumber makes a recharge that fails before a call.
 func (m *model) invalidNumber(rt *rapid.T) {
-	p := m.purse(rt)
+	p := m.drawWallet(rt)
 	it := &item{script: &script{}, request: recharge.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", Asked: "Airtel", Amount: 10_00,
 	}}
 	m.make(rt, p, it)
 }
 
-// make sends a request that is new, and holds what is answered against what the
-// account can spend.
-func (m *model) make(rt *rapid.T, p *purse, it *item) {
+// make sends a new request, and compares the answer with the account's balance.
+func (m *model) make(rt *rapid.T, p *walletModel, it *item) {
 	it.poor = it.request.Valid && p.available() < it.request.Amount
-	it.want = it.foresee()
-	m.house.expect(it.request.Number, it.script)
+	it.want = it.expectedState()
+	m.provider.setScript(it.request.Number, it.script)
 	rec, replayed, err := m.service.Do(m.ctx, it.request, wait(rt))
 	if err != nil || replayed {
 		rt.Fatalf("Do(%+v): %v, replayed %v, want a new recharge", it.request, err, replayed)
@@ -190,23 +188,23 @@ func (m *model) wantFailed(rt *rapid.T, rec *recharge.Record, code schema.Code) 
 	}
 }
 
-// wait is how long a client waits.
+// wait draws how long a client waits.
 func wait(rt *rapid.T) time.Duration {
 	return rapid.SampledFrom([]time.Duration{0, 800 * time.Millisecond, 10 * time.Second}).Draw(rt, "wait")
 }
 
-// again sends a request a second time: it is replayed, and nothing happens.
+// again repeats a request: it is replayed, without any effect.
 func (m *model) again(rt *rapid.T) {
-	it := m.item(rt)
+	it := m.drawItem(rt)
 	rec, replayed, err := m.service.Do(m.ctx, it.request, wait(rt))
 	if err != nil || !replayed || rec.ID != it.id {
 		rt.Fatalf("Do(%+v) once more: %s, replayed %v, %v, want %s replayed", it.request, rec.ID, replayed, err, it.id)
 	}
 }
 
-// conflict sends something else under a reference that is used.
+// conflict sends another request under a used reference.
 func (m *model) conflict(rt *rapid.T) {
-	r := m.item(rt).request
+	r := m.drawItem(rt).request
 	switch rapid.IntRange(0, 2).Draw(rt, "what") {
 	case 0:
 		r.Amount++
@@ -223,8 +221,8 @@ func (m *model) conflict(rt *rapid.T) {
 
 // elsewhere uses the reference of one account in another, where it is new.
 func (m *model) elsewhere(rt *rapid.T) {
-	from := m.item(rt)
-	for _, p := range m.purses {
+	from := m.drawItem(rt)
+	for _, p := range m.wallets {
 		if p.find(from.request.RefID) != nil {
 			continue
 		}

@@ -1,8 +1,8 @@
-// Package recharge tops up mobiles and DTH boxes. Money moves once, whatever
-// operators do: they time out, answer late, twice or wrongly. A recharge is on disk
-// with its amount set aside before an operator hears of it, is asked about before it
-// is ever sent again, and changes its state by compare-and-set together with its
-// postings, its event and its row of the audit log.
+// Package recharge tops up mobiles and DTH boxes. Money moves exactly once, although
+// operators time out, or answer late, twice or wrongly. A recharge and its reserved amount
+// are durable before an operator is called. A status enquiry precedes each resend. A state
+// changes by compare-and-set, in one transaction with its postings, its event and its
+// audit row.
 package recharge
 
 import (
@@ -21,17 +21,17 @@ import (
 	"vayu/schema"
 )
 
-// Config is what a Service is made of.
+// Config configures a [Service].
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Box // seals cursors
+	Box    *encryption.Box // encrypts cursors
 	Events Events
-	// Connections are the providers of both worlds.
+	// Connections are the providers of all worlds.
 	Connections []Connection
-	// BatchShare is how many records of batches may be under way at once.
+	// BatchShare is the maximum number of batch items in flight.
 	BatchShare int
-	// MaskAfter is how long after the last change of a settled recharge its number is
-	// masked; 0 for never.
+	// MaskAfter is the time after the last change of a settled recharge at which its
+	// number is masked; 0 disables masking.
 	MaskAfter time.Duration
 	Log       *slog.Logger          // nil for none
 	Trace     *tracing.Tracer       // nil for none
@@ -40,41 +40,41 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Events takes events to be told to an account's webhooks, in the transaction of
-// the change that they are about.
+// Events stores events for an account's webhooks, in the transaction of the change that
+// they describe.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Service carries out recharges. Handlers may be called once its store is ready;
-// what is pending moves on while it runs.
+// Service carries out recharges. Its handlers may be called once the store is ready. Run
+// advances the pending recharges.
 type Service struct {
 	Config
 
-	metrics *metrics
-	lines   []*line
-	calls   *upstream.Lines[Record]
-	waits   *upstream.Waiters[settled] // by id of the recharge
+	metrics     *metrics
+	connections []*connection
+	queue       *upstream.Lines[Record]
+	waiters     *upstream.Waiters[result] // by id of the recharge
 }
 
-// New returns a service in which nothing moves until Run. It fails when a metric is
-// registered already, two connections have one name, or one has no
-// operator, no timeout or no room for a call.
+// New returns a service that is idle until Run. It fails if a metric is registered
+// already, or if two connections have the same name. It also fails if a connection has no
+// operator, no timeout or no concurrency.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	now := c.Now
-	c.Now = func() time.Time { return now().Round(0) } // leases end by the clock of the store, also when the machine was suspended
+	c.Now = func() time.Time { return now().Round(0) } // wall clock, as in the store: the monotonic one stops during a suspend
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, waits: upstream.NewWaiters[settled]()}
+	s := &Service{Config: c, waiters: upstream.NewWaiters[result]()}
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
 	}
-	s.calls = upstream.New(upstream.Config[Record]{
+	s.queue = upstream.New(upstream.Config[Record]{
 		DB: c.DB, Table: table, Claims: s.metrics.claims,
 		Claimed: func() { failpoint.Point(failpoint.RechargeClaimed) }, Log: c.Log, Now: c.Now,
 	})
@@ -86,34 +86,34 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// table is where recharges wait for their turn.
+// table is the work queue of recharges.
 var table = upstream.Table[Record]{Name: "recharge", Columns: columns, Scan: scanRecord}
 
-// Request is one recharge as it is asked for: its fields are checked, and no store or
-// provider was asked yet.
+// Request is the request for one recharge. Its fields are validated; neither store nor
+// provider was consulted yet.
 type Request struct {
 	Owner  schema.Owner
 	RefID  string
 	Type   schema.RechargeType
-	Number string // ten digits, or the id of a DTH subscriber; as it came when it is not Valid
-	Valid  bool   // false: it cannot be anybody's, and the recharge fails with invalid_number
+	Number string // ten digits, or the id of a DTH subscriber; unchanged if it is not Valid
+	Valid  bool   // false: no possible number; the recharge fails with invalid_number
 	Asked  string // canonical name of the operator; empty for auto
 	Amount schema.Paise
 	By     httpapi.Who
-	// Patient is that whoever asks waits as long as he says, also when the operator is
-	// not asked again before that: he may speak by himself.
+	// WaitFull makes the request wait its full time, even if no enquiry is due before: a
+	// callback may arrive.
 	Patient bool
-	// Item is what it is of a batch; nil for none.
+	// Item is the batch item that the recharge belongs to; nil if there is none.
 	Item *Place
 }
 
-// Place is a record of a batch.
+// BatchItem identifies a record of a batch.
 type Place struct {
 	Batch string
 	Index int
 }
 
-// Record is a recharge as it is in the store.
+// Record is a stored recharge.
 type Record struct {
 	ID           string
 	Owner        schema.Owner
@@ -121,7 +121,7 @@ type Record struct {
 	State        schema.RechargeState
 	Type         schema.RechargeType
 	Number       string // masked when Digest is not nil
-	Digest       []byte // keyed hash of the number, from when it was masked
+	Digest       []byte // keyed hash of the number, once it is masked
 	Asked        string
 	Operator     string
 	Circle       string
@@ -131,7 +131,7 @@ type Record struct {
 	Reference    string
 	ProviderRef  string
 	Sent         bool
-	SentAt       time.Time // when it was sent the last time or, until that call has ended, can be at the latest; zero for never
+	SentAt       time.Time // when it was last sent or, during that call, the latest possible time; zero for never
 	Tries        int
 	ToldPending  bool
 	ErrorCode    schema.Code
@@ -139,7 +139,7 @@ type Record struct {
 	Alarm        string
 	RefundID     string
 	RefundReason string
-	Batch        Place // Batch is "" for none
+	Batch        Place // zero if there is none
 	CreatedAt    time.Time
 	FinishedAt   time.Time // zero while pending
 	RefundedAt   time.Time // zero unless refunded

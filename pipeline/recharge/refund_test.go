@@ -20,18 +20,18 @@ import (
 
 var by = httpapi.Who{Key: "key_2", Request: "req_2", Client: "192.0.2.2"}
 
-func TestARefundIsAskedFor(t *testing.T) {
+func TestRefundIsGranted(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
-		s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Reversed, Reason: "theirs"}) })
+		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed, Reason: "theirs"}) })
 		got, err := s.Refund(t.Context(), s.owner, r.ID, "a wrong number", by)
 		if err != nil || got.State != schema.RechargeRefunded || got.RefundReason != "a wrong number" || !strings.HasPrefix(got.RefundID, "rfd_") {
 			t.Fatalf("got %+v, %v", got, err)
 		}
-		s.puppet.calls()
+		s.fake.calls()
 		again, err := s.Refund(t.Context(), s.owner, r.ID, "once more", by)
-		if diff := cmp.Diff(got, again); diff != "" || err != nil || len(s.puppet.calls()) != 0 {
+		if diff := cmp.Diff(got, again); diff != "" || err != nil || len(s.fake.calls()) != 0 {
 			t.Errorf("once more: %v, %s", err, diff)
 		}
 		if diff := cmp.Diff([]string{"recharge.create key_1", "recharge.success operator", "recharge.refund key_2", "recharge.refunded operator"}, s.audited()); diff != "" {
@@ -44,33 +44,33 @@ func TestARefundIsAskedFor(t *testing.T) {
 	})
 }
 
-// A refund without an answer is asked for again, until there is one: each time after
-// it was asked whether the recharge stands.
-func TestARefundThatIsWantedIsAskedForAgain(t *testing.T) {
+// A refund without an answer is requested again until there is one, each time after a
+// status enquiry.
+func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(Order) (Answer, error){
-		"pending": says(Answer{Outcome: Pending}), "error": fails(errLost), "not sent": fails(ErrNotSent), "still carried out": says(Answer{Outcome: Succeeded}),
+		"pending": answers(Answer{Outcome: Pending}), "error": fails(errLost), "not sent": fails(ErrNotSent), "still carried out": answers(Answer{Outcome: Succeeded}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
+			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				r := s.reach(schema.RechargeSuccess)
-				s.puppet.set(func() { s.puppet.reverse = say })
+				s.fake.set(func() { s.fake.reverse = say })
 				got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
-				if err != nil || got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) != firstPause {
+				if err != nil || got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) != minBackoff {
 					t.Fatalf("got %+v, %v, due in %s", got, err, s.dueIn(r.ID))
 				}
-				s.puppet.calls()
-				if again, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || again.RefundID != got.RefundID || len(s.puppet.calls()) != 0 {
+				s.fake.calls()
+				if again, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || again.RefundID != got.RefundID || len(s.fake.calls()) != 0 {
 					t.Errorf("again: %+v, %v", again, err)
 				}
-				s.turn(firstPause)
-				s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Reversed}) })
-				s.turn(2 * firstPause)
-				if diff := cmp.Diff([]string{"enquire Airtel", "reverse Airtel", "enquire Airtel", "reverse Airtel"}, s.puppet.calls()); diff != "" {
+				s.advance(minBackoff)
+				s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed}) })
+				s.advance(2 * minBackoff)
+				if diff := cmp.Diff([]string{"enquire Airtel", "reverse Airtel", "enquire Airtel", "reverse Airtel"}, s.fake.calls()); diff != "" {
 					t.Error(diff)
 				}
-				if got := s.see(r.ID); got.State != schema.RechargeRefunded {
+				if got := s.find(r.ID); got.State != schema.RechargeRefunded {
 					t.Errorf("it is %s", got.State)
 				}
 				s.balance(1000_00, 0)
@@ -79,25 +79,25 @@ func TestARefundThatIsWantedIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestARefundThatIsRefusedIsAsIfNobodyHadAsked(t *testing.T) {
+func TestRefusedRefundIsWithdrawn(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
-		s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Failed}) })
+		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Failed}) })
 		for range 2 {
 			_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
-			refusedAs(t, err, schema.InvalidRequest, "id")
-			if diff := cmp.Diff(r, s.see(r.ID)); diff != "" {
+			wantProblem(t, err, schema.InvalidRequest, "id")
+			if diff := cmp.Diff(r, s.find(r.ID)); diff != "" {
 				t.Errorf("it has changed: %s", diff)
 			}
 		}
-		s.puppet.set(func() { s.puppet.reverse = fails(errLost) })
+		s.fake.set(func() { s.fake.reverse = fails(errLost) })
 		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil {
 			t.Fatal(err)
 		}
-		s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Failed}) })
-		s.turn(firstPause)
-		if diff := cmp.Diff(r, s.see(r.ID), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Tries" }, cmp.Ignore())); diff != "" {
+		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Failed}) })
+		s.advance(minBackoff)
+		if diff := cmp.Diff(r, s.find(r.ID), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Tries" }, cmp.Ignore())); diff != "" {
 			t.Errorf("it has changed: %s", diff)
 		}
 		if got := s.audited(); got[len(got)-1] != "recharge.refund_refused operator" {
@@ -107,146 +107,144 @@ func TestARefundThatIsRefusedIsAsIfNobodyHadAsked(t *testing.T) {
 	})
 }
 
-// A refund whose answer was lost may have been granted: that the provider refuses to
-// do it again is no word on that.
-func TestARefundWhoseAnswerWasLostIsAskedAbout(t *testing.T) {
+// A refund whose answer was lost may have been granted. A later refusal does not prove the
+// contrary.
+func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		stands []Answer // what it says of the recharge, one enquiry after the other
-		want   schema.RechargeState
-		heard  []string
+		stands   []Answer // what it says of the recharge, one enquiry after the other
+		want     schema.RechargeState
+		received []string
 	}{
 		"granted":               {[]Answer{{Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
 		"granted at last":       {[]Answer{{Outcome: Succeeded}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
 		"refused":               {[]Answer{{Outcome: Succeeded}, {Outcome: Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
-		"nobody knows":          {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"not known":             {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
 		"not known afterwards":  {[]Answer{{Outcome: Succeeded}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
 		"said to be failed":     {[]Answer{{Outcome: Failed}, {Outcome: Failed}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
 		"it does not look well": {[]Answer{{Outcome: 99}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
+			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				r := s.reach(schema.RechargeSuccess)
-				s.puppet.set(func() { s.puppet.reverse = fails(errLost) })
+				s.fake.set(func() { s.fake.reverse = fails(errLost) })
 				if got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || got.RefundID == "" {
 					t.Fatalf("got %+v, %v", got, err)
 				}
 				said := c.stands
-				s.puppet.set(func() {
-					s.puppet.reverse = says(Answer{Outcome: Failed}) // there is nothing left to take back
-					s.puppet.enquire = func(Order) (Answer, error) {
+				s.fake.set(func() {
+					s.fake.reverse = answers(Answer{Outcome: Failed}) // there is nothing left to take back
+					s.fake.enquire = func(Order) (Answer, error) {
 						a := said[0]
 						said = said[1:]
 						return a, nil
 					}
 				})
-				s.puppet.calls()
+				s.fake.calls()
 				for len(said) > 0 {
-					if got := s.see(r.ID); got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) <= 0 {
+					if got := s.find(r.ID); got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) <= 0 {
 						t.Fatalf("it is %s with the refund %q, due in %s", got.State, got.RefundID, s.dueIn(r.ID))
 					}
-					s.turn(longestPause)
+					s.advance(maxBackoff)
 				}
-				if got := s.see(r.ID); got.State != c.want || (got.RefundID == "") != (c.want == schema.RechargeSuccess) {
+				if got := s.find(r.ID); got.State != c.want || (got.RefundID == "") != (c.want == schema.RechargeSuccess) {
 					t.Errorf("it is %s with the refund %q", got.State, got.RefundID)
 				}
-				if diff := cmp.Diff(strings.Join(c.heard, " Airtel ")+" Airtel", strings.Join(s.puppet.calls(), " ")); diff != "" {
+				if diff := cmp.Diff(strings.Join(c.received, " Airtel ")+" Airtel", strings.Join(s.fake.calls(), " ")); diff != "" {
 					t.Error(diff)
 				}
-				s.puppet.set(func() { s.puppet.enquire = nil })
-				s.turn(0) // when it is refused, it is asked whether there is something to look for
+				s.fake.set(func() { s.fake.enquire = nil })
+				s.advance(0) // an enquiry follows the refusal
 			})
 		})
 	}
 }
 
-// That a refund is refused counts for whoever has the lease: somebody else may have
-// been granted it since.
-func TestARefusalWithoutALeaseIsNone(t *testing.T) {
+// A refusal only counts with the lease: another holder may have been granted the refund.
+func TestRefusalNeedsTheLease(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
-		s.puppet.set(func() { s.puppet.reverse = fails(errLost) })
+		s.fake.set(func() { s.fake.reverse = fails(errLost) })
 		r, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := word{Answer: Answer{Outcome: Failed}, call: reverse, reference: r.Reference, asked: s.Now(), by: actor}
-		out, err := s.settle(t.Context(), &r, &w, upstream.Lease{Token: "of somebody else", Until: noon.Add(time.Hour)})
-		if got := s.see(r.ID); err != nil || out.verdict != rest || got.RefundID != r.RefundID || s.dueIn(r.ID) != firstPause {
+		w := providerResult{Answer: Answer{Outcome: Failed}, call: callReverse, reference: r.Reference, calledAt: s.Now(), by: actor}
+		out, err := s.settle(t.Context(), &r, &w, upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
+		if got := s.find(r.ID); err != nil || out.transition != noop || got.RefundID != r.RefundID || s.dueIn(r.ID) != minBackoff {
 			t.Errorf("got %+v, %v; it is %+v, due in %s", out, err, got, s.dueIn(r.ID))
 		}
 	})
 }
 
-// A provider that wants to be asked again about what is final is, also when he has
-// refused a refund meanwhile.
-func TestARefundThatIsRefusedForgetsNoLook(t *testing.T) {
+// A requested enquiry about a final recharge is made even after a refused refund.
+func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() {
-			s.puppet.submit = says(Answer{Outcome: Succeeded, Again: time.Hour})
-			s.puppet.reverse = says(Answer{Outcome: Failed})
-			s.puppet.enquire = says(Answer{Outcome: Succeeded, Again: time.Hour})
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() {
+			s.fake.submit = answers(Answer{Outcome: Succeeded, Again: time.Hour})
+			s.fake.reverse = answers(Answer{Outcome: Failed})
+			s.fake.enquire = answers(Answer{Outcome: Succeeded, Again: time.Hour})
 		})
 		r := s.do(s.request())
 		_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
-		refusedAs(t, err, schema.InvalidRequest, "id")
-		s.puppet.calls()
-		s.turn(0)
-		if diff := cmp.Diff([]string{"enquire Airtel"}, s.puppet.calls()); diff != "" || s.dueIn(r.ID) != time.Hour {
-			t.Errorf("it is due in %s, and the provider heard %s", s.dueIn(r.ID), diff)
+		wantProblem(t, err, schema.InvalidRequest, "id")
+		s.fake.calls()
+		s.advance(0)
+		if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" || s.dueIn(r.ID) != time.Hour {
+			t.Errorf("it is due in %s, and the provider received %s", s.dueIn(r.ID), diff)
 		}
-		s.puppet.set(func() { s.puppet.enquire = says(Answer{Outcome: Reversed}) })
-		s.turn(time.Hour)
-		if got := s.see(r.ID); got.State != schema.RechargeRefunded {
+		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Reversed}) })
+		s.advance(time.Hour)
+		if got := s.find(r.ID); got.State != schema.RechargeRefunded {
 			t.Errorf("it is %s", got.State)
 		}
-		s.puppet.set(func() { s.puppet.enquire = says(Answer{Outcome: Succeeded}) })
-		other := s.reach(schema.RechargeSuccess) // nobody wants to be asked about this one
+		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Succeeded}) })
+		other := s.reach(schema.RechargeSuccess) // no enquiry is requested about this one
 		_, err = s.Refund(t.Context(), s.owner, other.ID, "not wanted", by)
-		refusedAs(t, err, schema.InvalidRequest, "id")
-		s.turn(0)
-		s.puppet.calls()
-		s.turn(24 * time.Hour)
-		if got := s.puppet.calls(); len(got) != 0 {
-			t.Errorf("afterwards it heard %q", got)
+		wantProblem(t, err, schema.InvalidRequest, "id")
+		s.advance(0)
+		s.fake.calls()
+		s.advance(24 * time.Hour)
+		if got := s.fake.calls(); len(got) != 0 {
+			t.Errorf("afterwards it received %q", got)
 		}
 		s.balance(900_00, 0)
 	})
 }
 
-func TestNotEverythingCanBeRefunded(t *testing.T) {
+func TestRefundableStates(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for state, word := range map[schema.RechargeState]string{schema.RechargePending: "pending", schema.RechargeFailed: "failed"} {
 			_, err := s.Refund(t.Context(), s.owner, s.reach(state).ID, "", by)
-			if p := refusedAs(t, err, schema.InvalidRequest, "id"); !strings.Contains(p.Message, word) {
+			if p := wantProblem(t, err, schema.InvalidRequest, "id"); !strings.Contains(p.Message, word) {
 				t.Errorf("%s: %q", state, p.Message)
 			}
 		}
 		r := s.reach(schema.RechargeSuccess)
 		_, err := s.Refund(t.Context(), schema.Owner{Account: s.owner.Account, World: schema.Sandbox}, r.ID, "", by)
-		refusedAs(t, err, schema.NotFound, "")
+		wantProblem(t, err, schema.NotFound, "")
 		_, err = s.Refund(t.Context(), s.owner, "txn_none", "", by)
-		refusedAs(t, err, schema.NotFound, "")
-		s.lines[0].Reverser = nil
+		wantProblem(t, err, schema.NotFound, "")
+		s.connections[0].Reverser = nil
 		_, err = s.Refund(t.Context(), s.owner, r.ID, "", by)
-		refusedAs(t, err, schema.Forbidden, "")
-		if diff := cmp.Diff(r, s.see(r.ID)); diff != "" {
+		wantProblem(t, err, schema.Forbidden, "")
+		if diff := cmp.Diff(r, s.find(r.ID)); diff != "" {
 			t.Errorf("it has changed: %s", diff)
 		}
 	})
 }
 
-// Asked for many times at once, it is asked of the provider once, and given once.
-func TestARefundIsAskedForAtOnce(t *testing.T) {
+// Concurrent refund requests reach the provider once and have one effect.
+func TestConcurrentRefundsHaveOneEffect(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
-		s.puppet.calls()
-		s.puppet.set(func() { s.puppet.reverse = says(Answer{Outcome: Reversed}) })
+		s.fake.calls()
+		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed}) })
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
@@ -256,11 +254,11 @@ func TestARefundIsAskedForAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.calls.Wait()
-		s.puppet.set(func() { s.puppet.enquire = nil })
-		s.turn(0) // who was first may have found all slots with those who were not
-		heard := slices.DeleteFunc(s.puppet.calls(), func(call string) bool { return call == "enquire Airtel" })
-		if diff := cmp.Diff([]string{"reverse Airtel"}, heard); diff != "" {
+		s.queue.Wait()
+		s.fake.set(func() { s.fake.enquire = nil })
+		s.advance(0) // who was first may have found all slots with those who were not
+		received := slices.DeleteFunc(s.fake.calls(), func(call string) bool { return call == "enquire Airtel" })
+		if diff := cmp.Diff([]string{"reverse Airtel"}, received); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff([]string{"recharge.completed", "recharge.refunded"}, s.events()); diff != "" {
@@ -270,12 +268,12 @@ func TestARefundIsAskedForAtOnce(t *testing.T) {
 	})
 }
 
-// A number that belongs to another operator goes on there once, as another order.
-func TestAPortedNumberGoesOnWithItsOperator(t *testing.T) {
+// A ported number is redirected to its operator once, as another order.
+func TestPortedNumberIsRedirectedOnce(t *testing.T) {
 	t.Parallel()
-	for name, second := range map[string]func(p *puppet) []Connection{
-		"of the same provider": func(*puppet) []Connection { return nil },
-		"of another": func(p *puppet) []Connection {
+	for name, second := range map[string]func(p *fakeProvider) []Connection{
+		"of the same provider": func(*fakeProvider) []Connection { return nil },
+		"of another": func(p *fakeProvider) []Connection {
 			c := p.connection()
 			c.Name, c.Operators = "second", []string{"Jio"}
 			return []Connection{c}
@@ -288,25 +286,25 @@ func TestAPortedNumberGoesOnWithItsOperator(t *testing.T) {
 	}
 }
 
-func portedNumber(t *testing.T, db *sqlstore.DB, second func(*puppet) []Connection) {
+func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Connection) {
 	t.Helper()
-	other := &puppet{}
+	other := &fakeProvider{}
 	more := second(other)
-	s := newStage(t, db, more...)
-	provider, looked := "puppet", false
+	s := newServiceFixture(t, db, more...)
+	provider, looked := "fake", false
 	if more != nil {
 		provider = "second"
-		s.lines[0].Operators = []string{"Airtel"}
+		s.connections[0].Operators = []string{"Airtel"}
 	}
-	s.puppet.set(func() {
-		s.puppet.detect = func(string) (Subscriber, error) {
+	s.fake.set(func() {
+		s.fake.detect = func(string) (Subscriber, error) {
 			if !looked {
 				looked = true
 				return Subscriber{}, errLost // then the series says who it was
 			}
 			return Subscriber{"Jio", "Mumbai"}, nil
 		}
-		s.puppet.submit = func(o Order) (Answer, error) {
+		s.fake.submit = func(o Order) (Answer, error) {
 			if o.Operator != "Jio" {
 				return Answer{Outcome: NotSubscriber}, nil
 			}
@@ -316,35 +314,34 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*puppet) []Connecti
 	q := s.request()
 	q.Asked = ""
 	got, _, err := s.Do(t.Context(), q, time.Minute)
-	s.calls.Wait()
+	s.queue.Wait()
 	if err != nil || got.State != schema.RechargeSuccess || got.Operator != "Jio" || got.Circle != "Mumbai" || got.Detection != sourceLookup ||
 		got.Provider != provider || got.Reference != got.ID+"-2" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	if got := s.figure("vayu_recharge_redetections_total"); got != 1 {
+	if got := s.metric("vayu_recharge_redetections_total"); got != 1 {
 		t.Errorf("%v redetections are counted", got)
 	}
-	for _, l := range s.lines {
+	for _, l := range s.connections {
 		if got := l.Slots(); got.Busy != 0 || got.Batches != 0 {
 			t.Errorf("%s has slots taken: %+v", l.Name, got)
 		}
 	}
 	// What is said now of the first order contradicts itself.
 	for range 2 {
-		late, err := s.Settle(t.Context(), schema.Live, "puppet", got.ID, Answer{Outcome: Succeeded}, "test")
+		late, err := s.Settle(t.Context(), schema.Live, "fake", got.ID, Answer{Outcome: Succeeded}, "test")
 		if err != nil || late.State != schema.RechargeSuccess || late.Alarm != alarmLateSuccess {
 			t.Errorf("got %+v, %v", late, err)
 		}
 	}
-	if _, err := s.Settle(t.Context(), schema.Live, "puppet", got.ID, Answer{Outcome: Failed}, "test"); err != nil {
+	if _, err := s.Settle(t.Context(), schema.Live, "fake", got.ID, Answer{Outcome: Failed}, "test"); err != nil {
 		t.Error(err)
 	}
 	s.balance(900_00, 0)
 }
 
-// When it cannot be looked up whose a number is, it is not said to be nobody's: it is
-// looked up again, at the next look or when the provider tells of it once more.
-func TestANumberThatCannotBeLookedUpWaits(t *testing.T) {
+// A failed lookup does not fail the recharge. It is repeated at the next poll or callback.
+func TestFailedLookupIsRepeated(t *testing.T) {
 	t.Parallel()
 	for name, detect := range map[string]func(string) (Subscriber, error){
 		"error":    func(string) (Subscriber, error) { return Subscriber{}, errLost },
@@ -354,35 +351,35 @@ func TestANumberThatCannotBeLookedUpWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
+			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				alien := Answer{Outcome: NotSubscriber}
-				s.puppet.set(func() {
-					s.puppet.detect, s.puppet.enquire = detect, says(alien)
-					s.puppet.submit = func(Order) (Answer, error) {
-						s.puppet.set(func() { s.puppet.away = detect == nil })
+				s.fake.set(func() {
+					s.fake.detect, s.fake.enquire = detect, answers(alien)
+					s.fake.submit = func(Order) (Answer, error) {
+						s.fake.set(func() { s.fake.away = detect == nil })
 						return alien, nil
 					}
 				})
 				q := s.request()
 				q.Asked = ""
 				r := s.do(q) // the series knows whose it was
-				if r.State != schema.RechargePending || r.Operator != "Airtel" || s.dueIn(r.ID) != firstPause {
+				if r.State != schema.RechargePending || r.Operator != "Airtel" || s.dueIn(r.ID) != minBackoff {
 					t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
 				}
-				if got := s.told(r, alien); got.State != schema.RechargePending || s.dueIn(r.ID) != firstPause {
-					t.Errorf("told by himself: %+v, due in %s", got, s.dueIn(r.ID))
+				if got := s.sendResult(r, alien); got.State != schema.RechargePending || s.dueIn(r.ID) != minBackoff {
+					t.Errorf("after a callback: %+v, due in %s", got, s.dueIn(r.ID))
 				}
-				s.puppet.calls()
-				s.puppet.set(func() {
-					s.puppet.away = false
-					s.puppet.detect = func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
-					s.puppet.submit = nil
+				s.fake.calls()
+				s.fake.set(func() {
+					s.fake.away = false
+					s.fake.detect = func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
+					s.fake.submit = nil
 				})
-				s.turn(firstPause)
-				if diff := cmp.Diff([]string{"enquire Airtel", "detect", "submit Jio"}, s.puppet.calls()); diff != "" {
+				s.advance(minBackoff)
+				if diff := cmp.Diff([]string{"enquire Airtel", "detect", "submit Jio"}, s.fake.calls()); diff != "" {
 					t.Error(diff)
 				}
-				if got := s.see(r.ID); got.State != schema.RechargeSuccess || got.Operator != "Jio" {
+				if got := s.find(r.ID); got.State != schema.RechargeSuccess || got.Operator != "Jio" {
 					t.Errorf("got %+v", got)
 				}
 				s.balance(900_00, 0)
@@ -391,31 +388,31 @@ func TestANumberThatCannotBeLookedUpWaits(t *testing.T) {
 	}
 }
 
-// Nothing goes on a second time, or where the client named the operator, or where
-// nobody knows better.
-func TestANumberOfNobodyElseHasFailed(t *testing.T) {
+// There is no second redirect, no redirect if the client named the operator, and none
+// without another operator.
+func TestNoRedirectWithoutOtherOperator(t *testing.T) {
 	t.Parallel()
 	jio := func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
 	for name, c := range map[string]struct {
-		asked  string
-		detect func(string) (Subscriber, error)
-		heard  []string
+		requested string
+		detect    func(string) (Subscriber, error)
+		received  []string
 	}{
 		"named":        {"Airtel", jio, []string{"submit Airtel"}},
 		"the same":     {"", jio, []string{"detect", "submit Jio", "detect"}},
-		"nobody knows": {"", nil, []string{"detect", "submit Airtel", "detect"}},
+		"not known":    {"", nil, []string{"detect", "submit Airtel", "detect"}},
 		"not for that": {"", func(string) (Subscriber, error) { return Subscriber{}, fmt.Errorf("plans only: %w", ErrNoDetection) }, []string{"detect", "submit Airtel", "detect"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachStage(t, func(t *testing.T, s *stage) {
-				s.puppet.set(func() { s.puppet.detect, s.puppet.submit = c.detect, says(Answer{Outcome: NotSubscriber}) })
+			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+				s.fake.set(func() { s.fake.detect, s.fake.submit = c.detect, answers(Answer{Outcome: NotSubscriber}) })
 				q := s.request()
-				q.Asked = c.asked
+				q.Asked = c.requested
 				if r := s.do(q); r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber {
 					t.Errorf("got %+v", r)
 				}
-				if diff := cmp.Diff(c.heard, s.puppet.calls()); diff != "" {
+				if diff := cmp.Diff(c.received, s.fake.calls()); diff != "" {
 					t.Error(diff)
 				}
 				s.balance(1000_00, 0)
@@ -424,11 +421,11 @@ func TestANumberOfNobodyElseHasFailed(t *testing.T) {
 	}
 	t.Run("a second time", func(t *testing.T) {
 		t.Parallel()
-		eachStage(t, func(t *testing.T, s *stage) {
+		eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 			n := 0
-			s.puppet.set(func() {
-				s.puppet.submit = says(Answer{Outcome: NotSubscriber})
-				s.puppet.detect = func(string) (Subscriber, error) {
+			s.fake.set(func() {
+				s.fake.submit = answers(Answer{Outcome: NotSubscriber})
+				s.fake.detect = func(string) (Subscriber, error) {
 					n++
 					return Subscriber{Operator: [...]string{"Airtel", "Jio", "Vi"}[n-1]}, nil
 				}
@@ -438,7 +435,7 @@ func TestANumberOfNobodyElseHasFailed(t *testing.T) {
 			if r := s.do(q); r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber || r.Operator != "Jio" {
 				t.Errorf("got %+v", r)
 			}
-			if diff := cmp.Diff([]string{"detect", "submit Airtel", "detect", "submit Jio"}, s.puppet.calls()); diff != "" {
+			if diff := cmp.Diff([]string{"detect", "submit Airtel", "detect", "submit Jio"}, s.fake.calls()); diff != "" {
 				t.Error(diff)
 			}
 		})

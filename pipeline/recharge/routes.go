@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Routes are the endpoints about recharges, but for those about batches, and for callbacks.
+// Routes returns the endpoints of recharges, except those of batches and callbacks.
 func (s *Service) Routes() []httpapi.Route {
 	const (
 		write = string(schema.RechargeWrite)

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// countEvery is the time between two counts of what is pending.
-const countEvery = time.Minute
+// countInterval is the interval between two counts of pending recharges.
+const countInterval = time.Minute
 
-// Run sends what is due, enquires about what is pending, and asks for refunds that
-// were wanted, and masks the numbers of old recharges, until ctx ends; then it waits for the calls that are under way. What
-// is not recorded by then is leased in the store, and asked about later.
+// Run makes the calls that are due and masks the numbers of old recharges until ctx ends.
+// Then it waits for the calls in flight. Calls whose results are not recorded by then keep
+// their leases, and are followed by an enquiry later.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
 		return nil //nolint:nilerr // it ended before there was anything to do
 	}
-	s.metrics.counts.Tell(ctx, s.warnOfStranded(ctx))
+	s.metrics.counts.Tell(ctx, s.warnStranded(ctx))
 	var loops sync.WaitGroup
-	loops.Go(func() { s.watchPending(ctx) })
-	loops.Go(func() { s.maskOld(ctx) })
-	s.calls.Run(ctx)
+	loops.Go(func() { s.countPendingLoop(ctx) })
+	loops.Go(func() { s.maskLoop(ctx) })
+	s.queue.Run(ctx)
 	loops.Wait()
 	return nil
 }
 
-// Attend is Run for an instance that takes requests and leaves what becomes due later
-// to the others: it makes the calls that its own requests begin.
+// RunWithoutPolling is Run for an instance that only makes the calls of its own requests.
+// Other instances poll for the rest.
 func (s *Service) Attend(ctx context.Context) error {
-	s.calls.Attend(ctx)
+	s.queue.Attend(ctx)
 	return nil
 }

@@ -18,63 +18,63 @@ import (
 	"vayu/schema"
 )
 
-// A process that is killed leaves leases. The next on the same store asks what has
-// become of the orders before it sends anything.
-func TestAfterAKillItIsAskedBeforeItIsSent(t *testing.T) {
+// A killed process leaves leases. The next process on the store enquires before it sends
+// anything.
+func TestEnquiryBeforeResendAfterKill(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		dead := make(chan struct{})
-		s.puppet.set(func() { s.puppet.submit = func(Order) (Answer, error) { <-dead; return Answer{}, errLost } })
+		s.fake.set(func() { s.fake.submit = func(Order) (Answer, error) { <-dead; return Answer{}, errLost } })
 		killed := s.Service
 		made, _, err := s.Do(t.Context(), s.request(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fixture.Until(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
-		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
-		s.open(s.DB)
-		if err := s.calls.FreeLeases(t.Context()); err != nil {
+		fixture.Until(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
+		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.restart(s.DB)
+		if err := s.queue.FreeLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s.turn(0)
-		heard := s.puppet.calls()
+		s.advance(0)
+		received := s.fake.calls()
 		if s.DB.Name() == "postgres" { // another instance may be at work until its lease is over
-			if len(heard) != 0 {
-				t.Errorf("within the lease of another it heard %q", heard)
+			if len(received) != 0 {
+				t.Errorf("within the lease of another it received %q", received)
 			}
-			s.turn(41 * time.Second)
-			heard = s.puppet.calls()
+			s.advance(41 * time.Second)
+			received = s.fake.calls()
 		}
-		if diff := cmp.Diff([]string{"enquire Airtel"}, heard); diff != "" {
+		if diff := cmp.Diff([]string{"enquire Airtel"}, received); diff != "" {
 			t.Error(diff)
 		}
-		s.turn(time.Minute)
-		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.puppet.calls()); diff != "" {
+		s.advance(time.Minute)
+		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.fake.calls()); diff != "" {
 			t.Error(diff)
 		}
-		if got := s.see(made.ID); got.State != schema.RechargeSuccess {
+		if got := s.find(made.ID); got.State != schema.RechargeSuccess {
 			t.Errorf("it is %s", got.State)
 		}
 		close(dead) // the other was not dead after all
-		killed.calls.Wait()
+		killed.queue.Wait()
 		s.balance(900_00, 0)
 	})
 }
 
-// Nobody knows when the call of somebody who is gone has begun: an order may be on
-// its way from the latest moment in which it can have.
-func TestWhatMayHaveBeenSentLateIsNotSentAgainEarly(t *testing.T) {
+// The start of a lost process's call is unknown, so the resend delay counts from its
+// latest possible time.
+func TestResendDelayCountsFromLatestStart(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		dead := make(chan struct{})
-		s.puppet.set(func() { s.puppet.submit = func(Order) (Answer, error) { <-dead; return Answer{}, errLost } })
+		s.fake.set(func() { s.fake.submit = func(Order) (Answer, error) { <-dead; return Answer{}, errLost } })
 		gone := s.Service
 		if _, _, err := s.Do(t.Context(), s.request(), 0); err != nil {
 			t.Fatal(err)
 		}
-		fixture.Until(t, "it was sent", func() bool { return len(s.puppet.calls()) == 1 })
-		s.open(s.DB)
-		s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = nil, says(Answer{Outcome: Unknown}) })
+		fixture.Until(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
+		s.restart(s.DB)
+		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		for _, c := range []struct {
 			after time.Duration // the one before
 			want  []string
@@ -83,49 +83,49 @@ func TestWhatMayHaveBeenSentLateIsNotSentAgainEarly(t *testing.T) {
 			{upstream.Margin - 2*time.Second, []string{"enquire Airtel"}},
 			{2 * time.Second, []string{"enquire Airtel", "submit Airtel"}},
 		} {
-			s.turn(c.after)
-			if diff := cmp.Diff(c.want, s.puppet.calls()); diff != "" {
+			s.advance(c.after)
+			if diff := cmp.Diff(c.want, s.fake.calls()); diff != "" {
 				t.Errorf("at %s: %s", s.clock.Now().Sub(noon), diff)
 			}
 		}
 		close(dead)
-		gone.calls.Wait()
+		gone.queue.Wait()
 	})
 }
 
-// A lease of this process stands.
-func TestOnlyForeignLeasesAreFreed(t *testing.T) {
+// A lease of the current process is kept.
+func TestOnlyForeignLeasesExpire(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, sqlstoretest.SQLite(t))
+	s := newServiceFixture(t, sqlstoretest.SQLite(t))
 	held := make(chan struct{})
-	s.puppet.set(func() {
-		s.puppet.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
+	s.fake.set(func() {
+		s.fake.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
 	})
 	made, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.calls.FreeLeases(t.Context()); err != nil {
+	if err := s.queue.FreeLeases(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.dueIn(made.ID); got != 40*time.Second {
 		t.Errorf("it is due in %s", got)
 	}
 	close(held)
-	s.calls.Wait()
+	s.queue.Wait()
 }
 
-// What is asked for when all slots are taken waits in the store, and costs no
-// goroutine. Records of batches leave half of the slots to others.
-func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
+// A recharge without a slot is queued in the store, without a goroutine. Batch items leave
+// half of the slots to others.
+func TestRechargeWithoutSlotIsQueued(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		addBatch(t, s.DB, s.owner, 8)
 		held := make(chan struct{})
 		var mu sync.Mutex
 		var sent []string
-		s.puppet.set(func() {
-			s.puppet.submit = func(o Order) (Answer, error) {
+		s.fake.set(func() {
+			s.fake.submit = func(o Order) (Answer, error) {
 				mu.Lock()
 				sent = append(sent, o.Number)
 				mu.Unlock()
@@ -158,18 +158,18 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 		if got := waiting(); got != 4 {
 			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
 		}
-		s.calls.Look(t.Context(), s.lines[0].Line)
+		s.queue.Look(t.Context(), s.connections[0].Line)
 		if got := waiting(); got != 4 {
 			t.Errorf("%d wait after a look without a free slot", got)
 		}
 		close(held)
-		s.calls.Wait()
-		s.turn(time.Second)
-		s.turn(0)
+		s.queue.Wait()
+		s.advance(time.Second)
+		s.advance(0)
 		if got := waiting(); got != 0 {
 			t.Errorf("%d wait in the end", got)
 		}
-		if got := s.lines[0].Slots(); got != (upstream.Slots{}) {
+		if got := s.connections[0].Slots(); got != (upstream.Slots{}) {
 			t.Errorf("slots: %+v", got)
 		}
 		if diff := cmp.Diff(strings.Repeat("recharge.completed ", 8), strings.Join(s.events(), " ")+" "); diff != "" {
@@ -182,30 +182,30 @@ func TestWhatHasNoSlotWaitsInTheStore(t *testing.T) {
 	})
 }
 
-// addBatch stores a batch of so many records.
+// addBatch stores a batch.
 func addBatch(t testing.TB, db *sqlstore.DB, o schema.Owner, total int) {
 	t.Helper()
-	run(t, db, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+	execSQL(t, db, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ('rbt_1', $1, 'live', 'recharge', $2, 'processing', $3, 0, 0, '', '', '', 1)`, o.Account, []byte{1}, total)
 }
 
-// run changes the store.
-func run(t testing.TB, db *sqlstore.DB, query string, args ...any) {
+// execSQL runs a statement.
+func execSQL(t testing.TB, db *sqlstore.DB, query string, args ...any) {
 	t.Helper()
-	if err := change(db, query, args...); err != nil {
+	if err := tryExecSQL(db, query, args...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// change is run for a goroutine that is not the test's own.
-func change(db *sqlstore.DB, query string, args ...any) error {
+// tryExecSQL is execSQL for another goroutine than the test's.
+func tryExecSQL(db *sqlstore.DB, query string, args ...any) error {
 	return db.Update(context.Background(), func(tx *sqlstore.Tx) error { _, err := tx.Exec(query, args...); return err })
 }
 
-// An item of a batch makes one recharge, however often it comes.
-func TestAnItemOfABatchMakesOneRecharge(t *testing.T) {
+// A batch item creates one recharge, even if it is retried.
+func TestBatchItemIsIdempotent(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		addBatch(t, s.DB, s.owner, 3)
 		q := s.request()
 		q.Item = &Place{"rbt_1", 0}
@@ -217,11 +217,11 @@ func TestAnItemOfABatchMakesOneRecharge(t *testing.T) {
 		other := q
 		other.Item = &Place{"rbt_1", 1}
 		_, _, err = s.Do(t.Context(), other, 0)
-		refusedAs(t, err, schema.DuplicateRefID, "ref_id")
+		wantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		other = s.request()
 		other.Item = &Place{"rbt_1", 0} // it was begun with another ref_id
 		_, _, err = s.Do(t.Context(), other, 0)
-		refusedAs(t, err, schema.DuplicateRefID, "ref_id")
+		wantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		poor := s.request()
 		poor.Item, poor.Amount = &Place{"rbt_1", 2}, 2000_00
 		if r := s.do(poor); r.ErrorCode != schema.InsufficientBalance {
@@ -235,77 +235,77 @@ func TestAnItemOfABatchMakesOneRecharge(t *testing.T) {
 	})
 }
 
-func TestAProviderThatIsAwayIsNotAsked(t *testing.T) {
+func TestUnavailableProviderIsNotCalled(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
-		s.puppet.set(func() { s.puppet.away = true })
-		s.puppet.calls()
+		s.fake.set(func() { s.fake.away = true })
+		s.fake.calls()
 		s.clock.Pass(time.Hour)
-		if pause := s.calls.Look(t.Context(), s.lines[0].Line); pause != upstream.AwayPause || len(s.puppet.calls()) != 0 {
-			t.Errorf("it is looked at again in %s, and heard %q", pause, s.puppet.calls())
+		if pause := s.queue.Look(t.Context(), s.connections[0].Line); pause != upstream.AwayPause || len(s.fake.calls()) != 0 {
+			t.Errorf("it is looked at again in %s, and received %q", pause, s.fake.calls())
 		}
-		s.puppet.set(func() { s.puppet.away = false })
-		s.turn(0)
-		if got := s.see(r.ID); got.State != schema.RechargeSuccess {
+		s.fake.set(func() { s.fake.away = false })
+		s.advance(0)
+		if got := s.find(r.ID); got.State != schema.RechargeSuccess {
 			t.Errorf("it is %s", got.State)
 		}
 	})
 }
 
-// An order is not sent under a lease that may end before the call does.
-func TestALeaseThatIsNearlyOverSendsNothing(t *testing.T) {
+// An order is not sent under a lease that may expire during the call.
+func TestExpiringLeaseSendsNothing(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
-		s.puppet.calls()
-		if !s.lines[0].Take(false) {
+		s.fake.calls()
+		if !s.connections[0].Take(false) {
 			t.Fatal("there is no slot")
 		}
-		s.carry(job{line: s.lines[0], rec: r, call: submit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
-		if got := s.puppet.calls(); len(got) != 0 || s.figure("vayu_recharge_overdue_total") != 1 {
-			t.Errorf("it heard %q, and %v are counted", got, s.figure("vayu_recharge_overdue_total"))
+		s.runJob(job{connection: s.connections[0], rec: r, call: callSubmit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		if got := s.fake.calls(); len(got) != 0 || s.metric("vayu_recharge_overdue_total") != 1 {
+			t.Errorf("it received %q, and %v are counted", got, s.metric("vayu_recharge_overdue_total"))
 		}
 	})
 }
 
 // Two instances on one store make each call once.
-func TestTwoInstancesClaimEachOnce(t *testing.T) {
+func TestTwoInstancesMakeEachCallOnce(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, sqlstoretest.Postgres(t))
-	s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
+	s := newServiceFixture(t, sqlstoretest.Postgres(t))
+	s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
 	const n = 20
 	for range n {
 		q := s.request()
 		q.Amount = 10_00
 		s.do(q)
 	}
-	s.puppet.calls()
+	s.fake.calls()
 	one := s.Service
-	s.open(s.DB)
+	s.restart(s.DB)
 	s.clock.Pass(time.Hour)
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.calls.Look(t.Context(), each.lines[0].Line); each.calls.Wait() })
+			both.Go(func() { each.queue.Look(t.Context(), each.connections[0].Line); each.queue.Wait() })
 		}
 		both.Wait()
 	}
-	if got := len(s.puppet.calls()); got != n {
+	if got := len(s.fake.calls()); got != n {
 		t.Errorf("%d calls were made, want %d", got, n)
 	}
 	s.balance(800_00, 0)
 }
 
-// While it runs, what is pending moves on; any number of it costs no goroutine; and
-// at its end it waits for what is under way.
-func TestItRuns(t *testing.T) {
+// Run advances pending recharges without a goroutine for each. At the end it waits for the
+// calls in flight.
+func TestRun(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, sqlstoretest.SQLite(t))
-	run(t, s.DB, "UPDATE posting SET amount = amount * 1000")
-	run(t, s.DB, "UPDATE payment SET amount = amount * 1000")
-	run(t, s.DB, "UPDATE wallet SET available = available * 1000")
-	s.puppet.set(func() { s.puppet.submit, s.puppet.enquire = says(Answer{Outcome: Pending, Again: time.Hour}), nil })
+	s := newServiceFixture(t, sqlstoretest.SQLite(t))
+	execSQL(t, s.DB, "UPDATE posting SET amount = amount * 1000")
+	execSQL(t, s.DB, "UPDATE payment SET amount = amount * 1000")
+	execSQL(t, s.DB, "UPDATE wallet SET available = available * 1000")
+	s.fake.set(func() { s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Pending, Again: time.Hour}), nil })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -318,7 +318,7 @@ func TestItRuns(t *testing.T) {
 		}
 		pending[i] = rec.ID
 	}
-	told := func(want int, typ string) func() bool {
+	hasEvents := func(want int, typ string) func() bool {
 		return func() bool {
 			var n int
 			err := s.DB.View(t.Context()).QueryRow("SELECT count(*) FROM event WHERE type = $1", typ).Scan(&n)
@@ -328,32 +328,32 @@ func TestItRuns(t *testing.T) {
 			return n == want
 		}
 	}
-	fixture.Until(t, "all are told as pending", told(n, "recharge.pending"))
-	fixture.Until(t, "no call is under way", func() bool { return s.lines[0].Slots().Busy == 0 })
+	fixture.Until(t, "all have their pending event", hasEvents(n, "recharge.pending"))
+	fixture.Until(t, "no call is under way", func() bool { return s.connections[0].Slots().Busy == 0 })
 	// Other tests have calls under way, some for each of their slots.
-	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waits.Counts()) > 0 {
-		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.waits.Counts()))
+	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waiters.Counts()) > 0 {
+		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.waiters.Counts()))
 	}
 	s.clock.Pass(25 * time.Hour)
 	if err := s.countPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if all, old := s.figure("vayu_recharge_pending", "world", "live"), s.figure("vayu_recharge_pending_old", "world", "live"); all != n || old != n {
+	if all, old := s.metric("vayu_recharge_pending", "world", "live"), s.metric("vayu_recharge_pending_old", "world", "live"); all != n || old != n {
 		t.Errorf("%v are counted as pending, %v as old", all, old)
 	}
-	s.lines[0].Nudge()
-	fixture.Until(t, "all are completed", told(n, "recharge.completed"))
-	held, asked := make(chan struct{}), make(chan struct{})
-	s.puppet.set(func() {
-		s.puppet.submit = func(Order) (Answer, error) { close(asked); <-held; return Answer{Outcome: Succeeded}, nil }
+	s.connections[0].Nudge()
+	fixture.Until(t, "all are completed", hasEvents(n, "recharge.completed"))
+	held, called := make(chan struct{}), make(chan struct{})
+	s.fake.set(func() {
+		s.fake.submit = func(Order) (Answer, error) { close(called); <-held; return Answer{Outcome: Succeeded}, nil }
 	})
 	last, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-asked
+	<-called
 	cancel()
-	fixture.Until(t, "it has stopped", s.calls.Stopped)
+	fixture.Until(t, "it has stopped", s.queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil || after.State != schema.RechargePending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -362,52 +362,52 @@ func TestItRuns(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if got := s.see(last.ID); got.State != schema.RechargeSuccess {
+	if got := s.find(last.ID); got.State != schema.RechargeSuccess {
 		t.Errorf("what was under way is %s", got.State)
 	}
 }
 
-// goroutines are the stacks of all goroutines.
+// goroutines returns the stacks of all goroutines.
 func goroutines() string {
 	buffer := make([]byte, 8<<20)
 	return string(buffer[:runtime.Stack(buffer, true)])
 }
 
-// An outcome that cannot be recorded is asked for again, and counted.
-func TestAnOutcomeThatCannotBeRecordedIsAskedForAgain(t *testing.T) {
+// If a result cannot be recorded, the failure is counted and an enquiry follows.
+func TestUnrecordedResultIsFollowedByEnquiry(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() {
-			s.puppet.submit = func(Order) (Answer, error) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() {
+			s.fake.submit = func(Order) (Answer, error) {
 				// Fatal would end the goroutine that has the slot, and who waits for that would do so for ever.
-				if err := change(s.DB, "ALTER TABLE posting RENAME TO posting_gone"); err != nil {
+				if err := tryExecSQL(s.DB, "ALTER TABLE posting RENAME TO posting_gone"); err != nil {
 					t.Error(err)
 				}
 				return Answer{Outcome: Succeeded}, nil
 			}
 		})
 		r := s.do(s.request())
-		if r.State != schema.RechargePending || s.figure("vayu_recharge_store_failures_total", "doing", "record") != 1 {
-			t.Errorf("got %s, and %v failures are counted", r.State, s.figure("vayu_recharge_store_failures_total", "doing", "record"))
+		if r.State != schema.RechargePending || s.metric("vayu_recharge_store_failures_total", "doing", "record") != 1 {
+			t.Errorf("got %s, and %v failures are counted", r.State, s.metric("vayu_recharge_store_failures_total", "doing", "record"))
 		}
-		run(t, s.DB, "ALTER TABLE posting_gone RENAME TO posting")
-		s.puppet.calls()
-		s.turn(41 * time.Second)
-		if got := s.see(r.ID); got.State != schema.RechargeSuccess {
+		execSQL(t, s.DB, "ALTER TABLE posting_gone RENAME TO posting")
+		s.fake.calls()
+		s.advance(41 * time.Second)
+		if got := s.find(r.ID); got.State != schema.RechargeSuccess {
 			t.Errorf("it is %s", got.State)
 		}
-		if diff := cmp.Diff([]string{"enquire Airtel"}, s.puppet.calls()); diff != "" {
+		if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" {
 			t.Error(diff)
 		}
 		s.balance(900_00, 0)
 	})
 }
 
-// Loops find what is due along its index, however much is not.
-func TestClaimsUseTheirIndices(t *testing.T) {
+// Polling uses the index of due rows.
+func TestClaimsUseIndices(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		crowded(t, db, 60_000, "CASE WHEN i % 1000 = 1 THEN 'pending' ELSE 'success' END")
+		insertMany(t, db, 60_000, "CASE WHEN i % 1000 = 1 THEN 'pending' ELSE 'success' END")
 		sqlstoretest.Exec(t, db, "UPDATE recharge SET due_at = created_at WHERE state = 'pending'")
 		sqlstoretest.Exec(t, db, "UPDATE recharge SET batch_id = 'rbt_1' WHERE state = 'pending' AND created_at > 30000")
 		for _, analyzed := range []bool{false, true} {
@@ -420,10 +420,10 @@ func TestClaimsUseTheirIndices(t *testing.T) {
 			single, batch := table.Queries()
 			for query, index := range map[string]string{
 				single[0]: "recharge_due ", batch[0]: "recharge_due_batch ", single[1]: "recharge_due ", batch[1]: "recharge_due_batch ",
-				selectPending: "recharge_pending", tallyPending: "recharge_pending",
+				selectPending: "recharge_pending", countPendingQuery: "recharge_pending",
 			} {
-				args := []any{"live", "courier", 50_000, 10}[:strings.Count(query, "$")]
-				if query == tallyPending {
+				args := []any{"live", "pending", 50_000, 10}[:strings.Count(query, "$")]
+				if query == countPendingQuery {
 					args = []any{crowdID(30_000)}
 				}
 				if got := sqlstoretest.Plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") && query != selectPending {

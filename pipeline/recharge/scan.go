@@ -10,11 +10,10 @@ import (
 	"vayu/schema"
 )
 
-// columns are those of a recharge as scanRecord reads them.
+// columns are the columns that scanRecord reads.
 const columns = `id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
 	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, number_digest`
 
-// scanRecord reads a row of columns.
 func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	var mode string
 	var sent, told, created int64
@@ -29,14 +28,14 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// Questions about one recharge.
+// Queries of one recharge.
 const (
 	selectByID        = "SELECT " + columns + " FROM recharge WHERE id = $1"
 	selectByReference = "SELECT " + columns + " FROM recharge WHERE mode = $1 AND provider = $2 AND reference = $3"
 )
 
-// one asks for a recharge; false when there is none.
-func one(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
+// queryOne reads a recharge; false if there is none.
+func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
 	r, err := scanRecord(q.QueryRow(query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, false, nil
@@ -46,12 +45,12 @@ func one(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
 
 var errNoRecharge = schema.Refuse(schema.NotFound, "", "There is no such recharge.")
 
-// Find returns a recharge of an owner by its id; not_found when there is none.
+// Find returns a recharge of an owner by its id; not_found if there is none.
 func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {
 	if !schema.IsID(id) {
 		return Record{}, errNoRecharge
 	}
-	r, found, err := one(s.DB.View(ctx), selectByID, id)
+	r, found, err := queryOne(s.DB.View(ctx), selectByID, id)
 	switch {
 	case err != nil:
 		return Record{}, err

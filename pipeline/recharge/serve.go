@@ -13,18 +13,17 @@ import (
 	"vayu/schema"
 )
 
-// path is where recharges are found.
+// path is the path of recharges.
 const path = "/v1/recharge"
 
-// How long a reply waits for the operator (CONTRACT 4): long enough for one that
-// answers at once, and a reply within a second (spec 8); who wants to wait may do so
-// for half of the time that the server gives to a reply.
+// Limits of the wait for the operator. The default suits an operator that answers at once,
+// with a reply within a second. The maximum is half of the server's time for a reply.
 const (
 	defaultWait = 800 * time.Millisecond
 	longestWait = 30 * time.Second
 )
 
-// idOf is the recharge that a path names.
+// idOf returns the recharge id of a path.
 func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
 // post answers POST /v1/recharge.
@@ -40,16 +39,16 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	r.Owner, r.By = c.Owner(), c.Who()
-	wait, wanted := httpapi.PreferWait(c.Header["Prefer"], longestWait)
-	if !wanted {
+	wait, preferred := httpapi.PreferWait(c.Header["Prefer"], longestWait)
+	if !preferred {
 		wait = defaultWait
 	}
-	r.Patient = wanted
+	r.Patient = preferred
 	rec, replayed, err := s.Do(c.Context(), r, wait)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	value := shown(&rec)
+	value := replyOf(&rec)
 	if value.Error != nil {
 		value.Error.RequestID = c.ID
 	}
@@ -60,7 +59,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// statusOf is the status of the reply to whoever asked for a recharge.
+// statusOf returns the HTTP status of the reply to a new recharge.
 func statusOf(r *Record) int {
 	switch r.State {
 	case schema.RechargePending:
@@ -85,16 +84,16 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: shown(&rec)}, nil
+	return httpapi.Response{Value: replyOf(&rec)}, nil
 }
 
 // getDetail answers GET /v1/recharge/{id}?view=detail.
 func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
-	rec, asked, err := s.Story(c.Context(), c.Owner(), idOf(c))
+	rec, calls, err := s.Story(c.Context(), c.Owner(), idOf(c))
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.RechargeDetail{Recharge: shown(&rec), Asked: asked, Alarm: rec.Alarm}}, nil
+	return httpapi.Response{Value: schema.RechargeDetail{Recharge: replyOf(&rec), Asked: calls, Alarm: rec.Alarm}}, nil
 }
 
 // postRefund answers POST /v1/recharge/{id}/refund.
@@ -111,15 +110,14 @@ func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	// The call of the provider may take as long as it is configured to, and the reply
-	// may not.
+	// The timeout of the provider may be longer than that of the reply.
 	ctx, cancel := context.WithTimeout(c.Context(), longestWait)
 	defer cancel()
-	rec, err := s.refund(ctx, c.Owner(), idOf(c), refundWanted{reason: reason, by: c.Who(), once: once})
+	rec, err := s.refund(ctx, c.Owner(), idOf(c), refundRequest{reason: reason, by: c.Who(), once: once})
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp := httpapi.Response{Status: http.StatusOK, Value: shown(&rec), Replayed: before != ""}
+	resp := httpapi.Response{Status: http.StatusOK, Value: replyOf(&rec), Replayed: before != ""}
 	if rec.State != schema.RechargeRefunded {
 		resp.Status, resp.Location = http.StatusAccepted, path+"/"+rec.ID
 	}

@@ -13,13 +13,13 @@ import (
 	"vayu/schema"
 )
 
-// when are the fields whose values nobody foresees.
+// when lists the fields with unpredictable values.
 var when = cmpopts.IgnoreFields(schema.Recharge{}, "TransactionID", "CreatedAt", "CompletedAt", "FailedAt", "RefundedAt", "RefundID")
 
-func TestARechargeIsAnsweredWithItsOutcome(t *testing.T) {
+func TestPostReturnsOutcome(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
-		first := d.ask("POST", "/v1/recharge", orderFor("+91 90000-00001", "a", "199.50"))
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
+		first := d.sandboxRequest("POST", "/v1/recharge", orderFor("+91 90000-00001", "a", "199.50"))
 		got := read[schema.Recharge](t, first, 200)
 		want := schema.Recharge{
 			Status: schema.RechargeSuccess, Operator: "Airtel", Circle: "Delhi", Amount: 199_50, RefID: "a", Mobile: "9000000001", Type: schema.Prepaid,
@@ -32,11 +32,11 @@ func TestARechargeIsAnsweredWithItsOutcome(t *testing.T) {
 		if head := `{"status":"success","transaction_id":"` + got.TransactionID + `","operator":"Airtel","circle":"Delhi","amount":199.5,"message":"`; !strings.HasPrefix(first.Text, head) {
 			t.Errorf("the six fields of the specification do not come first: %s", first.Text)
 		}
-		again := d.ask("POST", "/v1/recharge", orderFor("9000000001", "a", "1.995e2"))
+		again := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "a", "1.995e2"))
 		if again.Status != 200 || again.Text != first.Text || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("again: got %d %v %s", again.Status, again.Header, again.Text)
 		}
-		if shown := d.ask("GET", "/v1/recharge/"+got.TransactionID, ""); shown.Text != first.Text {
+		if shown := d.sandboxRequest("GET", "/v1/recharge/"+got.TransactionID, ""); shown.Text != first.Text {
 			t.Errorf("it is shown as %s, want %s", shown.Text, first.Text)
 		}
 		for what, body := range map[string]string{
@@ -44,21 +44,21 @@ func TestARechargeIsAnsweredWithItsOutcome(t *testing.T) {
 			"another number":   orderFor("9000000002", "a", "199.5"),
 			"another operator": strings.Replace(orderFor("9000000001", "a", "199.5"), "auto", "Airtel", 1),
 		} {
-			d.ask("POST", "/v1/recharge", body).WantError(t, what, 409, schema.DuplicateRefID, "ref_id")
+			d.sandboxRequest("POST", "/v1/recharge", body).WantError(t, what, 409, schema.DuplicateRefID, "ref_id")
 		}
-		d.live("GET", "/v1/recharge/"+got.TransactionID, "").WantError(t, "in the other world", 404, schema.NotFound, "")
+		d.liveRequest("GET", "/v1/recharge/"+got.TransactionID, "").WantError(t, "in the other world", 404, schema.NotFound, "")
 		for _, id := range []string{"txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "x", "%00"} {
-			d.ask("GET", "/v1/recharge/"+id, "").WantError(t, id, 404, schema.NotFound, "")
+			d.sandboxRequest("GET", "/v1/recharge/"+id, "").WantError(t, id, 404, schema.NotFound, "")
 		}
-		d.ask("GET", "/v1/recharge/"+got.TransactionID+"?view=all", "").WantError(t, "a parameter", 400, schema.InvalidRequest, "view")
-		d.ask("POST", "/v1/recharge?wait=1", orderFor("9000000001", "b", "20")).WantError(t, "a parameter", 400, schema.InvalidRequest, "wait")
-		d.ask("POST", "/v1/recharge", "").WantError(t, "no body", 400, schema.InvalidRequest, "")
+		d.sandboxRequest("GET", "/v1/recharge/"+got.TransactionID+"?view=all", "").WantError(t, "a parameter", 400, schema.InvalidRequest, "view")
+		d.sandboxRequest("POST", "/v1/recharge?wait=1", orderFor("9000000001", "b", "20")).WantError(t, "a parameter", 400, schema.InvalidRequest, "wait")
+		d.sandboxRequest("POST", "/v1/recharge", "").WantError(t, "no body", 400, schema.InvalidRequest, "")
 	})
 }
 
-func TestAFailedRechargeHasTheStatusOfItsError(t *testing.T) {
+func TestFailedRechargeStatus(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		for i, c := range []struct {
 			mobile, amount string
 			status         int
@@ -71,7 +71,7 @@ func TestAFailedRechargeHasTheStatusOfItsError(t *testing.T) {
 			{"9000000004", "20", 422, schema.InvalidNumber, "Airtel", "mobile", "has no subscriber"},
 		} {
 			body := orderFor(c.mobile, fmt.Sprint("ref ", i), c.amount)
-			reply := d.ask("POST", "/v1/recharge", body, "X-Request-Id", "first")
+			reply := d.sandboxRequest("POST", "/v1/recharge", body, "X-Request-Id", "first")
 			got := read[schema.Recharge](t, reply, c.status)
 			if got.Status != schema.RechargeFailed || got.Operator != c.operator || got.Mobile != c.mobile || got.FailedAt == "" {
 				t.Errorf("%s: got %s", body, reply.Text)
@@ -80,54 +80,54 @@ func TestAFailedRechargeHasTheStatusOfItsError(t *testing.T) {
 			if diff := cmp.Diff(want, got.Error); diff != "" || !strings.Contains(got.Message, c.says) || !strings.HasSuffix(got.Message, " Nothing was charged.") {
 				t.Errorf("%s: %s (-want +got):\n%s", body, got.Message, diff)
 			}
-			replay := d.ask("POST", "/v1/recharge", body, "X-Request-Id", "second")
+			replay := d.sandboxRequest("POST", "/v1/recharge", body, "X-Request-Id", "second")
 			if replay.Status != c.status || replay.Header.Get("Idempotent-Replayed") != "true" || replay.Said("error.request_id") != "second" {
 				t.Errorf("%s: the replay is %d %s", body, replay.Status, replay.Text)
 			}
-			shown := d.ask("GET", "/v1/recharge/"+got.TransactionID, "")
+			shown := d.sandboxRequest("GET", "/v1/recharge/"+got.TransactionID, "")
 			if shown.Status != 200 || shown.Said("error.code") != string(c.code) || shown.At("error.request_id") != nil {
 				t.Errorf("%s: it is shown as %d %s", body, shown.Status, shown.Text)
 			}
-			d.ask("POST", "/v1/recharge/"+got.TransactionID+"/refund", "").WantError(t, "refunding what has failed", 400, schema.InvalidRequest, "id")
+			d.sandboxRequest("POST", "/v1/recharge/"+got.TransactionID+"/refund", "").WantError(t, "refunding what has failed", 400, schema.InvalidRequest, "id")
 		}
 	})
 }
 
-func TestAPendingRechargeIsAccepted(t *testing.T) {
+func TestPendingRechargeReturns202(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		for _, wait := range []string{"wait=0", "wait=1", "nonsense"} {
-			reply := d.ask("POST", "/v1/recharge", orderFor("9000000007", wait, "20"), "Prefer", wait)
+			reply := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000007", wait, "20"), "Prefer", wait)
 			got := read[schema.Recharge](t, reply, 202)
 			if got.Status != schema.RechargePending || reply.Header.Get("Location") != "/v1/recharge/"+got.TransactionID || !strings.Contains(got.Message, "waiting") {
 				t.Errorf("%s: got %v %s", wait, reply.Header, reply.Text)
 			}
-			replay := d.ask("POST", "/v1/recharge", orderFor("9000000007", wait, "20"))
+			replay := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000007", wait, "20"))
 			if replay.Status != 202 || replay.Header.Get("Idempotent-Replayed") != "true" || replay.Header.Get("Location") == "" {
 				t.Errorf("%s: the replay is %d %v", wait, replay.Status, replay.Header)
 			}
-			d.ask("POST", "/v1/recharge/"+got.TransactionID+"/refund", "").WantError(t, "refunding what is pending", 400, schema.InvalidRequest, "id")
+			d.sandboxRequest("POST", "/v1/recharge/"+got.TransactionID+"/refund", "").WantError(t, "refunding what is pending", 400, schema.InvalidRequest, "id")
 		}
 	})
 }
 
-// Who wants to wait gets what a callback tells meanwhile, also when he asks again.
-func TestWhoPrefersToWaitDoes(t *testing.T) {
+// A request with Prefer: wait returns the result of a callback, also when it is replayed.
+func TestPreferWait(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		body := strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1)
 		replies := make(chan accesstest.Reply)
-		ask := func() { replies <- d.live("POST", "/v1/recharge", body, "Prefer", "wait=30") }
+		ask := func() { replies <- d.liveRequest("POST", "/v1/recharge", body, "Prefer", "wait=30") }
 		go ask()
 		var id string
 		until(t, func() bool {
-			for _, r := range read[schema.List[schema.Recharge]](t, d.live("GET", "/v1/recharge", ""), 200).Data {
+			for _, r := range read[schema.List[schema.Recharge]](t, d.liveRequest("GET", "/v1/recharge", ""), 200).Data {
 				id = r.TransactionID
 			}
 			return id != ""
 		})
 		go ask()
-		d.call("courier", id, "done").Want(t, "the courier", 200)
+		d.sendCallback("pending", id, "done").Want(t, "the pending", 200)
 		for range 2 {
 			if got := (<-replies).Want(t, "a reply", 200); got.Said("transaction_id") != id || got.Said("status") != "success" {
 				t.Errorf("got %s", got.Text)
@@ -136,10 +136,10 @@ func TestWhoPrefersToWaitDoes(t *testing.T) {
 	})
 }
 
-// What is refused for its form, or asks for what there is not, leaves nothing.
-func TestARefusedRechargeLeavesNothing(t *testing.T) {
+// An invalid or unsupported request stores nothing.
+func TestRejectedPostStoresNothing(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		good := orderFor("9000000001", "a", "20")
 		for body, want := range map[string]schema.Code{
 			`{`:  schema.InvalidJSON,
@@ -154,15 +154,15 @@ func TestARefusedRechargeLeavesNothing(t *testing.T) {
 			strings.Replace(good, `"a"`, `"a\n"`, 1):                          schema.InvalidRequest,
 			strings.Replace(good, `"a"`, `"`+strings.Repeat("a", 256)+`"`, 1): schema.InvalidRequest,
 		} {
-			if got := d.ask("POST", "/v1/recharge", body); got.Said("error.code") != string(want) || got.Status != want.Status() || got.Said("status") != "error" {
+			if got := d.sandboxRequest("POST", "/v1/recharge", body); got.Said("error.code") != string(want) || got.Status != want.Status() || got.Said("status") != "error" {
 				t.Errorf("%.100s: got %d %s, want %s", body, got.Status, got.Text, want)
 			}
 		}
-		d.courier.closed.Store(true)
-		away := d.live("POST", "/v1/recharge", strings.Replace(good, "auto", "Airtel", 1))
-		away.WantError(t, "nobody to ask", 503, schema.OperatorUnavailable, "")
+		d.pending.closed.Store(true)
+		away := d.liveRequest("POST", "/v1/recharge", strings.Replace(good, "auto", "Airtel", 1))
+		away.WantError(t, "no provider available", 503, schema.OperatorUnavailable, "")
 		if away.Header.Get("Retry-After") == "" || away.At("error.retryable") != true {
-			t.Errorf("nobody says when to come again: %v %s", away.Header, away.Text)
+			t.Errorf("no Retry-After: %v %s", away.Header, away.Text)
 		}
 		if n := d.count(); n != 0 {
 			t.Errorf("%d recharges were recorded", n)
@@ -172,48 +172,48 @@ func TestARefusedRechargeLeavesNothing(t *testing.T) {
 
 func TestRefunds(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
-		id := d.ask("POST", "/v1/recharge", orderFor("9000000001", "a", "199")).Want(t, "a recharge", 200).Said("transaction_id")
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
+		id := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "a", "199")).Want(t, "a recharge", 200).Said("transaction_id")
 		path := "/v1/recharge/" + id + "/refund"
 		for body, field := range map[string]string{
 			`{"reason":7}`: "reason", `{"reason":""}`: "reason", `{"reason":"a\nb"}`: "reason", `{"reason":"` + strings.Repeat("a", 256) + `"}`: "reason", `[]`: "",
 		} {
-			d.ask("POST", path, body).WantError(t, body, 400, schema.InvalidRequest, field)
+			d.sandboxRequest("POST", path, body).WantError(t, body, 400, schema.InvalidRequest, field)
 		}
-		d.live("POST", path, "").WantError(t, "in the other world", 404, schema.NotFound, "")
-		first := d.ask("POST", path, `{"reason":"A wrong number."}`)
+		d.liveRequest("POST", path, "").WantError(t, "in the other world", 404, schema.NotFound, "")
+		first := d.sandboxRequest("POST", path, `{"reason":"A wrong number."}`)
 		got := read[schema.Recharge](t, first, 200)
 		if got.Status != schema.RechargeRefunded || got.Reason != "A wrong number." || got.RefundID == "" || got.RefundedAt == "" || got.CompletedAt == "" ||
 			got.Message != "Recharge of ₹199 for 9000000001 (Airtel, Delhi) was reversed, and its amount is back in the wallet." {
 			t.Errorf("got %s", first.Text)
 		}
-		if again := d.ask("POST", path, `{"reason":"Another."}`); again.Text != first.Text {
+		if again := d.sandboxRequest("POST", path, `{"reason":"Another."}`); again.Text != first.Text {
 			t.Errorf("again: %s, want %s", again.Text, first.Text)
 		}
-		replay := d.ask("POST", "/v1/recharge", orderFor("9000000001", "a", "199"))
+		replay := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "a", "199"))
 		if replay.Status != 200 || replay.Text != first.Text || replay.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the recharge is replayed as %d %s", replay.Status, replay.Text)
 		}
-		third := "/v1/recharge/" + d.ask("POST", "/v1/recharge", orderFor("9000000001", "c", "199")).Want(t, "a third", 200).Said("transaction_id") + "/refund"
-		keyed := d.ask("POST", third, `{"reason":"A wrong number."}`, "Idempotency-Key", "k").Want(t, "a refund with a key", 200)
-		same := d.ask("POST", third, `{"reason":"A wrong number."}`, "Idempotency-Key", "k").Want(t, "the same again", 200)
+		third := "/v1/recharge/" + d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "c", "199")).Want(t, "a third", 200).Said("transaction_id") + "/refund"
+		keyed := d.sandboxRequest("POST", third, `{"reason":"A wrong number."}`, "Idempotency-Key", "k").Want(t, "a refund with a key", 200)
+		same := d.sandboxRequest("POST", third, `{"reason":"A wrong number."}`, "Idempotency-Key", "k").Want(t, "the same again", 200)
 		if same.Text != keyed.Text || same.Header.Get("Idempotent-Replayed") != "true" || keyed.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("a refund with a key again: got %v %s, want %s", same.Header, same.Text, keyed.Text)
 		}
-		d.ask("POST", third, `{"reason":"Another."}`, "Idempotency-Key", "k").WantError(t, "the key with another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
-		second := d.ask("POST", "/v1/recharge", orderFor("9000000001", "b", "199")).Want(t, "another", 200).Said("transaction_id")
-		if got := d.ask("POST", "/v1/recharge/"+second+"/refund", `{"reason":null}`).Want(t, "without a reason", 200).Said("reason"); got == "" {
+		d.sandboxRequest("POST", third, `{"reason":"Another."}`, "Idempotency-Key", "k").WantError(t, "the key with another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
+		second := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "b", "199")).Want(t, "another", 200).Said("transaction_id")
+		if got := d.sandboxRequest("POST", "/v1/recharge/"+second+"/refund", `{"reason":null}`).Want(t, "without a reason", 200).Said("reason"); got == "" {
 			t.Error("a refund has no reason")
 		}
-		// The courier takes nothing back on request.
-		pending := d.live("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1), "Prefer", "wait=0").Want(t, "live", 202).Said("transaction_id")
-		d.call("courier", pending, "done").Want(t, "the courier", 200)
-		d.live("POST", "/v1/recharge/"+pending+"/refund", "").WantError(t, "no refunds", 403, schema.Forbidden, "")
+		// The pending takes nothing back on request.
+		pending := d.liveRequest("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1), "Prefer", "wait=0").Want(t, "live", 202).Said("transaction_id")
+		d.sendCallback("pending", pending, "done").Want(t, "the pending", 200)
+		d.liveRequest("POST", "/v1/recharge/"+pending+"/refund", "").WantError(t, "no refunds", 403, schema.Forbidden, "")
 	})
 }
 
-// call is a callback of the courier's.
-func (d *desk) call(provider, reference, word string, header ...string) accesstest.Reply {
+// sendCallback sends a callback of the pending provider.
+func (d *apiFixture) sendCallback(provider, reference, word string, header ...string) accesstest.Reply {
 	d.t.Helper()
 	if header == nil {
 		header = []string{"X-Password", "sesame"}
@@ -225,38 +225,38 @@ func (d *desk) call(provider, reference, word string, header ...string) accesste
 	return d.Ask("", "POST", "/callbacks/"+provider, string(text), header...)
 }
 
-func TestProvidersTellByThemselves(t *testing.T) {
+func TestCallbacks(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		body := strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1)
-		id := d.live("POST", "/v1/recharge", body, "Prefer", "wait=0").Want(t, "a recharge", 202).Said("transaction_id")
-		d.call("nobody", id, "done").WantError(t, "no such provider", 404, schema.NotFound, "")
-		d.call("sandbox", id, "done").WantError(t, "one that tells nothing", 404, schema.NotFound, "")
-		d.call("courier", id, "done", "X-Password", "seed").WantError(t, "a lie", 401, schema.SignatureInvalid, "X-Password")
-		d.call("courier", "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "done").WantError(t, "another reference", 404, schema.NotFound, "")
-		d.call("courier", "\x00", "done").WantError(t, "no reference", 404, schema.NotFound, "")
-		d.call("courier", id, "gibberish").WantError(t, "what cannot be acted upon", 500, schema.InternalError, "")
-		d.call("second", id, "done").WantError(t, "of another provider", 404, schema.NotFound, "")
-		if got := d.live("GET", "/v1/recharge/"+id, "").Said("status"); got != "pending" {
+		id := d.liveRequest("POST", "/v1/recharge", body, "Prefer", "wait=0").Want(t, "a recharge", 202).Said("transaction_id")
+		d.sendCallback("nobody", id, "done").WantError(t, "no such provider", 404, schema.NotFound, "")
+		d.sendCallback("sandbox", id, "done").WantError(t, "one that tells nothing", 404, schema.NotFound, "")
+		d.sendCallback("pending", id, "done", "X-Password", "seed").WantError(t, "a lie", 401, schema.SignatureInvalid, "X-Password")
+		d.sendCallback("pending", "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "done").WantError(t, "another reference", 404, schema.NotFound, "")
+		d.sendCallback("pending", "\x00", "done").WantError(t, "no reference", 404, schema.NotFound, "")
+		d.sendCallback("pending", id, "gibberish").WantError(t, "what cannot be acted upon", 500, schema.InternalError, "")
+		d.sendCallback("second", id, "done").WantError(t, "of another provider", 404, schema.NotFound, "")
+		if got := d.liveRequest("GET", "/v1/recharge/"+id, "").Said("status"); got != "pending" {
 			t.Errorf("it is %s", got)
 		}
 		for _, step := range []struct{ word, state string }{
 			{"done", "success"}, {"done", "success"}, {"failed", "success"}, {"back", "refunded"}, {"back", "refunded"}, {"done", "refunded"},
 		} {
-			if got := d.call("courier", id, step.word).Want(t, step.word, 200); got.Text != `{"status":"success"}` {
+			if got := d.sendCallback("pending", id, step.word).Want(t, step.word, 200); got.Text != `{"status":"success"}` {
 				t.Errorf("%s: got %s", step.word, got.Text)
 			}
-			if got := d.live("GET", "/v1/recharge/"+id, "").Said("status"); got != step.state {
+			if got := d.liveRequest("GET", "/v1/recharge/"+id, "").Said("status"); got != step.state {
 				t.Errorf("after %s it is %s, want %s", step.word, got, step.state)
 			}
 		}
 		for result, want := range map[string]float64{"taken": 6, "refused": 1, "unknown": 2, "failed": 1} {
-			if got := d.figure("vayu_callbacks_total", "provider", "courier", "result", result); got != want {
+			if got := d.metric("vayu_callbacks_total", "provider", "pending", "result", result); got != want {
 				t.Errorf("%v callbacks are %s, want %v", got, result, want)
 			}
 		}
 		big := `{"reference":"` + strings.Repeat("x", 65<<10) + `"}`
-		d.Ask("", "POST", "/callbacks/courier", big).WantError(t, "too large", 413, schema.PayloadTooLarge, "")
-		d.Ask("", "GET", "/callbacks/courier", "").WantError(t, "another method", 405, schema.MethodNotAllowed, "")
+		d.Ask("", "POST", "/callbacks/pending", big).WantError(t, "too large", 413, schema.PayloadTooLarge, "")
+		d.Ask("", "GET", "/callbacks/pending", "").WantError(t, "another method", 405, schema.MethodNotAllowed, "")
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// at is when a word comes. What comes after the outcome is later than it, also by a
-// clock that is behind.
-func (st *settling) at() time.Time {
+// stepTime returns the time of a step. A step after the final state is later than it,
+// despite clock skew.
+func (st *transitionTx) stepTime() time.Time {
 	at := sqlstore.Whole(st.now)
 	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
 		return final.Add(time.Microsecond)
@@ -21,80 +21,80 @@ func (st *settling) at() time.Time {
 	return at
 }
 
-// note records what was asked and what kind of answer came.
-func (st *settling) note(answer schema.StepAnswer) error {
-	_, err := upstream.Note(st.tx, st.out.ID, st.word.act(), answer, st.at())
+// recordStep stores the call and the kind of its answer.
+func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
+	_, err := upstream.Note(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
 	return err
 }
 
-// noteFinal records the word by which a recharge was finished or refunded, unless it is
-// the answer to the first call: then the row says it, and nothing more is written. It
-// returns when that was: at, or when a step was recorded by a clock that is ahead; then
-// the row gets it by late.
-func (st *settling) noteFinal(was *Record, first call, at time.Time, late string) (time.Time, error) {
-	w := st.word
-	if w.err == nil && w.call == first && !w.resent && was.Tries == 0 && (first == reverse || was.Reference == was.ID) {
+// recordFinalStep stores the step that finished or refunded a recharge. The answer to the
+// first call needs no step, because the row has it. It returns the time of the final
+// state: at, or later if the last step is by a clock that is ahead. Then the statement
+// late corrects the row.
+func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, late string) (time.Time, error) {
+	res := st.result
+	if res.err == nil && res.call == first && !res.resent && was.Tries == 0 && (first == callReverse || was.Reference == was.ID) {
 		return at, nil
 	}
-	noted, err := upstream.Note(st.tx, was.ID, w.act(), w.said(), at)
+	noted, err := upstream.Note(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at)
 	if err == nil && noted.After(at) {
 		_, err = st.tx.Exec(late, was.ID, noted.UnixMicro())
 	}
 	return noted, err
 }
 
-// heard records what a provider has told by itself of what is pending and stays so.
-func (st *settling) heard() error {
+// recordCallback records a callback about a recharge that stays pending.
+func (st *transitionTx) recordCallback() error {
 	r := &st.out.Record
-	if st.word.call != told || r.State != schema.RechargePending {
+	if st.result.call != callNone || r.State != schema.RechargePending {
 		return nil
 	}
-	// Setting a column has others wait who record about the same.
-	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = 'pending'", r.ID, st.word.reference)
+	// An update locks out concurrent writers of steps.
+	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = 'pending'", r.ID, st.result.reference)
 	if err != nil || n == 0 {
 		return err
 	}
-	return st.note(st.word.said())
+	return st.recordStep(st.result.stepAnswer())
 }
 
-// ByFile is who tells what stands in a provider's file, as the audit log names it.
+// ByFile is the source of results from a provider's file, in the audit log.
 const ByFile = "reconcile"
 
-// byCallback begins the name of a provider that speaks by itself. Whoever tells what a
-// provider has said and has another name is a person.
+// byCallback is the prefix of the source of callbacks, before the provider's name. A
+// source of results without a call that has neither name is a person.
 const byCallback = "provider:"
 
-// act is what a step calls that from which a word comes.
-func (w *word) act() schema.StepAct {
+// stepAct returns the act of the step for a result.
+func (res *providerResult) stepAct() schema.StepAct {
 	switch {
-	case w.call != told:
-		return [...]schema.StepAct{submit: schema.ActSubmit, enquire: schema.ActEnquire, reverse: schema.ActReverse}[w.call]
-	case strings.HasPrefix(w.by, byCallback):
+	case res.call != callNone:
+		return [...]schema.StepAct{callSubmit: schema.ActSubmit, callEnquire: schema.ActEnquire, callReverse: schema.ActReverse}[res.call]
+	case strings.HasPrefix(res.by, byCallback):
 		return schema.ActCallback
-	case w.by == ByFile:
+	case res.by == ByFile:
 		return schema.ActFile
 	default:
 		return schema.ActManual
 	}
 }
 
-// said is what a step calls an answer.
-func (w *word) said() schema.StepAnswer {
+// stepAnswer returns the answer of the step for a result.
+func (res *providerResult) stepAnswer() schema.StepAnswer {
 	switch {
-	case w.err != nil && w.Outcome != NotSubscriber: // else it is the lookup after it that has failed
-		return missing(w.err)
-	case w.call == reverse && (w.Outcome == Failed || w.Outcome == NotSubscriber):
+	case res.err != nil && res.Outcome != NotSubscriber: // with NotSubscriber the error is that of the lookup
+		return missingAnswer(res.err)
+	case res.call == callReverse && (res.Outcome == Failed || res.Outcome == NotSubscriber):
 		return schema.AnswerRefused
-	case w.Outcome < Pending || w.Outcome > Reversed:
+	case res.Outcome < Pending || res.Outcome > Reversed:
 		return schema.AnswerUnreadable
 	}
 	return [...]schema.StepAnswer{
 		schema.AnswerPending, schema.AnswerSucceeded, schema.AnswerFailed, schema.AnswerNotSubscriber, schema.AnswerUnknown, schema.AnswerReversed,
-	}[w.Outcome]
+	}[res.Outcome]
 }
 
-// missing is what a step calls a call without an answer.
-func missing(err error) schema.StepAnswer {
+// missingAnswer returns the answer of the step for a failed call.
+func missingAnswer(err error) schema.StepAnswer {
 	switch {
 	case errors.Is(err, ErrNotAsked):
 		return schema.AnswerNotAsked
@@ -106,12 +106,12 @@ func missing(err error) schema.StepAnswer {
 	return schema.AnswerNone
 }
 
-// alarmSaid is what a step calls the word that raises an alarm.
-func (st *settling) alarmSaid() schema.StepAnswer {
+// alarmAnswer returns the answer of the step for a result that raises an alarm.
+func (st *transitionTx) alarmAnswer() schema.StepAnswer {
 	switch {
-	case st.out.verdict == lateFailure:
+	case st.out.transition == lateFailure:
 		return schema.AnswerLateFailure
-	case st.out.Reference != st.word.reference:
+	case st.out.Reference != st.result.reference:
 		return schema.AnswerStray
 	default:
 		return schema.AnswerLateSuccess

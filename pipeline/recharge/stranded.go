@@ -7,21 +7,21 @@ import (
 	"vayu/schema"
 )
 
-// selectPending counts what is pending by who was asked for it, along the index of what
-// is: that is little. Groups of the columns themselves SQLite would make along an index
-// that has them in order, and read the whole table.
+// selectPending counts pending recharges by provider, along the index of pending ones. For
+// a group by the plain columns, SQLite would read the whole table along an index in that
+// order.
 const selectPending = "SELECT mode || '', provider || '', count(*) FROM recharge WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
 
-// warnOfStranded says of which providers there are pending recharges that nobody asks
-// about, because the configuration does not know them any more.
-func (s *Service) warnOfStranded(ctx context.Context) error {
+// warnStranded logs the providers that have pending recharges, but are no longer
+// configured.
+func (s *Service) warnStranded(ctx context.Context) error {
 	return sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var mode, provider string
 		var n int64
 		if err := row.Scan(&mode, &provider, &n); err != nil {
 			return err
 		}
-		if s.lineOf(schema.WorldOf(mode), provider) == nil {
+		if s.connectionOf(schema.WorldOf(mode), provider) == nil {
 			s.Log.WarnContext(ctx, "recharges are pending with a provider that is not configured; they stay so until it is again",
 				"provider", provider, "world", mode, "pending", n)
 		}

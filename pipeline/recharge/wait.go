@@ -9,32 +9,31 @@ import (
 	"vayu/schema"
 )
 
-// EndWaits has whoever waits for an outcome go without it, now and from here on: a
-// server that stops has no time for clients who would wait for half a minute. It may
-// be called more than once.
-func (s *Service) EndWaits() { s.waits.End() }
+// CloseWaiters ends all waits for results, current and future ones, so that a stopping
+// server does not wait for clients. It is idempotent.
+func (s *Service) EndWaits() { s.waiters.End() }
 
-// tell has everybody who waits look at what a recharge has become.
-func (s *Service) tell(out *settled) {
-	if out.verdict != rest {
-		s.waits.Tell(out.ID, *out)
+// notifyWaiters sends a result to the goroutines that wait for the recharge.
+func (s *Service) notifyWaiters(out *result) {
+	if out.transition != noop {
+		s.waiters.Tell(out.ID, *out)
 	}
 }
 
-// rereadEvery is how often a patient wait looks at the row: another instance may have
-// been told the outcome.
-const rereadEvery = time.Second
+// reloadInterval is the interval at which a full wait reads the row: another instance may
+// have received the outcome.
+const reloadInterval = time.Second
 
-// watch waits for the outcome of a recharge that is pending, and returns how it stands
-// when there is one, or the wait is over. A patient wait lasts as long as it says; any
-// other ends when nobody looks at the recharge before its end.
-func (s *Service) watch(ctx context.Context, r Record, w *upstream.Waiter[settled], wait time.Duration, patient bool) Record {
+// awaitResult waits for a pending recharge and returns its state at the end of the wait. A
+// full wait lasts as long as given, or until the recharge is final. Any other ends early
+// when the next poll is later.
+func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[result], wait time.Duration, full bool) Record {
 	end := s.Now().Add(wait)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	var reread <-chan time.Time
-	if patient {
-		ticker := time.NewTicker(rereadEvery)
+	if full {
+		ticker := time.NewTicker(reloadInterval)
 		defer ticker.Stop()
 		reread = ticker.C
 	}
@@ -42,31 +41,31 @@ func (s *Service) watch(ctx context.Context, r Record, w *upstream.Waiter[settle
 		select {
 		case out := <-w.Said:
 			r = out.Record
-			if !patient && out.verdict == again && out.due.After(end) {
+			if !full && out.transition == retryLater && out.due.After(end) {
 				return r
 			}
 		case <-reread:
-			r = s.reread(ctx, r)
+			r = s.reload(ctx, r)
 		case <-timer.C:
 			return r
 		case <-ctx.Done():
 			return r
-		case <-s.waits.Ended():
+		case <-s.waiters.Ended():
 			return r
 		}
 	}
 	return r
 }
 
-// reread is how a recharge stands that was pending: most are, and then only its state
-// is read.
-func (s *Service) reread(ctx context.Context, r Record) Record {
+// reload returns the current state of a pending recharge. It reads the whole row only if
+// the state has changed.
+func (s *Service) reload(ctx context.Context, r Record) Record {
 	view := s.DB.View(ctx)
 	var now schema.RechargeState
 	err := view.QueryRow("SELECT state FROM recharge WHERE id = $1", r.ID).Scan(&now)
 	if err == nil && now != schema.RechargePending {
 		var found Record
-		if found, _, err = one(view, selectByID, r.ID); err == nil {
+		if found, _, err = queryOne(view, selectByID, r.ID); err == nil {
 			r = found
 		}
 	}
@@ -74,24 +73,24 @@ func (s *Service) reread(ctx context.Context, r Record) Record {
 	return r
 }
 
-// replay waits for the outcome of a recharge that was made before, when whoever asks
-// for it again wants to wait. It leaves the recharge as it is.
-func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, patient bool) Record {
-	if r.State != schema.RechargePending || !patient || wait <= 0 {
+// awaitReplayed waits for a recharge that an earlier request made, if this request has
+// WaitFull.
+func (s *Service) awaitReplayed(ctx context.Context, r Record, wait time.Duration, full bool) Record {
+	if r.State != schema.RechargePending || !full || wait <= 0 {
 		return r
 	}
-	w := s.waits.Await(r.ID)
-	defer s.waits.Forget(r.ID, w)
-	return s.watch(ctx, s.reread(ctx, r), w, wait, true) // it may have ended before anybody waited
+	w := s.waiters.Await(r.ID)
+	defer s.waiters.Forget(r.ID, w)
+	return s.awaitResult(ctx, s.reload(ctx, r), w, wait, true) // it may have finished before the waiter was added
 }
 
-// tellPending tells once that a recharge is pending, unless it is not any more, and
-// returns how it stands.
-func (s *Service) tellPending(ctx context.Context, r Record) Record {
+// sendPendingEvent appends recharge.pending once if the recharge is still pending, and
+// returns the current row.
+func (s *Service) sendPendingEvent(ctx context.Context, r Record) Record {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
 	defer done()
 	err := s.DB.Update(sqlstore.InWorld(limit, r.Owner.World), func(tx *sqlstore.Tx) error {
-		now, found, err := one(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+columns, r.ID)
+		now, found, err := queryOne(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+columns, r.ID)
 		if err != nil {
 			return err
 		}
@@ -99,12 +98,12 @@ func (s *Service) tellPending(ctx context.Context, r Record) Record {
 			r = now
 			return s.append(tx, &r)
 		}
-		now, found, err = one(tx, selectByID, r.ID)
+		now, found, err = queryOne(tx, selectByID, r.ID)
 		if found {
 			r = now
 		}
 		return err
 	})
-	s.metrics.records.Tell(limit, err) // it is as it was last seen
+	s.metrics.records.Tell(limit, err) // after an error r is the row as last read
 	return r
 }

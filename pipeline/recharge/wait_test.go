@@ -12,9 +12,9 @@ import (
 	"vayu/schema"
 )
 
-// patients are so many requests for the same thing that wait at once. It returns when
-// all of them wait; got tells how the recharge stood for each when it ended.
-func (s *stage) patients(n int, wait time.Duration) (id string, got <-chan Record) {
+// startWaiters sends n equal requests and returns when all of them wait. Got receives the
+// recharge at the end of each wait.
+func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got <-chan Record) {
 	s.t.Helper()
 	q := s.request()
 	q.Patient = true
@@ -29,7 +29,7 @@ func (s *stage) patients(n int, wait time.Duration) (id string, got <-chan Recor
 		}()
 	}
 	fixture.Until(s.t, "all wait", func() bool {
-		counts := s.waits.Counts()
+		counts := s.waiters.Counts()
 		for of, waiting := range counts {
 			if id = of; waiting == n && len(counts) == 1 {
 				return true
@@ -37,20 +37,20 @@ func (s *stage) patients(n int, wait time.Duration) (id string, got <-chan Recor
 		}
 		return false
 	})
-	s.calls.Wait()
+	s.queue.Wait()
 	return id, all
 }
 
-// The provider may speak by himself: whoever wants to wait does so, also when the next
-// look is later than that, and when somebody else has asked for the same before.
-func TestAPatientRequestWaitsForACallback(t *testing.T) {
+// A full wait lasts until a callback, even if the next poll is later, and for replayed
+// requests, too.
+func TestFullWaitForCallback(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
 		const n = 3
-		id, got := s.patients(n, longestWait)
-		fixture.Until(t, "it is told as pending", func() bool { return s.see(id).ToldPending })
-		s.told(s.see(id), Answer{Outcome: Succeeded})
+		id, got := s.startWaiters(n, longestWait)
+		fixture.Until(t, "it is told as pending", func() bool { return s.find(id).ToldPending })
+		s.sendResult(s.find(id), Answer{Outcome: Succeeded})
 		for range n {
 			if r := <-got; r.State != schema.RechargeSuccess || r.ID != id {
 				t.Errorf("got %+v", r)
@@ -59,21 +59,21 @@ func TestAPatientRequestWaitsForACallback(t *testing.T) {
 		if diff := cmp.Diff([]string{"recharge.pending", "recharge.completed"}, s.events()); diff != "" {
 			t.Error(diff)
 		}
-		if waiting, busy := len(s.waits.Counts()), s.lines[0].Slots().Busy; waiting != 0 || busy != 0 {
+		if waiting, busy := len(s.waiters.Counts()), s.connections[0].Slots().Busy; waiting != 0 || busy != 0 {
 			t.Errorf("%d wait for ever, and %d slots are taken", waiting, busy)
 		}
 	})
 }
 
-// What another instance is told reaches those who wait here.
-func TestAPatientRequestHearsOfOtherInstances(t *testing.T) {
+// A waiting request sees the result that another instance received.
+func TestFullWaitSeesOtherInstances(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending, Again: time.Hour}) })
-		id, got := s.patients(2, longestWait)
-		r := s.see(id)
-		s.open(s.DB)
-		s.told(r, Answer{Outcome: Failed, Code: schema.InvalidNumber})
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
+		id, got := s.startWaiters(2, longestWait)
+		r := s.find(id)
+		s.restart(s.DB)
+		s.sendResult(r, Answer{Outcome: Failed, Code: schema.InvalidNumber})
 		for range 2 {
 			if r := <-got; r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber {
 				t.Errorf("got %+v", r)
@@ -82,11 +82,11 @@ func TestAPatientRequestHearsOfOtherInstances(t *testing.T) {
 	})
 }
 
-// Nobody waits for longer than he wants to, or when the server stops.
-func TestAWaitIsOverWithoutAnOutcome(t *testing.T) {
+// A wait ends at its time limit, or when the server stops.
+func TestWaitEndsWithoutOutcome(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending, Again: time.Hour}) })
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
 		q := s.request()
 		q.Patient = true
 		for i, replayed := range []bool{false, true} {
@@ -95,7 +95,7 @@ func TestAWaitIsOverWithoutAnOutcome(t *testing.T) {
 			}
 		}
 		const n = 2
-		_, got := s.patients(n, longestWait)
+		_, got := s.startWaiters(n, longestWait)
 		s.EndWaits()
 		for range n {
 			if r := <-got; r.State != schema.RechargePending {
@@ -108,13 +108,13 @@ func TestAWaitIsOverWithoutAnOutcome(t *testing.T) {
 	})
 }
 
-// A replay that waits changes nothing, so that it does not tell what is pending.
-func TestAReplayTellsNothing(t *testing.T) {
+// A replayed request that waits does not send the pending event.
+func TestReplaySendsNoPendingEvent(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		held := make(chan struct{})
-		s.puppet.set(func() {
-			s.puppet.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
+		s.fake.set(func() {
+			s.fake.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
 		})
 		q := s.request()
 		if _, _, err := s.Do(t.Context(), q, 0); err != nil {
@@ -132,24 +132,24 @@ func TestAReplayTellsNothing(t *testing.T) {
 		})
 		close(held)
 		all.Wait()
-		s.calls.Wait()
+		s.queue.Wait()
 		if diff := cmp.Diff([]string{"recharge.completed"}, s.events()); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-// An outage of the store while somebody waits is counted, and he waits on.
-func TestAPatientRequestOutlivesAnOutage(t *testing.T) {
+// A store failure during a wait is counted, and the wait continues.
+func TestFullWaitSurvivesStoreFailure(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending, Again: time.Hour}) })
-		id, got := s.patients(1, longestWait)
-		r := s.see(id)
-		run(t, s.DB, "ALTER TABLE recharge RENAME TO recharge_gone")
-		fixture.Until(t, "the outage is counted", func() bool { return s.figure("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
-		run(t, s.DB, "ALTER TABLE recharge_gone RENAME TO recharge")
-		s.told(r, Answer{Outcome: Succeeded})
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
+		id, got := s.startWaiters(1, longestWait)
+		r := s.find(id)
+		execSQL(t, s.DB, "ALTER TABLE recharge RENAME TO recharge_gone")
+		fixture.Until(t, "the outage is counted", func() bool { return s.metric("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
+		execSQL(t, s.DB, "ALTER TABLE recharge_gone RENAME TO recharge")
+		s.sendResult(r, Answer{Outcome: Succeeded})
 		if r := <-got; r.State != schema.RechargeSuccess {
 			t.Errorf("got %+v", r)
 		}

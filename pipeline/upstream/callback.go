@@ -13,57 +13,57 @@ import (
 	"vayu/schema"
 )
 
-// Callback takes what an upstream tells by itself. A *schema.Problem is the reply to
-// what is not genuine or not understood, not_found to what is about a reference that
-// nobody has; after any other error the upstream should come again.
+// Callback handles a request that a provider sends on its own. It returns a
+// *schema.Problem for a request that is not genuine or not understood, and not_found for
+// an unknown reference. After any other error the provider should retry.
 type Callback func(c *httpapi.Call) error
 
-// Callbacks are those of all upstreams, by name.
+// Callbacks are the callbacks of all providers, by name.
 type Callbacks struct {
-	of    map[string]Callback
-	taken *prometheus.CounterVec
+	handlers map[string]Callback
+	total    *prometheus.CounterVec
 }
 
-// NewCallbacks joins callbacks. It fails when two have one name, because the path of a
-// callback has nothing else, or when the metric is registered already.
+// NewCallbacks merges callbacks. It fails if two providers have the same name, because the
+// name alone selects the callback in the path. It also fails if the metric is registered
+// already.
 func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callbacks, error) {
-	c := &Callbacks{of: map[string]Callback{}, taken: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vayu_callbacks_total", Help: "What upstreams told by themselves, by what became of it: taken, refused (not genuine, or not understood), unknown (about a reference that nobody has) or failed.",
+	c := &Callbacks{handlers: map[string]Callback{}, total: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vayu_callbacks_total", Help: "Callbacks of providers by result: taken, refused (not genuine, or not understood), unknown (no such reference) or failed.",
 	}, []string{"provider", "result"})}
 	for _, some := range all {
 		for name := range some {
-			if c.of[name] != nil {
-				return nil, fmt.Errorf("two upstreams are called %s, and a callback names no more than that", name)
+			if c.handlers[name] != nil {
+				return nil, fmt.Errorf("two providers are named %q, and the path of a callback has only the name", name)
 			}
 		}
-		maps.Copy(c.of, some)
+		maps.Copy(c.handlers, some)
 	}
 	if reg != nil {
-		if err := reg.Register(c.taken); err != nil {
-			return nil, fmt.Errorf("registering the metric of callbacks: %w", err)
+		if err := reg.Register(c.total); err != nil {
+			return nil, fmt.Errorf("registering the metric vayu_callbacks_total: %w", err)
 		}
 	}
 	return c, nil
 }
 
-// Route is the endpoint.
+// Route returns the endpoint of callbacks.
 func (c *Callbacks) Route() httpapi.Route {
 	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", Unkeyed: true, Body: httpapi.SmallBody, Handler: c.serve}
 }
 
-// serve answers POST /callbacks/{provider}. Whoever asks has no key; the upstream's
-// signature over the body is what counts, and nothing else of the request is used. A
-// reply with 200 says that nothing more needs to be told, also of what contradicts an
-// outcome that is final: that is for people to look into, and the same words again
-// would not help them.
+// serve answers POST /callbacks/{provider}. The request has no API key; the provider's
+// signature over the body authenticates it. Status 200 means that the provider need not
+// retry. A callback that contradicts a final state gets 200, too: it raises an alarm, and
+// a retry would not help.
 func (c *Callbacks) serve(call *httpapi.Call) (httpapi.Response, error) {
 	name := mux.Vars(call.Request)["provider"]
-	take := c.of[name]
-	if take == nil {
+	handle := c.handlers[name]
+	if handle == nil {
 		return httpapi.Response{}, schema.Refuse(schema.NotFound, "", "There is nothing at this path.")
 	}
-	err := take(call)
-	c.taken.WithLabelValues(name, resultOf(err)).Inc()
+	err := handle(call)
+	c.total.WithLabelValues(name, resultOf(err)).Inc()
 	if err != nil {
 		return httpapi.Response{}, err
 	}

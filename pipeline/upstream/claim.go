@@ -8,16 +8,15 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// statements are those of a table. What is due of single requests and of records of
-// batches is found apart, each along an index of its own, because batches may have
-// only some of the slots.
+// statements are the SQL statements of a table. Single requests and batch items have
+// queries and indexes of their own, because batch items get only some of the slots.
 //
-// A claim leases what is still due: somebody else may have been faster. What was not
-// sent before is sent under this lease, and noted as sent before it can be.
+// A claim leases rows that are still due, because another instance may have claimed them
+// first. If a row was not sent before, its claim marks it as sent before the call starts.
 type statements struct {
 	dueSingle, dueBatch, nextSingle, nextBatch string
 	leaseFirst, leaseAgain                     sqlstore.Grouped
-	free                                       [2]string
+	expire                                     [2]string
 }
 
 func statementsOf(table, columns string) statements {
@@ -32,30 +31,29 @@ func statementsOf(table, columns string) statements {
 			"?", ") RETURNING batch_id <> '', "+columns),
 		leaseAgain: sqlstore.Group(3, "UPDATE "+table+" SET due_at = $1, token = $2 WHERE sent = 1 AND due_at <= $3 AND id IN (",
 			"?", ") RETURNING batch_id <> '', "+columns),
-		free: [2]string{free + "= ''", free + "<> ''"},
+		expire: [2]string{free + "= ''", free + "<> ''"},
 	}
 }
 
-// Queries are those by which loops find what is due, each to be asked with the world,
-// the provider, a time in microseconds and, the first of each, a limit; for tests of
-// their plans.
+// Queries returns the queries that find due rows, for tests of their plans. Their
+// arguments are the world, the provider and a time in microseconds; the first of each pair
+// takes a limit, too.
 func (t Table[R]) Queries() (single, batch [2]string) {
 	s := statementsOf(t.Name, t.Columns)
 	return [2]string{s.dueSingle, s.nextSingle}, [2]string{s.dueBatch, s.nextBatch}
 }
 
-// found is what is due, by whether it was sent before.
-type found struct {
-	ids  [2][]any
-	most bool // there may be more
+// dueRows are the ids of due rows, by whether the row was sent before.
+type dueRows struct {
+	ids         [2][]any
+	mayHaveMore bool // there may be more
 }
 
-// size is how many there are.
-func (f *found) size() int { return len(f.ids[0]) + len(f.ids[1]) }
+func (f *dueRows) size() int { return len(f.ids[0]) + len(f.ids[1]) }
 
-// first is the first so many of what was found.
-func (f *found) first(n int) found {
-	out := found{ids: f.ids}
+// first returns the first n rows.
+func (f *dueRows) first(n int) dueRows {
+	out := dueRows{ids: f.ids}
 	for sent := range out.ids {
 		out.ids[sent] = f.ids[sent][:min(n, len(f.ids[sent]))]
 		n -= len(out.ids[sent])
@@ -63,11 +61,12 @@ func (f *found) first(n int) found {
 	return out
 }
 
-// find looks for so many rows that are due; for none it says whether there are some.
-func (s *Lines[R]) find(ctx context.Context, l *Line, query string, now time.Time, most int) (f found, err error) {
+// findDue finds up to most due rows. If most is not positive, it only reports whether
+// there is one.
+func (s *Lines[R]) findDue(ctx context.Context, p *Line, query string, now time.Time, most int) (f dueRows, err error) {
 	if most <= 0 {
-		f, err = s.find(ctx, l, query, now, 1)
-		return found{most: f.most}, err
+		f, err = s.findDue(ctx, p, query, now, 1)
+		return dueRows{mayHaveMore: f.mayHaveMore}, err
 	}
 	err = sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var id string
@@ -75,22 +74,25 @@ func (s *Lines[R]) find(ctx context.Context, l *Line, query string, now time.Tim
 		err := row.Scan(&id, &sent)
 		f.ids[sent] = append(f.ids[sent], id)
 		return err
-	}, query, l.of.World.String(), l.of.Name, now.UnixMicro(), most)
-	f.most = f.size() == most
+	}, query, p.provider.World.String(), p.provider.Name, now.UnixMicro(), most)
+	f.mayHaveMore = f.size() == most
 	return f, err
 }
 
-// flagged scans what is told of a row before its columns, and leaves these to Scan.
-type flagged struct {
+// batchFlagScanner scans the batch flag that precedes the columns of a table, and leaves
+// the columns to Table.Scan.
+type batchFlagScanner struct {
 	sqlstore.Scanner
 
 	batch *bool
 }
 
-func (f flagged) Scan(dest ...any) error { return f.Scanner.Scan(append([]any{f.batch}, dest...)...) }
+func (f batchFlagScanner) Scan(dest ...any) error {
+	return f.Scanner.Scan(append([]any{f.batch}, dest...)...)
+}
 
-// claim leases rows that were found.
-func (s *Lines[R]) claim(ctx context.Context, l *Line, all []found, own Lease, now time.Time) (claims []Claim[R], err error) {
+// claim leases rows.
+func (s *Lines[R]) claim(ctx context.Context, p *Line, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		claims = claims[:0]
 		for _, f := range all {
@@ -98,12 +100,12 @@ func (s *Lines[R]) claim(ctx context.Context, l *Line, all []found, own Lease, n
 				err := statement.Each(len(f.ids[sent]), func(text string, from, to int) error {
 					args := []any{own.Until.UnixMicro(), own.Token, now.UnixMicro()}
 					if sent == 0 {
-						args = append(args, l.Latest(own).UnixMicro())
+						args = append(args, p.Latest(own).UnixMicro())
 					}
 					args = append(args, f.ids[sent][from:to]...)
 					return sqlstore.Each(tx, func(row sqlstore.Scanner) (err error) {
 						c := Claim[R]{First: sent == 0, Lease: own}
-						c.Record, err = s.Table.Scan(flagged{row, &c.batch})
+						c.Record, err = s.Table.Scan(batchFlagScanner{row, &c.batch})
 						claims = append(claims, c)
 						return err
 					}, text, args...)
@@ -116,7 +118,7 @@ func (s *Lines[R]) claim(ctx context.Context, l *Line, all []found, own Lease, n
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("claiming from %s what is due of %s: %w", s.Table.Name, l.of.Name, err)
+		return nil, fmt.Errorf("claiming from %s what is due of %s: %w", s.Table.Name, p.provider.Name, err)
 	}
 	if s.Claimed != nil {
 		s.Claimed()
@@ -124,8 +126,8 @@ func (s *Lines[R]) claim(ctx context.Context, l *Line, all []found, own Lease, n
 	return claims, nil
 }
 
-// nextDue is when something is due that is not yet; zero for nothing.
-func (s *Lines[R]) nextDue(ctx context.Context, l *Line, now time.Time) (next time.Time, err error) {
+// nextDue returns the due time of the next row that is not due yet; zero if there is none.
+func (s *Lines[R]) nextDue(ctx context.Context, p *Line, now time.Time) (next time.Time, err error) {
 	view := s.DB.View(ctx)
 	for _, query := range [...]string{s.sql.nextSingle, s.sql.nextBatch} {
 		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
@@ -135,7 +137,7 @@ func (s *Lines[R]) nextDue(ctx context.Context, l *Line, now time.Time) (next ti
 				next = at
 			}
 			return err
-		}, query, l.of.World.String(), l.of.Name, now.UnixMicro())
+		}, query, p.provider.World.String(), p.provider.Name, now.UnixMicro())
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -143,18 +145,17 @@ func (s *Lines[R]) nextDue(ctx context.Context, l *Line, now time.Time) (next ti
 	return next, nil
 }
 
-// FreeLeases makes due at once what a process has leased that is not there any more: a
-// store in a directory belongs to one process. What that was sending it sends no
-// more.
+// ExpireForeignLeases makes all rows due that an earlier process has leased. It does so on
+// SQLite only, where the store belongs to one process, so that the earlier one has ended.
 func (s *Lines[R]) FreeLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
-		return nil // others may be at work; leases end by themselves
+		return nil // other instances may hold leases; those expire
 	}
 	now := s.Now().UnixMicro()
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		for _, l := range s.lines {
-			for _, text := range s.sql.free {
-				if _, err := tx.Exec(text, l.of.World.String(), l.of.Name, now, len(s.token), s.token); err != nil {
+		for _, p := range s.pools {
+			for _, text := range s.sql.expire {
+				if _, err := tx.Exec(text, p.provider.World.String(), p.provider.Name, now, len(s.token), s.token); err != nil {
 					return err
 				}
 			}

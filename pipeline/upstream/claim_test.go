@@ -14,47 +14,46 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// What is due is leased, and noted as sent before it can be; when the lease ends it is
-// anybody's, and known to have been sent.
-func TestWhatIsDueIsLeased(t *testing.T) {
+// A poll leases due rows, and marks them as sent before the call starts. After the lease
+// expires, another claim is possible, and the row still counts as sent.
+func TestPollLeasesDueRows(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(t *testing.T, s *shop) {
+	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		id := s.add(time.Second, "")
-		s.Look(t.Context(), s.line)
-		if len(s.begun) != 0 || s.row(id) != "sent 0 due 1s" {
+		s.Look(t.Context(), s.pool)
+		if len(s.claims) != 0 || s.row(id) != "sent 0 due 1s" {
 			t.Errorf("too early it is %s", s.row(id))
 		}
 		s.clock.Pass(time.Second)
-		s.Look(t.Context(), s.line)
+		s.Look(t.Context(), s.pool)
 		// A call of 10 s can begin up to 30 s after the claim.
-		if got := s.row(id); got != "sent 1 due 41s at 31s leased" || len(s.begun) != 1 || !s.begun[0].First {
-			t.Errorf("it is %s, begun %+v", got, s.begun)
+		if got := s.row(id); got != "sent 1 due 41s at 31s leased" || len(s.claims) != 1 || !s.claims[0].First {
+			t.Errorf("it is %s, begun %+v", got, s.claims)
 		}
-		token := s.begun[0].Lease.Token
-		s.end()
+		token := s.claims[0].Lease.Token
+		s.finishCalls()
 		s.clock.Pass(39 * time.Second)
-		s.Look(t.Context(), s.line)
-		if len(s.begun) != 0 {
-			t.Errorf("within its lease it was claimed: %+v", s.begun)
+		s.Look(t.Context(), s.pool)
+		if len(s.claims) != 0 {
+			t.Errorf("within its lease it was claimed: %+v", s.claims)
 		}
 		s.clock.Pass(time.Second)
-		s.Look(t.Context(), s.line)
-		if got := s.row(id); got != "sent 1 due 1m21s at 31s leased" || len(s.begun) != 1 || s.begun[0].First || s.begun[0].Lease.Token == token {
-			t.Errorf("it is %s, begun %+v", got, s.begun)
+		s.Look(t.Context(), s.pool)
+		if got := s.row(id); got != "sent 1 due 1m21s at 31s leased" || len(s.claims) != 1 || s.claims[0].First || s.claims[0].Lease.Token == token {
+			t.Errorf("it is %s, begun %+v", got, s.claims)
 		}
-		s.end()
+		s.finishCalls()
 	})
 }
 
-// A store in a directory belongs to one process: what another one has leased is due at
-// once, and sent by it no more.
-func TestOnlyForeignLeasesAreFreed(t *testing.T) {
+// On SQLite the leases of another process expire at once, and its calls count as ended.
+func TestOnlyForeignLeasesExpire(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	sqlstoretest.Exec(t, db, errands)
-	s := newShop(t, db)
+	sqlstoretest.Exec(t, db, jobTable)
+	s := newQueueFixture(t, db)
 	id := s.add(0, "b")
-	s.Look(t.Context(), s.line)
+	s.Look(t.Context(), s.pool)
 	free := func(want string) {
 		t.Helper()
 		if err := s.FreeLeases(t.Context()); err != nil {
@@ -65,18 +64,18 @@ func TestOnlyForeignLeasesAreFreed(t *testing.T) {
 		}
 	}
 	free("sent 1 due 40s at 30s leased")
-	s.end()
-	s.open()
+	s.finishCalls()
+	s.restart()
 	s.clock.Pass(time.Second)
 	free("sent 1 due 1s at 1s")
 }
 
-// Loops of two instances claim each once, and a look that fails is counted.
-func TestEachIsClaimedOnce(t *testing.T) {
+// Two instances claim each row once, and a failed poll is counted.
+func TestEachRowIsClaimedOnce(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Postgres(t)
-	sqlstoretest.Exec(t, db, errands)
-	one, other := newShop(t, db), newShop(t, db)
+	sqlstoretest.Exec(t, db, jobTable)
+	one, other := newQueueFixture(t, db), newQueueFixture(t, db)
 	const n = 40
 	var want []string
 	for range n / 2 {
@@ -85,11 +84,11 @@ func TestEachIsClaimedOnce(t *testing.T) {
 	var got []string
 	for range n {
 		var both sync.WaitGroup
-		for _, s := range []*shop{one, other} {
-			both.Go(func() { s.Look(t.Context(), s.line) })
+		for _, s := range []*queueFixture{one, other} {
+			both.Go(func() { s.Look(t.Context(), s.pool) })
 		}
 		both.Wait()
-		got = append(got, slices.Concat(one.end(), other.end())...)
+		got = append(got, slices.Concat(one.finishCalls(), other.finishCalls())...)
 	}
 	slices.Sort(want)
 	slices.Sort(got)
@@ -98,34 +97,34 @@ func TestEachIsClaimedOnce(t *testing.T) {
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(one.failed)
-	sqlstoretest.Exec(t, db, "DROP TABLE errand")
-	if pause := one.Look(t.Context(), one.line); pause != AwayPause || fixture.Figure(t, reg, "failed_total") != 1 {
+	sqlstoretest.Exec(t, db, "DROP TABLE job")
+	if pause := one.Look(t.Context(), one.pool); pause != AwayPause || fixture.Figure(t, reg, "failed_total") != 1 {
 		t.Errorf("without its table it looks again after %s", pause)
 	}
 }
 
-// While it runs what becomes due is begun; at the end it waits for what is under way,
-// and nothing begins any more.
-func TestItRuns(t *testing.T) {
+// Run starts the calls of due rows. At the end it waits for those in flight, and no
+// further call starts.
+func TestRun(t *testing.T) {
 	t.Parallel()
-	eachShop(t, func(t *testing.T, s *shop) {
+	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var run sync.WaitGroup
 		run.Go(func() { s.Run(ctx) })
 		id := s.add(0, "")
-		s.line.Nudge()
+		s.pool.Nudge()
 		begun := func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return len(s.begun) == 1
+			return len(s.claims) == 1
 		}
 		fixture.Until(t, "it is begun", begun)
 		cancel()
 		fixture.Until(t, "it has stopped", s.Stopped)
-		if s.line.Take(false) {
+		if s.pool.Take(false) {
 			t.Error("a call begins when it has stopped")
 		}
-		if got := s.end(); !slices.Equal(got, []string{id}) {
+		if got := s.finishCalls(); !slices.Equal(got, []string{id}) {
 			t.Errorf("begun were %q", got)
 		}
 		run.Wait()

@@ -17,102 +17,102 @@ import (
 	"vayu/schema"
 )
 
-// errands is a table that has what Table asks for, and nothing else.
-const errands = `CREATE TABLE errand (id TEXT NOT NULL PRIMARY KEY, mode TEXT NOT NULL, provider TEXT NOT NULL, due_at BIGINT, token TEXT NOT NULL,
+// jobTable creates a table with the columns that Table requires.
+const jobTable = `CREATE TABLE job (id TEXT NOT NULL PRIMARY KEY, mode TEXT NOT NULL, provider TEXT NOT NULL, due_at BIGINT, token TEXT NOT NULL,
 	sent BIGINT NOT NULL, sent_at BIGINT, batch_id TEXT NOT NULL)`
 
-// noon is when tests begin.
+// noon is the start time of tests.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// shop is Lines over a table of errands, of one upstream with four slots. It does not
-// run: tests have it look.
-type shop struct {
+// queueFixture is a work queue with one provider that has four slots. It does not run:
+// tests poll.
+type queueFixture struct {
 	*Lines[string]
 
-	t      *testing.T
-	db     *sqlstore.DB
-	clock  *fixture.Clock
-	failed prometheus.Counter
-	line   *Line
-	away   bool
+	t           *testing.T
+	db          *sqlstore.DB
+	clock       *fixture.Clock
+	failed      prometheus.Counter
+	pool        *Line
+	unavailable bool
 
 	mu     sync.Mutex
-	begun  []Claim[string]
+	claims []Claim[string]
 	number int
 }
 
-func eachShop(t *testing.T, do func(t *testing.T, s *shop)) {
+func eachQueueFixture(t *testing.T, do func(t *testing.T, s *queueFixture)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		sqlstoretest.Exec(t, db, errands)
-		do(t, newShop(t, db))
+		sqlstoretest.Exec(t, db, jobTable)
+		do(t, newQueueFixture(t, db))
 	})
 }
 
-func newShop(t *testing.T, db *sqlstore.DB) *shop {
+func newQueueFixture(t *testing.T, db *sqlstore.DB) *queueFixture {
 	t.Helper()
-	s := &shop{t: t, db: db, clock: &fixture.Clock{}, failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "failed_total", Help: "Looks that failed."})}
+	s := &queueFixture{t: t, db: db, clock: &fixture.Clock{}, failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "failed_total", Help: "Failed polls."})}
 	s.clock.Set(noon)
-	s.open()
+	s.restart()
 	return s
 }
 
-// open makes Lines anew, as another process does.
-func (s *shop) open() {
+// restart creates the Pools again, like another process.
+func (s *queueFixture) restart() {
 	s.t.Helper()
 	log := (&fixture.Log{}).Logger()
 	s.Lines = New(Config[string]{
-		DB: s.db, Log: log, Now: s.clock.Now, Claims: failurelog.New(log, "errands", "claim", "they wait", s.failed),
-		Table: Table[string]{Name: "errand", Columns: "id", Scan: func(row sqlstore.Scanner) (id string, err error) {
+		DB: s.db, Log: log, Now: s.clock.Now, Claims: failurelog.New(log, "jobs", "claim", "jobs stay queued", s.failed),
+		Table: Table[string]{Name: "job", Columns: "id", Scan: func(row sqlstore.Scanner) (id string, err error) {
 			err = row.Scan(&id)
 			return id, err
 		}},
 	})
-	of := Upstream{Name: "baker", World: schema.Live, Timeout: 10 * time.Second, Concurrency: 4, Available: func() bool { return !s.away }}
+	of := Upstream{Name: "bank", World: schema.Live, Timeout: 10 * time.Second, Concurrency: 4, Available: func() bool { return !s.unavailable }}
 	var err error
-	if s.line, err = s.Add(of, s.begin); err != nil {
+	if s.pool, err = s.Add(of, s.begin); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// begin keeps what was claimed, whose slot stays taken until end.
-func (s *shop) begin(c Claim[string]) {
+// begin records a claim, whose slot stays acquired until finishCalls.
+func (s *queueFixture) begin(c Claim[string]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begun = append(s.begun, c)
+	s.claims = append(s.claims, c)
 }
 
-// end ends the calls that were begun, and returns whose they were.
-func (s *shop) end() (ids []string) {
+// finishCalls releases the slots of the recorded claims, and returns their ids.
+func (s *queueFixture) finishCalls() (ids []string) {
 	s.mu.Lock()
-	begun := s.begun
-	s.begun = nil
+	begun := s.claims
+	s.claims = nil
 	s.mu.Unlock()
 	for _, c := range begun {
 		ids = append(ids, c.Record)
-		s.line.Give(c.batch)
+		s.pool.Give(c.batch)
 	}
 	slices.Sort(ids)
 	return ids
 }
 
-// add stores an errand that is due after so long, and returns its id.
-func (s *shop) add(after time.Duration, batch string) (id string) {
+// add stores a job that is due after a time, and returns its id.
+func (s *queueFixture) add(after time.Duration, batch string) (id string) {
 	s.t.Helper()
 	s.number++
 	id = fmt.Sprintf("%s%03d", batch, s.number)
-	sqlstoretest.Exec(s.t, s.db, "INSERT INTO errand (id, mode, provider, due_at, token, sent, batch_id) VALUES ($1, 'live', 'baker', $2, '', 0, $3)",
+	sqlstoretest.Exec(s.t, s.db, "INSERT INTO job (id, mode, provider, due_at, token, sent, batch_id) VALUES ($1, 'live', 'bank', $2, '', 0, $3)",
 		id, s.clock.Now().Add(after).UnixMicro(), batch)
 	return id
 }
 
-// row is how an errand stands: whether it was sent, when it is due and when it was
-// sent, both as of noon, and whether it is leased.
-func (s *shop) row(id string) (text string) {
+// row describes a job: whether it was sent, when it is due and was sent (since noon), and
+// whether it is leased.
+func (s *queueFixture) row(id string) (text string) {
 	s.t.Helper()
 	var sent, due, at int64
 	var token string
-	err := s.db.View(context.Background()).QueryRow("SELECT sent, due_at, COALESCE(sent_at, 0), token FROM errand WHERE id = $1", id).Scan(&sent, &due, &at, &token)
+	err := s.db.View(context.Background()).QueryRow("SELECT sent, due_at, COALESCE(sent_at, 0), token FROM job WHERE id = $1", id).Scan(&sent, &due, &at, &token)
 	if err != nil {
 		s.t.Fatal(err)
 	}

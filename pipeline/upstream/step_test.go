@@ -12,8 +12,8 @@ import (
 	"vayu/schema"
 )
 
-// noted records a step at so long after noon.
-func noted(t *testing.T, db *sqlstore.DB, subject string, act schema.StepAct, answer schema.StepAnswer, after time.Duration) {
+// recordStep records a step at a time after noon.
+func recordStep(t *testing.T, db *sqlstore.DB, subject string, act schema.StepAct, answer schema.StepAnswer, after time.Duration) {
 	t.Helper()
 	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		_, err := Note(tx, subject, act, answer, noon.Add(after))
@@ -24,7 +24,7 @@ func noted(t *testing.T, db *sqlstore.DB, subject string, act schema.StepAct, an
 	}
 }
 
-func steps(t *testing.T, db *sqlstore.DB, subject string) (all []string) {
+func formatSteps(t *testing.T, db *sqlstore.DB, subject string) (all []string) {
 	t.Helper()
 	found, err := Steps(db.View(t.Context()), subject)
 	if err != nil {
@@ -36,44 +36,44 @@ func steps(t *testing.T, db *sqlstore.DB, subject string) (all []string) {
 	return all
 }
 
-// The same answer to the same act in a row is one step, however often it comes.
+// Equal consecutive steps are stored as one.
 func TestEqualStepsAreOne(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		noted(t, db, "txn_1", schema.ActSubmit, schema.AnswerPending, 0)
+		recordStep(t, db, "txn_1", schema.ActSubmit, schema.AnswerPending, 0)
 		for i := range 100 {
-			noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, time.Duration(1+i)*time.Second)
+			recordStep(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, time.Duration(1+i)*time.Second)
 		}
-		noted(t, db, "txn_2", schema.ActEnquire, schema.AnswerPending, time.Hour)
-		noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerNone, 101*time.Second)
-		noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, 90*time.Second) // by a clock that is behind
-		noted(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, 80*time.Second)
+		recordStep(t, db, "txn_2", schema.ActEnquire, schema.AnswerPending, time.Hour)
+		recordStep(t, db, "txn_1", schema.ActEnquire, schema.AnswerNone, 101*time.Second)
+		recordStep(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, 90*time.Second) // by a clock that is behind
+		recordStep(t, db, "txn_1", schema.ActEnquire, schema.AnswerPending, 80*time.Second)
 		want := []string{
 			"submit pending 1 0s 0s", "enquire pending 100 1s 1m40s", "enquire no_answer 1 1m41s 1m41s", "enquire pending 2 1m41s 1m41s",
 		}
-		if diff := cmp.Diff(want, steps(t, db, "txn_1")); diff != "" {
+		if diff := cmp.Diff(want, formatSteps(t, db, "txn_1")); diff != "" {
 			t.Errorf("steps (-want +got):\n%s", diff)
 		}
 		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return Forget(tx, []string{"txn_1", "txn_3"}) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := append(steps(t, db, "txn_1"), steps(t, db, "txn_2")...); len(got) != 1 {
+		if got := append(formatSteps(t, db, "txn_1"), formatSteps(t, db, "txn_2")...); len(got) != 1 {
 			t.Errorf("after one was forgotten: %q", got)
 		}
 	})
 }
 
-// What ends a thing while it is read is among the steps of what has ended, and not among
-// those of what still waits.
-func TestStepsAndThingBelongTogether(t *testing.T) {
+// The steps of a finished row include the last one, and those of a pending row are not
+// newer than the row.
+func TestStepsAreConsistentWithTheRow(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for ended, want := range map[bool]int{true: 2, false: 1} {
 			subject := fmt.Sprint("txn_", ended)
-			noted(t, db, subject, schema.ActSubmit, schema.AnswerPending, 0)
+			recordStep(t, db, subject, schema.ActSubmit, schema.AnswerPending, 0)
 			found, steps, err := Told(db.View(t.Context()), subject, func() (bool, error) {
-				noted(t, db, subject, schema.ActEnquire, schema.AnswerFailed, time.Second)
+				recordStep(t, db, subject, schema.ActEnquire, schema.AnswerFailed, time.Second)
 				return ended, nil
 			}, func(ended *bool) bool { return *ended })
 			if err != nil || found != ended || len(steps) != want {
@@ -83,16 +83,16 @@ func TestStepsAndThingBelongTogether(t *testing.T) {
 	})
 }
 
-// Who says now this and now that for days has a hundred steps, the newest among them.
+// A subject has at most a hundred steps, the newest among them.
 func TestStepsAreBounded(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		said := [...]schema.StepAnswer{schema.AnswerPending, schema.AnswerNone}
+		answers := [...]schema.StepAnswer{schema.AnswerPending, schema.AnswerNone}
 		for i := range 151 {
-			noted(t, db, "txn_1", schema.ActEnquire, said[i%2], time.Duration(i)*time.Second)
+			recordStep(t, db, "txn_1", schema.ActEnquire, answers[i%2], time.Duration(i)*time.Second)
 		}
-		got := steps(t, db, "txn_1")
-		if len(got) != stepsMost || got[98] != "enquire pending 1 1m38s 1m38s" || got[99] != "enquire pending 1 2m30s 2m30s" {
+		got := formatSteps(t, db, "txn_1")
+		if len(got) != maxSteps || got[98] != "enquire pending 1 1m38s 1m38s" || got[99] != "enquire pending 1 2m30s 2m30s" {
 			t.Errorf("got %d steps, in the end %q", len(got), got[len(got)-2:])
 		}
 	})

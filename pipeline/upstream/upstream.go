@@ -1,7 +1,7 @@
-// Package upstream gives calls of upstreams their turns. What is to be asked is a row
-// that is due at some time; an upstream has a number of slots, one for each call that
-// may be under way; a loop leases what is due while there are slots, and a row is
-// anybody's again when its lease ends. A row that is not due costs no goroutine.
+// Package upstream is a work queue for calls of providers. A job is a table row with a due
+// time. A loop per provider leases due rows while the provider's [Pool] has free slots;
+// one slot is one concurrent call. When a lease expires, any instance may claim the row. A
+// row that is not due costs no goroutine.
 package upstream
 
 import (
@@ -23,51 +23,51 @@ import (
 )
 
 const (
-	// Margin is how much longer a lease is than a call may take: for recording what
-	// came of it, and for clocks that differ.
+	// LeaseMargin is the time that a lease lasts beyond the call's timeout. It covers
+	// recording the result, and clock skew.
 	Margin = 30 * time.Second
-	// Recording bounds the recording of what came of a call: it is over before the
-	// lease is.
+	// RecordTimeout bounds the recording of a result. It ends before the lease does.
 	Recording = Margin - 5*time.Second
-	// AwayPause is the pause before the next look at an upstream that is not
-	// available, or a store that does not answer.
+	// RetryPause is the pause before the next poll while the provider is unavailable or
+	// the store fails.
 	AwayPause = time.Second
-	// Grace is how long calls that are under way may go on when the service stops.
+	// ShutdownGrace is the time that calls in flight get when the service stops.
 	Grace = 10 * time.Second
-	// lookEvery is how long a loop sleeps at most: other instances and commands make
-	// things due without telling it.
-	lookEvery = 5 * time.Second
+	// maxPollInterval bounds the sleep of a loop. Other instances and commands make rows
+	// due without waking it.
+	maxPollInterval = 5 * time.Second
 )
 
-// Lease is the right to look at a row until a time: the token stands in the row. The
-// zero Lease is none.
+// Lease is an exclusive right to work on a row until a time. The row stores the token. The
+// zero Lease means that there is no lease.
 type Lease struct {
 	Token string
 	Until time.Time
 }
 
-// Table is where what is due waits. It has the columns id, mode, provider, due_at,
-// token, sent, sent_at and batch_id, with the meaning that they have in the table
-// recharge, and an index of (mode, provider, due_at) for batches and for the rest.
+// Table describes the table of a work queue. It has the columns id, mode, provider,
+// due_at, token, sent, sent_at and batch_id, as in the table recharge. It has an index of
+// (mode, provider, due_at) for batch items and another one for single requests.
 type Table[R any] struct {
 	Name    string
 	Columns string
-	Scan    func(sqlstore.Scanner) (R, error) // of Columns
+	Scan    func(sqlstore.Scanner) (R, error) // scans a row of Columns
 }
 
-// Config is what Lines are made of.
+// Config configures [Pools].
 type Config[R any] struct {
 	DB    *sqlstore.DB
 	Table Table[R]
-	// Claims is told what becomes of looking for what is due.
+	// ClaimFailures records failures to claim due rows.
 	Claims *failurelog.Outage
-	// Claimed is called when rows were leased and nobody was asked yet; nil for none.
+	// OnClaimed is called after rows were leased and before their calls start. It may be
+	// nil.
 	Claimed func()
 	Log     *slog.Logger
 	Now     func() time.Time
 }
 
-// Claim is a row that was leased. First says that it was not sent before this lease.
+// Claim is a leased row. First means that it was not sent before this lease.
 type Claim[R any] struct {
 	Record R
 	First  bool
@@ -75,74 +75,75 @@ type Claim[R any] struct {
 	batch  bool
 }
 
-// Lines are the upstreams of a service.
+// Pools are the pools of all providers of a service, and the loops that fill them.
 type Lines[R any] struct {
 	Config[R]
 
-	desk   desk
-	lines  []*Line
-	begin  []func(Claim[R]) // of lines
-	sql    statements
-	calls  context.Context // of calls; ends some time after that of Run
-	hurry  context.CancelFunc
-	token  string // what the tokens of this instance's leases begin with
-	leases atomic.Uint64
+	state       poolState
+	pools       []*Line
+	begin       []func(Claim[R]) // start functions, in the order of pools
+	sql         statements
+	calls       context.Context // context of calls; ends up to ShutdownGrace after that of Run
+	cancelCalls context.CancelFunc
+	token       string // prefix of the lease tokens of this instance
+	leases      atomic.Uint64
 }
 
-// desk is what lines share.
-type desk struct {
+// poolState is the state that all pools share. Its mutex guards the fields of each pool,
+// too.
+type poolState struct {
 	sync.Mutex
 
-	stopped bool           // no call begins any more
-	calls   sync.WaitGroup // slots that are taken
+	stopped bool           // no further call starts
+	calls   sync.WaitGroup // acquired slots
 }
 
-// New returns lines without an upstream.
+// New returns Pools without a provider.
 func New[R any](c Config[R]) *Lines[R] {
 	s := &Lines[R]{Config: c, token: ulid.Make().String(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
-	s.calls, s.hurry = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
+	s.calls, s.cancelCalls = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
 	return s
 }
 
-// Upstream is who is called.
+// Provider describes a provider whose calls are queued.
 type Upstream struct {
-	Name  string // in the column provider
+	Name  string // value of the column provider
 	World schema.World
 	// Timeout bounds one call.
 	Timeout time.Duration
-	// Concurrency is how many calls may be under way at once.
+	// Concurrency is the maximum number of calls in flight.
 	Concurrency int
-	// Available says whether it is worth asking at the moment; nil for always.
+	// Available reports whether the provider can be called now; nil means always.
 	Available func() bool
 }
 
-// Add adds an upstream. Begin has the call made for which a row was claimed; it must
-// not block, and whatever it starts gives the slot back with [Line.Give]. All are
-// added before Run.
+// Add adds a provider. It calls begin for each claimed row. begin must not block, and the
+// call that it starts must release its slot with [Pool.Release]. All providers are added
+// before Run.
 func (s *Lines[R]) Add(u Upstream, begin func(Claim[R])) (*Line, error) {
 	switch {
 	case u.Timeout <= 0:
-		return nil, errors.New("its calls have no timeout")
+		return nil, errors.New("the call timeout must be positive")
 	case u.Concurrency < 1:
-		return nil, errors.New("it has no room for a call")
+		return nil, errors.New("the concurrency must be at least 1")
 	}
-	l := &Line{
-		of: u, desk: &s.desk, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1),
-		batchMost: max(1, u.Concurrency/2), kept: max(1, u.Concurrency/4),
+	p := &Line{
+		provider: u, state: &s.state, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1),
+		maxBatch: max(1, u.Concurrency/2), reservedSlots: max(1, u.Concurrency/4),
 	}
-	s.lines, s.begin = append(s.lines, l), append(s.begin, begin)
-	return l, nil
+	s.pools, s.begin = append(s.pools, p), append(s.begin, begin)
+	return p, nil
 }
 
-// Lease is a new one for one call of a line, with a token that no other has. It ends
-// by the wall clock, as in the store: the monotonic one stands still while a machine is
+// NewLease returns a lease with a unique token for one call of a pool. It expires by the
+// wall clock, like the due time in the store: the monotonic clock stops while a machine is
 // suspended.
-func (s *Lines[R]) Lease(l *Line) Lease {
-	return Lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Round(0).Add(l.of.Timeout + Margin)}
+func (s *Lines[R]) Lease(p *Line) Lease {
+	return Lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Round(0).Add(p.provider.Timeout + Margin)}
 }
 
-// Run leases what is due and has the calls made until ctx ends; then it waits for the
-// calls that are under way, and breaks them off after Grace. The store is ready.
+// Run leases due rows and starts their calls until ctx ends. Then it waits for the calls
+// in flight, and cancels them after ShutdownGrace. The store must be ready.
 func (s *Lines[R]) Run(ctx context.Context) {
 	for {
 		err := s.FreeLeases(ctx)
@@ -152,51 +153,51 @@ func (s *Lines[R]) Run(ctx context.Context) {
 		}
 	}
 	var loops sync.WaitGroup
-	for i := range s.lines {
-		loops.Go(func() { s.serve(ctx, i) })
+	for i := range s.pools {
+		loops.Go(func() { s.pollLoop(ctx, i) })
 	}
 	loops.Wait()
-	s.end()
+	s.drain()
 }
 
-// Attend is Run for an instance that only has the calls made which its own requests
-// begin, and leaves what is due later to the others.
+// RunWithoutPolling is Run for an instance that only makes the calls of its own requests.
+// Other instances claim the rows that become due.
 func (s *Lines[R]) Attend(ctx context.Context) {
 	<-ctx.Done()
-	s.end()
+	s.drain()
 }
 
-// end has no call begin any more, and waits for those under way.
-func (s *Lines[R]) end() {
-	s.desk.Lock()
-	s.desk.stopped = true
-	s.desk.Unlock()
-	// What is broken off is asked about after the next start.
-	grace := time.AfterFunc(Grace, s.hurry)
+// drain prevents further calls and waits for those in flight.
+func (s *Lines[R]) drain() {
+	s.state.Lock()
+	s.state.stopped = true
+	s.state.Unlock()
+	// A cancelled call is followed by a status enquiry after the next start.
+	grace := time.AfterFunc(Grace, s.cancelCalls)
 	defer grace.Stop()
 	s.Wait()
 }
 
-// Calls is the context in which calls are made: no client's, because they go on without
-// whoever has asked for them.
+// CallContext returns the context of calls. It is not that of a request, because calls
+// continue when the client disconnects.
 func (s *Lines[R]) Calls() context.Context { return s.calls }
 
-// Stopped reports whether no call begins any more.
+// Stopped reports whether further calls are prevented.
 func (s *Lines[R]) Stopped() bool {
-	s.desk.Lock()
-	defer s.desk.Unlock()
-	return s.desk.stopped
+	s.state.Lock()
+	defer s.state.Unlock()
+	return s.state.stopped
 }
 
-// Wait waits until no slot is taken.
-func (s *Lines[R]) Wait() { s.desk.calls.Wait() }
+// Wait waits until all slots are released.
+func (s *Lines[R]) Wait() { s.state.calls.Wait() }
 
-// serve is the loop of a line. After a look that failed nothing wakes it before its
-// pause is over: the slots that such a look gives back would do so at once, and so would
-// every call that ends. Who brings something new waits for no longer than that pause.
-func (s *Lines[R]) serve(ctx context.Context, i int) {
-	l := s.lines[i]
-	wake := l.wake
+// pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause
+// ends. The slots that the failed poll releases, and each call that ends, would otherwise
+// wake it at once.
+func (s *Lines[R]) pollLoop(ctx context.Context, i int) {
+	p := s.pools[i]
+	wake := p.wake
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -206,80 +207,82 @@ func (s *Lines[R]) serve(ctx context.Context, i int) {
 		case <-timer.C:
 		case <-wake:
 		}
-		pause, err := s.look(ctx, l)
+		pause, err := s.poll(ctx, p)
 		timer.Reset(pause)
-		if wake = l.wake; err != nil {
+		if wake = p.wake; err != nil {
 			wake = nil
 		}
 	}
 }
 
-// Look makes the calls of a line that are due and have a slot, and returns how long
-// nothing else is due. It is what Run does again and again.
-func (s *Lines[R]) Look(ctx context.Context, l *Line) time.Duration {
-	pause, _ := s.look(ctx, l) // who is told of an error has been
+// Poll claims the due rows of a pool that get a slot, starts their calls, and returns the
+// time until the next poll. Run calls it in a loop.
+func (s *Lines[R]) Look(ctx context.Context, p *Line) time.Duration {
+	pause, _ := s.poll(ctx, p) // ClaimFailures has recorded the error
 	return pause
 }
 
-// look is Look, with the error that Claims was told.
-func (s *Lines[R]) look(ctx context.Context, l *Line) (time.Duration, error) {
-	if !l.Worth() {
+// poll is Poll with the error that it recorded in ClaimFailures.
+func (s *Lines[R]) poll(ctx context.Context, p *Line) (time.Duration, error) {
+	if !p.Worth() {
 		return AwayPause, nil
 	}
-	s.desk.Lock()
-	l.next = time.Time{} // whatever becomes due from here on nudges
-	s.desk.Unlock()
-	next, err := s.take(ctx, l, s.Now())
+	s.state.Lock()
+	p.nextPoll = time.Time{} // any row that becomes due from here on wakes the loop
+	s.state.Unlock()
+	next, err := s.claimDue(ctx, p, s.Now())
 	s.Claims.Tell(ctx, err)
 	if err != nil {
 		return AwayPause, err
 	}
-	pause := max(0, min(lookEvery, next.Sub(s.Now())))
+	pause := max(0, min(maxPollInterval, next.Sub(s.Now())))
 	if next.IsZero() {
-		pause = lookEvery
+		pause = maxPollInterval
 	}
-	s.desk.Lock()
-	l.next = s.Now().Add(pause)
-	s.desk.Unlock()
+	s.state.Lock()
+	p.nextPoll = s.Now().Add(pause)
+	s.state.Unlock()
 	return pause, nil
 }
 
-// take claims what is due, for at most as many slots as are free, has the calls made,
-// and returns when something is due that is not yet. Single requests come first, but for
-// the slot that is owed to records of batches.
-func (s *Lines[R]) take(ctx context.Context, l *Line, now time.Time) (next time.Time, err error) {
-	s.desk.Lock()
-	free, single, batch := l.room()
-	s.desk.Unlock()
-	singles, err := s.find(ctx, l, s.sql.dueSingle, now, single)
+// claimDue claims due rows for the free slots, starts their calls, and returns the due
+// time of the next row. Single requests come first, except for the slot that is reserved
+// for batch items.
+func (s *Lines[R]) claimDue(ctx context.Context, p *Line, now time.Time) (next time.Time, err error) {
+	s.state.Lock()
+	free, single, batch := p.freeSlots()
+	s.state.Unlock()
+	singles, err := s.findDue(ctx, p, s.sql.dueSingle, now, single)
 	if err != nil {
 		return next, err
 	}
-	batches, err := s.find(ctx, l, s.sql.dueBatch, now, min(batch, free-singles.size()))
+	batches, err := s.findDue(ctx, p, s.sql.dueBatch, now, min(batch, free-singles.size()))
 	if err != nil {
 		return next, err
 	}
-	s.desk.Lock()
-	slots := [2]int{l.grabSome(singles.size(), false), l.grabSome(batches.size(), true)}
-	l.hungry = [2]bool{singles.most || slots[0] < singles.size(), batches.most || slots[1] < batches.size()}
-	starved := l.starved()
-	s.desk.Unlock()
-	if starved { // by a slot that was given back meanwhile, or that nobody has whom it was owed
-		l.Nudge()
+	s.state.Lock()
+	slots := [2]int{p.acquireUpTo(singles.size(), false), p.acquireUpTo(batches.size(), true)}
+	p.backlogged = [2]bool{singles.mayHaveMore || slots[0] < singles.size(), batches.mayHaveMore || slots[1] < batches.size()}
+	hasCapacity := p.hasCapacityForBacklog()
+	s.state.Unlock()
+	// A slot was released meanwhile, or the reserved slot was not needed.
+	if hasCapacity {
+		p.Nudge()
 	}
-	l.free() // what has waited longer may have gone
+	p.notifyWaiter()
 	if slots[0]+slots[1] > 0 {
-		if err := s.hand(ctx, l, []found{singles.first(slots[0]), batches.first(slots[1])}, slots, now); err != nil {
+		if err := s.claimAndStart(ctx, p, []dueRows{singles.first(slots[0]), batches.first(slots[1])}, slots, now); err != nil {
 			return next, err
 		}
 	}
-	return s.nextDue(ctx, l, now)
+	return s.nextDue(ctx, p, now)
 }
 
-// hand claims what was found and has its calls made, with slots for all of it.
-func (s *Lines[R]) hand(ctx context.Context, l *Line, all []found, slots [2]int, now time.Time) error {
-	claims, err := s.claim(ctx, l, all, s.Lease(l), now)
-	begin := s.begin[slices.Index(s.lines, l)]
+// claimAndStart leases the rows found and starts their calls. The caller has acquired a
+// slot for each row; slots of rows that were not leased are released.
+func (s *Lines[R]) claimAndStart(ctx context.Context, p *Line, all []dueRows, slots [2]int, now time.Time) error {
+	claims, err := s.claim(ctx, p, all, s.Lease(p), now)
+	begin := s.begin[slices.Index(s.pools, p)]
 	for _, c := range claims {
 		if c.batch {
 			slots[1]--
@@ -289,10 +292,10 @@ func (s *Lines[R]) hand(ctx context.Context, l *Line, all []found, slots [2]int,
 		begin(c)
 	}
 	for range slots[0] {
-		l.Give(false)
+		p.Give(false)
 	}
 	for range slots[1] {
-		l.Give(true)
+		p.Give(true)
 	}
 	return err
 }

@@ -9,15 +9,15 @@ import (
 	"vayu/schema"
 )
 
-// codebook is what an aggregator calls things that have a name here.
-type codebook struct {
+// codeTable maps names to an aggregator's codes.
+type codeTable struct {
 	names []string          // in the order of the file
-	codes map[string]string // by name; nil for names that are codes
+	codes map[string]string // by name; nil if names are codes
 }
 
 // readCodes reads a mapping of names to codes.
-func readCodes(s *httpconnector.Section, known []string) codebook {
-	var c codebook
+func readCodes(s *httpconnector.Section, known []string) codeTable {
+	var c codeTable
 	if !s.Given() {
 		return c
 	}
@@ -35,8 +35,8 @@ func readCodes(s *httpconnector.Section, known []string) codebook {
 	return c
 }
 
-// distinct demands that each code stands for one of some names.
-func (c *codebook) distinct(s *httpconnector.Section, names []string) {
+// distinct checks that each code stands for one of some names.
+func (c *codeTable) distinct(s *httpconnector.Section, names []string) {
 	first := map[string]string{}
 	for _, name := range c.names {
 		if !contains(names, name) {
@@ -49,8 +49,8 @@ func (c *codebook) distinct(s *httpconnector.Section, names []string) {
 	}
 }
 
-// code is what they call something; false when they have no name for it.
-func (c *codebook) code(name string) (string, bool) {
+// code returns the code of a name; false if there is none.
+func (c *codeTable) code(name string) (string, bool) {
 	if c.codes == nil {
 		return name, true
 	}
@@ -58,8 +58,8 @@ func (c *codebook) code(name string) (string, bool) {
 	return code, ok
 }
 
-// name is which of some names a code stands for.
-func (c *codebook) name(code string, among []string) (string, bool) {
+// name returns which of some names a code stands for.
+func (c *codeTable) name(code string, among []string) (string, bool) {
 	for _, name := range c.names {
 		if c.codes[name] == code && contains(among, name) {
 			return name, true
@@ -68,8 +68,8 @@ func (c *codebook) name(code string, among []string) (string, bool) {
 	return "", false
 }
 
-// circle is the canonical name of a circle as they write it; empty when nobody knows.
-func (b *book) circle(theirs string) string {
+// circle returns the canonical name of a provider's circle; empty if unknown.
+func (b *providerCodes) circle(theirs string) string {
 	if b.circles.codes != nil {
 		name, _ := b.circles.name(theirs, b.circles.names)
 		return name
@@ -78,8 +78,8 @@ func (b *book) circle(theirs string) string {
 	return name
 }
 
-// operator is the canonical name of a mobile operator as they write it.
-func (b *book) operator(theirs string) (string, bool) {
+// operator returns the canonical name of a provider's mobile operator.
+func (b *providerCodes) operator(theirs string) (string, bool) {
 	if b.operators.codes != nil {
 		return b.operators.name(theirs, mobileNames())
 	}

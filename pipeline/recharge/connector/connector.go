@@ -1,9 +1,9 @@
-// Package connector makes a recharge.Connection of a file: an aggregator, or an
-// operator, that speaks JSON over HTTP. docs/operators.md describes the file.
+// Package connector creates a recharge.Connection from a file that describes an aggregator
+// or operator with a JSON API. docs/operators.md describes the file.
 //
-// What it answers is an outcome only where the file maps it to one. Everything else
-// (another word, no word, a page, 5xx, silence) is an error, after which nobody knows
-// what became of the order; it is never a failure.
+// A reply is an outcome only if the file maps it to one. Everything else (an unmapped
+// status, a missing one, an HTML page, 5xx, silence) is an error, which leaves the state
+// of the order unknown. It is never a failure.
 package connector
 
 import (
@@ -17,26 +17,25 @@ import (
 	"vayu/schema"
 )
 
-// book is what a file says of recharges beside how calls are made.
-type book struct {
+// providerCodes is the section recharge of a file.
+type providerCodes struct {
 	world     schema.World
 	resend    time.Duration
-	operators codebook
-	circles   codebook
-	types     codebook
+	operators codeTable
+	circles   codeTable
+	types     codeTable
 	serves    []string // nil for all
 }
 
-// provider calls an aggregator. It can be used by many goroutines at once.
+// provider calls an aggregator. It is safe for concurrent use.
 type provider struct {
-	book
+	providerCodes
 
 	client *httpconnector.Client
 }
 
-// Open reads a file and returns the connection that it describes. It connects to
-// nothing yet. The error names every fault of the file with its line. Log and reg
-// may be nil.
+// Open reads a file and returns the connection that it describes, without connecting. The
+// error lists every fault of the file with its line. Log and reg may be nil.
 func Open(file string, log *slog.Logger, reg prometheus.Registerer) (recharge.Connection, error) {
 	from, err := httpconnector.Open(file)
 	if err != nil {
@@ -50,7 +49,7 @@ func Open(file string, log *slog.Logger, reg prometheus.Registerer) (recharge.Co
 	if err != nil {
 		return recharge.Connection{}, err
 	}
-	p := &provider{book: b, client: client}
+	p := &provider{providerCodes: b, client: client}
 	c := recharge.Connection{
 		Name: d.Name, World: b.world, Operators: b.serves, Timeout: d.Timeout, ResendAfter: b.resend, Concurrency: d.Concurrency,
 		Operator: p, Available: client.Available,
@@ -67,8 +66,7 @@ func Open(file string, log *slog.Logger, reg prometheus.Registerer) (recharge.Co
 	return c, nil
 }
 
-// Check says everything that is wrong with a file, each fault with its line; nil
-// when nothing is.
+// Check returns every fault of a file with its line; nil if there is none.
 func Check(file string) error {
 	from, err := httpconnector.Open(file)
 	if err == nil {
@@ -77,17 +75,17 @@ func Check(file string) error {
 	return err
 }
 
-func read(from httpconnector.Source) (*httpconnector.Description, book, error) {
-	var b book
+func read(from httpconnector.Source) (*httpconnector.Description, providerCodes, error) {
+	var b providerCodes
 	d, err := httpconnector.Parse(from, shape(), func(root *httpconnector.Section, d *httpconnector.Description) {
-		b = readBook(root.Section("recharge"), d)
+		b = readProviderCodes(root.Section("recharge"), d)
 	})
 	return d, b, err
 }
 
-// readBook reads the section recharge.
-func readBook(s *httpconnector.Section, d *httpconnector.Description) book {
-	b := book{
+// readProviderCodes reads the section recharge.
+func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) providerCodes {
+	b := providerCodes{
 		world:     s.World(),
 		resend:    s.ResendAfter(d),
 		operators: readCodes(s.Section("operators"), operatorNames()),
@@ -102,9 +100,8 @@ func readBook(s *httpconnector.Section, d *httpconnector.Description) book {
 	return b
 }
 
-// readServes reads whose recharges go there: those of serves, or those that have a
-// code, or all.
-func (b *book) readServes(s *httpconnector.Section) {
+// readServes reads the served operators: those of serves, or those with a code, or all.
+func (b *providerCodes) readServes(s *httpconnector.Section) {
 	known := operatorNames()
 	if b.operators.codes != nil {
 		known = b.operators.names

@@ -22,7 +22,7 @@ import (
 	"vayu/schema"
 )
 
-func TestAFileIsAConnection(t *testing.T) {
+func TestOpen(t *testing.T) {
 	t.Parallel()
 	_, c := serve(t, simulator.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
 	if c.Name != "simulator" || c.World != schema.Sandbox || c.Timeout != 5*time.Second || c.ResendAfter != 5*time.Second || c.Concurrency != 7 ||
@@ -40,7 +40,7 @@ func TestAFileIsAConnection(t *testing.T) {
 	}
 }
 
-// Two files, one registry: each is a connection of its own.
+// Two files with one registry are two connections.
 func TestSeveralFilesShareMetrics(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
@@ -131,7 +131,7 @@ func TestNumbersAndPlans(t *testing.T) {
 	}
 }
 
-// A callback must come from who it says, and say something that is understood.
+// A callback needs a valid signature and a mapped status.
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	now := newClock()
@@ -152,7 +152,7 @@ func TestCallbacks(t *testing.T) {
 		t.Fatalf("got %v, %v", a, err)
 	}
 	if s.Tell(t.Context()); len(came) != 0 {
-		t.Error("it is told before it is true")
+		t.Error("the callback came before the change")
 	}
 	now.Pass(time.Second)
 	s.Tell(t.Context())
@@ -182,7 +182,7 @@ func TestCallbacks(t *testing.T) {
 		"another body":          {request{got.header, []byte(`{}`)}, schema.SignatureInvalid},
 		"no JSON":               {signed("x"), schema.InvalidRequest},
 		"no reference":          {signed(`{"status":"SUCCESS"}`), schema.InvalidRequest},
-		"a word nobody knows":   {signed(`{"order_ref":"a","status":"DONE"}`), schema.InvalidRequest},
+		"an unmapped status":    {signed(`{"order_ref":"a","status":"DONE"}`), schema.InvalidRequest},
 		"one only for enquiry":  {signed(`{"order_ref":"a","status":"NOT_FOUND"}`), schema.InvalidRequest},
 		"a reference that is 2": {signed(`{"order_ref":"a","order_ref":"b","status":"SUCCESS"}`), schema.InvalidRequest},
 	} {
@@ -191,7 +191,7 @@ func TestCallbacks(t *testing.T) {
 		if !errors.As(err, &p) || p.Code != c2.code {
 			t.Errorf("%s: got %v, want %s", name, err, c2.code)
 		} else if strings.Contains(p.Message, "DONE") {
-			t.Errorf("%s: whoever asked is told %q", name, p.Message)
+			t.Errorf("%s: the client gets %q", name, p.Message)
 		}
 	}
 	now.Pass(6 * time.Minute)
@@ -201,13 +201,13 @@ func TestCallbacks(t *testing.T) {
 	}
 }
 
-// Whoever writes a file must learn everything at once, each with its place.
-func TestEveryFaultOfAFileIsNamed(t *testing.T) {
+// All faults of a file are reported at once, each with its line.
+func TestFileFaults(t *testing.T) {
 	t.Parallel()
 	httpconnectortest.Faults(t, "testdata/*.bad.yaml", func(file string) error {
 		err := connector.Check(file)
 		if _, openErr := connector.Open(file, nil, nil); err != nil && (openErr == nil || openErr.Error() != err.Error()) {
-			t.Errorf("Open says %v", openErr)
+			t.Errorf("Open returned %v", openErr)
 		}
 		return err
 	})

@@ -11,16 +11,16 @@ import (
 	"vayu/schema"
 )
 
-// directory is a provider that can be asked about numbers, or plans, or both.
+// directory is a provider with lookups of numbers, or plans, or both.
 type directory struct {
 	*provider
 
 	numbers, plans bool
 }
 
-// What an answer about a number or a plan can lack.
+// Errors of lookups.
 var (
-	errNoPlans = errors.New("it cannot be asked about plans")
+	errNoPlans = errors.New("the provider has no lookup of plans")
 	errWhose   = errors.New("the answer names an operator that the file does not map")
 )
 
@@ -43,10 +43,10 @@ func (d directory) Detect(ctx context.Context, number string) (recharge.Subscrib
 	return recharge.Subscriber{Operator: operator, Circle: d.circle(reply.Fields["circle"])}, nil
 }
 
-// mostText is how many characters of a plan's description are shown.
-const mostText = 300
+// maxPlanText bounds a plan's description, in characters.
+const maxPlanText = 300
 
-// Plans implements recharge.Directory. A plan whose amount is none is an error.
+// Plans implements recharge.Directory. It fails if a plan has no valid amount.
 func (d directory) Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error) {
 	if !d.plans {
 		return nil, errNoPlans
@@ -64,13 +64,13 @@ func (d directory) Plans(ctx context.Context, operator, circle string) ([]schema
 	for _, item := range reply.Items {
 		amount, err := schema.ParsePaise(item["amount"])
 		if err != nil || amount <= 0 {
-			return nil, fmt.Errorf("calling %q: the amount of a plan is none", plans)
+			return nil, fmt.Errorf("calling %q: the amount of a plan is invalid", plans)
 		}
 		days, err := strconv.Atoi(item["days"])
 		if err != nil || days < 0 {
 			days = 0
 		}
-		all = append(all, schema.Plan{Amount: amount, Days: days, Description: httpconnector.Line(item["description"], mostText)})
+		all = append(all, schema.Plan{Amount: amount, Days: days, Description: httpconnector.Line(item["description"], maxPlanText)})
 	}
 	return all, nil
 }

@@ -12,12 +12,12 @@ import (
 	"vayu/schema"
 )
 
-// lost stands for an error after which nobody knows.
+// lost stands for an error that leaves the outcome unknown.
 const lost = recharge.Outcome(-1)
 
-// Whatever goes wrong, an order fails only when the aggregator says so, and an
-// enquiry brings out the truth.
-func TestEveryFaultOfTheSimulator(t *testing.T) {
+// An order fails only if the aggregator reports a failure; an enquiry returns the actual
+// state.
+func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
 	for fault, c := range map[simulator.Fault]struct {
 		submit, enquiry, later recharge.Outcome
@@ -71,12 +71,12 @@ func wantOutcome(t *testing.T, what string, a recharge.Answer, err error, want r
 	case want != lost && (err != nil || a.Outcome != want):
 		t.Errorf("%s: got %v, %v; want the outcome %v", what, a, err, want)
 	case want != lost && want != recharge.Unknown && a.ProviderRef == "":
-		t.Errorf("%s: nobody knows what they call it", what)
+		t.Errorf("%s: the provider's reference is unknown", what)
 	}
 }
 
-// An enquiry that is not answered says nothing.
-func TestEnquiriesGoWrongToo(t *testing.T) {
+// A failed enquiry has no outcome.
+func TestFailedEnquiries(t *testing.T) {
 	t.Parallel()
 	s, c := serve(t, simulator.Config{Slow: time.Hour})
 	if _, err := c.Operator.Submit(t.Context(), order); err != nil {
@@ -95,9 +95,9 @@ func TestEnquiriesGoWrongToo(t *testing.T) {
 	}
 }
 
-// What cannot be known must not be taken for a failure, and least of all for the
-// leave to send again.
-func TestAnswersThatAreNotUnderstoodAreNoOutcome(t *testing.T) {
+// An unreadable answer must not count as a failure, nor as unknown, which would permit a
+// resend.
+func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		status int
@@ -137,7 +137,7 @@ func TestAnswersThatAreNotUnderstoodAreNoOutcome(t *testing.T) {
 	wantOutcome(t, "submit", a, err, lost)
 }
 
-func TestWhoIsNotThereHasNotGotIt(t *testing.T) {
+func TestUnreachableProviderIsNotSent(t *testing.T) {
 	t.Parallel()
 	conn := open(t, simulator.Describe("http://127.0.0.1:1"), nil)
 	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) {
@@ -151,8 +151,8 @@ func TestWhoIsNotThereHasNotGotIt(t *testing.T) {
 	}
 }
 
-// What the breaker keeps back was not asked: it has not failed, and is asked later.
-func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
+// A call that the breaker blocks has not failed, and is made later.
+func TestBreakerBlocksCalls(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
 	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) || conn.Available() {
@@ -167,7 +167,7 @@ func TestWhatTheBreakerKeepsBackWasNotAsked(t *testing.T) {
 	}
 }
 
-func TestWhyARechargeHasFailed(t *testing.T) {
+func TestFailureCodes(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]schema.Code{
 		`{"status":"FAILED","code":"BAD_NUMBER"}`: schema.InvalidNumber,
@@ -184,8 +184,8 @@ func TestWhyARechargeHasFailed(t *testing.T) {
 	}
 }
 
-// A reference of theirs goes into our store, and a circle to clients.
-func TestWhatComesFromThemIsPlain(t *testing.T) {
+// A provider's reference is stored and its circle is shown, so both are sanitized.
+func TestProviderTextsAreSanitized(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string][2]string{
 		`{"status":"SUCCESS","txn_id":"A-1","circle":"dl"}`:             {"A-1", "Delhi"},
@@ -200,9 +200,8 @@ func TestWhatComesFromThemIsPlain(t *testing.T) {
 	}
 }
 
-// Whoever connects an aggregator reads the log, and must learn there which word his
-// file lacks.
-func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
+// The log names the status that a file does not map.
+func TestErrorNamesUnmappedStatus(t *testing.T) {
 	t.Parallel()
 	conn := answering(t, 200, `{"order_ref":"REF","status":"DECLINED"}`, "REF", order.Reference)
 	_, err := conn.Operator.Submit(t.Context(), order)
@@ -211,9 +210,9 @@ func TestTheErrorNamesTheWordThatTheFileLacks(t *testing.T) {
 	}
 }
 
-// A refund by their reference must not be asked for before they have said it: who
-// knows what they would take back.
-func TestAnOrderWithoutTheirReferenceIsNotNamedByIt(t *testing.T) {
+// A refund by the provider's reference is not sent before that is known: it could reverse
+// another order.
+func TestRefundNeedsProviderReference(t *testing.T) {
 	t.Parallel()
 	const ours, theirs = "path: /v1/orders/{reference}/refund", "path: /v1/refunds\n    body: {txn: \"{provider_ref}\"}"
 	for ref, want := range map[string]error{"": recharge.ErrNotSent, "A-1": nil} {

@@ -19,14 +19,14 @@ import (
 	"vayu/schema"
 )
 
-// newClock is one that stands until a test moves it.
+// newClock returns a stopped clock.
 func newClock() *fixture.Clock {
 	c := &fixture.Clock{}
 	c.Set(time.Now())
 	return c
 }
 
-// serve is a simulator behind HTTP, and the connection that its description makes.
+// serve starts a simulator with HTTP, and returns the connection of its description.
 func serve(t *testing.T, c simulator.Config, replace ...string) (*simulator.Simulator, recharge.Connection) {
 	t.Helper()
 	s := simulator.New(c)
@@ -36,7 +36,7 @@ func serve(t *testing.T, c simulator.Config, replace ...string) (*simulator.Simu
 	return s, open(t, text, nil)
 }
 
-// open makes a connection of a description.
+// open opens the connection of a description.
 func open(t *testing.T, text string, reg prometheus.Registerer) recharge.Connection {
 	t.Helper()
 	c, err := connector.Open(write(t, text), nil, reg)
@@ -60,7 +60,7 @@ var order = recharge.Order{
 	Amount: 199_50, CreatedAt: time.Date(2026, 11, 18, 12, 26, 40, 0, time.UTC),
 }
 
-// answering is a connection to an aggregator that answers everything alike.
+// answering returns a connection to an aggregator with a fixed answer.
 func answering(t *testing.T, status int, body string, replace ...string) recharge.Connection {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -71,7 +71,7 @@ func answering(t *testing.T, status int, body string, replace ...string) recharg
 	return open(t, strings.NewReplacer(replace...).Replace(simulator.Describe(server.URL)), nil)
 }
 
-// soon is a context for a call that is not answered in time.
+// soon returns a context for a call that times out.
 func soon(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)

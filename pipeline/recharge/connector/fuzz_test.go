@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// No file, whatever it is made of, makes a failure of a word that it does not map.
+// An unmapped status is never a failure, with any file.
 func FuzzFile(f *testing.F) {
 	f.Add(simulator.Describe("https://aggregator.example"))
 	f.Fuzz(func(t *testing.T, text string) {
@@ -36,7 +36,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// Whatever comes signed is one of the outcomes or none.
+// A signed callback has a defined outcome or is an error.
 func FuzzCallback(f *testing.F) {
 	f.Add([]byte(`{"order_ref":"a","status":"SUCCESS","txn_id":"b","circle":"DL","code":"DOWN"}`))
 	from := httpconnector.Source{File: "x.yaml", Text: []byte(simulator.Describe("https://aggregator.example"))}
@@ -48,7 +48,7 @@ func FuzzCallback(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	p := &provider{book: b, client: client}
+	p := &provider{providerCodes: b, client: client}
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}

@@ -11,25 +11,25 @@ import (
 	"vayu/schema"
 )
 
-// errOperator keeps an order from being asked for.
+// errOperator means that an order cannot be sent.
 var errOperator = errors.New("the file has no code for this operator")
 
 // Submit implements recharge.Operator.
 func (p *provider) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
-	return p.ask(ctx, submit, o)
+	return p.call(ctx, submit, o)
 }
 
 // Enquire implements recharge.Operator.
 func (p *provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
-	return p.ask(ctx, enquire, o)
+	return p.call(ctx, enquire, o)
 }
 
-// Reverse implements recharge.Reverser. Failed is that it refuses.
+// Reverse implements recharge.Reverser. Failed means a refusal.
 func (p *provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
-	return p.ask(ctx, refund, o)
+	return p.call(ctx, refund, o)
 }
 
-func (p *provider) ask(ctx context.Context, call string, o recharge.Order) (recharge.Answer, error) {
+func (p *provider) call(ctx context.Context, call string, o recharge.Order) (recharge.Answer, error) {
 	fields, err := p.fields(o)
 	if err != nil {
 		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotSent, err)
@@ -49,8 +49,8 @@ func (p *provider) ask(ctx context.Context, call string, o recharge.Order) (rech
 	return p.answer(reply.Fields), nil
 }
 
-// fields are the values of orderFields. The circle is empty when it is not known, or
-// has no code.
+// fields returns the values of orderFields. The circle is empty if it is unknown, or has
+// no code.
 func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 	operator, ok := p.operators.code(o.Operator)
 	if !ok {
@@ -67,7 +67,7 @@ func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 	}, nil
 }
 
-// answer is what an answer means whose status is mapped.
+// answer converts the fields of a reply with a mapped status.
 func (p *provider) answer(fields map[string]string) recharge.Answer {
 	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.Name(fields["provider_ref"])}
 	if circle := fields["circle"]; circle != "" {

@@ -16,8 +16,8 @@ import (
 
 const page = "../../../docs/operators.md"
 
-// What a reader copies must work: the aggregator of the page, with its file.
-func TestThePagesAggregator(t *testing.T) {
+// The example of the page works with its file.
+func TestPageExample(t *testing.T) {
 	_, js := httpconnectortest.Blocks(t, page, "js")
 	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
 	if len(js) != 1 || len(yaml) != 2 {
@@ -54,8 +54,8 @@ func TestThePagesAggregator(t *testing.T) {
 	wantOutcome(t, "with another key", a, err, lost)
 }
 
-// The file that shows every key must be one that is taken.
-func TestThePagesLongFile(t *testing.T) {
+// The file with every key is valid.
+func TestPageFullFile(t *testing.T) {
 	t.Setenv("BHARAT_CLIENT", "c")
 	t.Setenv("BHARAT_SECRET", "0123456789")
 	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
@@ -75,9 +75,9 @@ func TestThePagesLongFile(t *testing.T) {
 	}
 }
 
-// Every key, field and status that there is stands on the page. What there is the
-// errors say of a file in which nothing is known.
-func TestThePageIsComplete(t *testing.T) {
+// The page documents every key, field and status. The errors of a file with unknown names
+// list them.
+func TestPageIsComplete(t *testing.T) {
 	t.Parallel()
 	text, _ := httpconnectortest.Blocks(t, page, "yaml")
 	const strange = `

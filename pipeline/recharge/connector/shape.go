@@ -17,7 +17,7 @@ const (
 	plans   = "plans"
 )
 
-// outcomes are what a status can be mapped to.
+// outcomes are the outcomes to which a status can be mapped.
 var outcomes = map[string]recharge.Outcome{
 	"success":        recharge.Succeeded,
 	"failed":         recharge.Failed,
@@ -28,8 +28,8 @@ var outcomes = map[string]recharge.Outcome{
 	"refused":        recharge.Failed, // a refund
 }
 
-// Which statuses can be said where. That it does not know an order is an answer to
-// an enquiry only: elsewhere it would be taken for the leave to send it again.
+// The statuses of each call. Unknown is valid for an enquiry only: in other answers it
+// could trigger a resend.
 var (
 	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
 	ofEnquiry = append(slices.Clone(ofOrder), "unknown")
@@ -37,27 +37,27 @@ var (
 	ofNumber  = []string{"found", "unknown"}
 )
 
-// codes are why a recharge can have failed.
+// codes are the possible reasons of a failed recharge.
 var codes = []string{
 	string(schema.OperatorNetworkError), string(schema.InvalidNumber), string(schema.AmountNotSupported),
 	string(schema.OperatorUnavailable), string(schema.InsufficientBalance),
 }
 
-// What says which order a call is about. They carry out each reference at most once,
-// so that no order goes without.
+// Fields that identify an order. The provider carries out each reference at most once, so
+// every order has one.
 const (
 	ourName   = "reference"
 	theirName = "provider_ref"
 )
 
-// orderFields are what the templates of calls about an order can name.
+// orderFields are the fields for templates of calls about an order.
 var orderFields = []string{ourName, theirName, "type", "number", "operator", "circle", "amount", "paise", "created"}
 
-// submitFields are those of an order that they have not heard of yet.
+// submitFields are the fields of an order that the provider does not know yet.
 var submitFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirName })
 
-// shape is what a description of an aggregator holds. A word that nobody knows may
-// stand for pending, and for nothing else.
+// shape returns the structure of an aggregator's description. An unmapped status may
+// default to pending only.
 func shape() httpconnector.Shape {
 	status := func(values []string) httpconnector.AnswerShape {
 		return httpconnector.AnswerShape{
@@ -72,8 +72,8 @@ func shape() httpconnector.Shape {
 		s["code"] = httpconnector.FieldShape{Values: codes, Defaults: codes}
 		return s
 	}
-	told := order(ofOrder)
-	told["reference"] = httpconnector.FieldShape{Needed: true}
+	callback := order(ofOrder)
+	callback["reference"] = httpconnector.FieldShape{Needed: true}
 	return httpconnector.Shape{
 		Calls: map[string]httpconnector.CallShape{
 			submit:  {Needed: true, Fields: submitFields, Names: []string{ourName}, Answer: order(ofOrder)},
@@ -86,6 +86,6 @@ func shape() httpconnector.Shape {
 				"amount": {Needed: true}, "days": {}, "description": {},
 			}},
 		},
-		Callback: told,
+		Callback: callback,
 	}
 }

@@ -12,10 +12,9 @@ type circle struct {
 	aliases    []string
 }
 
-// circles are the 22 licensed service areas, with the names of the states that have
-// come into being since they were drawn: Telangana, Jharkhand and Chhattisgarh are
-// still in the areas of the states that they were part of; Goa is in that of
-// Maharashtra; Chennai was merged into Tamil Nadu in 2007. Sikkim and the Andaman
+// circles are the 22 licensed service areas, with aliases for states created later.
+// Telangana, Jharkhand and Chhattisgarh belong to the areas of their former states, and
+// Goa to Maharashtra. Chennai was merged into Tamil Nadu in 2007. Sikkim and the Andaman
 // Islands are in West Bengal.
 var circles = []circle{
 	{"Andhra Pradesh & Telangana", "AP", []string{"Andhra Pradesh", "Telangana", "AP & TS", "APTS", "TS", "Hyderabad"}},

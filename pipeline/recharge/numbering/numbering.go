@@ -1,6 +1,6 @@
-// Package numbering knows what numbers look like and whose they are by the national
-// numbering plan: mobile numbers, ids of DTH subscribers, operators, circles and
-// series. It does no I/O and keeps nothing.
+// Package numbering validates numbers and finds their operators by the national numbering
+// plan: mobile numbers, ids of DTH subscribers, operators, circles and series. It does no
+// I/O and has no state.
 package numbering
 
 import (
@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// longest is more than anybody writes a number with, in bytes.
-const longest = 32
+// maxTextLength exceeds any written number, in bytes.
+const maxTextLength = 32
 
-// Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits, after
-// +91, 91 or 0, with blanks and hyphens between them (National Numbering Plan 2003:
-// numbers of mobiles have ten digits; none begins with 0 to 5). It returns the ten
-// digits. A hyphen in front is refused: it is the sign of a negative number. Digits of other scripts are refused: they look alike and are not what
-// operators take.
+// Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits, after +91, 91 or
+// 0, with blanks and hyphens between them. By the National Numbering Plan 2003, mobile
+// numbers have ten digits, and none begins with 0 to 5. It returns the ten digits. A
+// leading hyphen is rejected, because it is the sign of a negative number. Digits of other
+// scripts are rejected, because operators do not accept them.
 func Mobile(text string) (digits string, ok bool) {
 	text = strings.TrimLeft(text, " ")
 	text, plus := strings.CutPrefix(text, "+")
@@ -38,10 +38,10 @@ func Mobile(text string) (digits string, ok bool) {
 	return digits, true
 }
 
-// SubscriberID reads the id of a DTH subscriber: 8 to 12 ASCII digits, with blanks
-// and hyphens behind the first; leading zeros are part of it. The operators print ten
-// digits (Airtel Digital TV, Tata Play) or eleven (Dish TV and Sun Direct: the
-// number of the card), d2h fewer; which is right is for the operator to say.
+// SubscriberID reads the id of a DTH subscriber: 8 to 12 ASCII digits, with blanks and
+// hyphens after the first. Leading zeros are significant. Operators print ten digits
+// (Airtel Digital TV, Tata Play) or eleven (the card number of Dish TV and Sun Direct),
+// d2h fewer. The operator decides whether the id is right.
 func SubscriberID(text string) (id string, ok bool) {
 	id, ok = onlyDigits(text)
 	if !ok || len(id) < 8 || len(id) > 12 {
@@ -50,13 +50,13 @@ func SubscriberID(text string) (id string, ok bool) {
 	return id, true
 }
 
-// onlyDigits drops blanks and hyphens; it is not ok when anything but ASCII digits
-// is left, when a hyphen comes before them, or when text is longer than longest.
+// onlyDigits removes blanks and hyphens. It returns false if anything but ASCII digits is
+// left, if a hyphen comes before them, or if text is longer than maxTextLength.
 func onlyDigits(text string) (string, bool) {
-	if len(text) > longest || strings.HasPrefix(strings.TrimLeft(text, " "), "-") {
+	if len(text) > maxTextLength || strings.HasPrefix(strings.TrimLeft(text, " "), "-") {
 		return "", false
 	}
-	var kept [longest]byte
+	var kept [maxTextLength]byte
 	n := 0
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -71,10 +71,10 @@ func onlyDigits(text string) (string, bool) {
 	return string(kept[:n]), true
 }
 
-// key is what names are compared by: lower case, without blanks, punctuation and
-// symbols. It is empty for what is no name.
+// key returns the comparison key of a name: lower case, without blanks, punctuation and
+// symbols. It is empty for an invalid name.
 func key(text string) string {
-	if len(text) > 4*longest || !utf8.ValidString(text) {
+	if len(text) > 4*maxTextLength || !utf8.ValidString(text) {
 		return ""
 	}
 	return strings.Map(func(r rune) rune {

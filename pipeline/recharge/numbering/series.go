@@ -11,9 +11,9 @@ var seriesCSV string
 
 type subscriber struct{ operator, circle string }
 
-// holders is who a series was given to, by its first four or five digits; five are
-// only there where they differ within four.
-var holders = sync.OnceValue(func() map[string]subscriber {
+// seriesTable has the first operator of each series, by its first four or five digits.
+// Five are used only where four are ambiguous.
+var seriesTable = sync.OnceValue(func() map[string]subscriber {
 	names := make(map[string]string, len(circles))
 	for _, c := range circles {
 		names[c.code] = c.name
@@ -31,21 +31,20 @@ var holders = sync.OnceValue(func() map[string]subscriber {
 	return table
 })
 
-// Series says whom the series of a mobile number, ten digits, was given to: the
-// canonical name of the operator, or of the one that has taken over its customers,
-// and of the circle, which is empty where it is not known.
+// Series returns the operator and circle that the series of a ten-digit mobile number was
+// assigned to. The names are canonical. The operator is the current owner of its
+// customers; the circle is empty if unknown.
 //
-// That is a guess of low confidence. Numbers have been portable within a circle
-// since 2011 and across India since 2015, series have been given to somebody else,
-// and the table is collected from what the Department of Telecommunications has
-// published over the years (see series.csv). It is not ok for a series that was not
-// given to anybody, or to an operator that has closed and whose customers went
-// wherever they liked.
+// The result has a low confidence. Numbers have been portable within a circle since 2011
+// and across India since 2015, and series have been reassigned. The table is collected
+// from publications of the Department of Telecommunications (see series.csv). The result
+// is not ok for an unassigned series, or for one of an operator that closed without a
+// successor.
 func Series(mobile string) (operator, circle string, ok bool) {
 	if len(mobile) != 10 {
 		return "", "", false
 	}
-	table := holders()
+	table := seriesTable()
 	for _, n := range []int{5, 4} {
 		if s, found := table[mobile[:n]]; found {
 			return s.operator, s.circle, s.operator != ""

@@ -13,8 +13,7 @@ import (
 )
 
 // BenchmarkCompare compares a file of a million lines, of which a hundredth has a
-// recharge, and reports what it needs of the heap at most. Recharges that match and
-// lines that nobody has cost the same question.
+// recharge, and reports the peak of the heap. Known and unknown lines cost the same query.
 func BenchmarkCompare(b *testing.B) {
 	const total, known = 1_000_000, 10_000
 	s := newStore(b, sqlstoretest.SQLite(b))

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Layout says what in a file is what, where its own names do not.
+// Layout maps the columns and statuses of a file with unusual names.
 type Layout struct {
-	// Columns names columns of the file by what they hold: reference, status, amount
-	// and id. Those that are not there are found by their usual names.
+	// Columns has the column names by content: reference, status, amount and id. The
+	// others are found by their usual names.
 	Columns map[string]string
-	// Statuses are further words of the file for a status.
+	// Statuses are additional names of statuses.
 	Statuses map[string]Status
 }
 
-// ColumnNames are what columns can hold. The last need not be there.
+// ColumnNames are the possible contents of columns. The last one is optional.
 var ColumnNames = []string{"reference", "status", "amount", "id"}
 
-// usual are the names that columns have in the files of operators and aggregators,
-// in the form that fold gives. What they call "transaction id" is their own.
-var usual = map[string][]string{
+// usualNames are the common column names of operators and aggregators, as fold returns
+// them. Their "transaction id" is their own.
+var usualNames = map[string][]string{
 	"reference": {
 		"reference", "referenceid", "referenceno", "referencenumber", "ref", "refid", "refno", "refnumber", "yourref", "yourreference",
 		"clientref", "clientrefid", "clientrefno", "clientreference", "clientreferenceid", "clientid", "clienttxnid", "clienttransactionid",
@@ -39,16 +39,16 @@ var usual = map[string][]string{
 	},
 }
 
-// columns are the places of what is read, counted from 0; id is -1 when there is none.
+// columns are the positions of columns, from 0; id is -1 if there is none.
 type columns struct{ reference, status, amount, id, count int }
 
-// HeaderError says why the first row of a file cannot be the header of it.
+// HeaderError is the error of an unusable header.
 type HeaderError struct{ Text string }
 
 // Error implements error.
 func (e *HeaderError) Error() string { return e.Text }
 
-// find looks for the columns in the names of a header.
+// find finds the columns by the names of a header.
 func (l Layout) find(names []string) (columns, error) {
 	var missing []string
 	var at [4]int
@@ -71,13 +71,13 @@ func (l Layout) find(names []string) (columns, error) {
 	return columns{reference: at[0], status: at[1], amount: at[2], id: at[3], count: len(names)}, nil
 }
 
-// place is where one column is, -1 when it is nowhere. Two that could be it are a
-// fault: to guess would settle recharges by the wrong one.
+// place returns the position of a column, -1 if there is none. Two candidates are an
+// error: a guess could settle recharges by the wrong column.
 func (l Layout) place(names []string, what string) (int, error) {
-	asked, said := l.Columns[what]
-	fits := func(name string) bool { return slices.Contains(usual[what], fold(name)) }
-	if said {
-		fits = func(name string) bool { return strings.EqualFold(name, strings.TrimSpace(asked)) }
+	configured, ok := l.Columns[what]
+	fits := func(name string) bool { return slices.Contains(usualNames[what], fold(name)) }
+	if ok {
+		fits = func(name string) bool { return strings.EqualFold(name, strings.TrimSpace(configured)) }
 	}
 	var found []int
 	for i, name := range names {
@@ -88,12 +88,12 @@ func (l Layout) place(names []string, what string) (int, error) {
 	switch {
 	case len(found) == 1:
 		return found[0], nil
-	case len(found) > 1 && said:
-		return 0, &HeaderError{fmt.Sprintf("%d columns are called %q; rename all but one in the file", len(found), asked)}
+	case len(found) > 1 && ok:
+		return 0, &HeaderError{fmt.Sprintf("%d columns are called %q; rename all but one in the file", len(found), configured)}
 	case len(found) > 1:
 		return 0, &HeaderError{fmt.Sprintf("%s could be column %s; say which one with --columns %s=NAME", what, quoted(pick(names, found)), what)}
-	case said:
-		return 0, &HeaderError{fmt.Sprintf("no column %q for %s, as --columns says; the first row says %s", asked, what, quoted(names))}
+	case ok:
+		return 0, &HeaderError{fmt.Sprintf("no column %q for %s, as --columns says; the first row says %s", configured, what, quoted(names))}
 	}
 	return -1, nil
 }
@@ -106,17 +106,17 @@ func pick(names []string, at []int) []string {
 	return picked
 }
 
-// shownNames and shownName bound what an error repeats of a file that is none.
+// Limits of the names in an error.
 const (
-	shownNames = 30
-	shownName  = 40
+	maxQuotedNames  = 30
+	maxQuotedLength = 40
 )
 
-// quoted is a list of names for people.
+// quoted formats a list of names for people.
 func quoted(names []string) string {
 	var b strings.Builder
 	for i, name := range names {
-		if i == shownNames {
+		if i == maxQuotedNames {
 			fmt.Fprintf(&b, " and %d more", len(names)-i)
 			break
 		}
@@ -128,21 +128,21 @@ func quoted(names []string) string {
 	return b.String()
 }
 
-// short is the beginning of a text.
+// short truncates a text.
 func short(text string) string {
-	if len(text) <= shownName {
+	if len(text) <= maxQuotedLength {
 		return text
 	}
-	return text[:shownName] + "…"
+	return text[:maxQuotedLength] + "…"
 }
 
-// status is what a word of the file means.
-func (l Layout) status(word string) (Status, bool) {
+// status returns the status with a name of the file.
+func (l Layout) status(text string) (Status, bool) {
 	for own, s := range l.Statuses {
-		if strings.EqualFold(own, word) {
+		if strings.EqualFold(own, text) {
 			return s, true
 		}
 	}
-	s, ok := statuses[fold(word)]
+	s, ok := statuses[fold(text)]
 	return s, ok
 }

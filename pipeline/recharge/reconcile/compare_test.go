@@ -19,13 +19,13 @@ import (
 	"vayu/schema"
 )
 
-// agg compares with the recharges of the provider that rows usually have.
+// agg returns a comparison with the recharges of the default provider.
 func agg(s *store) reconcile.Comparison {
 	return reconcile.Comparison{DB: s.db, World: schema.Live, Provider: "agg"}
 }
 
-// Every word of an operator about every state of ours.
-func TestWhatDiffersIsNamed(t *testing.T) {
+// Every status of the file in every state of the store has its kind.
+func TestKinds(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
@@ -79,8 +79,8 @@ func TestWhatDiffersIsNamed(t *testing.T) {
 	})
 }
 
-// What a file says that is not about a recharge of the provider.
-func TestStrangersAreNamed(t *testing.T) {
+// Lines about unknown references, or other providers, have their kinds.
+func TestUnmatchedLines(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
@@ -120,8 +120,8 @@ func TestStrangersAreNamed(t *testing.T) {
 	})
 }
 
-// Recharges of an Indian day that the file lacks are told, and no others.
-func TestWhatTheFileLacksIsTold(t *testing.T) {
+// Exactly the recharges of an Indian day that the file lacks are reported.
+func TestMissingRechargesAreReported(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
@@ -145,8 +145,8 @@ func TestWhatTheFileLacksIsTold(t *testing.T) {
 	})
 }
 
-// A refund that came after the file was made is none of its faults.
-func TestARefundAfterTheFileIsNoDifference(t *testing.T) {
+// A refund after the end of the file is no difference.
+func TestRefundAfterTheFileIsNoDifference(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, sqlstoretest.SQLite(t))
 	end := day.Add(24 * time.Hour)
@@ -159,7 +159,7 @@ func TestARefundAfterTheFileIsNoDifference(t *testing.T) {
 	}
 }
 
-// scripted is a settler that does what it is told.
+// scripted is a settler with scripted results.
 type scripted struct {
 	mu    sync.Mutex
 	calls []string
@@ -174,9 +174,9 @@ func (s *scripted) Settle(_ context.Context, world schema.World, provider, refer
 	return s.do(reference, a)
 }
 
-// What is automatic is settled, and nothing else; what came otherwise meanwhile, or
-// was refused, is left to people.
-func TestWhatIsAutomaticIsSettled(t *testing.T) {
+// Exactly the automatic kinds are settled. Refused ones, and those that changed meanwhile,
+// are left.
+func TestAutomaticKindsAreSettled(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, sqlstoretest.SQLite(t))
 	ids := s.add(row{state: "pending"}, row{state: "pending"}, row{}, row{state: "failed"}, row{}, row{state: "pending", amount: 1}, row{state: "pending"}, row{state: "pending"}, row{state: "pending"})
@@ -229,8 +229,8 @@ func TestWhatIsAutomaticIsSettled(t *testing.T) {
 	}
 }
 
-// A store that fails ends the comparison, and what was done before is told.
-func TestAStoreThatFailsEndsTheComparison(t *testing.T) {
+// A failing store ends the comparison, and the summary has what was done before.
+func TestStoreFailureEndsTheComparison(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, sqlstoretest.SQLite(t))
 	ids := s.add(slices.Repeat([]row{{state: "pending"}}, 300)...)

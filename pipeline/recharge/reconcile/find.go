@@ -12,20 +12,20 @@ import (
 	"vayu/schema"
 )
 
-// Record is what is looked at of a recharge.
+// Record has the compared columns of a recharge.
 type Record struct {
 	ID         string
 	Owner      schema.Owner
 	State      schema.RechargeState
 	Number     string
-	Operator   string // empty when it failed before that was known
+	Operator   string // empty if it failed before the operator was known
 	Amount     schema.Paise
 	Provider   string
-	Reference  string // under which the provider knows it
+	Reference  string // the provider's reference
 	Alarm      string // late_success, late_failure or ""
 	CreatedAt  time.Time
 	RefundedAt time.Time // zero unless refunded
-	ResolvedAt time.Time // when its alarm was; zero while it is open, and without one
+	ResolvedAt time.Time // when its alarm was resolved; zero while it is open, and without one
 }
 
 const (
@@ -33,17 +33,17 @@ const (
 	columnList  = "SELECT " + columnNames + " FROM "
 	columnsOf   = columnList + "recharge "
 
-	// selectAbsent goes along the references of a provider; those begin with an id,
-	// and so with the time at which it was made.
+	// selectAbsent uses the index of a provider's references. They begin with an id, and
+	// so with their time.
 	selectAbsent = columnsOf + `WHERE mode = $1 AND provider = $2 AND reference > $3 AND reference < $4
 		AND created_at >= $5 AND created_at < $6 AND state IN ('success', 'pending') ORDER BY reference LIMIT $7`
 
-	// selectProvider is the name after another.
+	// selectProvider selects the next provider by name.
 	selectProvider = "SELECT provider FROM recharge WHERE mode = $1 AND provider > $2 ORDER BY provider LIMIT 1"
 )
 
-// With IN, and with the mode beside ids, SQLite rather reads all that a provider or a
-// world has: it knows nothing of how much that is, and takes it for ten rows.
+// With IN, or with the mode beside ids, SQLite would read all rows of a provider or world,
+// because it assumes ten rows.
 var (
 	selectByReference = sqlstore.Group(2, columnList+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.Group(0, columnsOf+"WHERE id IN (", "?", ")")
@@ -65,7 +65,7 @@ func scan(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// find asks for many recharges, by what key makes of each.
+// find looks up many recharges; key returns their keys in the result.
 func find(q sqlstore.Querier, statement *sqlstore.Grouped, fixed []any, names []string, key func(*Record) string) (map[string]*Record, error) {
 	found := map[string]*Record{}
 	err := statement.Each(len(names), func(text string, from, to int) error {
@@ -85,30 +85,30 @@ func find(q sqlstore.Querier, statement *sqlstore.Grouped, fixed []any, names []
 	return found, nil
 }
 
-// idOf is the id of the recharge that a reference was made for: an attempt after the
-// first has a number behind it (txn_…-2).
+// idOf returns the id of the recharge of a reference: a second order has a suffix
+// (txn_…-2).
 func idOf(reference string) string {
 	id, _, _ := strings.Cut(reference, "-")
 	return id
 }
 
-// idPrefix begins the id of a recharge.
+// idPrefix is the prefix of recharge ids.
 const idPrefix = "txn_"
 
-// slack is how far the time in an id and that of its row may be apart.
-const slack = time.Second
+// clockMargin is the maximum difference between the time in an id and the time of its row.
+const clockMargin = time.Second
 
-// idsFrom is what every id that was made at a time or later comes after, and no id
-// from before it does.
+// idsFrom returns a string that sorts before every id created at or after a time, and
+// after every earlier one.
 func idsFrom(at time.Time) string {
 	var id ulid.ULID
 	ms := max(at.UnixMilli(), 0)
 	_ = id.SetTime(min(uint64(ms), ulid.MaxTime())) // it is in its range
-	const timePart = 10                             // characters of a ULID that are its time
+	const timePart = 10                             // characters of the time in a ULID
 	return idPrefix + id.String()[:timePart]
 }
 
-// Providers are the names of those who were ever asked for a recharge in a world.
+// Providers returns the names of all providers that have recharges in a world.
 func Providers(q sqlstore.Querier, world schema.World) ([]string, error) {
 	var names []string
 	for name := ""; ; {
@@ -117,7 +117,7 @@ func Providers(q sqlstore.Querier, world schema.World) ([]string, error) {
 			return name, err
 		}, selectProvider, world.String(), name)
 		if err != nil {
-			return nil, fmt.Errorf("looking for providers: %w", err)
+			return nil, fmt.Errorf("listing providers: %w", err)
 		}
 		if len(next) == 0 {
 			return names, nil

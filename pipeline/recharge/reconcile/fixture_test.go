@@ -16,13 +16,13 @@ import (
 	"vayu/schema"
 )
 
-// day is the beginning of the Indian day that tests are about, and noon is in it.
+// day is the start of the Indian day of the tests, and noon is in it.
 var (
 	day  = time.Date(2026, 11, 19, 18, 30, 0, 0, time.UTC)
 	noon = day.Add(12 * time.Hour)
 )
 
-// store has an account, and recharges of it.
+// store has an account with recharges.
 type store struct {
 	testing.TB
 	accesstest.Tenant
@@ -36,8 +36,8 @@ func newStore(tb testing.TB, db *sqlstore.DB) *store {
 	return &store{TB: tb, Tenant: accesstest.AddTenant(tb, db, "shop"), db: db}
 }
 
-// row is a recharge to be put into a store. What is empty is as usual: of the live
-// world, a success of 199 rupees by the provider agg at noon, known by its id.
+// row is a recharge to store. Empty fields have defaults: live world, a success of 199
+// rupees by the provider agg at noon, with its id as the reference.
 type row struct {
 	mode, state, provider string
 	attempt               string // behind the id, in the reference
@@ -47,7 +47,7 @@ type row struct {
 	resolved              time.Time
 }
 
-// add puts recharges there and returns their ids.
+// add stores recharges and returns their ids.
 func (s *store) add(rows ...row) []string {
 	s.Helper()
 	ids := make([]string, 0, len(rows))
@@ -80,7 +80,7 @@ var insertRows = sqlstore.Group(0, `
 		refund_id, refund_reason, batch_id, batch_index) VALUES `,
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'prepaid', '9876543210', '', 'Airtel', 'Delhi', '', '', 1, 0, '', 0, '', '', '', '', '', 0)", "")
 
-// values are what insertRows takes of a row.
+// values returns the arguments of the insert of a row.
 func (s *store) values(id string, r row) []any {
 	micros := func(at time.Time) any {
 		if at.IsZero() {
@@ -94,7 +94,7 @@ func (s *store) values(id string, r row) []any {
 	}
 }
 
-// idAt is the nth id of a test, made at a time.
+// idAt returns the nth id of a test, created at a time.
 func idAt(at time.Time, n int) string {
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Timestamp(at))
@@ -109,15 +109,15 @@ func or[T comparable](value, usual T) T {
 	return value
 }
 
-// file is an operator's file with some lines, "reference,status,amount,id".
+// file returns an operator's file with some lines, "reference,status,amount,id".
 func file(lines ...string) *strings.Reader {
 	return strings.NewReader("client_ref,status,amount,txn_id\n" + strings.Join(lines, "\n") + "\n")
 }
 
-// line is one that says of a recharge what most say.
+// line returns the line of a default recharge.
 func line(reference, status string) string { return reference + "," + status + ",199.00,op-1" }
 
-// told is a difference in short: its kind, its line, and its recharge.
+// told formats a difference: its kind, its line, and its recharge.
 func told(d reconcile.Difference) string {
 	text := fmt.Sprintf("%s at %d", d.Kind, d.At)
 	if d.Line != nil {
@@ -132,7 +132,7 @@ func told(d reconcile.Difference) string {
 	return strings.TrimSpace(text + " " + d.Text)
 }
 
-// compare runs a comparison and returns what it tells.
+// compare runs a comparison and returns its reports.
 func compare(tb testing.TB, c reconcile.Comparison, in *strings.Reader) ([]string, reconcile.Summary) {
 	tb.Helper()
 	var all []string

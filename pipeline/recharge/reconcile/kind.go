@@ -6,10 +6,10 @@ import (
 	"vayu/schema"
 )
 
-// Kind is a way in which a file and the store differ.
+// Kind is a kind of difference between a file and the store.
 type Kind string
 
-// The kinds, in the order in which they are told.
+// The kinds, in the order of reports.
 const (
 	SettleSuccess Kind = "settle_success"
 	SettleFailed  Kind = "settle_failed"
@@ -29,16 +29,16 @@ const (
 	Unreadable    Kind = "unreadable"
 )
 
-// About is what people are told of a kind.
+// KindInfo describes a kind for people.
 type About struct {
 	Kind   Kind
-	What   string // it is
-	Action string // is proposed
-	// Automatic is that the action can be carried out by [Comparison.Run].
+	What   string // description
+	Action string // proposed action
+	// Automatic means that [Comparison.Run] can carry out the action.
 	Automatic bool
 }
 
-// Kinds is every kind.
+// Kinds lists every kind.
 var Kinds = []About{
 	{SettleSuccess, "success there, pending here", "settle as success: the account is charged", true},
 	{SettleFailed, "failed there, pending here", "settle as failed: the amount goes back to the account", true},
@@ -58,7 +58,7 @@ var Kinds = []About{
 	{Unreadable, "cannot be read", "look at the line, and at what is said of it here", false},
 }
 
-// Of is what people are told of a kind.
+// Info returns the description of a kind.
 func (k Kind) Of() About {
 	for _, a := range Kinds {
 		if a.Kind == k {
@@ -68,20 +68,20 @@ func (k Kind) Of() About {
 	return About{Kind: k}
 }
 
-// Alarms of recharges whose outcome was contradicted.
+// Alarms of recharges with contradicted outcomes.
 const (
-	// LateSuccess is that the provider has carried out what had failed. When that was
-	// the recharge as it stands, its amount is in suspense.
+	// LateSuccess: the provider carried out a failed recharge. If that was its current
+	// order, its amount is in suspense.
 	LateSuccess = "late_success"
-	// LateFailure is that the provider has not carried out what was charged, or has
-	// not taken back what was refunded.
+	// LateFailure: the provider did not carry out a charged recharge, or did not reverse a
+	// refunded one.
 	LateFailure = "late_failure"
 )
 
-// explained reports whether a person has resolved the alarm that a difference of a
-// kind is about. Where a second order has failed too, nothing says of which of both
-// the alarm is: it is told again, because money may have gone twice.
-func (r *Record) explained(k Kind) bool {
+// isResolved reports whether the alarm of a difference was resolved. If a second order has
+// failed, too, the alarm may be of either order. Then the difference is reported again,
+// because money may have moved twice.
+func (r *Record) isResolved(k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false
 	}
@@ -99,9 +99,9 @@ func (r *Record) explained(k Kind) bool {
 	}
 }
 
-// judge says how a line and the recharge that it is about differ, "" when they do
-// not. A refund from until on is not yet known to the file; the zero time is never.
-func judge(l *Line, r *Record, until time.Time) Kind {
+// classifyLine returns how a line and its recharge differ; "" if they agree. The file does
+// not have refunds from until on; a zero until means that it has all.
+func classifyLine(l *Line, r *Record, until time.Time) Kind {
 	if l.Amount != r.Amount {
 		return AmountDiffers
 	}
@@ -110,7 +110,7 @@ func judge(l *Line, r *Record, until time.Time) Kind {
 		switch l.Status {
 		case Success:
 			return SettleSuccess
-		case Failed, Refunded: // one that was taken back before it was known to be done is not charged either
+		case Failed, Refunded: // a reversal before the success was known is not charged either
 			return SettleFailed
 		case Pending:
 		}
@@ -126,10 +126,10 @@ func judge(l *Line, r *Record, until time.Time) Kind {
 		}
 		return ""
 	}
-	return judgeFailed(l, r)
+	return classifyFailed(l, r)
 }
 
-func judgeFailed(l *Line, r *Record) Kind {
+func classifyFailed(l *Line, r *Record) Kind {
 	suspended := r.Alarm == LateSuccess
 	switch {
 	case l.Status == Success && suspended:
@@ -144,9 +144,9 @@ func judgeFailed(l *Line, r *Record) Kind {
 	return ""
 }
 
-// judgeStranger says what a line is whose reference nobody has with this provider;
-// r is the recharge of its id, nil when there is none.
-func judgeStranger(l *Line, r *Record) Kind {
+// classifyUnmatched classifies a line whose reference is unknown for this provider; r is
+// the recharge with its id, nil if there is none.
+func classifyUnmatched(l *Line, r *Record) Kind {
 	switch {
 	case r == nil:
 		return NotOurs
@@ -155,5 +155,5 @@ func judgeStranger(l *Line, r *Record) Kind {
 	case l.Status == Success || l.Status == Pending:
 		return Earlier
 	}
-	return "" // it failed, and the recharge went on under another id
+	return "" // it failed, and the recharge continued under another reference
 }

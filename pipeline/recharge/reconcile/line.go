@@ -6,14 +6,14 @@ import (
 
 // Line is one transaction of an operator's file.
 type Line struct {
-	Number    int    // of the line in the file, from 1; of the first of a record that spans some
-	Reference string // ours, as the operator writes it
-	ID        string // the operator's own; empty when the file has none
+	Number    int    // of the line in the file, from 1; of the first line of a row that spans several
+	Reference string // ours, as written by the operator
+	ID        string // the operator's own; empty if the file has none
 	Status    Status
 	Amount    schema.Paise
 }
 
-// Status is what an operator says of a transaction.
+// Status is the state of a transaction in an operator's file.
 type Status string
 
 // The statuses.
@@ -21,10 +21,10 @@ const (
 	Success  Status = "success"
 	Failed   Status = "failed"
 	Pending  Status = "pending"
-	Refunded Status = "refunded" // carried out, and taken back
+	Refunded Status = "refunded" // carried out and reversed
 )
 
-// statuses are the words for them, in the form that fold gives.
+// statuses are the names of statuses, as fold returns them.
 var statuses = map[string]Status{
 	"s": Success, "success": Success, "successful": Success, "succeeded": Success, "succeed": Success,
 	"completed": Success, "complete": Success, "ok": Success,
@@ -37,11 +37,11 @@ var statuses = map[string]Status{
 	"r": Refunded, "refund": Refunded, "refunded": Refunded, "reversed": Refunded, "reversal": Refunded, "reverted": Refunded,
 }
 
-// Statuses are the statuses that there are.
+// Statuses lists all statuses.
 var Statuses = []Status{Success, Failed, Pending, Refunded}
 
-// fold is a text without anything that is no letter or digit, in lower case:
-// "Client Ref. No" and "client_ref_no" are one name.
+// fold returns a text without anything but letters and digits, in lower case: "Client Ref.
+// No" and "client_ref_no" are one name.
 func fold(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := range len(text) {

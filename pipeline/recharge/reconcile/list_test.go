@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// listed is the list of some worlds at a time: ids, each with why it is there.
+// listed returns the list of some worlds at a time: ids with their reasons.
 func listed(tb testing.TB, db *sqlstore.DB, now time.Time, worlds ...schema.World) []string {
 	tb.Helper()
 	var all []string
@@ -29,7 +29,7 @@ func listed(tb testing.TB, db *sqlstore.DB, now time.Time, worlds ...schema.Worl
 	return all
 }
 
-func TestTheListHasWhatPeopleMustLookAt(t *testing.T) {
+func TestList(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
@@ -57,8 +57,8 @@ func TestTheListHasWhatPeopleMustLookAt(t *testing.T) {
 	})
 }
 
-// Lists of several pages have everything once, of several accounts too.
-func TestLongListsAreWhole(t *testing.T) {
+// A list of several pages has every entry once, also for several accounts.
+func TestLongListsAreComplete(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		want := map[string]bool{}
@@ -91,7 +91,7 @@ func TestLongListsAreWhole(t *testing.T) {
 	})
 }
 
-func TestProvidersAreKnownByTheirRecharges(t *testing.T) {
+func TestProviders(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)

@@ -11,8 +11,8 @@ import (
 	"vayu/pipeline/recharge/reconcile"
 )
 
-// What the page for the morning says of the kinds is what the command says.
-func TestThePageTellsTheKindsAsTheyAre(t *testing.T) {
+// The documentation lists the kinds as the command prints them.
+func TestPageListsTheKinds(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/reconciliation.md")
 	if err != nil {

@@ -17,13 +17,13 @@ import (
 	"vayu/schema"
 )
 
-// longestName bounds references and ids; those of the store have up to 64 characters.
-const longestName = 128
+// maxNameLength bounds references and ids; those of the store have up to 64 characters.
+const maxNameLength = 128
 
-// separators are what may stand between the cells of a row.
+// separators are the possible separators of cells.
 var separators = []rune{',', ';', '\t'}
 
-// LineError says why one line of a file cannot be read.
+// LineError is the error of an unreadable line.
 type LineError struct {
 	Number int // from 1
 	Text   string
@@ -32,13 +32,12 @@ type LineError struct {
 // Error implements error.
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Number, e.Text) }
 
-// Parse reads an operator's file: CSV with a header, in UTF-8, or in UTF-16 with
-// its mark. It yields every line, or a *LineError for one that cannot be read, and
-// goes on. Any other error is the last: a *HeaderError when the file has no header
-// of which anything is known, or the reader's.
+// Parse reads an operator's file: CSV with a header, in UTF-8, or in UTF-16 with a byte
+// order mark. It yields every line, or a *LineError for an unreadable one, and continues.
+// Any other error ends it: a *HeaderError for an unusable header, or a read error.
 func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		rows := newRecords(transform.NewReader(r, encoding.BOMOverride(textencoding.Nop.NewDecoder())), separators[0])
+		rows := newRowReader(transform.NewReader(r, encoding.BOMOverride(textencoding.Nop.NewDecoder())), separators[0])
 		at, err := header(rows, l)
 		if err != nil {
 			yield(Line{}, err)
@@ -67,9 +66,8 @@ func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
 	}
 }
 
-// header reads the first row that is not empty. The separator is the one that cuts
-// it into most cells.
-func header(rows *records, l Layout) (columns, error) {
+// header reads the first non-empty row. The separator is the one that yields most cells.
+func header(rows *rowReader, l Layout) (columns, error) {
 	first, err := rows.first()
 	if err != nil {
 		return columns{}, err
@@ -77,7 +75,7 @@ func header(rows *records, l Layout) (columns, error) {
 	var names []string
 	separator := separators[0]
 	for _, by := range separators {
-		rows.separate(by)
+		rows.setSeparator(by)
 		if cells, ok := rows.cut(first); ok && len(cells) > len(names) {
 			separator, names = by, slices.Clone(cells)
 		}
@@ -85,14 +83,14 @@ func header(rows *records, l Layout) (columns, error) {
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 	}
-	rows.separate(separator)
+	rows.setSeparator(separator)
 	return l.find(names)
 }
 
-// fits reports whether a row with so many cells is as wide as the header.
+// fits reports whether a row has the width of the header.
 func (c columns) fits(cells int) bool { return cells == c.count }
 
-// read fills a line from the cells of its row. The error says what is wrong with it.
+// read fills a line from the cells of its row.
 func (c columns) read(cells []string, l Layout, line *Line) error {
 	for len(cells) > c.count && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1] // a separator at the end of each row
@@ -100,19 +98,19 @@ func (c columns) read(cells []string, l Layout, line *Line) error {
 	if !c.fits(len(cells)) {
 		return fmt.Errorf("the header has %d columns, and it has %d", c.count, len(cells))
 	}
-	line.Reference = name(cells[c.reference])
+	line.Reference = cleanCell(cells[c.reference])
 	if line.Reference == "" {
 		return errors.New("it has no reference")
 	}
-	if !legible(line.Reference) {
+	if !isPrintable(line.Reference) {
 		return fmt.Errorf("its reference %q can be nobody's", short(line.Reference))
 	}
-	word := strings.TrimSpace(cells[c.status])
+	status := strings.TrimSpace(cells[c.status])
 	var ok bool
-	if line.Status, ok = l.status(word); !ok && word == "" {
+	if line.Status, ok = l.status(status); !ok && status == "" {
 		return errors.New("it has no status")
 	} else if !ok {
-		return fmt.Errorf("nothing is known of the status %q; say with --statuses what it means", short(word))
+		return fmt.Errorf("nothing is known of the status %q; say with --statuses what it means", short(status))
 	}
 	text := cells[c.amount]
 	amount, err := parseAmount(text)
@@ -121,7 +119,7 @@ func (c columns) read(cells []string, l Layout, line *Line) error {
 	}
 	line.Amount = amount
 	if c.id >= 0 {
-		if line.ID = name(cells[c.id]); !legible(line.ID) {
+		if line.ID = cleanCell(cells[c.id]); !isPrintable(line.ID) {
 			line.ID = ""
 		}
 	}
@@ -142,17 +140,17 @@ func amountFault(text string, err error) error {
 	return fmt.Errorf("its amount %q is no number of rupees, such as 1234.50 or 1,234.50", text)
 }
 
-// name is a reference or an id as it stands in a cell, without the mark with which
-// spreadsheets keep a number a text.
-func name(cell string) string {
+// cleanCell returns a reference or id without blanks, and without the apostrophe by which
+// spreadsheets mark text.
+func cleanCell(cell string) string {
 	cell = strings.TrimSpace(cell)
 	if len(cell) > 1 && cell[0] == '\'' {
 		cell = cell[1:]
 	}
-	return strings.Clone(cell) // the row is large, and goes
+	return strings.Clone(cell) // releases the memory of the row
 }
 
-// legible reports whether a text is short and can be printed.
-func legible(text string) bool {
-	return len(text) <= longestName && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+// isPrintable reports whether a text is short and printable.
+func isPrintable(text string) bool {
+	return len(text) <= maxNameLength && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -29,7 +29,7 @@ type parseCase struct {
 	Error    string                      `json:"error"` // part of the error of the file
 }
 
-// parsed is what lines.txt says of a file, and the error of the file.
+// parsed returns the content of lines.txt for a file, and the error of the file.
 func parsed(r io.Reader, l reconcile.Layout) (string, error) {
 	var out strings.Builder
 	for line, err := range reconcile.Parse(r, l) {
@@ -45,7 +45,7 @@ func parsed(r io.Reader, l reconcile.Layout) (string, error) {
 	return out.String(), nil
 }
 
-func TestFilesAreRead(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/parse/*")
 	if err != nil || len(folders) == 0 {
@@ -84,9 +84,8 @@ func read(tb testing.TB, folder, name string) []byte {
 	return text
 }
 
-// Lines that are too long are named, at the place where they stand, and what
-// follows is read.
-func TestLinesThatAreTooLongAreNamed(t *testing.T) {
+// A line that is too long is reported with its number, and the following ones are read.
+func TestLongLinesAreReported(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 70_000)
 	input := "ref,status,amount\n" + long + "\na,S,1\n" + long + long + "\nb,S,\"" + long + "\"\nc,S,1\n\"" + long
@@ -103,7 +102,7 @@ func TestLinesThatAreTooLongAreNamed(t *testing.T) {
 // errDisk is what a reader ends with that breaks.
 var errDisk = errors.New("the disk is broken")
 
-func TestAReaderThatBreaksEndsTheFile(t *testing.T) {
+func TestReadErrorEndsTheFile(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "ref,status,amount\n", "ref,status,amount\na,S,1\n"} {
 		broken := io.MultiReader(strings.NewReader(text), failing{})
@@ -117,8 +116,8 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errDisk }
 
-// FuzzParse reads anything: nothing panics, every line says what it must, and they
-// come in the order of the file.
+// FuzzParse reads arbitrary files without a panic. Every line is complete, and the lines
+// have the order of the file.
 func FuzzParse(f *testing.F) {
 	inputs, err := filepath.Glob("testdata/parse/*/input.csv")
 	if err != nil || len(inputs) == 0 {
@@ -155,7 +154,7 @@ func utf16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff})
 }
 
-// FuzzCells: what a writer of CSV writes is read as it was meant.
+// FuzzCells checks that cells of a CSV writer are read unchanged.
 func FuzzCells(f *testing.F) {
 	f.Add("a remark", int64(19900), uint8(0))
 	f.Add("one; \"two\"\nthree,", int64(1), uint8(1))

@@ -10,10 +10,9 @@ import (
 	"vayu/pipeline/recharge/reconcile"
 )
 
-// TestStatementsUseTheirIndices with enough rows in the table that PostgreSQL would
-// not rather read it whole. SQLite has no statistics, as in a service: it says which
-// columns it looks for.
-func TestStatementsUseTheirIndices(t *testing.T) {
+// TestQueriesUseIndices checks plans with enough rows that PostgreSQL prefers an index.
+// SQLite has no statistics, as in production; its plan names the columns it searches.
+func TestQueriesUseIndices(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		postgres := db.Name() == "postgres"

@@ -1,6 +1,6 @@
-// Package reconcile compares what an operator says of a day with what is in the
-// store, and settles what can be settled. It also knows which recharges people must
-// look at whatever a file says.
+// Package reconcile compares a provider's file of a day with the store, and settles
+// differences automatically where possible. It also lists the recharges that need an
+// investigation in any case.
 package reconcile
 
 import (
@@ -16,48 +16,48 @@ import (
 	"vayu/schema"
 )
 
-// Settler acts on a provider's word: [recharge.Service].
+// Settler applies a provider's result: [recharge.Service].
 type Settler interface {
-	// Settle is repeated without effect.
+	// Settle is idempotent.
 	Settle(ctx context.Context, world schema.World, provider, reference string, a recharge.Answer, by string) (recharge.Record, error)
 }
 
-// Comparison is a file of a provider and what it is compared with.
+// Comparison compares a file of a provider with the store.
 type Comparison struct {
 	DB       *sqlstore.DB
 	World    schema.World
 	Provider string
 	Layout   Layout
-	// From and To are when the recharges were made that the file must have, To not
-	// among them. When From is zero nothing is missed.
+	// From and To are the creation times of the recharges that the file must have; To is
+	// exclusive. If From is zero, missing ones are not reported.
 	From, To time.Time
-	// Settler carries out what is automatic; nil for nobody.
+	// Settler applies automatic actions; nil disables them.
 	Settler Settler
 }
 
-// Difference is one way in which the file and the store differ.
+// Difference is a difference between the file and the store.
 type Difference struct {
 	Kind Kind
-	Line *Line   // nil when it is about no line, or about one that cannot be read
+	Line *Line   // nil for a missing or unreadable line
 	At   int     // number of the line; 0 for none
-	Ours *Record // as it was before; nil when there is none
-	// Settled is what has become of it by Settler; nil when nothing was tried.
+	Ours *Record // before the settlement; nil if there is none
+	// Settled is the result of the settlement; nil if none was tried.
 	Settled *Settled
-	// Text says what is wrong with a line that cannot be read.
+	// Text is the error of an unreadable line.
 	Text string
 }
 
-// Settled is what has become of a recharge.
+// Settled is the result of a settlement.
 type Settled struct {
 	State schema.RechargeState
 	Alarm string
-	// Done is that it is now as was proposed. It may have gone another way meanwhile.
+	// Done means that the recharge has the proposed state. Otherwise it changed meanwhile.
 	Done bool
-	// Refusal says why nothing was done.
+	// Refusal is the reason why nothing was done.
 	Refusal string
 }
 
-// Tally counts, and adds up what the file and the store say.
+// Counts counts transactions, and adds up their amounts in the file and in the store.
 type Tally struct {
 	Count      int
 	File, Ours schema.Paise
@@ -74,32 +74,32 @@ func (t Tally) with(l *Line, r *Record) Tally {
 	return t
 }
 
-// Summary is the outcome of a comparison.
+// Summary is the result of a comparison.
 type Summary struct {
-	Lines   int // with something on them, also such as cannot be read
+	Lines   int // non-empty lines, unreadable ones included
 	Matches map[Status]Tally
 	Kinds   map[Kind]Tally
-	// Resolved is what differs and is no difference any more, because a person has
-	// resolved its alarm. It is not told.
+	// Resolved are differences whose alarm was resolved. They are not reported.
 	Resolved Tally
 	Done     map[Kind]int // settled as proposed
-	// Left is how many differences people must look at, or nobody has acted on.
+	// Left is the number of differences that need an investigation, or were not settled.
 	Left int
 }
 
-// groupMost is how many lines are looked at together.
-const groupMost = 256
+// groupSize is the number of lines that are looked up together.
+const groupSize = 256
 
-// run is a comparison under way.
+// run is a comparison in progress.
 type run struct {
 	*Comparison
-	ctx  context.Context //nolint:containedctx // of the run, which it ends with
-	tell func(Difference) error
-	seen map[key]uint32 // how often a reference is in the file
-	sum  Summary
+	ctx    context.Context //nolint:containedctx // of the run, which it ends with
+	report func(Difference) error
+	seen   map[key]uint32 // number of lines by reference
+	sum    Summary
 }
 
-// key stands for a reference: a file has a million of them.
+// key is the hash of a reference. It saves memory, because a file may have a million of
+// them.
 type key [16]byte
 
 func keyOf(reference string) key {
@@ -107,14 +107,14 @@ func keyOf(reference string) key {
 	return key(sum[:16])
 }
 
-// Run reads the file twice, first to learn which references it has, and tells every
-// difference: lines in the order of the file, and then what the file lacks. The
-// error of tell ends it and is returned. What was done before an error is in the
-// summary, and running again goes on from there.
+// Run reads the file twice, the first time to collect its references, and reports every
+// difference. It reports the lines in their order, and then the recharges that the file
+// lacks. An error of tell ends it and is returned. After an error the summary has what was
+// done; running again continues from there.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
-	r := &run{Comparison: c, ctx: ctx, tell: tell, seen: map[key]uint32{}}
+	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Tally{}, Kinds: map[Kind]Tally{}, Done: map[Kind]int{}}
-	err := r.lines(file, func(l *Line, _ *LineError) error {
+	err := r.eachLine(file, func(l *Line, _ *LineError) error {
 		if l != nil {
 			r.seen[keyOf(l.Reference)]++
 		}
@@ -126,18 +126,18 @@ func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Diff
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return r.sum, fmt.Errorf("reading the file again: %w", err)
 	}
-	group := make([]*Line, 0, groupMost)
+	group := make([]*Line, 0, groupSize)
 	flush := func() error {
-		err := r.group(group)
+		err := r.processGroup(group)
 		group = group[:0]
 		return err
 	}
-	err = r.lines(file, func(l *Line, bad *LineError) error {
+	err = r.eachLine(file, func(l *Line, bad *LineError) error {
 		r.sum.Lines++
 		if bad != nil {
-			return r.unreadable(bad)
+			return r.reportUnreadable(bad)
 		}
-		if group = append(group, l); len(group) == groupMost {
+		if group = append(group, l); len(group) == groupSize {
 			return flush()
 		}
 		return nil
@@ -146,13 +146,13 @@ func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Diff
 		err = flush()
 	}
 	if err == nil && !c.From.IsZero() {
-		err = r.absent()
+		err = r.reportAbsent()
 	}
 	return r.sum, err
 }
 
-// lines calls do for every line of the file.
-func (r *run) lines(file io.Reader, do func(*Line, *LineError) error) error {
+// eachLine calls do for every line of the file.
+func (r *run) eachLine(file io.Reader, do func(*Line, *LineError) error) error {
 	for line, err := range Parse(file, r.Layout) {
 		if r.ctx.Err() != nil {
 			return r.ctx.Err()
@@ -172,36 +172,36 @@ func (r *run) lines(file io.Reader, do func(*Line, *LineError) error) error {
 	return nil
 }
 
-func (r *run) unreadable(bad *LineError) error {
+func (r *run) reportUnreadable(bad *LineError) error {
 	r.sum.Kinds[Unreadable] = r.sum.Kinds[Unreadable].with(nil, nil)
 	r.sum.Left++
-	return r.tell(Difference{Kind: Unreadable, At: bad.Number, Text: bad.Text})
+	return r.report(Difference{Kind: Unreadable, At: bad.Number, Text: bad.Text})
 }
 
-// absent tells what the file lacks.
-func (r *run) absent() error {
-	after, end := idsFrom(r.From.Add(-slack)), idsFrom(r.To.Add(slack))
+// reportAbsent reports the recharges that the file lacks.
+func (r *run) reportAbsent() error {
+	after, end := idsFrom(r.From.Add(-clockMargin)), idsFrom(r.To.Add(clockMargin))
 	for {
 		page, err := sqlstore.All(r.DB.View(r.ctx), scan, selectAbsent,
-			r.World.String(), r.Provider, after, end, r.From.UnixMicro(), r.To.UnixMicro(), pageMost)
+			r.World.String(), r.Provider, after, end, r.From.UnixMicro(), r.To.UnixMicro(), pageSize)
 		if err != nil {
-			return fmt.Errorf("looking for recharges that the file lacks: %w", err)
+			return fmt.Errorf("finding recharges that the file lacks: %w", err)
 		}
 		for i := range page {
 			if r.seen[keyOf(page[i].Reference)] > 0 {
 				continue
 			}
-			if page[i].explained(Absent) {
+			if page[i].isResolved(Absent) {
 				r.sum.Resolved = r.sum.Resolved.with(nil, &page[i])
 				continue
 			}
 			r.sum.Kinds[Absent] = r.sum.Kinds[Absent].with(nil, &page[i])
 			r.sum.Left++
-			if err := r.tell(Difference{Kind: Absent, Ours: &page[i]}); err != nil {
+			if err := r.report(Difference{Kind: Absent, Ours: &page[i]}); err != nil {
 				return err
 			}
 		}
-		if len(page) < pageMost {
+		if len(page) < pageSize {
 			return nil
 		}
 		after = page[len(page)-1].Reference

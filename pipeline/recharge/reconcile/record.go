@@ -11,11 +11,10 @@ import (
 )
 
 const (
-	// longestLine is more than any row has; a file without line ends must not fill
-	// the memory.
-	longestLine = 64 << 10
-	// spanMost is over how many lines a quoted cell may go, such as a remark.
-	spanMost = 16
+	// maxLineLength exceeds any row, and bounds the memory for a file without line ends.
+	maxLineLength = 64 << 10
+	// maxRowLines bounds the lines of a row with a quoted cell, such as a remark.
+	maxRowLines = 16
 )
 
 var (
@@ -23,58 +22,58 @@ var (
 	errQuote = errors.New("its quotes do not match")
 )
 
-// physical is a line of the file, without its end.
-type physical struct {
+// fileLine is a line of the file, without its end.
+type fileLine struct {
 	text []byte
-	long bool // and not kept
+	long bool // too long; the text is dropped
 }
 
-// records cuts a file into rows. A quote that is not closed spoils its own line and
-// not the rest of the file, so rows are cut from lines and not by one csv.Reader.
-type records struct {
+// rowReader splits a file into rows. An unclosed quote must not spoil the rest of the
+// file, so rows are parsed from lines and not by one csv.Reader.
+type rowReader struct {
 	in     *bufio.Reader
-	ahead  []physical // read, and not yet taken
-	failed error      // of in, after those
-	taken  int        // lines
+	ahead  []fileLine // read, and not consumed
+	failed error      // read error after those lines
+	taken  int        // number of consumed lines
 
-	one  bytes.Reader // what cut reads
+	line bytes.Reader // input of cut
 	buf  *bufio.Reader
 	rows *csv.Reader
 }
 
-func newRecords(r io.Reader, separator rune) *records {
-	c := &records{in: bufio.NewReaderSize(r, longestLine)}
-	c.buf = bufio.NewReader(&c.one)
-	c.separate(separator)
+func newRowReader(r io.Reader, separator rune) *rowReader {
+	c := &rowReader{in: bufio.NewReaderSize(r, maxLineLength)}
+	c.buf = bufio.NewReader(&c.line)
+	c.setSeparator(separator)
 	return c
 }
 
-// separate has rows cut at another character from now on.
-func (c *records) separate(by rune) {
-	c.rows = csv.NewReader(c.buf) // which it uses as it is: it is large enough
+// setSeparator sets the separator of the following rows.
+func (c *rowReader) setSeparator(by rune) {
+	c.rows = csv.NewReader(c.buf) // uses buf directly, because it is large enough
 	c.rows.Comma = by
 	c.rows.FieldsPerRecord = -1
 	c.rows.ReuseRecord = true
-	c.rows.TrimLeadingSpace = by != '\t' // a tab is a space to it
+	c.rows.TrimLeadingSpace = by != '\t' // csv counts a tab as a space
 }
 
-// peek is the line n after those that were taken. It is io.EOF after the last.
-func (c *records) peek(n int) (physical, error) {
+// peek returns the line n after the consumed ones, or io.EOF after the last.
+func (c *rowReader) peek(n int) (fileLine, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()
 	}
 	if n < len(c.ahead) {
 		return c.ahead[n], nil
 	}
-	return physical{}, c.failed
+	return fileLine{}, c.failed
 }
 
-// read reads one line more.
-func (c *records) read() {
+// read reads one more line.
+func (c *rowReader) read() {
 	text, err := c.in.ReadSlice('\n')
-	line := physical{text: bytes.Clone(bytes.TrimRight(text, "\r\n"))}
+	line := fileLine{text: bytes.Clone(bytes.TrimRight(text, "\r\n"))}
 	for errors.Is(err, bufio.ErrBufferFull) {
-		line = physical{long: true}
+		line = fileLine{long: true}
 		_, err = c.in.ReadSlice('\n')
 	}
 	c.failed = err
@@ -83,14 +82,14 @@ func (c *records) read() {
 	}
 }
 
-// take leaves n lines behind.
-func (c *records) take(n int) {
+// skip consumes n lines.
+func (c *rowReader) skip(n int) {
 	c.ahead = c.ahead[n:]
 	c.taken += n
 }
 
-// first takes the first line that is not empty: the header.
-func (c *records) first() ([]byte, error) {
+// first consumes the first non-empty line: the header.
+func (c *rowReader) first() ([]byte, error) {
 	for {
 		line, err := c.peek(0)
 		switch {
@@ -101,18 +100,17 @@ func (c *records) first() ([]byte, error) {
 		case line.long:
 			return nil, &HeaderError{"the first line is no header: " + errLong.Error()}
 		}
-		c.take(1)
+		c.skip(1)
 		if len(bytes.TrimSpace(line.text)) > 0 {
 			return line.text, nil
 		}
 	}
 }
 
-// next is the next row that is not empty, and the number of its first line. The
-// cells are valid until the next call. A row that cannot be cut has an error that
-// wraps errLong or errQuote, and the next call goes on behind its first line; every
-// other error is that of the file, io.EOF at its end.
-func (c *records) next(fits func(cells int) bool) (cells []string, number int, err error) {
+// next returns the next non-empty row, and the number of its first line. The cells are
+// valid until the next call. The error of an unparsable row wraps errLong or errQuote; the
+// next call continues after its first line. Every other error is a read error, or io.EOF.
+func (c *rowReader) next(fits func(cells int) bool) (cells []string, number int, err error) {
 	for {
 		line, err := c.peek(0)
 		if err != nil {
@@ -121,14 +119,14 @@ func (c *records) next(fits func(cells int) bool) (cells []string, number int, e
 		number = c.taken + 1
 		switch {
 		case line.long:
-			c.take(1)
+			c.skip(1)
 			return nil, number, errLong
 		case len(bytes.TrimSpace(line.text)) == 0:
-			c.take(1)
+			c.skip(1)
 			continue
 		}
 		cells, lines, ok := c.span(line.text, fits)
-		c.take(lines)
+		c.skip(lines)
 		if !ok {
 			return nil, number, errQuote
 		}
@@ -136,16 +134,16 @@ func (c *records) next(fits func(cells int) bool) (cells []string, number int, e
 	}
 }
 
-// span cuts a row that begins with a line, and says how many lines it has: more
-// than one when a quote is closed on a later one and the row then has as many cells
-// as it must. One line is left behind of what is no row.
-func (c *records) span(text []byte, fits func(cells int) bool) (cells []string, lines int, ok bool) {
+// span parses a row that begins with a line, and returns its number of lines. A row has
+// several lines if a quote is closed on a later line, and the row then has the width of
+// the header. Of an unparsable row one line is consumed.
+func (c *rowReader) span(text []byte, fits func(cells int) bool) (cells []string, lines int, ok bool) {
 	for lines = 1; ; lines++ {
 		cells, ok = c.cut(text)
 		if ok && (lines == 1 || fits(len(cells))) {
 			return cells, lines, true
 		}
-		if bytes.Count(text, []byte{'"'})%2 == 0 || lines == spanMost {
+		if bytes.Count(text, []byte{'"'})%2 == 0 || lines == maxRowLines {
 			return nil, 1, false
 		}
 		more, err := c.peek(lines)
@@ -156,10 +154,10 @@ func (c *records) span(text []byte, fits func(cells int) bool) (cells []string, 
 	}
 }
 
-// cut is the cells of a row.
-func (c *records) cut(text []byte) ([]string, bool) {
-	c.one.Reset(text)
-	c.buf.Reset(&c.one)
+// cut parses the cells of a row.
+func (c *rowReader) cut(text []byte) ([]string, bool) {
+	c.line.Reset(text)
+	c.buf.Reset(&c.line)
 	cells, err := c.rows.Read()
 	return cells, err == nil
 }

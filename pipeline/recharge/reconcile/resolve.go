@@ -13,11 +13,11 @@ import (
 	"vayu/schema"
 )
 
-// Remark is what a person has found out about a recharge.
+// Resolution is the result of a manual investigation of a recharge.
 type Remark struct {
 	ID   string // of the recharge
-	Note string // who said what; it stands in the audit log
-	By   string // who does it, for the audit log
+	Note string // source and finding, for the audit log
+	By   string // person who enters it, for the audit log
 }
 
 const (
@@ -25,9 +25,9 @@ const (
 	selectOne  = columnsOf + "WHERE id = $1"
 )
 
-// Resolve takes a recharge with an alarm off the list, with a row of the audit log.
-// It moves no money. It fails when there is no such recharge, or none of its alarms
-// is open. A note that cannot be is a *schema.Problem, as is an id of nothing.
+// Resolve closes the alarm of a recharge and adds a row to the audit log. It moves no
+// money. It fails if there is no such recharge, or no open alarm. An invalid note or an
+// unknown id is a *schema.Problem.
 func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Remark) (Record, error) {
 	if err := what.check(); err != nil {
 		return Record{}, err
@@ -36,7 +36,7 @@ func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Remark) (
 	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		r, err = scan(tx.QueryRow(resolveRow, what.ID, now.UnixMicro()))
 		if errors.Is(err, sql.ErrNoRows) {
-			return unresolvable(tx, what.ID)
+			return unresolvableError(tx, what.ID)
 		}
 		if err != nil {
 			return fmt.Errorf("resolving %s: %w", what.ID, err)
@@ -46,9 +46,9 @@ func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Remark) (
 	return r, err
 }
 
-// unresolvable says why nothing could be resolved.
-func unresolvable(q sqlstore.Querier, id string) error {
-	r, err := one(q, id)
+// unresolvableError returns why nothing could be resolved.
+func unresolvableError(q sqlstore.Querier, id string) error {
+	r, err := queryOne(q, id)
 	switch {
 	case err != nil:
 		return err
@@ -58,21 +58,21 @@ func unresolvable(q sqlstore.Querier, id string) error {
 	return fmt.Errorf("recharge %s is resolved already, since %s", id, r.ResolvedAt.Format(time.RFC3339))
 }
 
-// Tell settles a recharge by what its operator has said to a person: one that is
-// pending by any word that is final, and a success by [recharge.Reversed]. The note
-// goes into the audit log before: after an interruption the same can be told again.
-// It fails when there is no such recharge, when the word is of no use to it as it
-// stands, and when it has gone another way meanwhile.
+// SettleManually settles a recharge by a result that a person got from the operator. A
+// pending recharge accepts any final outcome, a successful one only [recharge.Reversed].
+// The note is stored in the audit log first, so that an interrupted call can be repeated.
+// It fails if there is no such recharge, if the outcome does not apply to its state, or if
+// the state changed meanwhile.
 func Tell(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, said recharge.Outcome, what Remark) (recharge.Record, error) {
 	if err := what.check(); err != nil {
 		return recharge.Record{}, err
 	}
 	var r Record
 	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		if r, err = one(tx, what.ID); err != nil {
+		if r, err = queryOne(tx, what.ID); err != nil {
 			return err
 		}
-		if err := tellable(&r, said); err != nil {
+		if err := checkResult(&r, said); err != nil {
 			return err
 		}
 		return what.audit(tx, now, &r, "recharge.settle", map[string]any{"said": said.String()})
@@ -84,9 +84,9 @@ func Tell(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, said 
 	if r.State == schema.RechargeSuccess {
 		kind = Refund
 	}
-	out, err := by.Settle(ctx, r.Owner.World, r.Provider, r.Reference, answer(kind, ""), what.By)
-	if err == nil && !done(kind, &out) {
-		err = fmt.Errorf("it is %s: somebody else had news of it meanwhile", out.State)
+	out, err := by.Settle(ctx, r.Owner.World, r.Provider, r.Reference, answerFor(kind, ""), what.By)
+	if err == nil && !isDone(kind, &out) {
+		err = fmt.Errorf("it is %s: it changed meanwhile", out.State)
 	}
 	if err != nil {
 		return recharge.Record{}, fmt.Errorf("settling %s: %w", r.ID, err)
@@ -94,8 +94,8 @@ func Tell(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, said 
 	return out, nil
 }
 
-// tellable says why a word is of no use to a recharge; nil when it is.
-func tellable(r *Record, said recharge.Outcome) error {
+// checkResult returns an error if an outcome does not apply to the state of a recharge.
+func checkResult(r *Record, said recharge.Outcome) error {
 	switch {
 	case said != recharge.Succeeded && said != recharge.Failed && said != recharge.Reversed:
 		return fmt.Errorf("%q is no outcome that is final", said)
@@ -107,8 +107,8 @@ func tellable(r *Record, said recharge.Outcome) error {
 	return fmt.Errorf("recharge %s is %s already, and that is final", r.ID, r.State)
 }
 
-// one reads a recharge; not_found when there is none.
-func one(q sqlstore.Querier, id string) (Record, error) {
+// queryOne reads a recharge; not_found if there is none.
+func queryOne(q sqlstore.Querier, id string) (Record, error) {
 	missing := schema.Refuse(schema.NotFound, "id", "There is no such recharge.")
 	if !schema.IsID(id) {
 		return Record{}, missing

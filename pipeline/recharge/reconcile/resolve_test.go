@@ -17,8 +17,8 @@ import (
 	"vayu/schema"
 )
 
-// What a person has resolved is not told again, unless it is another thing.
-func TestWhatIsResolvedIsNotLeft(t *testing.T) {
+// A resolved difference is not reported again, unless it is another one.
+func TestResolvedDifferencesAreNotReported(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
@@ -71,9 +71,8 @@ func TestWhatIsResolvedIsNotLeft(t *testing.T) {
 	})
 }
 
-// Whatever happens between the word of a person and its place in the store is said,
-// and no word is taken that is of no use.
-func TestWhatIsToldMayBeInVain(t *testing.T) {
+// A manual result that does not apply is rejected, and a concurrent change is reported.
+func TestManualResultMayNotApply(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
@@ -90,7 +89,7 @@ func TestWhatIsToldMayBeInVain(t *testing.T) {
 		settler.do = func(string, recharge.Answer) (recharge.Record, error) {
 			return recharge.Record{State: schema.RechargeSuccess}, nil
 		}
-		if err := tell(ids[0], recharge.Failed); err == nil || !strings.Contains(err.Error(), "it is success: somebody else had news of it meanwhile") {
+		if err := tell(ids[0], recharge.Failed); err == nil || !strings.Contains(err.Error(), "it is success: it changed meanwhile") {
 			t.Errorf("a callback was faster: %v", err)
 		}
 		for _, c := range []struct {
@@ -113,8 +112,8 @@ func TestWhatIsToldMayBeInVain(t *testing.T) {
 	})
 }
 
-// Of many who resolve an alarm one does.
-func TestAnAlarmIsResolvedOnce(t *testing.T) {
+// Of concurrent calls one resolves an alarm.
+func TestConcurrentResolve(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		id := newStore(t, db).add(row{alarm: "late_failure"})[0]

@@ -10,27 +10,27 @@ import (
 	"vayu/schema"
 )
 
-// Actor is who has settled a recharge, in the audit log.
+// Actor is the source of settlements in the audit log.
 const Actor = recharge.ByFile
 
-// settleMost is how many are settled at once: each is a transaction of its own, and
-// those that wait together share a commit.
-const settleMost = 16
+// maxConcurrent is the number of concurrent settlements. Each is its own transaction;
+// concurrent ones share a commit.
+const maxConcurrent = 16
 
-// group judges lines, settles what can be, and tells the differences.
-func (r *run) group(lines []*Line) error {
+// processGroup compares lines, settles where possible, and reports the differences.
+func (r *run) processGroup(lines []*Line) error {
 	ours, strangers, err := r.find(lines)
 	if err != nil {
 		return err
 	}
 	var all []*Difference
 	for _, l := range lines {
-		d := r.judge(l, ours[l.Reference], strangers[idOf(l.Reference)])
+		d := r.classify(l, ours[l.Reference], strangers[idOf(l.Reference)])
 		if d.Kind == "" {
 			r.sum.Matches[l.Status] = r.sum.Matches[l.Status].with(l, d.Ours)
 			continue
 		}
-		if d.Ours != nil && d.Ours.explained(d.Kind) {
+		if d.Ours != nil && d.Ours.isResolved(d.Kind) {
 			r.sum.Resolved = r.sum.Resolved.with(l, d.Ours)
 			continue
 		}
@@ -46,15 +46,15 @@ func (r *run) group(lines []*Line) error {
 		if !done || d.Kind == Suspense {
 			r.sum.Left++
 		}
-		if err := r.tell(*d); err != nil {
+		if err := r.report(*d); err != nil {
 			return err
 		}
 	}
 	return failed
 }
 
-// find looks up what lines are about: by the reference under which the provider
-// knows it, and for the rest by its id.
+// find looks up the recharges of lines: by the provider's reference, or else by the id in
+// it.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))
@@ -73,28 +73,27 @@ func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error
 	}
 	strangers, err = find(view, &selectByID, nil, rest, func(o *Record) string { return o.ID })
 	for id, o := range strangers {
-		if o.Owner.World != r.World { // the other world is nobody's business
+		if o.Owner.World != r.World { // recharges of the other world are ignored
 			delete(strangers, id)
 		}
 	}
 	return ours, strangers, err
 }
 
-func (r *run) judge(l *Line, ours, stranger *Record) *Difference {
+func (r *run) classify(l *Line, ours, stranger *Record) *Difference {
 	d := &Difference{Line: l, At: l.Number, Ours: ours}
 	switch {
 	case r.seen[keyOf(l.Reference)] > 1:
 		d.Kind = Twice
 	case ours != nil:
-		d.Kind = judge(l, ours, r.To)
+		d.Kind = classifyLine(l, ours, r.To)
 	default:
-		d.Kind, d.Ours = judgeStranger(l, stranger), stranger
+		d.Kind, d.Ours = classifyUnmatched(l, stranger), stranger
 	}
 	return d
 }
 
-// settle acts on differences, and returns the first error after which going on has
-// no sense.
+// settle settles differences, and returns the first error that must end the comparison.
 func (r *run) settle(all []*Difference) error {
 	if r.Settler == nil {
 		return nil
@@ -103,7 +102,7 @@ func (r *run) settle(all []*Difference) error {
 		under sync.WaitGroup
 		mu    sync.Mutex
 		first error
-		room  = make(chan struct{}, settleMost)
+		room  = make(chan struct{}, maxConcurrent)
 	)
 	for _, d := range all {
 		if !d.Kind.Of().Automatic {
@@ -124,9 +123,9 @@ func (r *run) settle(all []*Difference) error {
 	return first
 }
 
-// settleOne acts on one. A refusal is noted in it.
+// settleOne settles one difference. A refusal is stored in it.
 func (r *run) settleOne(d *Difference) error {
-	rec, err := r.Settler.Settle(r.ctx, r.World, r.Provider, d.Line.Reference, answer(d.Kind, d.Line.ID), Actor)
+	rec, err := r.Settler.Settle(r.ctx, r.World, r.Provider, d.Line.Reference, answerFor(d.Kind, d.Line.ID), Actor)
 	var refused *schema.Problem
 	if errors.As(err, &refused) && refused.Code.Status() < http.StatusInternalServerError {
 		d.Settled = &Settled{State: d.Ours.State, Alarm: d.Ours.Alarm, Refusal: refused.Message}
@@ -135,13 +134,13 @@ func (r *run) settleOne(d *Difference) error {
 	if err != nil {
 		return fmt.Errorf("settling %s: %w", d.Line.Reference, err)
 	}
-	d.Settled = &Settled{State: rec.State, Alarm: rec.Alarm, Done: done(d.Kind, &rec)}
+	d.Settled = &Settled{State: rec.State, Alarm: rec.Alarm, Done: isDone(d.Kind, &rec)}
 	return nil
 }
 
-// answer is what the provider's word would be that a kind is of, had it come by
-// itself; id is his own for the transaction, "" when it is not known.
-func answer(k Kind, id string) recharge.Answer {
+// answerFor returns the provider's answer that corresponds to a kind. Id is the provider's
+// transaction id; "" if unknown.
+func answerFor(k Kind, id string) recharge.Answer {
 	a := recharge.Answer{ProviderRef: id}
 	switch k {
 	case SettleFailed:
@@ -154,8 +153,8 @@ func answer(k Kind, id string) recharge.Answer {
 	return a
 }
 
-// done reports whether a recharge is now as a kind proposes.
-func done(k Kind, r *recharge.Record) bool {
+// isDone reports whether a recharge has the state that a kind proposes.
+func isDone(k Kind, r *recharge.Record) bool {
 	switch k {
 	case SettleSuccess:
 		return r.State == schema.RechargeSuccess

@@ -8,29 +8,27 @@ import (
 	"vayu/schema"
 )
 
-// directory knows everybody's numbers.
+// directory has an operator for every number.
 type directory struct{}
 
-// Detect returns whose a number is. The magic mobile numbers are Airtel's in Delhi,
-// but the one that was ported, which is Jio's and in a series of Airtel's. Others
-// are whose the series is, or anybody's by a hash of the number. It returns a zero
-// Subscriber only for what is neither a mobile number nor the id of a DTH
-// subscriber.
+// Detect returns the operator of a number. Magic mobile numbers are Airtel's in Delhi,
+// except the ported one, which is Jio's. Others belong to the operator of their series, or
+// to one chosen by a hash. It returns a zero Subscriber only for an invalid number.
 func (directory) Detect(ctx context.Context, number string) (recharge.Subscriber, error) {
 	if _, ok := numbering.Mobile(number); ok {
-		return holder(schema.Prepaid, number), ctx.Err()
+		return subscriberOf(schema.Prepaid, number), ctx.Err()
 	}
 	if _, ok := numbering.SubscriberID(number); ok {
-		return holder(schema.DTH, number), ctx.Err()
+		return subscriberOf(schema.DTH, number), ctx.Err()
 	}
 	return recharge.Subscriber{}, ctx.Err()
 }
 
-func holder(t schema.RechargeType, number string) recharge.Subscriber {
+func subscriberOf(t schema.RechargeType, number string) recharge.Subscriber {
 	if t == schema.DTH {
-		return recharge.Subscriber{Operator: anybody(t, number)}
+		return recharge.Subscriber{Operator: operatorByHash(t, number)}
 	}
-	switch fate(magicDigit(t, number)) {
+	switch behaviour(magicDigit(t, number)) {
 	case 0:
 	case ported:
 		return recharge.Subscriber{Operator: "Jio", Circle: "Delhi"}
@@ -39,7 +37,7 @@ func holder(t schema.RechargeType, number string) recharge.Subscriber {
 	}
 	operator, circle, ok := numbering.Series(number)
 	if !ok {
-		operator = anybody(t, number)
+		operator = operatorByHash(t, number)
 	}
 	if circle == "" {
 		circles := numbering.Circles()
@@ -48,8 +46,8 @@ func holder(t schema.RechargeType, number string) recharge.Subscriber {
 	return recharge.Subscriber{Operator: operator, Circle: circle}
 }
 
-// anybody is one of the operators of a type, by a hash of the number.
-func anybody(t schema.RechargeType, number string) string {
+// operatorByHash chooses an operator of a type by a hash of the number.
+func operatorByHash(t schema.RechargeType, number string) string {
 	var names []string
 	for _, o := range numbering.Operators() {
 		if o.Type == t {
@@ -59,7 +57,7 @@ func anybody(t schema.RechargeType, number string) string {
 	return names[hash(number)%uint32(len(names))]
 }
 
-// mobilePlans and dthPlans are made up; they look like what operators offer.
+// mobilePlans and dthPlans are invented, but typical.
 var (
 	mobilePlans = []schema.Plan{
 		{Amount: 10_00, Description: "talk time of 7.47 rupees"},
@@ -77,8 +75,7 @@ var (
 	}
 )
 
-// Plans returns a made-up list, the same in every circle; none for an operator that
-// there is not.
+// Plans returns an invented list, the same in every circle; none for an unknown operator.
 func (directory) Plans(ctx context.Context, operator, _ string) ([]schema.Plan, error) {
 	var plans []schema.Plan
 	for _, o := range numbering.Operators() {

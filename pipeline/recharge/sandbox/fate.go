@@ -9,38 +9,38 @@ import (
 	"vayu/schema"
 )
 
-// fate is what becomes of an order.
-type fate int
+// behaviour is the simulated result of an order.
+type behaviour int
 
-// The fates. The first nine are the last digit of the magic numbers (CONTRACT 7).
+// The behaviours. The first nine are the last digit of the magic numbers.
 const (
-	succeeds      fate = iota + 1 // at once
-	succeedsLate                  // pending, success 5 s after it was made
-	failsLate                     // pending, operator_network_error after 5 s
-	wrongNumber                   // invalid_number
-	noBalance                     // insufficient_balance: the operator's own, of the prepaid account
-	isReversed                    // success, taken back after 5 s
-	staysPending                  // for ever
-	ported                        // NotSubscriber unless the operator is who the directory says
-	succeedsTwice                 // success, and said again after 1 s
-	fails                         // operator_network_error at once
+	succeeds      behaviour = iota + 1 // at once
+	succeedsLate                       // pending, success 5 s after it was made
+	failsLate                          // pending, operator_network_error after 5 s
+	wrongNumber                        // invalid_number
+	noBalance                          // insufficient_balance: the operator's own, of the prepaid account
+	isReversed                         // success, reversed after 5 s
+	staysPending                       // for ever
+	ported                             // NotSubscriber unless the operator is that of the directory
+	succeedsTwice                      // success, and again after 1 s
+	fails                              // operator_network_error at once
 )
 
-// The delays of CONTRACT 7, from when the order was made.
+// Delays since the creation of the order.
 const (
-	delay = 5 * time.Second
-	twice = time.Second
+	outcomeDelay = 5 * time.Second
+	repeatDelay  = time.Second
 )
 
-// magic is what the magic mobile numbers begin with; one digit from 1 to 9 follows.
-const magic = "900000000"
+// magicPrefix is the prefix of magic mobile numbers; one digit from 1 to 9 follows.
+const magicPrefix = "900000000"
 
-// fateOf is by the digit of a magic mobile number, and for DTH by the last two digits
-// of the id, 01 to 09. For every other number it is by a hash of the number: of a
+// behaviourOf returns the behaviour by the last digit of a magic mobile number, or for DTH
+// by the last two digits of the id, 01 to 09. For other numbers it uses a hash: of a
 // hundred, 94 succeed at once, 4 succeed late and 2 fail.
-func fateOf(o recharge.Order) fate {
+func behaviourOf(o recharge.Order) behaviour {
 	if n := magicDigit(o.Type, o.Number); n != 0 {
-		return fate(n)
+		return behaviour(n)
 	}
 	switch share := hash(o.Number) % 100; {
 	case share < 94:
@@ -52,9 +52,9 @@ func fateOf(o recharge.Order) fate {
 	}
 }
 
-// magicDigit is 0 for a number that is not magic.
+// magicDigit returns the magic digit of a number, or 0.
 func magicDigit(t schema.RechargeType, number string) int {
-	begin := magic
+	begin := magicPrefix
 	if t == schema.DTH {
 		begin = number[:max(len(number)-2, 0)] + "0"
 	}
@@ -65,25 +65,26 @@ func magicDigit(t schema.RechargeType, number string) int {
 	return int(rest[0] - '0')
 }
 
-// hash spreads numbers evenly.
+// hash distributes numbers evenly.
 func hash(number string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(number)) // it never fails
 	return h.Sum32()
 }
 
-// occasion is when a provider is asked.
-type occasion bool
+// callKind is the kind of a call.
+type callKind bool
 
 const (
-	first occasion = false // the order is submitted
-	later occasion = true  // it is enquired about
+	submitCall  callKind = false // the order is submitted
+	enquiryCall callKind = true  // it is enquired about
 )
 
-// answer is what is said of an order of an age. What a submitted order is told never
-// says that it was reversed: it had to succeed first.
-func (f fate) answer(asked occasion, age time.Duration, theirs bool) recharge.Answer {
-	left := delay - age
+// answer returns the answer about an order of an age. A submit call is never answered with
+// reversed, because the order must succeed first. Theirs means that the number belongs to
+// the order's operator.
+func (f behaviour) answer(asked callKind, age time.Duration, theirs bool) recharge.Answer {
+	left := outcomeDelay - age
 	switch f {
 	case succeedsLate, failsLate:
 		switch {
@@ -97,7 +98,7 @@ func (f fate) answer(asked occasion, age time.Duration, theirs bool) recharge.An
 	case noBalance:
 		return failed(schema.InsufficientBalance)
 	case isReversed:
-		if asked == later && left <= 0 {
+		if asked == enquiryCall && left <= 0 {
 			return recharge.Answer{Outcome: recharge.Reversed}
 		}
 		return recharge.Answer{Outcome: recharge.Succeeded, Again: max(left, time.Millisecond)}
@@ -108,7 +109,7 @@ func (f fate) answer(asked occasion, age time.Duration, theirs bool) recharge.An
 			return recharge.Answer{Outcome: recharge.NotSubscriber}
 		}
 	case succeedsTwice:
-		if again := twice - age; asked == first || again > 0 {
+		if again := repeatDelay - age; asked == submitCall || again > 0 {
 			return recharge.Answer{Outcome: recharge.Succeeded, Again: max(again, time.Millisecond)}
 		}
 	case fails:

@@ -18,7 +18,7 @@ import (
 
 var made = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 
-// clock is a time that a test sets.
+// clock is a settable clock.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -27,7 +27,7 @@ func order(number string) recharge.Order {
 	return recharge.Order{Reference: "txn_1", Type: schema.Prepaid, Number: number, Operator: "Airtel", Amount: 199_00, CreatedAt: made}
 }
 
-// said is what of an answer depends on the number.
+// said is the part of an answer that depends on the number.
 type said struct {
 	outcome recharge.Outcome
 	code    schema.Code
@@ -46,7 +46,7 @@ func (c *clock) ask(t *testing.T, how asking, o recharge.Order, age time.Duratio
 	return a, said{a.Outcome, a.Code, a.Again}
 }
 
-func TestEveryMagicNumberSaysWhatTheContractSays(t *testing.T) {
+func TestMagicNumbers(t *testing.T) {
 	t.Parallel()
 	success := said{outcome: recharge.Succeeded}
 	pending := func(again time.Duration) said { return said{recharge.Pending, "", again} }
@@ -87,7 +87,7 @@ func TestEveryMagicNumberSaysWhatTheContractSays(t *testing.T) {
 	}
 }
 
-func TestAnOrderSubmittedLateStillSucceedsBeforeItIsReversed(t *testing.T) {
+func TestLateSubmitSucceedsBeforeReversal(t *testing.T) {
 	t.Parallel()
 	var now clock
 	conn := sandbox.Connection(now.now)
@@ -96,7 +96,7 @@ func TestAnOrderSubmittedLateStillSucceedsBeforeItIsReversed(t *testing.T) {
 	}
 }
 
-func TestThePortedNumberIsJios(t *testing.T) {
+func TestPortedNumber(t *testing.T) {
 	t.Parallel()
 	const ported = "9000000008"
 	var now clock
@@ -115,7 +115,7 @@ func TestThePortedNumberIsJios(t *testing.T) {
 	}
 }
 
-func TestTheDirectoryKnowsEveryNumber(t *testing.T) {
+func TestDirectoryHasEveryNumber(t *testing.T) {
 	t.Parallel()
 	known := func(s recharge.Subscriber, types ...schema.RechargeType) bool {
 		for _, k := range types {
@@ -144,8 +144,7 @@ func TestTheDirectoryKnowsEveryNumber(t *testing.T) {
 	}
 }
 
-// TestOtherNumbersMostlySucceed holds the shares that the package documents: 94, 4
-// and 2 of a hundred.
+// TestOtherNumbersMostlySucceed checks the documented shares: 94, 4 and 2 of a hundred.
 func TestOtherNumbersMostlySucceed(t *testing.T) {
 	t.Parallel()
 	var now clock
@@ -167,7 +166,7 @@ func TestOtherNumbersMostlySucceed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNearAMagicNumberIsNone(t *testing.T) {
+func TestNumbersNearMagicOnes(t *testing.T) {
 	t.Parallel()
 	var now clock
 	conn := sandbox.Connection(now.now)
@@ -178,7 +177,7 @@ func TestWhatIsNearAMagicNumberIsNone(t *testing.T) {
 	}
 }
 
-func TestReverseTakesBackWhatSucceeded(t *testing.T) {
+func TestReverse(t *testing.T) {
 	t.Parallel()
 	var now clock
 	conn := sandbox.Connection(now.now)
@@ -195,7 +194,7 @@ func TestReverseTakesBackWhatSucceeded(t *testing.T) {
 	}
 }
 
-func TestPlansOfEveryOperatorSayThatTheyAreMadeUp(t *testing.T) {
+func TestPlansAreMarkedAsSandbox(t *testing.T) {
 	t.Parallel()
 	dir := sandbox.Connection(nil).Directory
 	for _, o := range numbering.Operators() {
@@ -214,7 +213,7 @@ func TestPlansOfEveryOperatorSayThatTheyAreMadeUp(t *testing.T) {
 	}
 }
 
-func TestACallThatIsOverIsAnError(t *testing.T) {
+func TestEndedContextIsAnError(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -7,8 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Entry is something that a subscriber has got, or that was taken back from him:
-// then its amount is negative.
+// Entry is a credit of a subscriber, or a reversal, with a negative amount.
 type Entry struct {
 	Reference string
 	Number    string
@@ -17,14 +16,14 @@ type Entry struct {
 	At        time.Time
 }
 
-// Ledger is every entry, in the order in which they came about.
+// Ledger returns every entry in its order.
 func (s *Simulator) Ledger() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.ledger)
 }
 
-// Received is what a subscriber has got and kept.
+// Received returns the total that a subscriber received and kept.
 func (s *Simulator) Received(number string) schema.Paise {
 	var sum schema.Paise
 	for _, e := range s.Ledger() {
@@ -35,11 +34,11 @@ func (s *Simulator) Received(number string) schema.Paise {
 	return sum
 }
 
-// Effects is how often each reference was carried out. A reference that was taken
-// and not carried out has 0; one that was taken back keeps its 1.
+// Effects returns how often each reference was carried out. A reversed order counts as 1;
+// an accepted one that was not carried out as 0.
 func (s *Simulator) Effects() map[string]int { return s.count(func(o *order) int { return o.effects }) }
 
-// Submits is how often each reference was submitted and taken.
+// Submits returns how often each reference was submitted and accepted.
 func (s *Simulator) Submits() map[string]int { return s.count(func(o *order) int { return o.submits }) }
 
 func (s *Simulator) count(of func(*order) int) map[string]int {

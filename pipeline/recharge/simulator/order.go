@@ -10,20 +10,20 @@ import (
 	"vayu/schema"
 )
 
-// order is what the simulator knows of a reference.
+// order is an order by its reference.
 type order struct {
-	word
+	orderStatus
 
 	number   string
 	operator string
 	amount   schema.Paise
 	fault    Fault
-	due      time.Time // of an outcome that is late
+	due      time.Time // of a late outcome
 	effects  int
 	submits  int
 }
 
-// The words of the wire.
+// Statuses of the API.
 const (
 	success  = "SUCCESS"
 	failed   = "FAILED"
@@ -34,13 +34,13 @@ const (
 	notFound = "NOT_FOUND"
 )
 
-// names are the operators by their codes.
+// names are the operators by code.
 var names = map[string]string{
 	"AT": "Airtel", "JI": "Jio", "VI": "Vi", "BS": "BSNL", "MT": "MTNL",
 	"TP": "Tata Play", "DT": "Dish TV", "D2": "d2h", "SD": "Sun Direct", "AD": "Airtel Digital TV",
 }
 
-// codes are the codes by operators.
+// codes are the codes by operator.
 var codes = func() map[string]string {
 	all := map[string]string{}
 	for code, name := range names {
@@ -60,25 +60,25 @@ func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	err := json.NewDecoder(r.Body).Decode(&in)
 	amount, amountErr := schema.ParsePaise(in.Amount.String())
 	if err != nil || amountErr != nil || in.Reference == "" || in.Number == "" || names[in.Operator] == "" {
-		reply(w, http.StatusBadRequest, word{Code: "BAD_REQUEST"})
+		reply(w, http.StatusBadRequest, orderStatus{Code: "BAD_REQUEST"})
 		return
 	}
-	f, said := s.take(in.Reference, in.Number, in.Operator, amount)
-	s.answer(w, r, f, http.StatusOK, said)
+	f, body := s.accept(in.Reference, in.Number, in.Operator, amount)
+	s.answer(w, r, f, http.StatusOK, body)
 }
 
-// take takes an order, and returns what is said of it and how.
-func (s *Simulator) take(reference, number, operator string, amount schema.Paise) (Fault, word) {
+// accept accepts an order, and returns its reply and fault.
+func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (Fault, orderStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.fault(reference, number)
 	if f == DropBefore {
-		return f, word{}
+		return f, orderStatus{}
 	}
 	o, known := s.orders[reference]
 	if !known {
 		o = &order{number: number, operator: operator, amount: amount, fault: f}
-		o.word = word{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.orders)+1), Circle: "DL"}
+		o.orderStatus = orderStatus{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.orders)+1), Circle: "DL"}
 		s.orders[reference] = o
 	}
 	o.submits++
@@ -86,49 +86,48 @@ func (s *Simulator) take(reference, number, operator string, amount schema.Paise
 		if s.Naive && o.Status != wrong && o.Status != failed {
 			s.carryOut(o)
 		}
-		return f, s.say(o)
+		return f, s.statusOf(o)
 	}
-	said := s.begin(o)
+	body := s.begin(o)
 	if f == LieFailed {
-		said.Status, said.Code = failed, "DOWN"
+		body.Status, body.Code = failed, "DOWN"
 	}
-	return f, said
+	return f, body
 }
 
-// begin decides what becomes of an order that is new.
-func (s *Simulator) begin(o *order) word {
+// begin decides the result of a new order.
+func (s *Simulator) begin(o *order) orderStatus {
 	if owner, ok := s.Ported[o.number]; ok && codes[owner] != o.operator {
 		o.Status = wrong
-		return o.word
+		return o.orderStatus
 	}
 	switch o.fault {
 	case Refuse:
 		o.Status, o.Code = failed, "BAD_NUMBER"
 	case Late, LateFailure:
 		o.Status, o.due = pending, s.Now().Add(s.Late)
-		s.tell(o, o.due, 1)
+		s.scheduleCallbacks(o, o.due, 1)
 	case LieForever:
 		s.carryOut(o)
 		o.Status = pending
 	case Duplicate:
 		s.carryOut(o)
-		s.tell(o, s.Now(), 2)
+		s.scheduleCallbacks(o, s.Now(), 2)
 	default:
 		s.carryOut(o)
 	}
-	return o.word
+	return o.orderStatus
 }
 
-// carryOut gives the subscriber what was ordered.
+// carryOut credits the subscriber.
 func (s *Simulator) carryOut(o *order) {
 	o.Status = success
 	o.effects++
 	s.ledger = append(s.ledger, Entry{o.Reference, o.number, names[o.operator], o.amount, s.Now()})
 }
 
-// say is what is known of an order now. A late outcome comes about when its time
-// has come.
-func (s *Simulator) say(o *order) word {
+// statusOf returns the current state of an order, and applies a late outcome that is due.
+func (s *Simulator) statusOf(o *order) orderStatus {
 	if o.Status == pending && o.fault != LieForever && !s.Now().Before(o.due) {
 		if o.fault == LateFailure {
 			o.Status, o.Code = failed, "DOWN"
@@ -136,36 +135,36 @@ func (s *Simulator) say(o *order) word {
 			s.carryOut(o)
 		}
 	}
-	return o.word
+	return o.orderStatus
 }
 
 // enquire answers GET /v1/orders/{reference}.
 func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.mu.Lock()
-	f, status, said := s.noise(reference), http.StatusNotFound, word{Reference: reference, Status: notFound}
+	f, status, body := s.noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
 	if o := s.orders[reference]; o != nil {
-		status, said = http.StatusOK, s.say(o)
+		status, body = http.StatusOK, s.statusOf(o)
 	}
 	s.mu.Unlock()
-	s.answer(w, r, f, status, said)
+	s.answer(w, r, f, status, body)
 }
 
 // refund answers POST /v1/orders/{reference}/refund.
 func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.mu.Lock()
-	f, status, said := s.noise(reference), http.StatusNotFound, word{Reference: reference, Status: notFound}
+	f, status, body := s.noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
 	if o := s.orders[reference]; o != nil {
-		status, said = http.StatusOK, word{Reference: reference, Status: s.takeBack(o)}
+		status, body = http.StatusOK, orderStatus{Reference: reference, Status: s.takeBack(o)}
 	}
 	s.mu.Unlock()
-	s.answer(w, r, f, status, said)
+	s.answer(w, r, f, status, body)
 }
 
-// takeBack takes an order back that was carried out.
+// takeBack reverses an order.
 func (s *Simulator) takeBack(o *order) string {
-	switch s.say(o); o.Status {
+	switch s.statusOf(o); o.Status {
 	case success:
 		o.Status = refunded
 		s.ledger = append(s.ledger, Entry{o.Reference, o.number, names[o.operator], -o.amount, s.Now()})
@@ -176,8 +175,8 @@ func (s *Simulator) takeBack(o *order) string {
 	return refused
 }
 
-// TakeBack reverses an order without being asked, and tells of it by callback. It
-// reports whether the order had been carried out.
+// TakeBack reverses an order on the aggregator's own initiative, and sends a callback. It
+// returns false if the order was not carried out.
 func (s *Simulator) TakeBack(reference string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +184,7 @@ func (s *Simulator) TakeBack(reference string) bool {
 	if o == nil || s.takeBack(o) != refunded {
 		return false
 	}
-	s.tell(o, s.Now(), 1)
+	s.scheduleCallbacks(o, s.Now(), 1)
 	return true
 }
 
@@ -200,7 +199,7 @@ func (s *Simulator) detect(w http.ResponseWriter, r *http.Request) {
 		operator, known = owner, true
 	}
 	if !known || codes[operator] == "" {
-		s.answer(w, r, f, http.StatusNotFound, word{Status: notFound})
+		s.answer(w, r, f, http.StatusNotFound, orderStatus{Status: notFound})
 		return
 	}
 	s.answer(w, r, f, http.StatusOK, map[string]string{"operator": codes[operator], "circle": circle})
@@ -212,7 +211,7 @@ type plan struct {
 	Text  string `json:"text"`
 }
 
-// offers are the same for everybody.
+// offers are the plans of every operator.
 var offers = []plan{{199, 28, "1.5 GB a day, unlimited calls"}, {299, 28, "2 GB a day, unlimited calls"}, {22, 1, "1 GB"}}
 
 // plans answers GET /v1/plans.
@@ -221,7 +220,7 @@ func (s *Simulator) plans(w http.ResponseWriter, r *http.Request) {
 	f := s.noise(r.URL.RawQuery)
 	s.mu.Unlock()
 	if names[r.URL.Query().Get("operator")] == "" {
-		reply(w, http.StatusBadRequest, word{Code: "BAD_OPERATOR"})
+		reply(w, http.StatusBadRequest, orderStatus{Code: "BAD_OPERATOR"})
 		return
 	}
 	s.answer(w, r, f, http.StatusOK, map[string][]plan{"plans": offers})

@@ -1,7 +1,6 @@
-// Package simulator is an aggregator that carries nothing out: an http.Handler that
-// takes orders, keeps what subscribers would have got, and does on demand everything
-// that goes wrong between two machines. Its references are idempotent, as those of
-// real aggregators are.
+// Package simulator is an aggregator in memory. It is an http.Handler that accepts orders,
+// records what subscribers would have got, and injects faults on request. Like those of
+// real aggregators, its references are idempotent.
 package simulator
 
 import (
@@ -13,8 +12,7 @@ import (
 	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
-// What a client of the simulator shows, and what requests are signed with in both
-// directions.
+// Credentials of the simulator's clients, and of its callbacks.
 const (
 	Key    = httpconnectortest.Key
 	Secret = httpconnectortest.Secret
@@ -23,27 +21,27 @@ const (
 //go:embed simulator.yaml
 var description string
 
-// Describe is the description of a simulator at a URL, as the setting
-// recharge.operators takes it.
+// Describe returns the description file of a simulator at a URL, for the setting
+// recharge.operators.
 func Describe(url string) string { return httpconnectortest.Fill(description, url) }
 
-// Config is how a simulator behaves. The zero value is an honest one.
+// Config configures a simulator. The zero value injects no faults.
 type Config struct {
-	// Rates are how likely each fault of an order is, 0 to 1; their sum is at most 1.
+	// Rates are the probabilities of each fault of an order, 0 to 1; their sum is at most
+	// 1.
 	Rates map[Fault]float64
-	// Noise is how likely any other request is not answered, or with nonsense.
+	// Noise is the probability that any other request gets no valid answer.
 	Noise float64
-	// Seed decides which orders faults happen to, by reference.
+	// Seed selects the orders with faults, by reference.
 	Seed uint64
-	// Late is how long an order takes whose outcome is late, and Slow how long an
-	// answer that is delayed.
+	// Late is the delay of a late outcome, and Slow that of a delayed answer.
 	Late, Slow time.Duration
-	// Callback is where callbacks go; empty for none.
+	// Callback is the URL for callbacks; empty for none.
 	Callback string
-	// Naive carries an order out as often as it comes.
+	// Naive disables idempotency: each submission is carried out.
 	Naive bool
-	// Ported are numbers that belong to another operator than their series says, by
-	// canonical name. An order for a wrong operator is refused.
+	// Ported are numbers that belong to another operator than that of their series, by
+	// canonical name. An order for a wrong operator is rejected.
 	Ported map[string]string
 	// Client sends callbacks; nil for http.DefaultClient.
 	Client *http.Client
@@ -55,27 +53,27 @@ type Config struct {
 type Simulator struct {
 	Config
 
-	routes *http.ServeMux
-	dice   httpconnectortest.Dice
-	teller httpconnectortest.Teller
+	routes    *http.ServeMux
+	dice      httpconnectortest.Dice
+	callbacks httpconnectortest.Teller
 
 	mu     sync.Mutex
 	orders map[string]*order
 	ledger []Entry
 }
 
-// New returns a simulator that has no orders.
+// New returns a simulator without orders.
 func New(c Config) *Simulator {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.teller = httpconnectortest.Teller{
+	s.callbacks = httpconnectortest.Teller{
 		To: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
 		Say: func(reference string) any {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return s.say(s.orders[reference])
+			return s.statusOf(s.orders[reference])
 		},
 	}
 	s.routes.HandleFunc("POST /v1/orders", s.submit)
@@ -93,8 +91,8 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// word is what the simulator says of an order.
-type word struct {
+// orderStatus is the state of an order in replies.
+type orderStatus struct {
 	Reference string `json:"order_ref,omitempty"`
 	Status    string `json:"status,omitempty"`
 	Code      string `json:"code,omitempty"`

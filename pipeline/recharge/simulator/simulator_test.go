@@ -41,8 +41,8 @@ func order(reference string) recharge.Order {
 	return recharge.Order{Reference: reference, Type: schema.Prepaid, Number: "9812345678", Operator: "Airtel", Amount: 100_00}
 }
 
-// However often an order comes it is carried out once, unless the simulator is naive.
-func TestAReferenceIsCarriedOutOnce(t *testing.T) {
+// A repeated order is carried out once, unless the simulator is naive.
+func TestReferencesAreIdempotent(t *testing.T) {
 	t.Parallel()
 	for naive, want := range map[bool]int{false: 1, true: 3} {
 		s := simulator.New(simulator.Config{Naive: naive})
@@ -64,8 +64,8 @@ func TestAReferenceIsCarriedOutOnce(t *testing.T) {
 	}
 }
 
-// Faults by rate must be as frequent as was asked, and the same in every run.
-func TestRatesAreKeptAndRepeat(t *testing.T) {
+// Faults have the configured rates, and are the same in every run.
+func TestFaultRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
 		s := simulator.New(simulator.Config{Seed: seed, Rates: map[simulator.Fault]float64{simulator.Refuse: 0.3, simulator.LieFailed: 0.2}})
@@ -93,8 +93,8 @@ func TestRatesAreKeptAndRepeat(t *testing.T) {
 	}
 }
 
-// Only who has the key and the secret is served.
-func TestWhoIsServed(t *testing.T) {
+// Only requests with the key and a valid signature are served.
+func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	s := simulator.New(simulator.Config{})
 	server := httptest.NewServer(s)
@@ -110,8 +110,8 @@ func TestWhoIsServed(t *testing.T) {
 	}
 }
 
-// A callback that is not taken comes again, and one that is told twice comes twice.
-func TestCallbacksComeUntilTheyAreTaken(t *testing.T) {
+// A callback is retried until it is acknowledged, and a duplicate one is sent twice.
+func TestCallbacksAreRetried(t *testing.T) {
 	t.Parallel()
 	came := make(chan string, 10)
 	var mu sync.Mutex
@@ -152,7 +152,7 @@ func TestCallbacksComeUntilTheyAreTaken(t *testing.T) {
 	}
 }
 
-// What the tests of others rely on: every fault is in the list once.
+// Every fault is in the list once, as other tests require.
 func TestEveryFaultIsListed(t *testing.T) {
 	t.Parallel()
 	if got := slices.Compact(slices.Sorted(slices.Values(simulator.Faults))); len(got) != len(simulator.Faults) || len(got) != 12 {

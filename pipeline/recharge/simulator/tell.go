@@ -8,15 +8,17 @@ import (
 	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
-// tell has callbacks about an order sent at a time.
-func (s *Simulator) tell(o *order, at time.Time, times int) { s.teller.Due(o.Reference, at, times) }
+// scheduleCallbacks schedules callbacks about an order.
+func (s *Simulator) scheduleCallbacks(o *order, at time.Time, times int) {
+	s.callbacks.Due(o.Reference, at, times)
+}
 
-// Run sends callbacks when they are due, until ctx ends.
-func (s *Simulator) Run(ctx context.Context) error { return s.teller.Run(ctx) }
+// Run sends due callbacks until ctx ends.
+func (s *Simulator) Run(ctx context.Context) error { return s.callbacks.Run(ctx) }
 
-// Tell sends the callbacks that are due, once each, and returns how long it is until
-// the next is. One that is not taken becomes due again.
-func (s *Simulator) Tell(ctx context.Context) time.Duration { return s.teller.Tell(ctx) }
+// SendCallbacks sends the due callbacks, once each, and returns the time until the next. A
+// callback that is not acknowledged becomes due again.
+func (s *Simulator) Tell(ctx context.Context) time.Duration { return s.callbacks.Tell(ctx) }
 
-// Sign puts onto a callback what the simulator's carry.
+// Sign signs a callback like the simulator.
 func Sign(header http.Header, body []byte, now time.Time) { httpconnectortest.Sign(header, body, now) }

@@ -20,22 +20,21 @@ import (
 	"vayu/schema"
 )
 
-// noon is when tests begin.
+// noon is the start time of tests.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// puppet is a provider that says what a test has it say. What it is not told to say
-// is that it has carried everything out.
-type puppet struct {
+// fakeProvider is a provider with scripted answers. The default answer is success.
+type fakeProvider struct {
 	mu                       sync.Mutex
 	submit, enquire, reverse func(Order) (Answer, error)
 	detect                   func(number string) (Subscriber, error)
-	heard                    []string // "submit txn_…", in their order
+	received                 []string // "submit txn_…", in order
 	away                     bool
 }
 
-func (p *puppet) call(name string, o Order, say *func(Order) (Answer, error)) (Answer, error) {
+func (p *fakeProvider) call(name string, o Order, say *func(Order) (Answer, error)) (Answer, error) {
 	p.mu.Lock()
-	p.heard = append(p.heard, name+" "+o.Operator)
+	p.received = append(p.received, name+" "+o.Operator)
 	do := *say
 	p.mu.Unlock()
 	if do == nil {
@@ -44,98 +43,97 @@ func (p *puppet) call(name string, o Order, say *func(Order) (Answer, error)) (A
 	return do(o)
 }
 
-func (p *puppet) Submit(_ context.Context, o Order) (Answer, error) {
+func (p *fakeProvider) Submit(_ context.Context, o Order) (Answer, error) {
 	return p.call("submit", o, &p.submit)
 }
 
-func (p *puppet) Enquire(_ context.Context, o Order) (Answer, error) {
+func (p *fakeProvider) Enquire(_ context.Context, o Order) (Answer, error) {
 	return p.call("enquire", o, &p.enquire)
 }
 
-func (p *puppet) Reverse(_ context.Context, o Order) (Answer, error) {
+func (p *fakeProvider) Reverse(_ context.Context, o Order) (Answer, error) {
 	return p.call("reverse", o, &p.reverse)
 }
 
-func (p *puppet) Detect(_ context.Context, number string) (Subscriber, error) {
+func (p *fakeProvider) Detect(_ context.Context, number string) (Subscriber, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.heard = append(p.heard, "detect")
+	p.received = append(p.received, "detect")
 	if p.detect == nil {
 		return Subscriber{}, nil
 	}
 	return p.detect(number)
 }
 
-func (p *puppet) Plans(context.Context, string, string) ([]schema.Plan, error) { return nil, nil }
+func (p *fakeProvider) Plans(context.Context, string, string) ([]schema.Plan, error) { return nil, nil }
 
-func (p *puppet) available() bool {
+func (p *fakeProvider) available() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.away
 }
 
-// set changes what it says.
-func (p *puppet) set(change func()) {
+// set changes the script.
+func (p *fakeProvider) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
 }
 
-// calls are what it has heard since the last time.
-func (p *puppet) calls() []string {
+// calls returns the calls received since the last time.
+func (p *fakeProvider) calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	heard := p.heard
-	p.heard = nil
-	return heard
+	received := p.received
+	p.received = nil
+	return received
 }
 
-// says is an answer that is always the same.
-func says(a Answer) func(Order) (Answer, error) {
+// answers returns a call that always returns a.
+func answers(a Answer) func(Order) (Answer, error) {
 	return func(Order) (Answer, error) { return a, nil }
 }
 
-// fails is a call that ends with an error.
+// fails returns a call that always fails.
 func fails(err error) func(Order) (Answer, error) {
 	return func(Order) (Answer, error) { return Answer{}, err }
 }
 
 var errLost = errors.New("the answer was lost")
 
-// stage is a service with its store, a clock, an account with 1,000 rupees in the
-// live world, and a puppet. It does not run: tests have it look.
-type stage struct {
+// serviceFixture is a service with its store, a clock, an account with 1,000 rupees in the
+// live world, and a fake provider. It does not run: tests poll.
+type serviceFixture struct {
 	*Service
 
 	t      testing.TB
 	reg    *prometheus.Registry
 	clock  *fixture.Clock
-	puppet *puppet
+	fake   *fakeProvider
 	tenant accesstest.Tenant
 	owner  schema.Owner
 	refs   int
 }
 
-func eachStage(t *testing.T, do func(t *testing.T, s *stage)) {
+func eachServiceFixture(t *testing.T, do func(t *testing.T, s *serviceFixture)) {
 	t.Helper()
-	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newStage(t, db)) })
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newServiceFixture(t, db)) })
 }
 
-// connection is how the puppet is connected.
-func (p *puppet) connection() Connection {
+func (p *fakeProvider) connection() Connection {
 	return Connection{
-		Name: "puppet", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4,
+		Name: "fake", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4,
 		Operator: p, Reverser: p, Directory: p, Available: p.available,
 	}
 }
 
-func newStage(t testing.TB, db *sqlstore.DB, more ...Connection) *stage {
+func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...Connection) *serviceFixture {
 	t.Helper()
-	s := &stage{t: t, clock: &fixture.Clock{}, puppet: &puppet{}}
+	s := &serviceFixture{t: t, clock: &fixture.Clock{}, fake: &fakeProvider{}}
 	s.clock.Set(noon)
 	s.tenant = accesstest.AddTenant(t, db, "shop")
 	s.owner = s.tenant.In(schema.Live)
-	s.open(db, more...)
+	s.restart(db, more...)
 	books, err := wallet.New(wallet.Config{DB: db, Events: s.Events, Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -143,13 +141,13 @@ func newStage(t testing.TB, db *sqlstore.DB, more ...Connection) *stage {
 	if _, err := books.Credit(t.Context(), s.owner, 1000_00, "UTR1", "test"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.verify)
+	t.Cleanup(s.checkLedger)
 	return s
 }
 
-// open makes the service, or another one as after a kill: what the one before had
-// under way is as it stands in the store.
-func (s *stage) open(db *sqlstore.DB, more ...Connection) {
+// restart creates the service, or another one as after a kill: calls in flight stay as
+// stored.
+func (s *serviceFixture) restart(db *sqlstore.DB, more ...Connection) {
 	s.t.Helper()
 	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	if err != nil {
@@ -158,23 +156,23 @@ func (s *stage) open(db *sqlstore.DB, more ...Connection) {
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
 		DB: db, Box: accesstest.ClaimedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
-		Connections: append([]Connection{s.puppet.connection()}, more...), BatchShare: 4,
+		Connections: append([]Connection{s.fake.connection()}, more...), BatchShare: 4,
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// verify proves the books.
-func (s *stage) verify() {
+// checkLedger verifies the ledger.
+func (s *serviceFixture) checkLedger() {
 	report, err := wallet.Verify(context.Background(), s.DB, "")
 	if err != nil || report.Wrong != 0 {
-		s.t.Errorf("the books: %v, %v", report.Faults, err)
+		s.t.Errorf("the ledger: %v, %v", report.Faults, err)
 	}
 }
 
-// request is one for 100 rupees with a ref_id of its own.
-func (s *stage) request() Request {
+// request returns a request for 100 rupees with a new ref_id.
+func (s *serviceFixture) request() Request {
 	s.refs++
 	return Request{
 		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 100_00,
@@ -183,18 +181,18 @@ func (s *stage) request() Request {
 }
 
 // do makes a recharge, and waits until its call has ended.
-func (s *stage) do(r Request) Record {
+func (s *serviceFixture) do(r Request) Record {
 	s.t.Helper()
 	rec, replayed, err := s.Do(s.t.Context(), r, 0)
 	if err != nil || replayed {
 		s.t.Fatalf("got %+v, %v, %v", rec, replayed, err)
 	}
-	s.calls.Wait()
-	return s.see(rec.ID)
+	s.queue.Wait()
+	return s.find(rec.ID)
 }
 
-// see is how a recharge stands.
-func (s *stage) see(id string) Record {
+// find returns the stored recharge.
+func (s *serviceFixture) find(id string) Record {
 	s.t.Helper()
 	r, err := s.Find(context.Background(), s.owner, id)
 	if err != nil {
@@ -203,19 +201,19 @@ func (s *stage) see(id string) Record {
 	return r
 }
 
-// turn lets so much time pass, has every connection looked at, and waits until the
-// calls have ended.
-func (s *stage) turn(d time.Duration) {
+// advance advances the clock, polls for every connection, and waits until the calls have
+// ended.
+func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
 	s.clock.Pass(d)
-	for _, l := range s.lines {
-		s.calls.Look(s.t.Context(), l.Line)
+	for _, l := range s.connections {
+		s.queue.Look(s.t.Context(), l.Line)
 	}
-	s.calls.Wait()
+	s.queue.Wait()
 }
 
-// events are the types of events of the account's recharges, in their order.
-func (s *stage) events() []string {
+// events returns the types of the account's recharge events, in order.
+func (s *serviceFixture) events() []string {
 	s.t.Helper()
 	all, err := sqlstore.All(s.DB.View(s.t.Context()), scanText, "SELECT type FROM event WHERE account_id = $1 AND type LIKE 'recharge.%' ORDER BY id", s.owner.Account)
 	if err != nil {
@@ -224,8 +222,8 @@ func (s *stage) events() []string {
 	return all
 }
 
-// audited are the actions and actors of the account's audit log about recharges.
-func (s *stage) audited() []string {
+// audited returns the actions and actors of the account's recharges in the audit log.
+func (s *serviceFixture) audited() []string {
 	s.t.Helper()
 	all, err := sqlstore.All(s.DB.View(s.t.Context()), scanText,
 		"SELECT action || ' ' || actor FROM audit WHERE account_id = $1 AND action LIKE 'recharge.%' ORDER BY seq", s.owner.Account)
@@ -235,8 +233,8 @@ func (s *stage) audited() []string {
 	return all
 }
 
-// balance demands what the account can spend and what is held.
-func (s *stage) balance(available, held schema.Paise) {
+// balance fails the test if the account has another balance.
+func (s *serviceFixture) balance(available, held schema.Paise) {
 	s.t.Helper()
 	got, err := wallet.BalanceOf(s.DB.View(s.t.Context()), s.owner)
 	if want := (wallet.Balance{Available: available, Held: held}); err != nil || got != want {
@@ -244,14 +242,14 @@ func (s *stage) balance(available, held schema.Paise) {
 	}
 }
 
-// figure is a metric.
-func (s *stage) figure(name string, labels ...string) float64 {
+// metric returns the value of a metric.
+func (s *serviceFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
 	return fixture.Figure(s.t, s.reg, name, labels...)
 }
 
-// dueIn is how long it is until a recharge is looked at; negative for never.
-func (s *stage) dueIn(id string) time.Duration {
+// dueIn returns the time until the next poll of a recharge; negative for none.
+func (s *serviceFixture) dueIn(id string) time.Duration {
 	s.t.Helper()
 	var due int64
 	if err := s.DB.View(s.t.Context()).QueryRow("SELECT COALESCE(due_at, 0) FROM recharge WHERE id = $1", id).Scan(&due); err != nil {
@@ -260,8 +258,8 @@ func (s *stage) dueIn(id string) time.Duration {
 	return time.UnixMicro(due).Sub(s.clock.Now())
 }
 
-// refusedAs demands a refusal.
-func refusedAs(t testing.TB, err error, code schema.Code, field string) *schema.Problem {
+// wantProblem fails the test unless err is a problem with this code and field.
+func wantProblem(t testing.TB, err error, code schema.Code, field string) *schema.Problem {
 	t.Helper()
 	p, ok := errors.AsType[*schema.Problem](err)
 	if !ok || p.Code != code || p.Field != field {

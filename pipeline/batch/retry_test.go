@@ -10,11 +10,10 @@ import (
 	"vayu/pipeline/batch"
 )
 
-// Records that cannot be begun because something is away come again until it is back,
-// and then all at once: each is begun once.
-func TestWhatIsAwayForAWhileHoldsRecordsBack(t *testing.T) {
+// Records that cannot begin are retried until they can. Each begins once.
+func TestRecordsAreRetriedUntilTheyBegin(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 16, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 16, func(t *testing.T, s *batchFixture) {
 		var tried atomic.Int64
 		s.before = func(context.Context, batch.Item) error {
 			if tried.Add(1) < 40 {
@@ -26,21 +25,20 @@ func TestWhatIsAwayForAWhileHoldsRecordsBack(t *testing.T) {
 		stop := s.run()
 		s.wait(id)
 		stop()
-		s.begunOnce(id, 250, 0)
-		if got := s.figure("vayu_batch_records_total", "outcome", "again"); got != 39 {
-			t.Errorf("%v are counted to come again, want 39", got)
+		s.wantDoneOnce(id, 250, 0)
+		if got := s.metric("vayu_batch_records_total", "outcome", "again"); got != 39 {
+			t.Errorf("%v are counted as retried, want 39", got)
 		}
-		if got := s.log.Count("cannot be begun"); got == 0 || got > 39 {
-			t.Errorf("it is said %d times", got)
+		if got := s.log.Count("cannot begin"); got == 0 || got > 39 {
+			t.Errorf("it is logged %d times", got)
 		}
 	})
 }
 
-// A record that never can be begun holds up neither the rest of its batch nor other
-// batches, of its account or another's; nor does one that panics.
-func TestOneRecordHoldsUpNobody(t *testing.T) {
+// A record that can never begin, or that panics, does not block other records or batches.
+func TestFailingRecordDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 4, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		var heal atomic.Bool
 		s.before = func(_ context.Context, item batch.Item) error {
 			switch {
@@ -57,41 +55,40 @@ func TestOneRecordHoldsUpNobody(t *testing.T) {
 		for waiting := map[string]bool{next: true, others: true}; len(waiting) > 0; {
 			delete(waiting, (<-s.finished).ID)
 		}
-		if got := one[int](t, s.DB, "SELECT successful FROM batch WHERE id = $1", stuck); got != 248 {
+		if got := queryOne[int](t, s.DB, "SELECT successful FROM batch WHERE id = $1", stuck); got != 248 {
 			t.Errorf("%d of the others are done, want 248", got)
 		}
 		heal.Store(true)
 		s.wait(stuck)
 		stop()
-		s.begunOnce(stuck, 248, 2) // they are no objects
+		s.wantDoneOnce(stuck, 248, 2) // they are no objects
 		if s.log.Count("msg=panic") == 0 {
-			t.Error("nobody was told of the panic")
+			t.Error("the panic was not logged")
 		}
 	})
 }
 
-// A Do that says that it has done what it has not loses nothing.
-func TestARecordWithoutAnItemComesAgain(t *testing.T) {
+// If Do returns nil without processing a record, the record is retried.
+func TestRecordWithoutItemIsRetried(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 4, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		var lied atomic.Bool
 		s.lies = func(item batch.Item) bool { return item.Index == 7 && !lied.Swap(true) }
 		id := s.post(s.a, records(20, "{}"))
 		stop := s.run()
 		s.wait(id)
 		stop()
-		s.begunOnce(id, 20, 0)
-		if got := s.figure("vayu_batch_failures_total", "kind", "recharge"); got != 1 {
+		s.wantDoneOnce(id, 20, 0)
+		if got := s.metric("vayu_batch_failures_total", "kind", "recharge"); got != 1 {
 			t.Errorf("%v failures are counted", got)
 		}
 	})
 }
 
-// A store that fails is tried again, and its failures are counted; nothing is lost
-// meanwhile.
-func TestAStoreThatFails(t *testing.T) {
+// Failures of the store are counted and retried; nothing is lost.
+func TestStoreFailuresAreRetried(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 4, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		rename := func(from, to string) {
 			update(t, s.DB, func(tx *sqlstore.Tx) error {
 				_, err := tx.Exec("ALTER TABLE " + from + " RENAME TO " + to)
@@ -101,26 +98,25 @@ func TestAStoreThatFails(t *testing.T) {
 		id := s.post(s.a, records(250, "{}"))
 		rename("batch_chunk", "gone")
 		stop := s.run()
-		s.logged("does not answer")
+		s.waitLogged("does not answer")
 		rename("gone", "batch_chunk")
 		s.wait(id)
 		stop()
-		s.begunOnce(id, 250, 0)
+		s.wantDoneOnce(id, 250, 0)
 		if s.log.Count("does not answer") != 1 || s.log.Count("answers again") != 1 {
-			t.Errorf("the log says %s", s.log.String())
+			t.Errorf("the log has %s", s.log.String())
 		}
 	})
 }
 
-// Records that cannot be read, which somebody has changed in the store, are counted,
-// and come again when they were repaired.
-func TestRecordsThatCannotBeRead(t *testing.T) {
+// Tampered records are counted, and retried once they are repaired.
+func TestUnreadableRecordsAreRetried(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 4, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		bad, good := s.post(s.a, records(3, "{}")), s.post(s.a, records(3, "{}"))
 		set := func(text string) {
 			update(t, s.DB, func(tx *sqlstore.Tx) error {
-				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, batch.SealChunk(accesstest.Box(t), bad, 0, []byte(text)))
+				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, batch.EncryptChunk(accesstest.Box(t), bad, 0, []byte(text)))
 				return err
 			})
 		}
@@ -128,7 +124,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		stop := s.run()
 		s.wait(good)
 		stop()
-		if got := s.figure("vayu_batch_failures_total"); got == 0 {
+		if got := s.metric("vayu_batch_failures_total"); got == 0 {
 			t.Error("nothing is counted")
 		}
 		set("{},{},{}")
@@ -137,10 +133,10 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// What Begin, Refuse and Finish are told twice changes nothing.
-func TestTwiceIsOnce(t *testing.T) {
+// Begin, Reject and Finish are idempotent.
+func TestItemCallsAreIdempotent(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		id := s.post(s.a, "[{},{}]")
 		item := batch.Item{Batch: id, Index: 1, Owner: s.a.In(0), Record: []byte(`{}`)}
 		for i := range 2 {
@@ -156,7 +152,7 @@ func TestTwiceIsOnce(t *testing.T) {
 			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Finish(tx, s.clock.Now(), id, 1, true); return err })
 			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Refuse(tx, s.clock.Now(), item, refusal); return err })
 		}
-		if got := s.ask(path + "/" + id); got.At("successful") != 1.0 || got.At("failed") != 0.0 || got.Said("state") != "queued" {
+		if got := s.get(path + "/" + id); got.At("successful") != 1.0 || got.At("failed") != 0.0 || got.Said("state") != "queued" {
 			t.Errorf("got %s", got.Text)
 		}
 		item.Index = 0

@@ -19,9 +19,8 @@ import (
 	"vayu/schema"
 )
 
-// A round is two accounts, in which eight clients use five references of two
-// amounts at once, and look at the balance between. All of them together cost more
-// than there is.
+// A contention run has two accounts. Eight clients use five references with two amounts
+// concurrently and read the balance. Their total exceeds the balance.
 const (
 	rounds   = 15
 	clients  = 8
@@ -30,16 +29,16 @@ const (
 	small    = schema.Paise(100_00)
 	large    = schema.Paise(150_00)
 	balance  = schema.Paise(320_00)
-	readTurn = 6 // one of so many operations looks at the balance
+	readTurn = 6 // one of so many operations reads the balance
 )
 
-// ask is what a client wants: a recharge, or with ref -1 the balance.
+// ask is an operation: a recharge, or with ref -1 a read of the balance.
 type ask struct {
 	account, ref int
 	amount       schema.Paise
 }
 
-// got is what it was answered.
+// got is the answer of an operation.
 type got struct {
 	kind      string // made, replayed, conflict or read
 	id        string
@@ -47,8 +46,8 @@ type got struct {
 	available schema.Paise
 }
 
-// register is an account as one client after the other would see it: the first use of
-// a reference wins, and money that is not there is not spent.
+// register is the state of an account for sequential clients: the first use of a reference
+// wins, and the balance cannot become negative.
 type register struct {
 	available schema.Paise
 	used      [refs]use
@@ -60,7 +59,7 @@ type use struct {
 	poor   bool
 }
 
-// step is what an answer makes of a register; false when it cannot be the answer.
+// step applies an operation to a register; false if the answer is impossible.
 func step(r register, in ask, out got) (register, bool) {
 	if in.ref < 0 {
 		return r, out.kind == "read" && out.available == r.available
@@ -100,9 +99,9 @@ func registers() porcupine.Model {
 	}
 }
 
-// TestOneReferenceAtOnceIsUsedOnce sends the same references at once from many
-// clients, and finds an order in which one client could have sent all of it.
-func TestOneReferenceAtOnceIsUsedOnce(t *testing.T) {
+// TestConcurrentReferencesAreLinearizable sends the same references concurrently from many
+// clients, and finds a sequential order that explains the answers.
+func TestConcurrentReferencesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(*testing.T) sqlstore.Config{
 		"sqlite": func(t *testing.T) sqlstore.Config { return sqlstore.Config{Data: t.TempDir()} },
@@ -117,66 +116,67 @@ func TestOneReferenceAtOnceIsUsedOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				db := sqlstoretest.Open(t, at)
 				for n := range rounds {
-					newRound(t, db, n).play()
+					newContention(t, db, n).runClients()
 				}
 			})
 		})
 	}
 }
 
-// round is two accounts and who uses them.
-type round struct {
-	t       *testing.T
-	db      *sqlstore.DB
-	n       int
-	house   *house
-	owners  [2]schema.Owner
-	service *recharge.Service
-	clock   atomic.Int64 // only the order counts
+// contention is two accounts and their clients.
+type contention struct {
+	t        *testing.T
+	db       *sqlstore.DB
+	n        int
+	provider *modelProvider
+	owners   [2]schema.Owner
+	service  *recharge.Service
+	clock    atomic.Int64 // only the order counts
 
 	mu      sync.Mutex
 	history []porcupine.Operation
 }
 
-func newRound(t *testing.T, db *sqlstore.DB, n int) *round {
+func newContention(t *testing.T, db *sqlstore.DB, n int) *contention {
 	t.Helper()
-	r := &round{t: t, db: db, n: n, house: newHouse(fmt.Sprintf("house%d", n))}
+	r := &contention{t: t, db: db, n: n, provider: newModelProvider(fmt.Sprintf("provider%d", n))}
 	for i := range r.owners {
 		r.owners[i] = accesstest.AddTenant(t, db, fmt.Sprintf("round%d.%d", n, i)).In(schema.Sandbox)
 		payIn(t, db, r.owners[i], balance)
 		for ref := range refs {
-			r.house.expect(r.number(i, ref), &script{Submits: []manner{answers}, Good: true})
+			r.provider.setScript(r.number(i, ref), &script{Submits: []behaviour{answers}, Good: true})
 		}
 	}
 	return r
 }
 
-// number is that of a reference of an account.
-func (r *round) number(account, ref int) string {
+// number returns the number for a reference of an account.
+func (r *contention) number(account, ref int) string {
 	return fmt.Sprintf("9000%03d%d%02d", r.n, account, ref)
 }
 
-func (r *round) play() {
+func (r *contention) runClients() {
 	var stop func()
-	r.service, stop = runService(r.t, r.db, r.house)
+	r.service, stop = runService(r.t, r.db, r.provider)
 	defer stop()
 	var all sync.WaitGroup
 	for client := range clients {
-		all.Go(func() { r.use(client) })
+		all.Go(func() { r.runClient(client) })
 	}
 	all.Wait()
 	time.Sleep(time.Minute) // what is pending ends
 	synctest.Wait()
 	if result := porcupine.CheckOperationsTimeout(registers(), r.history, 0); result != porcupine.Ok {
-		r.t.Fatalf("round %d: no order of these explains the answers (%s):\n%s", r.n, result, r.told())
+		r.t.Fatalf("round %d: no order of these explains the answers (%s):\n%s", r.n, result, r.eventTypes())
 	}
 	for i, o := range r.owners {
-		r.wantEnd(i, o)
+		r.checkAccount(i, o)
 	}
 }
 
-// use is what one client does: the same in every run, the order among clients is not.
-func (r *round) use(client int) {
+// runClient runs the operations of one client: the same in each run, in an arbitrary order
+// among clients.
+func (r *contention) runClient(client int) {
 	dice := rand.New(rand.NewPCG(uint64(r.n), uint64(client)))
 	for range each {
 		in := ask{account: dice.IntN(2), ref: dice.IntN(refs), amount: []schema.Paise{small, small, large}[dice.IntN(3)]}
@@ -193,8 +193,8 @@ func (r *round) use(client int) {
 	}
 }
 
-// do is one operation.
-func (r *round) do(in ask, wait time.Duration) got {
+// do runs one operation.
+func (r *contention) do(in ask, wait time.Duration) got {
 	o := r.owners[in.account]
 	if in.ref < 0 {
 		b, err := wallet.BalanceOf(r.db.View(r.t.Context()), o)
@@ -219,8 +219,8 @@ func (r *round) do(in ask, wait time.Duration) got {
 	return got{kind: "made", id: rec.ID, state: rec.State}
 }
 
-// wantEnd demands that what was charged was done, each once, and nothing else.
-func (r *round) wantEnd(i int, o schema.Owner) {
+// checkAccount checks that every charged order was carried out once, and nothing else.
+func (r *contention) checkAccount(i int, o schema.Owner) {
 	r.t.Helper()
 	spent := schema.Paise(0)
 	for _, op := range r.history {
@@ -232,7 +232,7 @@ func (r *round) wantEnd(i int, o schema.Owner) {
 		if out.state == schema.RechargeFailed {
 			want = 0
 		}
-		if done, _ := r.house.effects(r.number(i, in.ref)); done != want {
+		if done, _ := r.provider.effects(r.number(i, in.ref)); done != want {
 			r.t.Errorf("round %d: the operator did %+v %d times, want %d", r.n, in, done, want)
 		}
 		spent += in.amount * schema.Paise(want)
@@ -241,14 +241,14 @@ func (r *round) wantEnd(i int, o schema.Owner) {
 	if want := (wallet.Balance{Available: balance - spent}); err != nil || b != want {
 		r.t.Errorf("round %d: %+v, %v in the end, want %+v", r.n, b, err, want)
 	}
-	if len(r.house.faults) > 0 {
-		r.t.Errorf("the operator complains: %v", r.house.faults)
+	if len(r.provider.faults) > 0 {
+		r.t.Errorf("the operator complains: %v", r.provider.faults)
 	}
-	wantBooks(r.t, r.db, o)
+	wantLedger(r.t, r.db, o)
 }
 
-// told is the history, for people.
-func (r *round) told() (text string) {
+// eventTypes returns the history for a failure message.
+func (r *contention) eventTypes() (text string) {
 	for _, op := range r.history {
 		text += fmt.Sprintf("%d client %d: %+v -> %+v (%d)\n", op.Call, op.ClientId, op.Input, op.Output, op.Return)
 	}

@@ -8,9 +8,9 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// crowded stores so many recharges of three accounts in turn; state is an expression
+// insertMany stores n recharges, alternating among three accounts; state is an expression
 // of their number i.
-func crowded(t *testing.T, db *sqlstore.DB, n int, state string) {
+func insertMany(t *testing.T, db *sqlstore.DB, n int, state string) {
 	t.Helper()
 	for i := range 3 {
 		sqlstoretest.Exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", fmt.Sprintf("acc_%d", i))
@@ -20,12 +20,12 @@ func crowded(t *testing.T, db *sqlstore.DB, n int, state string) {
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'txn_0000000000000000' || CAST(1000000000 + i AS TEXT), 'acc_' || CAST(i % 3 AS TEXT), 'live', CAST(i AS TEXT),
 			`+state+`,
-			'prepaid', '9876543210', '', 'Airtel', '', '', 1000, 'courier', CAST(i AS TEXT), '', 1, 0, 0, '', '', '', '', '', '', 0, i, i, '' FROM n`, n)
+			'prepaid', '9876543210', '', 'Airtel', '', '', 1000, 'pending', CAST(i AS TEXT), '', 1, 0, 0, '', '', '', '', '', '', 0, i, i, '' FROM n`, n)
 }
 
 func crowdID(i int) string { return fmt.Sprintf("txn_0000000000000000%d", 1_000_000_000+i) }
 
-// scanText reads a row of one text.
+// scanText scans a row of one text.
 func scanText(row sqlstore.Scanner) (text string, err error) {
 	err = row.Scan(&text)
 	return text, err

@@ -11,23 +11,23 @@ import (
 	"vayu/schema"
 )
 
-// manner is how a house takes an order that is submitted.
-type manner string
+// behaviour is the reaction to a submitted order.
+type behaviour string
 
 const (
-	answers manner = "answers" // it arrives, and its outcome is the answer
-	pends   manner = "pends"   // it arrives, and is pending
-	slow    manner = "slow"    // it arrives, and the answer takes some seconds
-	silent  manner = "silent"  // it arrives, and the call ends without an answer
-	hangs   manner = "hangs"   // it arrives, and the call does not end by itself
-	late    manner = "late"    // it arrives long after the call has ended
-	lost    manner = "lost"    // it does not arrive, and the call ends without an answer
-	puzzled manner = "puzzled" // it does not arrive, and the answer is that it is unknown
-	unsent  manner = "unsent"  // no connection came about
+	answers behaviour = "answers" // it arrives, and its outcome is the answer
+	pends   behaviour = "pends"   // it arrives, and is pending
+	slow    behaviour = "slow"    // it arrives, and the answer takes some seconds
+	silent  behaviour = "silent"  // it arrives, and the call ends without an answer
+	hangs   behaviour = "hangs"   // it arrives, and the call does not end by itself
+	late    behaviour = "late"    // it arrives long after the call has ended
+	lost    behaviour = "lost"    // it does not arrive, and the call ends without an answer
+	puzzled behaviour = "puzzled" // it does not arrive, and the answer is that it is unknown
+	unsent  behaviour = "unsent"  // no connection came about
 )
 
-// Of a house. What is late comes after the first enquiry, and before an order that is
-// not known may be sent again.
+// Times of the model provider. A late order arrives after the first enquiry and before a
+// resend.
 const (
 	timeout     = 5 * time.Second
 	unhurried   = 3 * time.Second
@@ -35,23 +35,23 @@ const (
 	resendAfter = 30 * time.Second
 )
 
-// script is what a house does with the orders for one number.
+// script is the behaviour for the orders of one number.
 type script struct {
-	// Submits are the manners of one submission after the other of an order; the
-	// last is that of all that follow.
-	Submits []manner
+	// Submits are the behaviours for the submissions of an order; the last one applies to
+	// all that follow.
+	Submits []behaviour
 	Good    bool // it is carried out once it has arrived; else it fails
-	Looks   int  // enquiries that are told pending, when it is not decided at once
-	Deaf    int  // enquiries that get no answer, before those
-	Ported  bool // the number is Jio's, and who is asked first does not know
-	Taken   bool // what was carried out is taken back once somebody has been told
-	Grants  bool // a refund that is asked for is granted
+	Looks   int  // enquiries that are answered with pending, unless it is decided at once
+	Deaf    int  // enquiries without an answer, before those
+	Ported  bool // the number is Jio's, and the first operator does not know that
+	Taken   bool // a success is reversed after it was reported
+	Grants  bool // a requested refund is granted
 }
 
 // never is more enquiries than any test makes.
 const never = 1 << 30
 
-// order is what a house really did with a reference.
+// order is the actual state of an order.
 type order struct {
 	number    string
 	submitted int
@@ -61,34 +61,33 @@ type order struct {
 	arrived   bool
 	outcome   recharge.Outcome // once it has arrived
 	effects   int              // how often the subscriber got it
-	known     bool             // somebody was told that he has
+	known     bool             // the success was reported
 }
 
-// house is a provider of one's own making: it does what the scripts say, and keeps
-// what really happened.
-type house struct {
+// modelProvider is a provider that follows scripts and records what actually happened.
+type modelProvider struct {
 	name string
 
 	mu      sync.Mutex
 	scripts map[string]*script // by number
 	orders  map[string]*order  // by reference
-	moved   map[string]bool    // numbers that the directory knows to be Jio's
-	faults  []string           // what nobody may do to a provider
+	moved   map[string]bool    // numbers that the directory lists as Jio's
+	faults  []string           // violations of the provider contract
 }
 
-func newHouse(name string) *house {
-	return &house{name: name, scripts: map[string]*script{}, orders: map[string]*order{}, moved: map[string]bool{}}
+func newModelProvider(name string) *modelProvider {
+	return &modelProvider{name: name, scripts: map[string]*script{}, orders: map[string]*order{}, moved: map[string]bool{}}
 }
 
-func (h *house) connection() recharge.Connection {
+func (h *modelProvider) connection() recharge.Connection {
 	return recharge.Connection{
 		Name: h.name, World: schema.Sandbox, Timeout: timeout, ResendAfter: resendAfter, Concurrency: 4,
 		Operator: h, Reverser: h, Directory: h,
 	}
 }
 
-// expect writes the script of a number.
-func (h *house) expect(number string, s *script) {
+// setScript sets the script of a number.
+func (h *modelProvider) setScript(number string, s *script) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scripts[number] = s
@@ -96,8 +95,8 @@ func (h *house) expect(number string, s *script) {
 
 var errNoAnswer = errors.New("there was no answer")
 
-// Submit is of recharge.Operator.
-func (h *house) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+// Submit implements recharge.Operator.
+func (h *modelProvider) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
 	how := h.submitted(o)
 	switch how {
 	case lost:
@@ -130,8 +129,8 @@ func (h *house) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, 
 	return h.arrive(o, true), nil
 }
 
-// submitted counts a submission.
-func (h *house) submitted(o recharge.Order) manner {
+// submitted counts a submission and returns its behaviour.
+func (h *modelProvider) submitted(o recharge.Order) behaviour {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := h.orders[o.Reference]
@@ -149,8 +148,8 @@ func (h *house) submitted(o recharge.Order) manner {
 	return how
 }
 
-// arrive takes an order, which is decided now or by enquiries, and answers.
-func (h *house) arrive(o recharge.Order, now bool) recharge.Answer {
+// arrive accepts an order, which is decided now or by enquiries, and answers.
+func (h *modelProvider) arrive(o recharge.Order, now bool) recharge.Answer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s, known := h.scripts[o.Number], h.orders[o.Reference]
@@ -167,8 +166,8 @@ func (h *house) arrive(o recharge.Order, now bool) recharge.Answer {
 	return h.answer(known)
 }
 
-// decide brings a pending order to its outcome. The caller holds mu.
-func (h *house) decide(known *order) {
+// decide gives a pending order its outcome. The caller holds mu.
+func (h *modelProvider) decide(known *order) {
 	known.outcome = recharge.Failed
 	if h.scripts[known.number].Good {
 		known.outcome = recharge.Succeeded
@@ -176,8 +175,8 @@ func (h *house) decide(known *order) {
 	}
 }
 
-// answer is what is said of an order that has arrived. The caller holds mu.
-func (h *house) answer(known *order) recharge.Answer {
+// answer returns the answer for an order that has arrived. The caller holds mu.
+func (h *modelProvider) answer(known *order) recharge.Answer {
 	a := recharge.Answer{Outcome: known.outcome, ProviderRef: "of " + known.number}
 	switch known.outcome {
 	case recharge.Failed:
@@ -194,8 +193,8 @@ func (h *house) answer(known *order) recharge.Answer {
 	return a
 }
 
-// Enquire is of recharge.Operator.
-func (h *house) Enquire(_ context.Context, o recharge.Order) (recharge.Answer, error) {
+// Enquire implements recharge.Operator.
+func (h *modelProvider) Enquire(_ context.Context, o recharge.Order) (recharge.Answer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s, known := h.scripts[o.Number], h.orders[o.Reference]
@@ -217,8 +216,8 @@ func (h *house) Enquire(_ context.Context, o recharge.Order) (recharge.Answer, e
 	return h.answer(known), nil
 }
 
-// Reverse is of recharge.Reverser. The first time there is no answer.
-func (h *house) Reverse(_ context.Context, o recharge.Order) (recharge.Answer, error) {
+// Reverse implements recharge.Reverser. The first call gets no answer.
+func (h *modelProvider) Reverse(_ context.Context, o recharge.Order) (recharge.Answer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := h.orders[o.Reference]
@@ -240,9 +239,9 @@ func (h *house) Reverse(_ context.Context, o recharge.Order) (recharge.Answer, e
 	return h.answer(known), nil
 }
 
-// Detect is of recharge.Directory: it hears of a ported number when somebody is
-// refused.
-func (h *house) Detect(_ context.Context, number string) (recharge.Subscriber, error) {
+// Detect implements recharge.Directory: it learns of a ported number when an order for it
+// is rejected.
+func (h *modelProvider) Detect(_ context.Context, number string) (recharge.Subscriber, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.moved[number] {
@@ -251,12 +250,14 @@ func (h *house) Detect(_ context.Context, number string) (recharge.Subscriber, e
 	return recharge.Subscriber{Operator: "Airtel", Circle: "Delhi"}, nil
 }
 
-// Plans is of recharge.Directory.
-func (h *house) Plans(context.Context, string, string) ([]schema.Plan, error) { return nil, nil }
+// Plans implements recharge.Directory.
+func (h *modelProvider) Plans(context.Context, string, string) ([]schema.Plan, error) {
+	return nil, nil
+}
 
-// tell is what the house has to say of a reference by itself: it decides what is
-// pending. It has nothing to say of what has not arrived, or was not its own.
-func (h *house) tell(reference string) (recharge.Answer, bool) {
+// callbackFor returns the callback for a reference, and decides a pending order. It
+// returns false for an order that did not arrive, or was for another operator.
+func (h *modelProvider) callbackFor(reference string) (recharge.Answer, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := h.orders[reference]
@@ -269,9 +270,9 @@ func (h *house) tell(reference string) (recharge.Answer, bool) {
 	return h.answer(known), true
 }
 
-// effects is how often the subscriber of a number got it, and how often it was taken
-// back.
-func (h *house) effects(number string) (got, reversed int) {
+// effects returns how often the subscriber of a number got it, and how often it was
+// reversed.
+func (h *modelProvider) effects(number string) (got, reversed int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, known := range h.orders {

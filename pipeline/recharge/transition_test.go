@@ -11,24 +11,24 @@ import (
 	"vayu/schema"
 )
 
-// every is every answer, in the order of outcomes.
+// every contains every answer, in the order of outcomes.
 var every = [...]Answer{
 	Pending: {Outcome: Pending}, Succeeded: {Outcome: Succeeded}, Failed: {Outcome: Failed, Code: schema.InvalidNumber},
 	NotSubscriber: {Outcome: NotSubscriber}, Unknown: {Outcome: Unknown}, Reversed: {Outcome: Reversed},
 }
 
 // reach brings a new recharge into a state.
-func (s *stage) reach(to schema.RechargeState) Record {
+func (s *serviceFixture) reach(to schema.RechargeState) Record {
 	s.t.Helper()
 	first := map[schema.RechargeState]Answer{
 		schema.RechargePending: {Outcome: Pending}, schema.RechargeSuccess: {Outcome: Succeeded},
 		schema.RechargeFailed: {Outcome: Failed}, schema.RechargeRefunded: {Outcome: Succeeded},
 	}[to]
-	s.puppet.set(func() { s.puppet.submit = says(first) })
+	s.fake.set(func() { s.fake.submit = answers(first) })
 	r := s.do(s.request())
 	if to == schema.RechargeRefunded {
-		s.told(r, Answer{Outcome: Reversed})
-		r = s.see(r.ID)
+		s.sendResult(r, Answer{Outcome: Reversed})
+		r = s.find(r.ID)
 	}
 	if r.State != to {
 		s.t.Fatalf("it is %s, want %s", r.State, to)
@@ -36,20 +36,19 @@ func (s *stage) reach(to schema.RechargeState) Record {
 	return r
 }
 
-// told has the puppet tell something by itself.
-func (s *stage) told(r Record, a Answer) Record {
+// sendResult applies a callback of the fake provider.
+func (s *serviceFixture) sendResult(r Record, a Answer) Record {
 	s.t.Helper()
-	got, err := s.Settle(s.t.Context(), schema.Live, "puppet", r.Reference, a, "provider:puppet")
+	got, err := s.Settle(s.t.Context(), schema.Live, "fake", r.Reference, a, "provider:fake")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.calls.Wait()
+	s.queue.Wait()
 	return got
 }
 
-// What every answer means in every state: said by the provider himself, and said
-// again, which changes nothing.
-func TestEveryAnswerInEveryState(t *testing.T) {
+// Every outcome in every state has its transition, and a repeated callback has no effect.
+func TestTransitions(t *testing.T) {
 	t.Parallel()
 	const (
 		pending, success, failed, refunded = schema.RechargePending, schema.RechargeSuccess, schema.RechargeFailed, schema.RechargeRefunded
@@ -79,7 +78,7 @@ func TestEveryAnswerInEveryState(t *testing.T) {
 			Unknown: {State: refunded}, Reversed: {State: refunded},
 		},
 	}
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		alarms := map[string]float64{}
 		for _, from := range schema.RechargeStates {
 			for outcome, a := range every {
@@ -87,53 +86,52 @@ func TestEveryAnswerInEveryState(t *testing.T) {
 				before := len(s.events())
 				var first Record
 				for time := range 2 {
-					got := s.told(r, a)
-					if now := s.see(r.ID); !cmp.Equal(got, now) {
-						t.Errorf("%s, told %s, is returned as\n%+v and is\n%+v", from, a.Outcome, got, now)
+					got := s.sendResult(r, a)
+					if now := s.find(r.ID); !cmp.Equal(got, now) {
+						t.Errorf("%s, with %s, is returned as\n%+v and is\n%+v", from, a.Outcome, got, now)
 					}
 					if time == 0 {
 						first = got
 					} else if diff := cmp.Diff(first, got); diff != "" {
-						t.Errorf("%s, told %s once more: %s", from, a.Outcome, diff)
+						t.Errorf("%s, with %s once more: %s", from, a.Outcome, diff)
 					}
 				}
 				w := want[from][outcome]
 				if diff := cmp.Diff(w, becomes{first.State, first.Alarm, strings.Join(s.events()[before:], " ")}); diff != "" {
-					t.Errorf("%s, told %s (-want +got):\n%s", from, a.Outcome, diff)
+					t.Errorf("%s, with %s (-want +got):\n%s", from, a.Outcome, diff)
 				}
 				if w.Alarm != "" {
 					alarms[w.Alarm]++
 				}
 				if w.State == pending { // the money of this one is needed for the next
-					s.told(r, Answer{Outcome: Failed})
+					s.sendResult(r, Answer{Outcome: Failed})
 				}
 				if w.State == success {
-					s.told(r, Answer{Outcome: Reversed})
+					s.sendResult(r, Answer{Outcome: Reversed})
 				}
 			}
 		}
 		for _, kind := range []string{late, wrong} {
-			if got := s.figure("vayu_recharge_alarms_total", "kind", kind); got != alarms[kind] {
+			if got := s.metric("vayu_recharge_alarms_total", "kind", kind); got != alarms[kind] {
 				t.Errorf("%v alarms %s are counted, want %v", got, kind, alarms[kind])
 			}
 		}
 		s.balance(1000_00, 0)
-		if got := s.audited(); len(got) == 0 || got[len(got)-1] != "recharge.refunded provider:puppet" {
+		if got := s.audited(); len(got) == 0 || got[len(got)-1] != "recharge.refunded provider:fake" {
 			t.Errorf("the audit log ends with %q", got[max(0, len(got)-1)])
 		}
 	})
 }
 
-// What a failed recharge says to the client comes from a table, whatever the
-// provider calls it.
-func TestFailuresHaveTheirOwnTexts(t *testing.T) {
+// The message of a failure comes from a table, not from the provider.
+func TestFailureTexts(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for said, want := range map[schema.Code]schema.Code{
 			schema.InvalidNumber: schema.InvalidNumber, schema.InsufficientBalance: schema.InsufficientBalance, schema.AmountNotSupported: schema.AmountNotSupported,
 			schema.OperatorNetworkError: schema.OperatorNetworkError, "": schema.OperatorNetworkError, "unheard_of": schema.OperatorNetworkError,
 		} {
-			s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Failed, Code: said, Reason: "<script>"}) })
+			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: said, Reason: "<script>"}) })
 			r := s.do(s.request())
 			if r.State != schema.RechargeFailed || r.ErrorCode != want || !strings.HasSuffix(r.ErrorMessage, "Nothing was charged.") {
 				t.Errorf("%q: got %s, %q, %q", said, r.State, r.ErrorCode, r.ErrorMessage)
@@ -143,11 +141,11 @@ func TestFailuresHaveTheirOwnTexts(t *testing.T) {
 	})
 }
 
-func TestAForeignTextIsKeptInBounds(t *testing.T) {
+func TestProviderTextIsTruncated(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
-		s.puppet.set(func() {
-			s.puppet.submit = says(Answer{Outcome: Succeeded, ProviderRef: "a\x00\xff\nb" + strings.Repeat("ह", 100), Circle: "Delhi\x00"})
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
+		s.fake.set(func() {
+			s.fake.submit = answers(Answer{Outcome: Succeeded, ProviderRef: "a\x00\xff\nb" + strings.Repeat("ह", 100), Circle: "Delhi\x00"})
 		})
 		r := s.do(s.request())
 		if r.State != schema.RechargeSuccess || r.ProviderRef != "ab"+strings.Repeat("ह", 32) || r.Circle != "Delhi" {
@@ -156,20 +154,20 @@ func TestAForeignTextIsKeptInBounds(t *testing.T) {
 	})
 }
 
-// A lease that is not the own one is left alone, and an answer that is final counts
-// without one.
-func TestOnlyWhatIsFinalCountsWithoutALease(t *testing.T) {
+// Without the lease only a final outcome is applied, and the lease of another holder is
+// unchanged.
+func TestOnlyFinalOutcomeCountsWithoutLease(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
-		other := upstream.Lease{Token: "of somebody else", Until: noon.Add(time.Hour)}
-		w := word{Answer: Answer{Outcome: Pending}, call: enquire, reference: r.Reference, asked: s.Now(), by: actor}
+		other := upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)}
+		w := providerResult{Answer: Answer{Outcome: Pending}, call: callEnquire, reference: r.Reference, calledAt: s.Now(), by: actor}
 		out, err := s.settle(t.Context(), &r, &w, other)
-		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != firstPause {
+		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != minBackoff {
 			t.Errorf("pending: %+v, %v, due in %s", out.Record, err, s.dueIn(r.ID))
 		}
-		w.Outcome, w.asked = Unknown, noon.Add(time.Hour)
-		if out, err := s.settle(t.Context(), &r, &w, other); err != nil || out.verdict != rest {
+		w.Outcome, w.calledAt = Unknown, noon.Add(time.Hour)
+		if out, err := s.settle(t.Context(), &r, &w, other); err != nil || out.transition != noop {
 			t.Errorf("unknown: %+v, %v: it would be sent again without a lease", out, err)
 		}
 		w.Outcome = Succeeded
@@ -184,15 +182,15 @@ func TestOnlyWhatIsFinalCountsWithoutALease(t *testing.T) {
 	})
 }
 
-// That an order was not sent is true for whoever has the lease: when it is over,
-// somebody else may have sent the order.
-func TestWhatWasNotSentFailsWithItsLeaseOnly(t *testing.T) {
+// That an order was not sent only counts with the lease: another holder may have sent it
+// since.
+func TestNotSentNeedsTheLease(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		called, goOn := make(chan struct{}), make(chan struct{})
-		s.puppet.set(func() {
-			s.puppet.submit = func(Order) (Answer, error) { close(called); <-goOn; return Answer{}, ErrNotSent }
-			s.puppet.enquire = says(Answer{Outcome: Unknown})
+		s.fake.set(func() {
+			s.fake.submit = func(Order) (Answer, error) { close(called); <-goOn; return Answer{}, ErrNotSent }
+			s.fake.enquire = answers(Answer{Outcome: Unknown})
 		})
 		made, _, err := s.Do(t.Context(), s.request(), 0)
 		if err != nil {
@@ -200,51 +198,51 @@ func TestWhatWasNotSentFailsWithItsLeaseOnly(t *testing.T) {
 		}
 		<-called
 		frozen := s.Service
-		s.open(s.DB)
-		s.puppet.set(func() { s.puppet.submit = says(Answer{Outcome: Pending}) })
-		s.puppet.calls()
-		s.turn(2 * time.Minute)
-		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.puppet.calls()); diff != "" {
+		s.restart(s.DB)
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+		s.fake.calls()
+		s.advance(2 * time.Minute)
+		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.fake.calls()); diff != "" {
 			t.Error(diff)
 		}
 		close(goOn)
-		frozen.calls.Wait()
-		if got := s.see(made.ID); got.State != schema.RechargePending {
+		frozen.queue.Wait()
+		if got := s.find(made.ID); got.State != schema.RechargePending {
 			t.Errorf("it is %s while the operator has it", got.State)
 		}
 		s.balance(900_00, 100_00)
 	})
 }
 
-func TestNobodyHasTheReference(t *testing.T) {
+func TestUnknownReference(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
 		for _, c := range []struct {
 			world    schema.World
 			provider string
 			ref      string
 		}{
-			{schema.Live, "puppet", "txn_none"}, {schema.Live, "puppet", ""}, {schema.Live, "puppet", "'; --"}, {schema.Live, "puppet", r.ID + "-2"},
-			{schema.Live, "other", r.ID}, {schema.Sandbox, "puppet", r.ID},
+			{schema.Live, "fake", "txn_none"}, {schema.Live, "fake", ""}, {schema.Live, "fake", "'; --"}, {schema.Live, "fake", r.ID + "-2"},
+			{schema.Live, "other", r.ID}, {schema.Sandbox, "fake", r.ID},
 		} {
 			_, err := s.Settle(t.Context(), c.world, c.provider, c.ref, Answer{Outcome: Succeeded}, "test")
-			refusedAs(t, err, schema.NotFound, "")
+			wantProblem(t, err, schema.NotFound, "")
 		}
-		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: 17}, "test"); err == nil {
+		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: 17}, "test"); err == nil {
 			t.Error("an outcome that is none was taken")
 		}
-		if got := s.see(r.ID); got.State != schema.RechargePending {
+		if got := s.find(r.ID); got.State != schema.RechargePending {
 			t.Errorf("it is %s", got.State)
 		}
 	})
 }
 
-// What failed before anybody was asked raises an alarm, too, when somebody says that
-// he has carried it out. Nothing had been reserved, so nothing is suspended.
-func TestASuccessOfWhatWasNeverSent(t *testing.T) {
+// A late success of a recharge that failed before any call raises an alarm. Nothing was
+// reserved, so nothing is booked to suspense.
+func TestLateSuccessOfUnsentRecharge(t *testing.T) {
 	t.Parallel()
-	eachStage(t, func(t *testing.T, s *stage) {
+	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		q := s.request()
 		q.Amount = 1000_01
 		r := s.do(q)
@@ -252,12 +250,12 @@ func TestASuccessOfWhatWasNeverSent(t *testing.T) {
 			t.Fatalf("got %+v", r)
 		}
 		for range 2 {
-			got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: Succeeded}, "test")
+			got, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, "test")
 			if err != nil || got.State != schema.RechargeFailed || got.Alarm != alarmLateSuccess {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		}
-		if got := s.figure("vayu_recharge_alarms_total", "kind", "late_success"); got != 1 {
+		if got := s.metric("vayu_recharge_alarms_total", "kind", "late_success"); got != 1 {
 			t.Errorf("%v alarms are counted", got)
 		}
 		s.balance(1000_00, 0)

@@ -23,20 +23,20 @@ import (
 	"vayu/schema"
 )
 
-// model is what must be true, beside the service of which it must be.
+// model predicts the state of the service.
 type model struct {
-	t       *testing.T
-	ctx     context.Context
-	db      *sqlstore.DB
-	house   *house
-	purses  []*purse
-	service *recharge.Service
-	stop    func()
-	made    int // names and numbers
+	t        *testing.T
+	ctx      context.Context
+	db       *sqlstore.DB
+	provider *modelProvider
+	wallets  []*walletModel
+	service  *recharge.Service
+	stop     func()
+	made     int // names and numbers
 }
 
-// purse is an account as the model has it.
-type purse struct {
+// walletModel is the expected state of an account.
+type walletModel struct {
 	owner schema.Owner
 	paid  schema.Paise
 	tops  int
@@ -45,46 +45,46 @@ type purse struct {
 
 func newModel(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) *model {
 	t.Helper()
-	m := &model{t: t, ctx: t.Context(), db: db, house: newHouse(name)}
+	m := &model{t: t, ctx: t.Context(), db: db, provider: newModelProvider(name)}
 	for i := range 2 {
 		tenant := accesstest.AddTenant(t, db, fmt.Sprintf("%s.%d", name, i))
-		p := &purse{owner: tenant.In(schema.Sandbox)}
-		m.purses = append(m.purses, p)
+		p := &walletModel{owner: tenant.In(schema.Sandbox)}
+		m.wallets = append(m.wallets, p)
 		m.pay(rt, p, 500_00)
 	}
 	m.start()
 	return m
 }
 
-// start begins a service on the store.
+// start starts a service on the store.
 func (m *model) start() {
-	m.service, m.stop = runService(m.t, m.db, m.house)
+	m.service, m.stop = runService(m.t, m.db, m.provider)
 }
 
-// restart stops the service and begins another on the same store.
+// restart stops the service and starts another one on the same store.
 func (m *model) restart(*rapid.T) {
 	m.stop()
 	m.start()
 }
 
-// next is a name that was not used before, the same in both accounts.
+// next returns a new name.
 func (m *model) next(of string) string {
 	m.made++
 	return fmt.Sprintf("%s %d", of, m.made)
 }
 
-// number is a mobile number that nobody else has, in a series of Airtel's.
+// number returns a new mobile number in a series of Airtel.
 func (m *model) number() string {
 	m.made++
 	return fmt.Sprintf("9000%06d", m.made)
 }
 
-func (m *model) purse(rt *rapid.T) *purse {
-	return m.purses[rapid.IntRange(0, len(m.purses)-1).Draw(rt, "account")]
+func (m *model) drawWallet(rt *rapid.T) *walletModel {
+	return m.wallets[rapid.IntRange(0, len(m.wallets)-1).Draw(rt, "account")]
 }
 
-// item is one that was made before.
-func (m *model) item(rt *rapid.T) *item {
+// drawItem draws an earlier recharge.
+func (m *model) drawItem(rt *rapid.T) *item {
 	all := m.items()
 	if len(all) == 0 {
 		rt.Skip("there is none yet")
@@ -92,9 +92,9 @@ func (m *model) item(rt *rapid.T) *item {
 	return all[rapid.IntRange(0, len(all)-1).Draw(rt, "recharge")]
 }
 
-func (m *model) items() []*item { return slices.Concat(m.purses[0].items, m.purses[1].items) }
+func (m *model) items() []*item { return slices.Concat(m.wallets[0].items, m.wallets[1].items) }
 
-func (p *purse) find(ref string) *item {
+func (p *walletModel) find(ref string) *item {
 	i := slices.IndexFunc(p.items, func(it *item) bool { return it.request.RefID == ref })
 	if i < 0 {
 		return nil
@@ -102,8 +102,8 @@ func (p *purse) find(ref string) *item {
 	return p.items[i]
 }
 
-// available and held are what follows from the recharges as they were last seen.
-func (p *purse) available() schema.Paise {
+// available and held follow from the recharges as last read.
+func (p *walletModel) available() schema.Paise {
 	left := p.paid
 	for _, it := range p.items {
 		if s := it.seen.State; s == schema.RechargePending || s == schema.RechargeSuccess {
@@ -113,7 +113,7 @@ func (p *purse) available() schema.Paise {
 	return left
 }
 
-func (p *purse) held() (sum schema.Paise) {
+func (p *walletModel) held() (sum schema.Paise) {
 	for _, it := range p.items {
 		if it.seen.State == schema.RechargePending {
 			sum += it.request.Amount
@@ -122,29 +122,29 @@ func (p *purse) held() (sum schema.Paise) {
 	return sum
 }
 
-// topUp pays money in.
+// topUp credits money.
 func (m *model) topUp(rt *rapid.T) {
-	m.pay(rt, m.purse(rt), schema.Paise(rapid.Int64Range(1_00, 600_00).Draw(rt, "payment")))
+	m.pay(rt, m.drawWallet(rt), schema.Paise(rapid.Int64Range(1_00, 600_00).Draw(rt, "payment")))
 }
 
-func (m *model) pay(rt *rapid.T, p *purse, amount schema.Paise) {
+func (m *model) pay(rt *rapid.T, p *walletModel, amount schema.Paise) {
 	payIn(rt, m.db, p.owner, amount)
 	p.paid += amount
 	p.tops++
 }
 
-// pass lets time go by.
-func (m *model) pass(rt *rapid.T) {
+// advanceClock lets time pass.
+func (m *model) advanceClock(rt *rapid.T) {
 	time.Sleep(rapid.SampledFrom([]time.Duration{time.Second, 5 * time.Second, 40 * time.Second, 80 * time.Second}).Draw(rt, "time"))
 }
 
-// compare holds what the service has against the model, once nothing moves.
+// compare compares the service with the model when nothing is in flight.
 func (m *model) compare(rt *rapid.T) {
 	synctest.Wait()
-	for _, p := range m.purses {
+	for _, p := range m.wallets {
 		for _, it := range p.items {
 			if s := it.seen.State; s == schema.RechargePending || s == schema.RechargeSuccess { // the others are looked at in the end
-				m.look(rt, it)
+				m.checkItem(rt, it)
 			}
 		}
 		got, err := wallet.BalanceOf(m.db.View(m.ctx), p.owner)
@@ -155,13 +155,14 @@ func (m *model) compare(rt *rapid.T) {
 			rt.Fatalf("%s has %+v, want %+v", p.owner.Account, got, want)
 		}
 	}
-	if len(m.house.faults) > 0 {
-		rt.Fatalf("the operator complains: %v", m.house.faults)
+	if len(m.provider.faults) > 0 {
+		rt.Fatalf("the operator complains: %v", m.provider.faults)
 	}
 }
 
-// look demands that a recharge has stayed, or gone where it may.
-func (m *model) look(rt *rapid.T, it *item) {
+// checkItem checks that the state of a recharge is unchanged, or changed by an allowed
+// transition.
+func (m *model) checkItem(rt *rapid.T, it *item) {
 	now, err := m.service.Find(m.ctx, it.request.Owner, it.id)
 	if err != nil {
 		rt.Fatalf("finding %s: %v", it.id, err)
@@ -184,10 +185,10 @@ func (m *model) look(rt *rapid.T, it *item) {
 	it.seen = now
 }
 
-// tell has the operator speak by himself, once or twice: he decides what is pending.
-func (m *model) tell(rt *rapid.T) {
-	it := m.item(rt)
-	a, ok := m.house.tell(it.seen.Reference)
+// sendCallback sends a callback, once or twice; it decides a pending order.
+func (m *model) sendCallback(rt *rapid.T) {
+	it := m.drawItem(rt)
+	a, ok := m.provider.callbackFor(it.seen.Reference)
 	if !ok {
 		rt.Skip("the operator has nothing to say")
 	}
@@ -206,15 +207,15 @@ func (m *model) tell(rt *rapid.T) {
 }
 
 func (m *model) settle(rt *rapid.T, it *item, a recharge.Answer) {
-	if _, err := m.service.Settle(m.ctx, schema.Sandbox, m.house.name, it.seen.Reference, a, "provider:"+m.house.name); err != nil {
+	if _, err := m.service.Settle(m.ctx, schema.Sandbox, m.provider.name, it.seen.Reference, a, "provider:"+m.provider.name); err != nil {
 		rt.Fatalf("settling %s as %+v: %v", it.id, a, err)
 	}
 }
 
-// lie has the operator contradict what is final, twice. It changes nothing but that
-// an alarm is raised; what is refunded may be told as carried out again without one.
-func (m *model) lie(rt *rapid.T) {
-	it := m.item(rt)
+// sendContradiction sends a callback that contradicts the final state, twice. It raises an
+// alarm and changes nothing else; a success of a refunded recharge raises none.
+func (m *model) sendContradiction(rt *rapid.T) {
+	it := m.drawItem(rt)
 	a, alarm := recharge.Answer{Outcome: recharge.Succeeded}, "late_failure"
 	switch it.seen.State {
 	case schema.RechargeSuccess:
@@ -227,7 +228,7 @@ func (m *model) lie(rt *rapid.T) {
 		rt.Skip("it is not final")
 	}
 	if it.seen.Provider == "" {
-		rt.Skip("the operator has never heard of it")
+		rt.Skip("the operator does not know it")
 	}
 	if it.alarm == "" {
 		it.alarm = alarm
@@ -236,9 +237,9 @@ func (m *model) lie(rt *rapid.T) {
 	m.settle(rt, it, a)
 }
 
-// refund asks for one.
+// refund requests a refund.
 func (m *model) refund(rt *rapid.T) {
-	it := m.item(rt)
+	it := m.drawItem(rt)
 	was := it.seen
 	rec, err := m.service.Refund(m.ctx, it.request.Owner, it.id, "not wanted", httpapi.Who{Request: "req_1"})
 	var refused *schema.Problem
@@ -252,36 +253,36 @@ func (m *model) refund(rt *rapid.T) {
 	}
 }
 
-// whole is longer than any script takes: at most six looks, which are 5, 10, 20, 40,
-// 80 and 160 seconds apart, and half a minute before something is sent again.
-const whole = 7 * time.Minute
+// maxDuration exceeds the time of any script: six polls after 5, 10, 20, 40, 80 and 160
+// seconds, and half a minute before a resend.
+const maxDuration = 7 * time.Minute
 
-// end lets everything come to its end, and looks at all of it.
+// end lets all recharges finish, and checks them.
 func (m *model) end(rt *rapid.T) {
-	time.Sleep(whole)
+	time.Sleep(maxDuration)
 	m.compare(rt)
 	for _, it := range m.items() {
-		m.look(rt, it)
+		m.checkItem(rt, it)
 		if it.seen.State != it.want {
 			rt.Fatalf("%s (%+v, asked %q) is %s in the end, want %s", it.id, it.script, it.request.Asked, it.seen.State, it.want)
 		}
-		m.effect(rt, it)
-		m.story(rt, it)
+		m.checkEffect(rt, it)
+		m.checkTimeline(rt, it)
 	}
-	for _, p := range m.purses {
-		if diff := cmp.Diff(p.events(), told(rt, m.db, p.owner)); diff != "" {
+	for _, p := range m.wallets {
+		if diff := cmp.Diff(p.events(), eventCounts(rt, m.db, p.owner)); diff != "" {
 			rt.Fatalf("events of %s (-want +got):\n%s", p.owner.Account, diff)
 		}
-		wantBooks(rt, m.db, p.owner)
+		wantLedger(rt, m.db, p.owner)
 	}
 }
 
-// effect demands that the subscriber got what was charged, once, and nothing else.
-func (m *model) effect(rt *rapid.T, it *item) {
+// checkEffect checks that the subscriber got what was charged, once, and nothing else.
+func (m *model) checkEffect(rt *rapid.T, it *item) {
 	if !it.request.Valid {
 		return
 	}
-	got, reversed := m.house.effects(it.request.Number)
+	got, reversed := m.provider.effects(it.request.Number)
 	want, wantReversed := 0, 0
 	switch it.seen.State {
 	case schema.RechargeSuccess:
@@ -295,9 +296,9 @@ func (m *model) effect(rt *rapid.T, it *item) {
 	}
 }
 
-// story demands that what is told of a recharge is how it stands, and that no answer
+// checkTimeline checks that the timeline agrees with the state, and that no answer
 // contradicts it.
-func (m *model) story(rt *rapid.T, it *item) {
+func (m *model) checkTimeline(rt *rapid.T, it *item) {
 	_, asked, err := m.service.Story(m.ctx, it.request.Owner, it.id)
 	if err != nil {
 		rt.Fatal(err)
@@ -323,8 +324,8 @@ func (m *model) story(rt *rapid.T, it *item) {
 	}
 }
 
-// events are those that an account is told, each once.
-func (p *purse) events() map[string]int {
+// events returns the expected events of an account.
+func (p *walletModel) events() map[string]int {
 	all := map[string]int{"payment.succeeded": p.tops}
 	for _, it := range p.items {
 		if it.seen.ToldPending {
@@ -344,8 +345,8 @@ func (p *purse) events() map[string]int {
 	return all
 }
 
-// told counts the events of an account by type and recharge.
-func told(tb rapid.TB, db *sqlstore.DB, o schema.Owner) map[string]int {
+// eventCounts counts the events of an account by type and recharge.
+func eventCounts(tb rapid.TB, db *sqlstore.DB, o schema.Owner) map[string]int {
 	all := map[string]int{}
 	err := sqlstore.Each(db.View(context.Background()), func(row sqlstore.Scanner) error {
 		var kind string
@@ -373,7 +374,7 @@ func told(tb rapid.TB, db *sqlstore.DB, o schema.Owner) map[string]int {
 	return all
 }
 
-// payIn gives an account money.
+// payIn credits an account.
 func payIn(tb rapid.TB, db *sqlstore.DB, o schema.Owner, amount schema.Paise) {
 	box, err := outbox.New(outbox.Config{DB: db})
 	if err != nil {
@@ -388,15 +389,15 @@ func payIn(tb rapid.TB, db *sqlstore.DB, o schema.Owner, amount schema.Paise) {
 	}
 }
 
-// wantBooks demands that the books of an account prove themselves.
-func wantBooks(tb rapid.TB, db *sqlstore.DB, o schema.Owner) {
+// wantLedger checks the ledger of an account.
+func wantLedger(tb rapid.TB, db *sqlstore.DB, o schema.Owner) {
 	report, err := wallet.Verify(context.Background(), db, o.Account)
 	if err != nil || report.Wrong != 0 {
 		tb.Fatalf("the books of %s: %v, %v", o.Account, report.Faults, err)
 	}
 }
 
-// codeOf is the code of a refusal; empty for none.
+// codeOf returns the error code of a problem; "" for other errors.
 func codeOf(err error) schema.Code {
 	if p, ok := errors.AsType[*schema.Problem](err); ok {
 		return p.Code
@@ -405,7 +406,7 @@ func codeOf(err error) schema.Code {
 }
 
 // runService is a service with one provider, which runs until stop is called.
-func runService(t *testing.T, db *sqlstore.DB, h *house) (s *recharge.Service, stop func()) {
+func runService(t *testing.T, db *sqlstore.DB, h *modelProvider) (s *recharge.Service, stop func()) {
 	t.Helper()
 	box, err := outbox.New(outbox.Config{DB: db})
 	if err != nil {

@@ -2,8 +2,8 @@ package upstream
 
 import "testing"
 
-// Everybody who waits for an id hears the newest of it, and nobody of another.
-func TestWaitersHearTheNewest(t *testing.T) {
+// All waiters of an id get its newest result, and none of another id.
+func TestWaitersGetTheNewestResult(t *testing.T) {
 	t.Parallel()
 	w := NewWaiters[int]()
 	a, b, c := w.Await("x"), w.Await("x"), w.Await("y")

@@ -6,12 +6,12 @@ import (
 	"vayu/schema"
 )
 
-// shown is a recharge as replies show it.
-func shown(r *Record) schema.Recharge {
+// replyOf returns a recharge as replies show it.
+func replyOf(r *Record) schema.Recharge {
 	out := schema.Recharge{
-		Status: r.State, TransactionID: r.ID, Operator: carrier(r), Circle: r.Circle, Amount: r.Amount, Message: message(r),
+		Status: r.State, TransactionID: r.ID, Operator: operatorName(r), Circle: r.Circle, Amount: r.Amount, Message: message(r),
 		RefID: r.RefID, Mobile: r.Number, Type: r.Type, BatchID: r.Batch.Batch,
-		RefundID: r.RefundID, Reason: r.RefundReason, CreatedAt: instant(r.CreatedAt),
+		RefundID: r.RefundID, Reason: r.RefundReason, CreatedAt: formatTime(r.CreatedAt),
 	}
 	if r.Detection != "" {
 		out.Detection = detectionOf(r.Detection)
@@ -19,20 +19,20 @@ func shown(r *Record) schema.Recharge {
 	switch r.State {
 	case schema.RechargeFailed:
 		out.Error = failure(r)
-		out.FailedAt = instant(r.FinishedAt)
+		out.FailedAt = formatTime(r.FinishedAt)
 	case schema.RechargeRefunded:
-		out.RefundedAt = instant(r.RefundedAt)
+		out.RefundedAt = formatTime(r.RefundedAt)
 		fallthrough
 	case schema.RechargeSuccess:
-		out.CompletedAt = instant(r.FinishedAt)
+		out.CompletedAt = formatTime(r.FinishedAt)
 	case schema.RechargePending:
 	}
 	return out
 }
 
-// carrier is the operator that carries a recharge out, and before that is known the
-// one that was asked for.
-func carrier(r *Record) string {
+// operatorName returns the operator that carries out a recharge, or else the requested
+// one.
+func operatorName(r *Record) string {
 	switch {
 	case r.Operator != "":
 		return r.Operator
@@ -43,8 +43,8 @@ func carrier(r *Record) string {
 	}
 }
 
-// detectionOf says how sure a source of detection is. A series tells who the number
-// was given to first; it may have been ported since.
+// detectionOf returns the detection with its confidence. A series identifies the first
+// operator of a number, which may have been ported since.
 func detectionOf(source string) *schema.Detection {
 	confidence := "high"
 	if source == sourceSeries {
@@ -53,7 +53,7 @@ func detectionOf(source string) *schema.Detection {
 	return &schema.Detection{Source: source, Confidence: confidence}
 }
 
-// message says for people how a recharge stands.
+// message describes the state of a recharge for people.
 func message(r *Record) string {
 	subject := "Recharge of " + r.Amount.Rupees() + " for " + r.Number
 	switch {
@@ -76,5 +76,5 @@ func message(r *Record) string {
 	}
 }
 
-// instant is how moments are shown: RFC 3339 in UTC.
-func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+// formatTime formats a time as RFC 3339 in UTC.
+func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

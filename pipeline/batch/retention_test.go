@@ -27,16 +27,16 @@ const (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// keeper is a site whose things are shown for a week, at a stopped clock.
-type keeper struct {
-	*site
+// retentionFixture is a batchFixture with a retention of a week and a stopped clock.
+type retentionFixture struct {
+	*batchFixture
 
 	handler http.Handler
 }
 
-func eachKeeper(t *testing.T, do func(t *testing.T, k *keeper)) {
+func eachRetentionFixture(t *testing.T, do func(t *testing.T, k *retentionFixture)) {
 	t.Helper()
-	eachSite(t, 4, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		s.clock.Set(noon)
 		kind := s.kind(4)
 		kind.Name, kind.Prefix, kind.Path, kind.Keep = "verification", "bat_", keptPath, week
@@ -45,13 +45,13 @@ func eachKeeper(t *testing.T, do func(t *testing.T, k *keeper)) {
 		var err error
 		s.Service, err = batch.New(batch.Config{
 			DB: s.DB, Box: accesstest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
-			Log: slog.New(slog.NewTextHandler(teller{s}, nil)),
+			Log: slog.New(slog.NewTextHandler(logSignaller{s}, nil)),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Hurry()
-		k := &keeper{site: s}
+		s.ShortenPauses()
+		k := &retentionFixture{batchFixture: s}
 		if k.handler, err = httpapi.New(httpapi.Config{Routes: s.Routes(), Access: access}); err != nil {
 			t.Fatal(err)
 		}
@@ -59,18 +59,18 @@ func eachKeeper(t *testing.T, do func(t *testing.T, k *keeper)) {
 	})
 }
 
-// teller is the log of a site, which rings.
-type teller struct{ *site }
+// logSignaller is the log of a fixture with its signal.
+type logSignaller struct{ *batchFixture }
 
 // Write implements io.Writer.
-func (w teller) Write(p []byte) (int, error) {
+func (w logSignaller) Write(p []byte) (int, error) {
 	defer w.bell.Write(p)
 	return w.log.Write(p)
 }
 
-// call asks as the first account; the kind is none of the contract's, so that its
-// replies are looked at here alone.
-func (k *keeper) call(method, target, body string, header ...string) accesstest.Reply {
+// call sends a request of the first account. The contract has no such kind, so replies are
+// not validated against it.
+func (k *retentionFixture) call(method, target, body string, header ...string) accesstest.Reply {
 	k.t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+k.a.Keys[schema.Live])
@@ -91,8 +91,8 @@ func (k *keeper) call(method, target, body string, header ...string) accesstest.
 	return out
 }
 
-// done is a batch that is completed.
-func (k *keeper) done(body string) batch.Finished {
+// done returns a completed batch.
+func (k *retentionFixture) done(body string) batch.Finished {
 	k.t.Helper()
 	id := k.call("POST", keptPath, body).Want(k.t, "a batch", 202).Said("batch_id")
 	stop := k.run()
@@ -101,8 +101,8 @@ func (k *keeper) done(body string) batch.Finished {
 	return f
 }
 
-// listed are the batches of a state.
-func (k *keeper) listed(stands string) (ids []string) {
+// listed returns the ids of the batches in a state.
+func (k *retentionFixture) listed(stands string) (ids []string) {
 	k.t.Helper()
 	for _, one := range k.call("GET", keptPath+"?state="+stands, "").Want(k.t, stands, 200).At("data").([]any) {
 		ids = append(ids, one.(map[string]any)["batch_id"].(string))
@@ -110,9 +110,9 @@ func (k *keeper) listed(stands string) (ids []string) {
 	return ids
 }
 
-func TestResultsHaveAnAddressAndAnEnd(t *testing.T) {
+func TestResultsHaveURLAndExpiry(t *testing.T) {
 	t.Parallel()
-	eachKeeper(t, func(t *testing.T, k *keeper) {
+	eachRetentionFixture(t, func(t *testing.T, k *retentionFixture) {
 		const body = `{"ref_id":"november","recharges":[{},{"do":"fail"},{"do":"refuse"}]}`
 		accepted := k.call("POST", keptPath, body).Want(t, "a batch", 202)
 		id := accepted.Said("batch_id")
@@ -164,13 +164,13 @@ func TestResultsHaveAnAddressAndAnEnd(t *testing.T) {
 	})
 }
 
-// What is kept of the records is deleted after the results have expired; the batch
-// stays, and so does what a process that was killed has left to do.
+// Items are deleted after the results have expired. The batch stays, and so does the work
+// of a killed process.
 func TestExpiredResultsAreDeleted(t *testing.T) {
 	t.Parallel()
-	eachKeeper(t, func(t *testing.T, k *keeper) {
+	eachRetentionFixture(t, func(t *testing.T, k *retentionFixture) {
 		items := func(f batch.Finished) int {
-			return one[int](t, k.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", f.ID)
+			return queryOne[int](t, k.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", f.ID)
 		}
 		unsettled := k.done(`{"recharges":` + records(7, "{}") + `}`)
 		k.clock.Pass(time.Millisecond)
@@ -180,9 +180,9 @@ func TestExpiredResultsAreDeleted(t *testing.T) {
 		sqlstoretest.Exec(t, k.DB, `INSERT INTO batch_chunk (batch_id, first, count, kind, account_id, records, due_at, token, tries)
 			VALUES ($1, 0, 7, 'another''s', $2, $3, 0, '', 0)`, unsettled.ID, k.a.ID, []byte("{}"))
 		k.clock.Set(noon.Add(week + time.Millisecond))
-		k.Sweep()
+		k.PurgeAtOnce()
 		stop := k.run()
-		k.logged(old.ID)
+		k.waitLogged(old.ID)
 		stop()
 		got := map[string]int{"old": items(old), "unsettled": items(unsettled), "fresh": items(fresh)}
 		if diff := cmp.Diff(map[string]int{"old": 0, "unsettled": 7, "fresh": 5}, got); diff != "" {
@@ -201,17 +201,17 @@ func TestExpiredResultsAreDeleted(t *testing.T) {
 	})
 }
 
-// Lists and what deletes read neither what has expired long ago nor what is another's.
-func TestKeptBatchesAreFoundByTheirIndices(t *testing.T) {
+// Lists and purges read neither long expired batches nor those of other accounts.
+func TestRetentionQueriesUseIndices(t *testing.T) {
 	t.Parallel()
-	eachKeeper(t, func(t *testing.T, k *keeper) {
+	eachRetentionFixture(t, func(t *testing.T, k *retentionFixture) {
 		sqlstoretest.Exec(t, k.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at, finished_at, emptied_at)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 20000)
 			SELECT 'bat_' || CAST(100000 + i AS TEXT), CASE WHEN i % 4 < 2 THEN $1 ELSE $3 END, 'live', 'verification', NULL, $2, 'completed', 1, 1, 0, '', '', '', i, i, CASE WHEN i % 2 = 0 THEN NULL ELSE i END FROM n`,
 			k.a.ID, []byte("x"), k.b.ID)
 		sqlstoretest.Exec(t, k.DB, "ANALYZE")
 		kind := batch.Kind{Name: "verification", Prefix: "bat_", Keep: week}
-		for name, q := range kind.Questions(k.a.ID, time.UnixMicro(10_000).Add(week)) {
+		for name, q := range kind.Queries(k.a.ID, time.UnixMicro(10_000).Add(week)) {
 			got := sqlstoretest.Plan(t, k.DB, q.Text, q.Args...)
 			used := slices.ContainsFunc(q.Index, func(index string) bool { return strings.Contains(got, index) })
 			if !used || strings.Contains(got, "TEMP B-TREE") && name != "a reference" && name != "all" {
@@ -221,10 +221,10 @@ func TestKeptBatchesAreFoundByTheirIndices(t *testing.T) {
 	})
 }
 
-// A record that hangs does not have its place for ever.
-func TestARecordHasItsPlaceForAMinute(t *testing.T) {
+// A record that blocks is cancelled after a minute.
+func TestRecordTimeout(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		s.before = func(ctx context.Context, _ batch.Item) error {
 			if end, ok := ctx.Deadline(); !ok || time.Until(end) > time.Minute {
 				t.Errorf("a record may be under way until %v, %v", end, ok)

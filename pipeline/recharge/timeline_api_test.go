@@ -10,11 +10,10 @@ import (
 	"vayu/schema"
 )
 
-// In the sandbox the number says how a story goes (CONTRACT 7), and the store of the
-// story is that of the recharge.
-func TestSandboxStories(t *testing.T) {
+// In the sandbox the number determines the timeline.
+func TestSandboxTimelines(t *testing.T) {
 	t.Parallel()
-	eachDesk(t, func(t *testing.T, d *desk) {
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		want := map[string][]string{
 			"9000000001": {"created recorded", "submit succeeded", "settled success"},
 			"9000000002": {"created recorded", "submit pending", "enquire succeeded", "settled success"},
@@ -23,12 +22,12 @@ func TestSandboxStories(t *testing.T) {
 		}
 		ids := map[string]string{}
 		for number := range want {
-			ids[number] = d.ask("POST", "/v1/recharge", orderFor(number, number, "20")).Said("transaction_id")
+			ids[number] = d.sandboxRequest("POST", "/v1/recharge", orderFor(number, number, "20")).Said("transaction_id")
 		}
 		for number, want := range want {
 			var got schema.RechargeDetail
 			until(t, func() bool {
-				got = read[schema.RechargeDetail](t, d.ask("GET", "/v1/recharge/"+ids[number]+"?view=detail", ""), 200)
+				got = read[schema.RechargeDetail](t, d.sandboxRequest("GET", "/v1/recharge/"+ids[number]+"?view=detail", ""), 200)
 				return got.Status != schema.RechargePending || number == "9000000007"
 			})
 			var steps []string

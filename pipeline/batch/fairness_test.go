@@ -10,23 +10,23 @@ import (
 	"vayu/pipeline/batch"
 )
 
-// gate holds records before they are begun, and lets them go one at a time.
+// gate blocks records before they begin, and releases them one at a time.
 type gate struct {
 	arrived chan batch.Item
 	mu      sync.Mutex
-	held    []*held
+	held    []*heldRecord
 }
 
-type held struct {
+type heldRecord struct {
 	account string
 	free    chan struct{}
 }
 
-func newGate(s *site) *gate {
-	s.Graceless() // what is held at the end is not waited for
+func newGate(s *batchFixture) *gate {
+	s.NoGrace() // what is held at the end is not waited for
 	g := &gate{arrived: make(chan batch.Item, 100)}
 	s.before = func(ctx context.Context, item batch.Item) error {
-		h := &held{item.Owner.Account, make(chan struct{})}
+		h := &heldRecord{item.Owner.Account, make(chan struct{})}
 		g.mu.Lock()
 		g.held = append(g.held, h)
 		g.mu.Unlock()
@@ -41,7 +41,7 @@ func newGate(s *site) *gate {
 	return g
 }
 
-// release lets the oldest record of an account go, or of anybody.
+// release releases the oldest record of an account, or of any.
 func (g *gate) release(account string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,8 +54,8 @@ func (g *gate) release(account string) {
 	}
 }
 
-// under is how many records of an account are under way.
-func (g *gate) under(account string) (n int) {
+// inFlight returns the number of records of an account in flight.
+func (g *gate) inFlight(account string) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, h := range g.held {
@@ -66,12 +66,11 @@ func (g *gate) under(account string) (n int) {
 	return n
 }
 
-// An account alone has all of the room; one that comes gets every place that becomes
-// free until both have the same, however much the first has sent before; and when
-// it is done, the first has all again.
-func TestAccountsShareTheRoom(t *testing.T) {
+// A single account has all slots. A second account gets every free slot until both have
+// the same number, and the first gets all again at the end.
+func TestAccountsShareSlots(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		g := newGate(s)
 		for range 3 {
 			s.post(s.a, records(300, "{}"))
@@ -84,16 +83,16 @@ func TestAccountsShareTheRoom(t *testing.T) {
 		}
 		s.post(s.b, records(6, "{}"))
 		// The batch is known when its first record comes; who goes before is the first's.
-		for ; g.under(s.b.ID) == 0; <-g.arrived {
+		for ; g.inFlight(s.b.ID) == 0; <-g.arrived {
 			g.release(s.a.ID)
 		}
 		for range 3 {
 			g.release(s.a.ID)
 			if item := <-g.arrived; item.Owner.Account != s.b.ID {
-				t.Fatalf("with %d and %d under way the next is one of the first", g.under(s.a.ID), g.under(s.b.ID))
+				t.Fatalf("with %d and %d under way the next is one of the first", g.inFlight(s.a.ID), g.inFlight(s.b.ID))
 			}
 		}
-		if a, b := g.under(s.a.ID), g.under(s.b.ID); a != 4 || b != 4 {
+		if a, b := g.inFlight(s.a.ID), g.inFlight(s.b.ID); a != 4 || b != 4 {
 			t.Fatalf("%d and %d are under way, want 4 each", a, b)
 		}
 		for range 2 { // the second's own places are its own
@@ -108,16 +107,16 @@ func TestAccountsShareTheRoom(t *testing.T) {
 				t.Fatal("the second has more than it has sent")
 			}
 		}
-		if a, b := g.under(s.a.ID), g.under(s.b.ID); a != 8 || b != 0 {
+		if a, b := g.inFlight(s.a.ID), g.inFlight(s.b.ID); a != 8 || b != 0 {
 			t.Fatalf("%d and %d are under way, want 8 and none", a, b)
 		}
 	})
 }
 
-// The oldest batch of an account comes first, and its records in their order.
-func TestTheOldestComesFirst(t *testing.T) {
+// The oldest batch of an account comes first, with its records in their order.
+func TestOldestBatchComesFirst(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 1, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		g := newGate(s)
 		first, second := s.post(s.a, records(150, "{}")), s.post(s.a, records(2, "{}"))
 		s.run()
@@ -134,10 +133,10 @@ func TestTheOldestComesFirst(t *testing.T) {
 	})
 }
 
-// However large records are, few of them are in memory, and always one.
-func TestLargeRecordsAreReadAFewAtATime(t *testing.T) {
+// Large records are leased a few at a time, and always at least one.
+func TestLargeRecordsAreLeasedAFewAtATime(t *testing.T) {
 	t.Parallel()
-	eachSite(t, 8, func(t *testing.T, s *site) {
+	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		large := strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("a", 99_998)+`",`, 7), ",")
 		id := s.post(s.a, "["+large+"]") // each is a chunk
 		for i, c := range []struct {
@@ -152,7 +151,7 @@ func TestLargeRecordsAreReadAFewAtATime(t *testing.T) {
 				return err
 			})
 		}
-		if got := s.ask(path + "/" + id).Said("state"); got != "processing" {
+		if got := s.get(path + "/" + id).Said("state"); got != "processing" {
 			t.Errorf("the batch is %s", got)
 		}
 	})

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// Rescue calls do, and takes a panic in it for an error that has its stack: what a
-// provider says must not end the service, nor end it again after each start.
+// RecoverToError calls do, and returns a panic of it as an error with its stack. Data of a
+// provider must not crash the service, which would crash again after each restart.
 func Rescue(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,0 +1,28 @@
+package batch
+
+import (
+	"strconv"
+
+	"vayu/internal/encryption"
+)
+
+// encryptedRecords is the column of queued records, which have phone and bank account
+// numbers.
+var encryptedRecords = encryption.Column{
+	Table: "batch_chunk", Name: "records", Key: []string{"batch_id", "CAST(first AS TEXT)"},
+	About: func(key ...string) string { return "batch_chunk/" + key[0] + "/" + key[1] + "/records" },
+}
+
+// EncryptedColumns returns the encrypted columns of this package.
+func Sealed() []encryption.Column { return []encryption.Column{encryptedRecords} }
+
+// encryptChunk encrypts the records of a chunk.
+func encryptChunk(box *encryption.Box, batch string, first int, records []byte) []byte {
+	return encryptedRecords.Seal(box, records, batch, strconv.Itoa(first))
+}
+
+// decrypt decrypts the records of a chunk.
+func (c *chunk) decrypt(box *encryption.Box) (err error) {
+	c.bytes, err = encryptedRecords.Open(box, c.bytes, c.batch, strconv.Itoa(c.first))
+	return err
+}

@@ -1,0 +1,148 @@
+package batch
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// expiresAt returns when the results of a batch expire: zero before completion, and
+// without a retention.
+func (k *Kind) expiresAt(r *row) time.Time {
+	if k.Keep == 0 || !r.finished.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(r.finished.Int64).Add(k.Keep)
+}
+
+// stateOf returns the state of a batch. Expiry depends on the time only, not on the
+// deletion of the results.
+func (k *Kind) stateOf(r *row, now time.Time) schema.BatchState {
+	if at := k.expiresAt(r); !at.IsZero() && !now.Before(at) {
+		return schema.BatchExpired
+	}
+	return r.state
+}
+
+// expiredBefore returns the latest completion time of expired batches, in microseconds.
+func (k *Kind) expiredBefore(now time.Time) string {
+	return strconv.FormatInt(now.Add(-k.Keep).UnixMicro(), 10)
+}
+
+// states returns the possible states of a batch.
+func (k *Kind) states() []schema.BatchState {
+	if k.Keep == 0 {
+		return []schema.BatchState{schema.BatchQueued, schema.BatchProcessing, schema.BatchCompleted}
+	}
+	return schema.BatchStates
+}
+
+// statesText returns the states for messages.
+func (k *Kind) statesText() string {
+	if k.Keep == 0 {
+		return "queued, processing or completed"
+	}
+	return "queued, processing, completed or expired"
+}
+
+// keptReply returns the address and expiry of the results for replies; nil for none.
+func (k *Kind) keptReply(r *row) *schema.BatchKept {
+	if k.Keep == 0 && k.ResultsURL == nil {
+		return nil
+	}
+	out := &schema.BatchKept{}
+	if k.ResultsURL != nil {
+		out.ResultsURL = k.ResultsURL(r.id)
+	}
+	if at := k.expiresAt(r); !at.IsZero() {
+		text := formatTime(at.UnixMicro())
+		out.ExpiresAt = &text
+	}
+	return out
+}
+
+// expiredError returns the error for expired results; nil if they are available.
+func (k *Kind) expiredError(r *row, now time.Time) error {
+	if k.stateOf(r, now) != schema.BatchExpired {
+		return nil
+	}
+	return schema.Refuse(schema.ResultsExpired, "id", "The results of this batch were kept until "+formatTime(k.expiresAt(r).UnixMicro())+".")
+}
+
+// Statements of the purge. A batch with a chunk is skipped, because its items show which
+// records began. A killed process may have left the chunk before the expiry.
+const (
+	selectExpired = `SELECT b.id FROM batch b WHERE b.kind = $1 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL AND b.finished_at <= $2
+		AND NOT EXISTS (SELECT 1 FROM batch_chunk c WHERE c.batch_id = b.id) ORDER BY b.finished_at LIMIT 1`
+	// lockForPurge locks out concurrent purges.
+	lockForPurge = "UPDATE batch SET emptied_at = NULL WHERE id = $1 AND emptied_at IS NULL"
+	firstItem    = "SELECT place FROM batch_item WHERE batch_id = $1 ORDER BY place LIMIT 1"
+	deleteItems  = "DELETE FROM batch_item WHERE batch_id = $1 AND place < $2"
+	setPurged    = "UPDATE batch SET emptied_at = $2 WHERE id = $1"
+)
+
+// purgeBatchSize bounds the items deleted in one transaction, which blocks other SQLite
+// writers for some milliseconds.
+const purgeBatchSize = 500
+
+// purge deletes the items of expired batches until none is left.
+func (w *worker) purge(ctx context.Context) {
+	if w.kind.Keep == 0 {
+		return
+	}
+	w.jobOnce("empty", func() func() {
+		for more := true; more && ctx.Err() == nil; {
+			emptied := ""
+			err := w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
+				more, emptied, err = w.purgeSome(tx)
+				return err
+			})
+			w.storeFailures.Tell(ctx, err)
+			if err != nil {
+				break
+			}
+			if emptied != "" {
+				w.metrics.purged.Inc()
+				w.Log.InfoContext(ctx, "the expired results of a batch were deleted", slog.String("batch", emptied))
+			}
+		}
+		return func() {}
+	})
+}
+
+// purgeSome deletes some items of the oldest expired batch. More means that there was one;
+// emptied is its id if no items are left.
+func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
+	now := w.Now()
+	var id string
+	err = tx.QueryRow(selectExpired, w.kind.Name, now.Add(-w.kind.Keep-w.timing.purgeDelay).UnixMicro()).Scan(&id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, "", nil
+	case err != nil:
+		return false, "", fmt.Errorf("finding expired batches: %w", err)
+	}
+	if n, err := tx.Exec(lockForPurge, id); n == 0 || err != nil {
+		return err == nil, "", err // another instance has just done it
+	}
+	var first int
+	err = tx.QueryRow(firstItem, id).Scan(&first)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		_, err = tx.Exec(setPurged, id, now.UnixMicro())
+		emptied = id
+	case err == nil:
+		_, err = tx.Exec(deleteItems, id, first+purgeBatchSize)
+	}
+	if err != nil {
+		err = fmt.Errorf("deleting the items of %s: %w", id, err)
+	}
+	return true, emptied, err
+}

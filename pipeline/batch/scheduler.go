@@ -1,0 +1,145 @@
+package batch
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// lane is the queue of an account's records of one kind.
+type lane struct {
+	account     string
+	ready       []record // leased and queued
+	inFlight    int      // records in flight
+	chunks      int      // leased chunks
+	mayHaveMore bool     // more chunks may be due
+	lastStarted uint64   // sequence number of the last started record
+	lastLeased  uint64   // number of the last lease
+	// After failures the lane tries one record at a time, with growing pauses, until one
+	// succeeds.
+	failures    int
+	pausedUntil time.Time
+}
+
+// canStart reports whether a record of the lane can start or, if it is paused, when.
+func (l *lane) canStart(now time.Time) (bool, time.Time) {
+	switch {
+	case len(l.ready) == 0:
+		return false, time.Time{}
+	case l.failures == 0:
+		return true, time.Time{}
+	case l.inFlight > 0: // its result decides how to continue
+		return false, time.Time{}
+	case now.Before(l.pausedUntil):
+		return false, l.pausedUntil
+	}
+	return true, time.Time{}
+}
+
+// scheduler limits the records in flight to maxInFlight. The account with the fewest
+// records in flight is next. So a single account has all slots; a second one gets every
+// slot that becomes free until both have the same number.
+type scheduler struct {
+	maxInFlight int
+	inFlight    int
+	lanes       map[string]*lane
+	sequence    uint64
+}
+
+func newScheduler(room int) *scheduler {
+	return &scheduler{maxInFlight: room, lanes: map[string]*lane{}}
+}
+
+// lane returns the lane of an account, and creates it if needed.
+func (d *scheduler) lane(account string) *lane {
+	l := d.lanes[account]
+	if l == nil {
+		l = &lane{account: account}
+		d.lanes[account] = l
+	}
+	return l
+}
+
+// next returns the record to start; false if there is none, or no free slot. Then wake is
+// the time at which a paused lane can continue, zero for none.
+func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
+	if d.inFlight >= d.maxInFlight {
+		return record{}, false, time.Time{}
+	}
+	var best *lane
+	for _, l := range d.lanes {
+		can, at := l.canStart(now)
+		if !at.IsZero() && (wake.IsZero() || at.Before(wake)) {
+			wake = at
+		}
+		if can && (best == nil || l.inFlight < best.inFlight || l.inFlight == best.inFlight && l.lastStarted < best.lastStarted) {
+			best = l
+		}
+	}
+	if best == nil {
+		return record{}, false, wake
+	}
+	d.sequence++
+	best.lastStarted = d.sequence
+	r, best.ready = best.ready[0], best.ready[1:]
+	best.inFlight++
+	d.inFlight++
+	return r, true, time.Time{}
+}
+
+// add appends the records of a chunk to its lane.
+func (d *scheduler) add(c *chunk, records []record) {
+	l := d.lane(c.owner.Account)
+	c.lane, c.ready = l, len(records)
+	l.chunks++
+	l.ready = append(l.ready, records...)
+}
+
+// drop removes the queued records of a chunk.
+func (d *scheduler) drop(c *chunk) {
+	c.lane.ready = slices.DeleteFunc(c.lane.ready, func(r record) bool { return r.chunk == c })
+	c.ready = 0
+}
+
+// maxChunksPerLease bounds the chunks of one account that are leased in a transaction.
+const maxChunksPerLease = 8
+
+// chunksToLease returns the chunks to lease, so that each lane can fill its share of the
+// slots twice. The lanes with the fewest chunks come first, then those that were leased
+// longest ago.
+func (d *scheduler) chunksToLease() []leaseRequest {
+	active := 0
+	var waiting []*lane
+	for _, l := range d.lanes {
+		if l.mayHaveMore || len(l.ready)+l.inFlight > 0 {
+			active++
+		}
+	}
+	share := (d.maxInFlight + max(active, 1) - 1) / max(active, 1)
+	for _, l := range d.lanes {
+		if l.mayHaveMore && len(l.ready) < share && (l.failures == 0 || len(l.ready) == 0) {
+			waiting = append(waiting, l)
+		}
+	}
+	slices.SortFunc(waiting, func(a, b *lane) int {
+		return cmp.Or(cmp.Compare(a.chunks, b.chunks), cmp.Compare(a.lastLeased, b.lastLeased))
+	})
+	all := make([]leaseRequest, len(waiting))
+	for i, l := range waiting {
+		missing := min((share-len(l.ready)+chunkRecords-1)/chunkRecords, maxChunksPerLease)
+		if l.failures > 0 {
+			missing = 1
+		}
+		all[i] = leaseRequest{l.account, missing}
+	}
+	return all
+}
+
+// removeIdle removes lanes without work.
+func (d *scheduler) removeIdle() {
+	for account, l := range d.lanes {
+		if !l.mayHaveMore && l.chunks == 0 && l.inFlight == 0 {
+			delete(d.lanes, account)
+		}
+	}
+}

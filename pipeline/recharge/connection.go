@@ -1,0 +1,77 @@
+package recharge
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// connection is a provider with its pool of slots.
+type connection struct {
+	Connection
+	*upstream.Line
+}
+
+// connect adds a provider.
+func (s *Service) connect(c Connection) error {
+	if c.Operator == nil {
+		return errors.New("the connection has no operator")
+	}
+	// Names are unique across worlds: the path of a callback has no world.
+	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
+		return errors.New("two connections have this name")
+	}
+	conn := &connection{Connection: c}
+	of := upstream.Upstream{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	var err error
+	conn.Line, err = s.queue.Add(of, func(claim upstream.Claim[Record]) {
+		s.startJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
+	})
+	s.connections = append(s.connections, conn)
+	return err
+}
+
+// serves reports whether the connection serves an operator.
+func (conn *connection) serves(operator string) bool {
+	return conn.Operators == nil || slices.Contains(conn.Operators, operator)
+}
+
+// tryAcquire acquires a slot for a request. A batch item waits for one as long as for its
+// outcome.
+func (conn *connection) tryAcquire(ctx context.Context, r *Request) bool {
+	if r.Item == nil {
+		return conn.Take(false)
+	}
+	return conn.TakeWithin(ctx, defaultWait)
+}
+
+// connectionOf returns the connection with a name; nil if there is none.
+func (s *Service) connectionOf(world schema.World, name string) *connection {
+	for _, conn := range s.connections {
+		if conn.World == world && conn.Name == name {
+			return conn
+		}
+	}
+	return nil
+}
+
+// route returns the first connection that serves an operator and is available. If none is
+// available, it returns the first that serves it, and ok is false. It returns nil if none
+// serves it.
+func (s *Service) route(world schema.World, operator string) (conn *connection, ok bool) {
+	for _, candidate := range s.connections {
+		if candidate.World != world || !candidate.serves(operator) {
+			continue
+		}
+		if candidate.Worth() {
+			return candidate, true
+		}
+		if conn == nil {
+			conn = candidate
+		}
+	}
+	return conn, false
+}

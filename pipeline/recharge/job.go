@@ -1,0 +1,185 @@
+package recharge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"vayu/internal/failpoint"
+	"vayu/internal/tracing"
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+// job is the next call of a recharge. It has a slot of the connection.
+type job struct {
+	*connection
+
+	rec  Record
+	call call
+
+	resent  bool // of submit and reverse: the reference may have been sent before
+	refused bool // of enquire: a refund was refused just now
+
+	lease upstream.Lease
+	calls context.Context // context with the trace of the request; nil for none
+	done  chan<- result   // receives the result; may be nil
+}
+
+// startJob runs a job in a goroutine. Run waits for it at the end.
+func (s *Service) startJob(j job) { go s.runJob(j) }
+
+// runJob makes the call of a job and the immediate follow-up calls, and releases the slot.
+func (s *Service) runJob(j job) {
+	ctx := cmp.Or(j.calls, s.queue.Calls())
+	var out result
+	for going := true; going; {
+		out, going = s.step(ctx, &j)
+	}
+	j.Give(j.rec.Batch.Batch != "")
+	if j.done != nil {
+		j.done <- out
+	}
+}
+
+// step makes one call and records its result. It returns true if the job continues with
+// another call.
+func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
+	if j.call != callEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
+		// The call could outlast the lease. The next holder enquires first.
+		s.metrics.overdue.Inc()
+		return result{Record: j.rec}, false
+	}
+	res := s.callProvider(ctx, j)
+	if res.err == nil && res.Outcome == NotSubscriber && j.rec.redetects() {
+		res.reroute, res.err = s.redetect(ctx, &j.rec, j.connection)
+	}
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
+	err := upstream.Rescue(func() (err error) {
+		out, err = s.settle(limit, &j.rec, &res, j.lease)
+		return err
+	})
+	done()
+	s.metrics.records.Tell(ctx, err)
+	if err != nil { // the lease expires, then the recharge is polled again
+		s.releaseUnusedSlot(j, &res, false)
+		return result{Record: j.rec}, false
+	}
+	s.releaseUnusedSlot(j, &res, out.transition == redirect)
+	j.rec = out.Record
+	switch {
+	case out.transition == resend:
+		j.call, j.resent, j.lease.Until = callSubmit, true, out.due
+		return out, true
+	case out.transition == confirmRefund:
+		j.call, j.refused, j.lease.Until = callEnquire, true, out.due
+		return out, true
+	case out.transition == retryRefund:
+		j.call, j.resent, j.lease.Until = callReverse, true, out.due
+		return out, true
+	case out.transition == redirect && res.reroute.lease.Token != "":
+		j.connection, j.call, j.resent, j.lease = res.reroute.connection, callSubmit, false, res.reroute.lease
+		return out, true
+	case out.transition == redirect:
+		res.reroute.Due(out.due)
+	case !out.due.IsZero():
+		j.Due(out.due)
+	}
+	return out, false
+}
+
+// releaseUnusedSlot releases one of the two slots that a redirect may have: the old one if
+// the job continues with the new one.
+func (s *Service) releaseUnusedSlot(j *job, res *providerResult, redirected bool) {
+	if res.reroute == nil || res.reroute.lease.Token == "" || res.reroute.connection == j.connection {
+		return
+	}
+	unneeded := res.reroute.connection
+	if redirected {
+		unneeded = j.connection
+	}
+	unneeded.Give(j.rec.Batch.Batch != "")
+}
+
+// errOutcome is the error for an undefined outcome.
+var errOutcome = errors.New("unknown provider outcome")
+
+// callProvider makes the call of a job.
+func (s *Service) callProvider(ctx context.Context, j *job) providerResult {
+	res := providerResult{call: j.call, resent: j.resent, refused: j.refused, reference: j.rec.Reference, calledAt: s.Now(), by: actor}
+	limit, done := context.WithTimeout(ctx, j.Timeout)
+	defer done()
+	if j.call == callSubmit {
+		failpoint.Point(failpoint.RechargeSending)
+	}
+	began := time.Now()
+	limit, span := s.Trace.Start(limit, "operator call", tracing.Asks)
+	res.Answer, res.err = s.callRecovering(limit, j)
+	if res.err == nil && (res.Outcome < Pending || res.Outcome > Reversed) {
+		res.err = fmt.Errorf("%w: %d", errOutcome, res.Outcome)
+	}
+	s.metrics.observeCall(j.connection, j.call.String(), resultOf(&res), time.Since(began))
+	j.traceCall(span, &res)
+	if res.err != nil && !res.notCalled() {
+		s.Log.Warn("calling a provider failed", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
+			"transaction", j.rec.ID, "error", res.err)
+	}
+	failpoint.Point(answeredFailpoints[j.call])
+	return res
+}
+
+// actor is the source of results of calls, in the audit log.
+const actor = "operator"
+
+// answeredFailpoints are the failpoints after calls.
+var answeredFailpoints = [...]string{callSubmit: failpoint.RechargeAnswered, callEnquire: failpoint.RechargeEnquired, callReverse: failpoint.RefundAnswered}
+
+// callRecovering makes a call, and turns a panic into an error.
+func (s *Service) callRecovering(ctx context.Context, j *job) (a Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Log.Error("a provider's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p, "stack", string(debug.Stack()))
+			a, err = Answer{}, errPanic
+		}
+	}()
+	o := orderOf(&j.rec)
+	switch {
+	case j.call == callSubmit:
+		return j.Operator.Submit(ctx, o)
+	case j.call == callEnquire:
+		return j.Operator.Enquire(ctx, o)
+	case j.Reverser == nil: // the configuration changed since the refund was requested
+		return Answer{Outcome: Failed}, nil
+	default:
+		return j.Reverser.Reverse(ctx, o)
+	}
+}
+
+// orderOf returns the order that is sent to the provider.
+func orderOf(r *Record) Order {
+	return Order{
+		Reference: r.Reference, Type: r.Type, Number: r.Number, Operator: r.Operator, Circle: r.Circle, Amount: r.Amount,
+		CreatedAt: r.CreatedAt, ProviderRef: r.ProviderRef,
+	}
+}
+
+// nextCall returns the call that a due recharge needs. First means that it was not sent
+// before this lease. Any other recharge needs an enquiry: its order or its reversal may
+// have arrived although the answer was lost.
+func nextCall(r *Record, first bool) call {
+	if r.State == schema.RechargePending && first {
+		return callSubmit
+	}
+	return callEnquire
+}
+
+// traceCall adds the call to its span.
+func (j *job) traceCall(span tracing.Span, res *providerResult) {
+	if !span.Kept() {
+		return
+	}
+	span.Exchanged(tracing.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(res), Subject: j.rec.ID}, res.err)
+}

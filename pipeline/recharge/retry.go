@@ -1,0 +1,159 @@
+package recharge
+
+import (
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/pipeline/upstream"
+	"vayu/schema"
+)
+
+const postponeRow = `UPDATE recharge SET tries = tries + 1, due_at = $4, token = '', provider_ref = $5, sent_at = COALESCE($6, sent_at)
+	WHERE id = $1 AND token = $2 AND state = $3`
+
+// postpone schedules the next poll and sends the pending event once. Without the lease
+// nothing changes: its holder does that.
+func (st *transitionTx) postpone() error {
+	if st.result.notCalled() {
+		return st.requeue()
+	}
+	r := &st.out.Record
+	due := nextPollTime(r, st.result, st.resendAfter(), st.now)
+	st.copyReferences()
+	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, string(r.State), sqlstore.Micros(due), r.ProviderRef, sqlstore.Micros(st.sentAt()))
+	if err != nil || n == 0 {
+		return err
+	}
+	r.Tries++
+	st.setSentAt()
+	st.out.due = due
+	if err := st.recordStep(st.result.stepAnswer()); err != nil {
+		return err
+	}
+	return st.sendPendingEvent()
+}
+
+const requeueRow = "UPDATE recharge SET due_at = $4, token = '', sent = $5, sent_at = $6 WHERE id = $1 AND token = $2 AND state = $3"
+
+// requeue schedules a call that was not made, as if it had not begun. A first submit
+// counts as not sent.
+func (st *transitionTx) requeue() error {
+	r, due := &st.out.Record, st.now.Add(upstream.AwayPause)
+	sent, at := r.Sent, r.SentAt
+	switch submitted := r.State == schema.RechargePending && st.result.call == callSubmit; {
+	case submitted && st.result.resent:
+		at = st.sentAt()
+	case submitted:
+		sent, at = false, time.Time{}
+	}
+	n, err := st.tx.Exec(requeueRow, r.ID, st.lease.Token, string(r.State), sqlstore.Micros(due), sqlstore.Flag(sent), sqlstore.Micros(at))
+	if err != nil || n == 0 {
+		return err
+	}
+	r.Sent, r.SentAt, st.out.due = sent, at, due
+	if err := st.recordStep(st.result.stepAnswer()); err != nil {
+		return err
+	}
+	return st.sendPendingEvent()
+}
+
+// sendPendingEvent appends recharge.pending once.
+func (st *transitionTx) sendPendingEvent() error {
+	r := &st.out.Record
+	if r.State != schema.RechargePending || r.ToldPending {
+		return nil
+	}
+	n, err := st.tx.Exec("UPDATE recharge SET told_pending = 1 WHERE id = $1 AND told_pending = 0", r.ID)
+	if err != nil || n == 0 {
+		return err
+	}
+	r.ToldPending, st.out.pendingEventSent = true, true
+	return st.append(st.tx, r)
+}
+
+// renewLease renews the lease to resend an order. Without the lease nothing changes.
+func (st *transitionTx) renewLease() error {
+	r := &st.out.Record
+	st.out.transition = noop
+	conn := st.connectionOf(r.Owner.World, r.Provider)
+	if conn == nil {
+		return nil
+	}
+	until := st.now.Add(conn.Timeout + upstream.Margin)
+	sentAt := sqlstore.Whole(conn.Latest(upstream.Lease{Until: until}))
+	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
+		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
+	if err != nil || n == 0 {
+		return err
+	}
+	r.SentAt, st.out.due, st.out.transition = sentAt, until, resend
+	return st.recordStep(st.result.stepAnswer())
+}
+
+// renewRefundLease renews the lease for another call about a requested refund. Without the
+// lease nothing changes.
+func (st *transitionTx) renewRefundLease() error {
+	r, next := &st.out.Record, st.out.transition
+	st.out.transition = noop
+	conn := st.connectionOf(r.Owner.World, r.Provider)
+	if conn == nil {
+		return nil
+	}
+	until := st.now.Add(conn.Timeout + upstream.Margin)
+	n, err := st.tx.Exec("UPDATE recharge SET due_at = $4 WHERE id = $1 AND token = $2 AND state = 'success' AND refund_id = $3",
+		r.ID, st.lease.Token, r.RefundID, until.UnixMicro())
+	if err != nil || n == 0 {
+		return err
+	}
+	st.out.due, st.out.transition = until, next
+	return st.recordStep(st.result.stepAnswer())
+}
+
+const redirectRow = `UPDATE recharge SET first_provider = provider, operator = $3, circle = $4, detection = 'lookup', provider = $5, reference = $6, provider_ref = '',
+		sent = $7, sent_at = $8, due_at = $9, token = $10, tries = 0
+	WHERE id = $1 AND reference = $2 AND state = 'pending'`
+
+// redirect continues with the operator that has the number. That is another order, with
+// another reference.
+func (st *transitionTx) redirect() (bool, error) {
+	r, onto := &st.out.Record, st.result.reroute
+	was, due, sentAt := *r, st.now, time.Time{}
+	if onto.lease.Token != "" {
+		due, sentAt = onto.lease.Until, onto.Latest(onto.lease)
+	}
+	r.Operator, r.Circle, r.Detection = onto.subscriber.Operator, onto.subscriber.Circle, sourceLookup
+	r.Provider, r.Reference, r.ProviderRef = onto.Name, r.ID+secondOrder, ""
+	r.Sent, r.SentAt, r.Tries = !sentAt.IsZero(), sentAt, 0
+	n, err := st.tx.Exec(redirectRow, r.ID, was.Reference, r.Operator, r.Circle, r.Provider, r.Reference,
+		sqlstore.Flag(r.Sent), sqlstore.Micros(sentAt), sqlstore.Micros(due), onto.lease.Token)
+	if err != nil || n == 0 {
+		*r = was
+		return false, err
+	}
+	st.out.due, st.out.redirectedFrom = due, was.Provider
+	if err := st.recordStep(schema.AnswerRedirected); err != nil {
+		return false, err
+	}
+	return true, st.audit("recharge.redirected", map[string]any{"from": was.Operator})
+}
+
+// releaseLease releases the lease. If the provider requests another enquiry, it schedules
+// one, even if a callback has ended the lease before. A requested refund stays requested.
+func (st *transitionTx) releaseLease() error {
+	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
+		return st.postpone()
+	}
+	token, due := st.lease.Token, st.result.nextEnquiry(st.now)
+	if token == "" {
+		if due.IsZero() {
+			return st.recordCallback()
+		}
+		token = "-" // matches no lease
+	}
+	n, err := st.tx.Exec("UPDATE recharge SET due_at = $3, token = '' WHERE id = $1 AND state <> 'pending' AND (token = $2 OR due_at IS NULL)",
+		st.out.ID, token, sqlstore.Micros(due))
+	if n == 1 {
+		st.out.due = due
+	}
+	return err
+}

@@ -1,0 +1,310 @@
+package recharge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"vayu/internal/access"
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
+	"vayu/pipeline/batch"
+	"vayu/pipeline/upstream"
+	"vayu/pipeline/wallet"
+	"vayu/schema"
+)
+
+// result is the effect of a provider result on a recharge.
+type result struct {
+	Record
+
+	transition       transition
+	due              time.Time // next poll; zero for none, or if this result did not schedule it
+	pendingEventSent bool      // recharge.pending was appended
+	redirectedFrom   string    // provider before a redirect
+}
+
+// transitionTx applies one provider result in one transaction.
+type transitionTx struct {
+	*Service
+
+	tx     *sqlstore.Tx
+	now    time.Time
+	result *providerResult
+	lease  upstream.Lease
+	out    result
+}
+
+// settle applies a provider result to a recharge as it was last read. Each change is a
+// compare-and-set on that state. If one misses, settle locks the row, reads it and decides
+// again.
+func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease) (result, error) {
+	st := transitionTx{Service: s, result: res, lease: own}
+	err := s.DB.Update(sqlstore.InWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
+		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
+		return st.decide()
+	})
+	if err != nil {
+		return result{}, fmt.Errorf("settling %s: %w", r.ID, err)
+	}
+	failpoint.Point(failpoint.RechargeSettled)
+	s.observeResult(&st.out, res)
+	s.notifyWaiters(&st.out)
+	return st.out, nil
+}
+
+// decide applies the transition for the recharge as last read and, if that is stale, for
+// the current row.
+func (st *transitionTx) decide() error {
+	id := st.out.ID
+	for locked := false; ; locked = true {
+		st.out.transition = decide(&st.out.Record, st.result, st.resendAfter())
+		if st.out.Reference != st.result.reference { // another order replaced it
+			st.out.transition = decideReplaced(st.result)
+		}
+		hit, err := st.apply()
+		if err != nil || hit {
+			return err
+		}
+		if locked { // a repeated result
+			st.out.transition = noop
+			return st.releaseLease()
+		}
+		// An update locks the row until the transaction ends, on PostgreSQL too.
+		r, found, err := queryOne(st.tx, "UPDATE recharge SET tries = tries WHERE id = $1 RETURNING "+columns, id)
+		if err != nil || !found {
+			return errors.Join(err, errMissingRow(found))
+		}
+		st.out.Record = r
+	}
+}
+
+// errMissingRow returns an error if a row is missing that is never deleted.
+func errMissingRow(found bool) error {
+	if found {
+		return nil
+	}
+	return errors.New("the row is missing in the state store")
+}
+
+// decideReplaced decides about a result for a replaced order: only a late success matters.
+func decideReplaced(res *providerResult) transition {
+	if res.err == nil && res.Outcome == Succeeded {
+		return lateSuccess
+	}
+	return noop
+}
+
+func (st *transitionTx) resendAfter() time.Duration {
+	if conn := st.connectionOf(st.out.Owner.World, st.out.Provider); conn != nil {
+		return conn.ResendAfter
+	}
+	return 0
+}
+
+// apply applies the transition; it returns false if the recharge changed since it was
+// read.
+func (st *transitionTx) apply() (bool, error) {
+	switch st.out.transition {
+	case succeed:
+		return st.finish(schema.RechargeSuccess, "", "")
+	case fail:
+		code := failureOf(st.result)
+		return st.finish(schema.RechargeFailed, code, failureText(code))
+	case retryLater:
+		return true, st.postpone()
+	case resend:
+		return true, st.renewLease()
+	case confirmRefund, retryRefund:
+		return true, st.renewRefundLease()
+	case redirect:
+		return st.redirect()
+	case refund:
+		return st.refund()
+	case refuseRefund:
+		return st.refuse()
+	case lateSuccess, lateFailure:
+		return st.raiseAlarm()
+	default:
+		return true, st.releaseLease()
+	}
+}
+
+// A provider's outcome is valid without the lease. That an order was not sent is only
+// certain with the lease, because another instance may have sent it since.
+const (
+	finishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
+		sent_at = COALESCE($10, sent_at)
+	WHERE id = $1 AND reference = $2 AND state = 'pending'`
+	finishOwnRow = finishRow + " AND token = $11"
+	finishLate   = "UPDATE recharge SET finished_at = $2 WHERE id = $1"
+)
+
+// finish moves a recharge from pending to success or failed.
+func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text string) (bool, error) {
+	r, due := &st.out.Record, st.result.nextEnquiry(st.now)
+	was := *r
+	st.copyReferences()
+	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, sqlstore.Micros(due), st.now.UnixMicro(),
+		sqlstore.Micros(st.sentAt())}
+	if st.result.err != nil {
+		query, args = finishOwnRow, append(args, st.lease.Token)
+	}
+	n, err := st.tx.Exec(query, args...)
+	if err != nil || n == 0 {
+		*r = was
+		return false, err
+	}
+	at, err := st.recordFinalStep(&was, callSubmit, sqlstore.Whole(st.now), finishLate)
+	if err != nil {
+		return false, err
+	}
+	st.out.due = due
+	st.setSentAt()
+	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, at
+	if to == schema.RechargeSuccess {
+		err = wallet.Commit(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount)
+	} else {
+		err = wallet.Release(st.tx, st.now, r.Owner, r.ID, r.Amount)
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := st.append(st.tx, r); err != nil {
+		return false, err
+	}
+	if err := st.audit("recharge."+string(to), nil); err != nil {
+		return false, err
+	}
+	return true, finishItem(st.tx, st.now, r)
+}
+
+// finishItem counts a finished batch item. It comes last in its transaction.
+func finishItem(tx *sqlstore.Tx, now time.Time, r *Record) error {
+	if r.Batch.Batch == "" {
+		return nil
+	}
+	_, err := batch.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess)
+	return err
+}
+
+// sentAt returns the start of the submit call that has ended; zero for other calls. During
+// the call the row has the latest possible start.
+func (st *transitionTx) sentAt() time.Time {
+	if st.result.call != callSubmit {
+		return time.Time{}
+	}
+	return sqlstore.Whole(st.result.calledAt)
+}
+
+func (st *transitionTx) setSentAt() {
+	if at := st.sentAt(); !at.IsZero() {
+		st.out.SentAt = at
+	}
+}
+
+// copyReferences copies the provider's reference and circle from the result.
+func (st *transitionTx) copyReferences() {
+	if st.result.err != nil {
+		return
+	}
+	if ref := cleanText(st.result.ProviderRef); ref != "" {
+		st.out.ProviderRef = ref
+	}
+	if circle := cleanText(st.result.Circle); circle != "" {
+		st.out.Circle = circle
+	}
+}
+
+// longestProviderText bounds the stored texts of a provider, in bytes.
+const longestProviderText = 100
+
+// cleanText removes control characters and invalid UTF-8 from a provider's text, and
+// truncates it.
+func cleanText(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, text)
+	for len(text) > longestProviderText {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	return text
+}
+
+const (
+	refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
+		refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
+	WHERE id = $1 AND reference = $2 AND state = 'success' RETURNING refund_id, refund_reason`
+	refundLate = "UPDATE recharge SET refunded_at = $2 WHERE id = $1"
+)
+
+// refund moves a recharge from success to refunded.
+func (st *transitionTx) refund() (bool, error) {
+	r, at := &st.out.Record, st.stepTime()
+	reason := cleanText(st.result.Reason)
+	if reason == "" {
+		reason = reversedReason
+	}
+	err := st.tx.QueryRow(refundRow, r.ID, r.Reference, at.UnixMicro(), newRefundID(st.now), reason).Scan(&r.RefundID, &r.RefundReason)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	if r.RefundedAt, err = st.recordFinalStep(r, callReverse, at, refundLate); err != nil {
+		return false, err
+	}
+	r.State = schema.RechargeRefunded
+	if err := wallet.Refund(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount); err != nil {
+		return false, err
+	}
+	if err := st.append(st.tx, r); err != nil {
+		return false, err
+	}
+	return true, st.audit("recharge.refunded", map[string]any{"refund_id": r.RefundID})
+}
+
+// refuse withdraws a requested refund. The recharge is polled again immediately, because
+// the refund overwrote the schedule. Without the lease nothing changes: its holder may
+// have the refund.
+func (st *transitionTx) refuse() (bool, error) {
+	r := &st.out.Record
+	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = $3, token = '', tries = 0
+		WHERE id = $1 AND state = 'success' AND refund_id = $2 AND token = $4`, r.ID, r.RefundID, st.now.UnixMicro(), st.lease.Token)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	st.out.due, r.Tries = st.now, 0
+	if err := st.recordStep(st.result.stepAnswer()); err != nil {
+		return false, err
+	}
+	err = st.audit("recharge.refund_refused", map[string]any{"refund_id": r.RefundID})
+	r.RefundID, r.RefundReason = "", ""
+	return true, err
+}
+
+// audit appends the effect of a result to the account's audit log.
+func (st *transitionTx) audit(action string, more map[string]any) error {
+	r := &st.out.Record
+	detail := map[string]any{"amount": r.Amount, "operator": r.Operator, "provider": r.Provider}
+	if r.ProviderRef != "" {
+		detail["provider_ref"] = r.ProviderRef
+	}
+	if r.ErrorCode != "" {
+		detail["code"] = r.ErrorCode
+	}
+	maps.Copy(detail, more)
+	return access.Audit(st.tx, st.now, access.Entry{
+		Account: r.Owner.Account, World: r.Owner.World, Actor: st.result.by, Action: action, Subject: r.ID, Detail: detail,
+	})
+}

@@ -1,0 +1,135 @@
+package upstream
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// DetailRequested reads the query of a GET of one object. It is true for view=detail; any
+// other parameter or value is an error.
+func Detailed(c *httpapi.Call) (bool, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "view")
+	if err != nil {
+		return false, err
+	}
+	view, found := params["view"]
+	if found && view != "detail" {
+		return false, schema.Refuse(schema.InvalidRequest, "view", "The only view there is, is detail.")
+	}
+	return found, nil
+}
+
+// Summary is the part of a timeline that the row of a recharge or verification holds.
+type Outline struct {
+	Created time.Time
+	// Sent is the time of the last call of kind Act; zero if there was none. During that
+	// call it is the latest time at which it can start.
+	Sent time.Time
+	Act  schema.StepAct
+	// Answer is the answer to Act if it was final; "" if it was not.
+	Said     schema.StepAnswer
+	Finished time.Time         // zero while pending
+	End      schema.StepAnswer // final outcome: success, failed
+	Refunded time.Time         // zero unless refunded
+}
+
+// Timeline returns all steps in their order: the stored ones, and those that follow from
+// the row. A final answer to the first call has no stored step.
+func Story(o *Outline, steps []Step) []schema.Step {
+	before, after := split(steps, o.Finished)
+	out := []schema.Step{singleStep(o.Created, schema.ActCreated, schema.AnswerRecorded)}
+	switch {
+	case o.Sent.IsZero():
+		out = appendSteps(out, before)
+	case !o.Finished.IsZero() && o.Said != "" && !slices.ContainsFunc(before, o.finishes):
+		out = append(appendSteps(out, before), singleStep(o.sentAt(o.Finished), o.Act, o.Said))
+	case !slices.ContainsFunc(steps, func(s Step) bool { return s.Act == o.Act }):
+		latest := o.Finished
+		if len(before) > 0 {
+			latest = before[0].First
+		}
+		out = appendSteps(append(out, singleStep(o.sentAt(latest), o.Act, schema.AnswerAwaited)), before)
+	default:
+		out = appendSteps(out, before)
+	}
+	if o.Finished.IsZero() {
+		return out
+	}
+	out = append(out, singleStep(o.Finished, schema.ActSettled, o.End))
+	if o.Refunded.IsZero() {
+		return appendSteps(out, after)
+	}
+	before, after = split(after, o.Refunded)
+	return appendSteps(append(appendSteps(out, before), singleStep(o.Refunded, schema.ActSettled, schema.AnswerRefunded)), after)
+}
+
+// split splits steps at a time. The steps at that time come before the split; a zero time
+// is after all steps.
+func split(steps []Step, at time.Time) (before, after []Step) {
+	i := len(steps)
+	if !at.IsZero() {
+		i = slices.IndexFunc(steps, func(s Step) bool { return s.First.After(at) })
+	}
+	if i < 0 {
+		i = len(steps)
+	}
+	return steps[:i], steps[i:]
+}
+
+// finishes reports whether a step is the one that finished the subject.
+func (o *Outline) finishes(s Step) bool {
+	switch s.Answer {
+	case schema.AnswerPending, schema.AnswerUnknown, schema.AnswerNotAsked, schema.AnswerRedirected, schema.AnswerNotMade:
+		return false
+	default:
+		return s.Last.Equal(o.Finished)
+	}
+}
+
+// sentAt returns the time of the last call. If Sent is later than latest or latest is
+// zero, Sent is the latest possible start; then the time is that of the claim.
+func (o *Outline) sentAt(latest time.Time) time.Time {
+	at := o.Sent
+	if latest.IsZero() || at.After(latest) {
+		at = at.Add(-Margin)
+	}
+	if at.Before(o.Created) {
+		return o.Created
+	}
+	return at
+}
+
+func singleStep(at time.Time, act schema.StepAct, answer schema.StepAnswer) schema.Step {
+	return schema.Step{At: formatTime(at), Until: formatTime(at), Times: 1, Act: act, Answer: answer}
+}
+
+func appendSteps(out []schema.Step, steps []Step) []schema.Step {
+	for _, s := range steps {
+		out = append(out, schema.Step{At: formatTime(s.First), Until: formatTime(s.Last), Times: s.Times, Act: s.Act, Answer: s.Answer})
+	}
+	return out
+}
+
+// NextPoll returns when a pending row is due, in the format of replies. It is "" during a
+// call, and when no further call is planned.
+func (t Table[R]) NextLook(q sqlstore.Querier, id string) (string, error) {
+	var due int64
+	err := q.QueryRow("SELECT due_at FROM "+t.Name+" WHERE id = $1 AND token = '' AND due_at IS NOT NULL AND state = 'pending'", id).Scan(&due)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("reading the due time of %s: %w", id, err)
+	}
+	return formatTime(time.UnixMicro(due)), nil
+}
+
+// formatTime formats the time of a step.
+func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
