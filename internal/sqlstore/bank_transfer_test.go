@@ -25,7 +25,7 @@ func TestMigrationKeepsTransfersThatWereCreditedTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)
-			if err := sqlstore.Opened(t.Context(), c, beforeBankTransfer, fillPayments); err != nil {
+			if err := sqlstore.WithStore(t.Context(), c, beforeBankTransfer, fillPayments); err != nil {
 				t.Fatal(err)
 			}
 			db := sqlstoretest.Open(t, c)

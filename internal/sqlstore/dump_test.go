@@ -146,7 +146,7 @@ func TestADumpOfAnOlderVersionIsRestored(t *testing.T) {
 			old := sqlstore.Config{Data: t.TempDir()}
 			var dir string
 			var m sqlstore.Manifest
-			err := sqlstore.Opened(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
+			err := sqlstore.WithStore(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
 				populate(t, db)
 				dir, m = dump(t, db)
 				return nil

@@ -106,7 +106,7 @@ func load(t *testing.T, db *sqlstore.DB) (done *atomic.Int64, stop func()) {
 	return done, func() { cancel(); all.Wait() }
 }
 
-// await waits until more changes are done.
+// waitForServer waits until more changes are done.
 func await(t *testing.T, done *atomic.Int64, more int64) {
 	t.Helper()
 	limit := time.After(time.Minute)

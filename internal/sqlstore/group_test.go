@@ -33,7 +33,7 @@ func inOneGroup(tb testing.TB, db *sqlstore.DB, changes ...func(*sqlstore.Tx) er
 	<-began
 	for i, do := range changes {
 		wait.Go(func() { errs[i] = db.Update(context.Background(), do) })
-		for db.Waiting() <= i {
+		for db.QueuedChanges() <= i {
 			runtime.Gosched()
 		}
 	}
@@ -237,7 +237,7 @@ func TestTheLogIsBounded(t *testing.T) {
 	if err := old.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	update(t, db, func(*sqlstore.Tx) error { db.BoundWAL(most); return nil })
+	update(t, db, func(*sqlstore.Tx) error { db.LimitWAL(most); return nil })
 	update(t, db, func(*sqlstore.Tx) error { return nil }) // after the look
 	if size() > most {
 		t.Errorf("after the long reader the log has %d bytes, want %d at most", size(), most)

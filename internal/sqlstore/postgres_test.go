@@ -88,7 +88,7 @@ func TestAChangeWhoseConnectionBreaksFails(t *testing.T) {
 }
 
 // TestACommitWithoutAnAnswerIsLookedUp: the server has committed, the answer is
-// lost, and the caller is told that it is done.
+// faultConnection, and the caller is told that it is done.
 func TestACommitWithoutAnAnswerIsLookedUp(t *testing.T) {
 	t.Parallel()
 	dsn, cut := proxy(t, sqlstoretest.PostgresDSN(t))

@@ -57,7 +57,7 @@ func TestAnOutcomeThatNobodyKnowsIsSaid(t *testing.T) {
 	relay := newRelay(t, address.Host)
 	address.Host = relay.listener.Addr().String()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(address.String())})
-	db.SetAsking(50 * time.Millisecond)
+	db.SetOutcomeTimeout(50 * time.Millisecond)
 	err = db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		defer relay.leave()
 		return set(tx, "a", "1")
@@ -72,7 +72,7 @@ func TestACommitThatTheServerRefusesIsUndone(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
-	db.SetAsking(50 * time.Millisecond)
+	db.SetOutcomeTimeout(50 * time.Millisecond)
 	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
 	sqlstoretest.Administer(t, string(dsn), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
 		$$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$`)
@@ -135,7 +135,7 @@ func TestProofsAreFewAndGoAway(t *testing.T) {
 	wantProofs(4)
 	db.Sweep(t.Context(), -time.Hour) // all are older than that
 	wantProofs(0)
-	db.SetAnswer(time.Nanosecond)
+	db.SetAnswerTimeout(time.Nanosecond)
 	db.Sweep(t.Context(), time.Hour)
 	if n := counter(t, reg, "vayu_state_sweep_failures_total"); n != 1 {
 		t.Errorf("%v failures are counted, want 1", n)

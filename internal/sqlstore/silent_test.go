@@ -46,7 +46,7 @@ func TestAServerThatNeverAnswersIsNotWaitedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			hush()
-			db.SetAnswer(50 * time.Millisecond)
+			db.SetAnswerTimeout(50 * time.Millisecond)
 			for range 3 { // the first has the old connection
 				wantOwnEnd(t, db, ask)
 			}
@@ -59,7 +59,7 @@ func TestAConnectionThatNeverBecomesFreeIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 1}})
 	update(t, db, func(*sqlstore.Tx) error {
-		db.SetAnswer(50 * time.Millisecond)
+		db.SetAnswerTimeout(50 * time.Millisecond)
 		for name, ask := range asks {
 			t.Run(name, func(t *testing.T) { wantOwnEnd(t, db, ask) }) //nolint:paralleltest // while the only connection is taken
 		}
@@ -71,7 +71,7 @@ func TestAConnectionThatNeverBecomesFreeIsNotWaitedFor(t *testing.T) {
 func TestAnAnswerOfSQLiteHasTheSameEnd(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	db.SetAnswer(50 * time.Millisecond)
+	db.SetAnswerTimeout(50 * time.Millisecond)
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	wantOwnEnd(t, db, func(ctx context.Context, db *sqlstore.DB) error {
 		var n int

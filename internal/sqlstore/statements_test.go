@@ -58,14 +58,14 @@ func TestKeptStatementsAreBounded(t *testing.T) {
 	kept := newStatements(conn)
 	defer kept.close()
 	query := "SELECT 1"
-	for range statementsMost + 10 {
+	for range maxStatements + 10 {
 		var one int
 		if err := kept.QueryRowContext(t.Context(), query).Scan(&one); err != nil || one != 1 {
 			t.Fatal(one, err)
 		}
 		query += " "
 	}
-	if len(kept.kept) != statementsMost {
-		t.Errorf("%d statements are kept, want %d", len(kept.kept), statementsMost)
+	if len(kept.kept) != maxStatements {
+		t.Errorf("%d statements are kept, want %d", len(kept.kept), maxStatements)
 	}
 }

@@ -61,7 +61,7 @@ func (q *queued) update(w schema.World, do func()) {
 func (q *queued) add(w schema.World, do func()) {
 	q.n++
 	q.update(w, do)
-	for q.db.Waiting() < q.n {
+	for q.db.QueuedChanges() < q.n {
 		runtime.Gosched()
 	}
 }
@@ -101,7 +101,7 @@ func TestTheSandboxYieldsToALiveChangeThatComes(t *testing.T) {
 	q.add(schema.Sandbox, func() {
 		got.note("s2")
 		q.update(schema.Live, func() { got.note("l1") })
-		for db.Waiting() < 3 { // s3, s4 and it
+		for db.QueuedChanges() < 3 { // s3, s4 and it
 			runtime.Gosched()
 		}
 	})

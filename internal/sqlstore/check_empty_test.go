@@ -14,7 +14,7 @@ func TestAPlaceForADumpIsVacant(t *testing.T) {
 	t.Parallel()
 	old := sqlstore.Config{Data: t.TempDir()}
 	var dir string
-	if err := sqlstore.Opened(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
+	if err := sqlstore.WithStore(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
 		dir, _ = dump(t, db)
 		return nil
 	}); err != nil {
