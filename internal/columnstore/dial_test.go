@@ -88,7 +88,7 @@ func TestAGreetingEndsWithWhoWaits(t *testing.T) {
 		defer cancel()
 		client, server := net.Pipe()
 		defer server.Close()
-		g := columnstore.NewGreeting(ctx, client)
+		g := columnstore.NewHandshakeConn(ctx, client)
 		defer g.Close()
 		read := func(deadline time.Duration) time.Duration {
 			began := time.Now()

@@ -10,9 +10,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Impatient makes db take an engine for hung after two pings without an answer within patience.
-func Impatient(db *DB, patience time.Duration) {
-	db.health = health{every: patience, patience: patience, lost: 2}
+// SetHangTimeout makes db take an engine for hung after two pings without an answer within patience.
+func SetHangTimeout(db *DB, patience time.Duration) {
+	db.health = health{every: patience, timeout: patience, maxMissed: 2}
 }
 
 // Once starts or follows one engine until it ends or ctx does.
@@ -39,8 +39,10 @@ func ParseManifest(text []byte) (Manifest, error) { return parseManifest(text) }
 // SetStorage changes what the settings of db say of the rows.
 func SetStorage(db *DB, s Storage) { db.cfg.Storage = s }
 
-// PassingCodes are the errors of ClickHouse that count as passing, by number.
-func PassingCodes() map[int32]string { return passingCodes }
+// TransientCodes are the errors of ClickHouse that count as passing, by number.
+func TransientCodes() map[int32]string { return transientCodes }
 
-// NewGreeting is a connection that is made while ctx lasts.
-func NewGreeting(ctx context.Context, conn net.Conn) net.Conn { return newGreeting(ctx, conn) }
+// NewHandshakeConn is a connection that is made while ctx lasts.
+func NewHandshakeConn(ctx context.Context, conn net.Conn) net.Conn {
+	return newHandshakeConn(ctx, conn)
+}

@@ -40,7 +40,7 @@ func TestStorageStatements(t *testing.T) {
 			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
 			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
 			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
-			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)", // gone before it could move
+			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)", // ended before it could move
 			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
 			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
 		}},

@@ -98,7 +98,7 @@ func TestAHungEngineIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columnstore.Impatient(db, time.Second)
+	columnstore.SetHangTimeout(db, time.Second)
 	run(t, db)
 	before, _ := db.Holder()
 	if err := syscall.Kill(before.PID, syscall.SIGSTOP); err != nil {
