@@ -1,10 +1,9 @@
-// Package balance is a small proxy in front of instances that answer the same. It does
-// what docs/operations/compose/haproxy.cfg has haproxy do: it asks each instance every
-// second at /readyz, believes the first no and the second yes, sends a request to the
-// one with the fewest under way, and tries another instance only when a connection was
-// never made, because what has been sent may have been done. A kept connection that
-// turns out to be closed before it was used is replaced, for methods that may be
-// repeated, as haproxy does too.
+// Package balance is a small load balancer in front of equal instances. It behaves as haproxy with
+// docs/operations/compose/haproxy.cfg. It polls /readyz of each instance every second. One failure
+// marks an instance as down, two successes mark it as up. A request goes to the instance with the
+// fewest in flight. It is sent to another instance only if no connection was made, because a sent
+// request may have had effects. If a kept-alive connection turns out to be closed, methods that may
+// be repeated are retried, as haproxy does.
 package balance
 
 import (
@@ -28,34 +27,33 @@ import (
 // Times of the proxy; those of haproxy.cfg.
 const (
 	askEvery    = time.Second
-	askSoon     = 500 * time.Millisecond // while an instance is on its way up
+	askSoon     = 500 * time.Millisecond // while an instance starts
 	dialMost    = 2 * time.Second
 	answerMost  = 75 * time.Second
 	keepMost    = 60 * time.Second
 	yesInARow   = 2
 	keptPerHost = 256
-	// bodyMost is larger than any body of the API.
+	// maxBody is larger than any body of the API.
 	bodyMost = 9 << 20
 )
 
-// Proxy sends requests to instances that are ready.
+// Proxy forwards requests to ready instances.
 type Proxy struct {
 	instances []*instance
 	client    *http.Transport
 	forward   httputil.ReverseProxy
-	// Elsewhere counts requests that went to another instance, because a connection was
-	// not made.
+	// Failovers counts requests that went to another instance, because no connection was made.
 	Elsewhere atomic.Int64
 }
 
-// instance is one of those behind.
+// instance is one instance behind the proxy.
 type instance struct {
 	name, address string
 	under         atomic.Int64
 	up            atomic.Bool
 }
 
-// New is for instances by their name and host:port; none is up before Run has asked.
+// New makes a proxy for instances with names and host:port. All are down until Run has polled them.
 func New(names, addresses []string) *Proxy {
 	p := &Proxy{}
 	for i, name := range names {
@@ -71,7 +69,7 @@ func New(names, addresses []string) *Proxy {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "instance", r.In.Host
 		},
 		Transport:    p,
-		ErrorLog:     log.New(io.Discard, "", 0), // a request that failed is counted by whoever asked
+		ErrorLog:     log.New(io.Discard, "", 0), // the client counts a failed request
 		ErrorHandler: refuse,
 	}
 	return p
@@ -85,7 +83,7 @@ func refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// dialError says that a connection was never made.
+// dialError means that no connection was made.
 type dialError struct{ error }
 
 func (e dialError) Unwrap() error { return e.error }
@@ -100,10 +98,10 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 
 var errNobody = errors.New("no instance is ready")
 
-// ServeHTTP sends a request on.
+// ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.forward.ServeHTTP(w, r) }
 
-// RoundTrip implements [http.RoundTripper] with whichever instance has the least to do.
+// RoundTrip implements [http.RoundTripper] with the least loaded instance.
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := whole(r)
 	if err != nil {
@@ -138,7 +136,7 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// whole reads a body, so that it can be sent again when nobody had it.
+// readAll reads a body, so that it can be sent again after a failed connection.
 func whole(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -151,7 +149,7 @@ func whole(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// choose is the ready instance with the least under way that was not tried yet.
+// choose returns the ready instance with the fewest requests in flight that was not tried yet.
 func (p *Proxy) choose(tried map[*instance]bool) (least *instance) {
 	for _, i := range p.instances {
 		if i.up.Load() && !tried[i] && (least == nil || i.under.Load() < least.under.Load()) {
@@ -161,7 +159,7 @@ func (p *Proxy) choose(tried map[*instance]bool) (least *instance) {
 	return least
 }
 
-// counted is a reply's body, until the end of which a request is under way.
+// countedBody is a reply's body; the request is in flight until it is closed.
 type counted struct {
 	io.ReadCloser
 
@@ -175,7 +173,7 @@ func (c *counted) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// Up is how many instances are ready, as far as the proxy knows.
+// Ready returns the number of instances that the proxy considers ready.
 func (p *Proxy) Up() (n int) {
 	for _, i := range p.instances {
 		if i.up.Load() {
@@ -185,7 +183,7 @@ func (p *Proxy) Up() (n int) {
 	return n
 }
 
-// Run asks every instance whether it is ready, until ctx ends.
+// Run polls the readiness of every instance until ctx ends.
 func (p *Proxy) Run(ctx context.Context) {
 	defer p.client.CloseIdleConnections()
 	var all sync.WaitGroup

@@ -8,11 +8,10 @@ import (
 	"vayu/internal/testing/chaos/load"
 )
 
-// countedAfter is longer than an instance takes to write what it has counted.
+// countedAfter is longer than an instance takes to flush its counters.
 const countedAfter = 3 * time.Second
 
-// counts compares what was answered with what was counted, and with the quota of the
-// client who has one.
+// counts compares answered calls with counted calls, and with the quota of the limited client.
 func (r *Run) counts(ctx context.Context) ([]verdict, error) {
 	if err := wait(ctx, countedAfter); err != nil {
 		return nil, err
@@ -34,8 +33,8 @@ func (r *Run) counts(ctx context.Context) ([]verdict, error) {
 	}, nil
 }
 
-// countedOf compares calls with answers. An instance that is killed takes with it what
-// it counted in its last second. What clients got no answer to may have been counted.
+// countedOf compares calls with answers. A killed instance loses the counts of its last second.
+// Unanswered calls may have been counted.
 func countedOf(calls int64, air, limited load.Asked, kills int) verdict {
 	answered := air.Answered + limited.Answered
 	unanswered := air.Requests + limited.Requests - answered
@@ -48,8 +47,8 @@ func countedOf(calls int64, air, limited load.Asked, kills int) verdict {
 	}
 }
 
-// aloneBefore is for how long before a moment instances could not tell each other what
-// they have counted; 0 when they could.
+// aloneBefore is how long before a moment instances could not exchange their counts; 0 if they
+// could.
 func (r *Run) aloneBefore(moment time.Time) time.Duration {
 	for _, d := range r.rows {
 		if d.alone && moment.After(d.from) && moment.Before(d.mended.Add(d.recovered)) {
@@ -59,10 +58,9 @@ func (r *Run) aloneBefore(moment time.Time) time.Duration {
 	return 0
 }
 
-// enforced is whether a client who asks beyond his quota got what it allows. Two
-// instances tell each other twice a second, so that a second of his traffic may be more,
-// another one for each instance that was killed with what it had counted, and all of the
-// time in which they could not.
+// enforced checks that the limited client got what its quota allows. Two instances exchange counts
+// twice a second, so one second of traffic may exceed it. Each killed instance adds another second,
+// and so does the time without exchange.
 func enforced(limited load.Asked, kills int, alone time.Duration) verdict {
 	quota, good := load.Quota(), limited.Requests-limited.Failed
 	may := limitedRate * (1 + kills + int((alone+time.Second-1)/time.Second))

@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	// knownMost is how long figures may be unknown to clients, once they are stored,
-	// while nothing is broken.
+	// maxKnown limits the time from storing results to all clients seeing them, without a fault.
 	knownMost = 2 * time.Second
-	// storedMost is the same for readings: a roll-up comes between, which takes half a
-	// second, and longer where processors have other work.
+	// maxStored is the same for readings. A roll-up comes between, which takes half a second, and
+	// longer on a busy machine.
 	storedMost = 10 * time.Second
 )
 
-// freshness is whether air went on: all that was given is stored, everybody got newer
-// air after each fault, and soon after it was stored.
+// freshness checks that air data kept flowing. All provided readings are stored. All clients got
+// newer air after each fault, and soon after it was stored.
 func (r *Run) freshness(ctx context.Context) ([]verdict, error) {
 	missing, given, err := r.feed.Missing(ctx, 2*airMost)
 	if err != nil {
@@ -32,7 +31,7 @@ func (r *Run) freshness(ctx context.Context) ([]verdict, error) {
 	}, nil
 }
 
-// aired is whether everybody got air from after the end of each fault, in time.
+// aired checks that all clients got air newer than each fault, in time.
 func aired(rows []row) verdict {
 	what, must := "air goes on after every fault", fmt.Sprintf("at most %.0f s", airMost.Seconds())
 	var longest row
@@ -47,7 +46,7 @@ func aired(rows []row) verdict {
 	return verdict{what, fmt.Sprintf("%.1f s (%s)", longest.aired.Seconds(), longest.Name), must, longest.aired <= airMost}
 }
 
-// quiet is whether nothing was broken at a moment.
+// quiet reports whether no fault was active at a moment.
 func (r *Run) quiet(at time.Time) bool {
 	for _, d := range r.rows {
 		if d.Do != nil && at.After(d.from) && at.Before(d.mended.Add(d.recovered)) {
@@ -57,9 +56,8 @@ func (r *Run) quiet(at time.Time) bool {
 	return true
 }
 
-// delays is how long after ClickHouse began to store them readings were known to
-// everybody, and how long after their roll-up; both sorted, of those that were stored and
-// known at some moments.
+// delays returns the times from storing readings, and from their roll-up, until all clients saw
+// them. Both are sorted, and limited to the moments that when selects.
 func (r *Run) delays(when func(time.Time) bool) (readings, figures []time.Duration) {
 	for _, l := range r.air.Learnt() {
 		s, ok := r.feed.Stored(l.At)
@@ -76,7 +74,7 @@ func (r *Run) delays(when func(time.Time) bool) (readings, figures []time.Durati
 	return readings, figures
 }
 
-// known is whether something was known soon enough.
+// known checks that clients saw results soon enough.
 func known(what string, delays []time.Duration, limit time.Duration) verdict {
 	is, must := "nobody knows", fmt.Sprintf("95 %% within %.0f s", limit.Seconds())
 	if len(delays) == 0 {
@@ -87,7 +85,7 @@ func known(what string, delays []time.Duration, limit time.Duration) verdict {
 	return verdict{what, is, must, most <= limit}
 }
 
-// percentile is the least of sorted durations that so many of a hundred do not exceed.
+// percentile is the least of sorted durations that is at least the given percentage of them.
 func percentile(sorted []time.Duration, of int) time.Duration {
 	return sorted[(len(sorted)*of+99)/100-1]
 }

@@ -13,15 +13,15 @@ import (
 	"vayu/internal/testing/chaos/load"
 )
 
-// What must hold.
+// Limits of the invariants.
 const (
 	availabilityLeast = 99.9 // percent, over the run
 	shareLeast        = 40.0 // percent of the deliveries, of each dispatcher
 	takeOverMost      = 15 * time.Second
 )
 
-// arrived waits until every event has come, or nothing new comes any more, and returns
-// those that are lost.
+// arrived waits until every event has arrived, or no new event arrives any more, and returns the
+// lost ones.
 func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int, err error) {
 	for until := time.Now().Add(arriveMost); ; {
 		all, err := r.store.Events(ctx)
@@ -36,7 +36,7 @@ func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int,
 		}
 		for _, id := range r.events.Between(r.began, time.Now()) {
 			if _, stored := all[id]; !stored {
-				lost[id] = true // the store has said that it is there
+				lost[id] = true // the store has committed it
 			}
 		}
 		if len(lost) == 0 || time.Now().After(until) {
@@ -48,7 +48,7 @@ func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int,
 	}
 }
 
-// after is how long after a moment the last event came that was committed before.
+// after is how long after a moment the last event arrived that was committed before.
 func (r *Run) after(moment time.Time) (longest time.Duration) {
 	for _, id := range r.events.Between(r.began, moment) {
 		if at, ok := r.Inbox.Arrived(id); ok {
@@ -58,7 +58,7 @@ func (r *Run) after(moment time.Time) (longest time.Duration) {
 	return longest
 }
 
-// verdict is one thing that must hold.
+// check is the result of one invariant.
 type verdict struct {
 	what, is, must string
 	held           bool
@@ -68,13 +68,13 @@ func inTime(what string, is, most time.Duration) verdict {
 	return verdict{what, fmt.Sprintf("%.1f s", is.Seconds()), fmt.Sprintf("at most %.0f s", most.Seconds()), is <= most}
 }
 
-// rolled is whether nobody noticed that everything was restarted in good order.
+// rolled checks that clients did not notice a rolling restart.
 func rolled(name string, asked load.Asked) verdict {
 	return verdict{"requests failed during " + name, fmt.Sprintf("%d of %d", asked.Failed, asked.Requests), "0", asked.Failed == 0 && asked.Requests > 0}
 }
 
-// judge waits until everything has arrived, prints the table and the verdicts, and
-// returns whether all have held.
+// judge waits until all events have arrived, prints the table and the checks, and returns whether
+// all hold.
 func (r *Run) judge(ctx context.Context) (held bool, err error) {
 	lost, committed, err := r.arrived(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *Run) judge(ctx context.Context) (held bool, err error) {
 	return held, table.Flush()
 }
 
-// table shows what was so far. Without lost nobody knows what is lost.
+// table prints the results so far. A nil lost means that lost events are unknown.
 func (r *Run) table(lost map[string]bool) error {
 	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(table, "\nFAULT\tSECONDS\tREQUESTS\tFAILED\tAVAILABILITY\tP50 ms\tP99 ms\tGAP s\tCOMMITTED\tRECEIVED\tAGAIN\tLOST\tWELL AFTER s\tAIR AFTER s\t")
@@ -126,7 +126,7 @@ func (r *Run) table(lost map[string]bool) error {
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// verdicts are of the whole run.
+// checks returns the checks of the whole run.
 func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, error) {
 	asked := r.air.Between(r.began, time.Now())
 	all := []verdict{
@@ -149,7 +149,7 @@ func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, err
 		}
 	}
 	for _, i := range r.Cluster.Instances {
-		if i.Has("dispatch") { // one that is not known to have sent anything has no share
+		if i.Has("dispatch") { // an instance without known deliveries has no share
 			share := r.shares[i.Name]
 			all = append(all, verdict{"share of " + i.Name, fmt.Sprintf("%.1f %%", share), fmt.Sprintf("at least %.0f %%", shareLeast), share >= shareLeast})
 		}
@@ -165,11 +165,11 @@ func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, err
 	return all, nil
 }
 
-// settleMost is how long recharges may take to be final: they are enquired about after
-// 5, 10, 20 and 40 s.
+// maxSettle limits the time until recharges are final: status enquiries follow after 5, 10, 20 and
+// 40 s.
 const settleMost = 90 * time.Second
 
-// money asks whether recharges are what they must be, and whether the books are balanced.
+// money checks the states of the recharges, and that the ledger is balanced.
 func (r *Run) money(ctx context.Context) ([]verdict, error) {
 	var open map[string]string
 	var orders int

@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// partedFor is as long as PostgreSQL is cut for, and longer than any lease or session.
+	// partedFor is as long as PostgreSQL is cut off, and longer than any lease or session.
 	partedFor = 30 * time.Second
-	// healMost is how long after the end of a partition all that happened before must have
-	// arrived. TCP sends again after twice the time of its last try, so that a connection
-	// that is kept through 30 silent seconds goes on up to 26 seconds later; and the
-	// brokers' session and a new connection need some more.
+	// maxHeal limits the time from the end of a partition until all earlier events have arrived.
+	// TCP doubles its retransmission timeout, so that a connection kept through 30 silent seconds
+	// continues up to 26 seconds later. The brokers' session and a new connection need some more.
 	healMost = 45 * time.Second
 )
 
-// Partitions are those of a cluster whose instances have wires: instances and what they
-// no longer reach, in each direction and in both.
+// Partitions returns the partitions of a cluster with namespaces: instances and what they cannot
+// reach, in each direction and in both.
 func Partitions() []Fault {
 	var all []Fault
 	for _, way := range []chaos.Way{chaos.Both, chaos.There, chaos.Back} {

@@ -8,9 +8,8 @@ import (
 	"vayu/internal/sleep"
 )
 
-// pace calls do at a rate until ctx ends, whether or not earlier calls are done, and
-// waits for those under way. No more than most are under way: what is more is not
-// called, and told to missed.
+// pace calls do at a rate until ctx ends, whether or not earlier calls have returned, and waits for
+// the calls in flight. If limit calls are in flight, it calls missed instead.
 func pace(ctx context.Context, perSecond float64, most int, do func(n int), missed func(n int)) {
 	room := make(chan struct{}, most)
 	var all sync.WaitGroup
