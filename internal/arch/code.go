@@ -23,7 +23,7 @@ var promise = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
 func (f *file) checkPackage() {
 	if name := f.tree.Name.Name; slices.Contains(emptyNames, strings.TrimSuffix(name, "_test")) {
-		f.faultf(f.tree.Name.Pos(), "package %s says nothing about what is inside", name)
+		f.faultf(f.tree.Name.Pos(), "package name %s does not describe its content", name)
 	}
 	if parent := path.Dir(f.path); top(parent) == "internal" {
 		if _, ok := internalMay[strings.TrimPrefix(parent, "internal/")]; !ok {

@@ -191,7 +191,7 @@ func (c *Cluster) environment() []string {
 		"VAYU_CLICKHOUSE=" + c.engineURL,
 		"VAYU_ENCRYPTION_KEY=" + c.Key,
 		"VAYU_PUBLIC_URL=" + c.URL,
-		"VAYU_PROXIES=127.0.0.0/8," + wiresNetwork,
+		"VAYU_PROXIES=127.0.0.0/8," + namespaceNetwork,
 		"VAYU_RATE_LIMITS=off",
 		"VAYU_DRAIN_DELAY=3s", // three polls of the balancer
 		"VAYU_SOURCES=cpcb,file",

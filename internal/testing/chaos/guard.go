@@ -53,7 +53,7 @@ func (g *guard) end() error {
 }
 
 // guardTimeout bounds the stop of each store, and of the rest.
-const guardPatience = 60 * time.Second
+const guardTimeout = 60 * time.Second
 
 // marker is a file that marks a folder of a cluster, which may be removed with its content.
 const marker = "this-folder-is-removed-by-vayu-cluster"
@@ -137,7 +137,7 @@ func endStore(ctx context.Context, root, script, at, first string) error {
 	if _, err := os.Stat(filepath.Join(at, first)); err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, guardPatience)
+	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
 	if _, err := runScript(ctx, root, script, "stop", at); err != nil {
 		return fmt.Errorf("ending %s: %w", script, err)
@@ -147,7 +147,7 @@ func endStore(ctx context.Context, root, script, at, first string) error {
 
 // unmount unmounts the small disks.
 func unmount(ctx context.Context, dir string) error {
-	ctx, cancel := context.WithTimeout(ctx, guardPatience)
+	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
 	var faults []error
 	for _, folder := range mounts(dir) {

@@ -67,7 +67,7 @@ func (c *Cluster) plan(ctx context.Context) error {
 	return nil
 }
 
-// Instance returns the instance with a name; nil if there is none.
+// Instance returns the instance with a name; nil if it does not exist.
 func (c *Cluster) Instance(name string) *Instance {
 	for _, i := range c.Instances {
 		if i.Name == name {
@@ -78,7 +78,7 @@ func (c *Cluster) Instance(name string) *Instance {
 }
 
 // readyTimeout limits the wait for /readyz of an instance.
-const askPatience = 3 * time.Second
+const readyTimeout = 3 * time.Second
 
 // readiness is the body of /readyz.
 type readiness struct {
@@ -93,7 +93,7 @@ func (i *Instance) Healthy(ctx context.Context) error {
 	if !i.Alive() {
 		return fmt.Errorf("%s does not run", i.Name)
 	}
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.Address+"/readyz", nil)
 	if err != nil {
@@ -104,20 +104,20 @@ func (i *Instance) Healthy(ctx context.Context) error {
 		return fmt.Errorf("%s does not answer: %w", i.Name, err)
 	}
 	defer func() { _ = reply.Body.Close() }()
-	var said readiness
-	if err := json.NewDecoder(reply.Body).Decode(&said); err != nil {
-		return fmt.Errorf("%s answers what nobody understands: %w", i.Name, err)
+	var status readiness
+	if err := json.NewDecoder(reply.Body).Decode(&status); err != nil {
+		return fmt.Errorf("decoding /readyz of %s: %w", i.Name, err)
 	}
 	well := func(of string) bool { return of == "" || of == "ok" }
-	if said.Status != "ready" || !well(said.State) || !well(said.ClickHouse) || !well(said.Kafka) {
-		return fmt.Errorf("%s says %+v", i.Name, said)
+	if status.Status != "ready" || !well(status.State) || !well(status.ClickHouse) || !well(status.Kafka) {
+		return fmt.Errorf("/readyz of %s: %+v", i.Name, status)
 	}
 	return nil
 }
 
 // healTimeout limits the recovery of the cluster on a busy machine: Kafka's brokers alone need 20
 // seconds there.
-const healPatience = 3 * time.Minute
+const healTimeout = 3 * time.Minute
 
 // Healthy returns nil if all processes run and reach each other.
 func (c *Cluster) Healthy(ctx context.Context) error {
@@ -139,7 +139,7 @@ func (c *Cluster) Healthy(ctx context.Context) error {
 
 // AwaitHealthy waits until the cluster is healthy. On a timeout it returns the last error.
 func (c *Cluster) AwaitHealthy(ctx context.Context) error {
-	if err := await(ctx, healPatience, c.Healthy); err != nil {
+	if err := await(ctx, healTimeout, c.Healthy); err != nil {
 		return fmt.Errorf("waiting for the cluster: %w", err)
 	}
 	return nil

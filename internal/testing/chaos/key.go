@@ -12,11 +12,11 @@ import (
 func (c *Cluster) Command(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.program(), args...) //nolint:gosec // the program under test
 	cmd.Env, cmd.Dir = append(c.environment(), "VAYU_DATA="+c.Dir, "VAYU_STATE="+c.DSN), c.Dir
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return string(out), fmt.Errorf("vayu %s: %w: %s%s", strings.Join(args, " "), err, out, said.String())
+		return string(out), fmt.Errorf("vayu %s: %w: %s%s", strings.Join(args, " "), err, out, stderr.String())
 	}
 	return strings.TrimSpace(string(out)), nil
 }

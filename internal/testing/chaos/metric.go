@@ -15,7 +15,7 @@ import (
 // Metric is the sum of an instance's metric over all series whose labels contain a text, such as
 // `name="ingest"`; an empty text selects all.
 func (i *Instance) Metric(ctx context.Context, name, labelled string) (sum float64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.Address+"/metrics", nil)
 	if err != nil {
@@ -56,15 +56,15 @@ func (c *Cluster) Leader(ctx context.Context) *Instance {
 }
 
 // backfillTimeout limits the simulator's backfill of 60 days on a small machine under load.
-const pastPatience = 10 * time.Minute
+const backfillTimeout = 10 * time.Minute
 
 // AwaitBackfill waits for the sandbox backfill, which is simulated at the first start. It uses most
 // of a small machine, so there is no idle baseline before its end.
 func (c *Cluster) AwaitPast(ctx context.Context) error {
-	err := await(ctx, pastPatience, func(ctx context.Context) error {
+	err := await(ctx, backfillTimeout, func(ctx context.Context) error {
 		i := c.Leader(ctx)
 		if i == nil {
-			return errors.New("nobody collects")
+			return errors.New("no instance leads")
 		}
 		began, err := i.Metric(ctx, "vayu_source_last_success_timestamp_seconds", `source="simulator"`)
 		if err != nil || began == 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // namespaceNetwork has the addresses of instances in network namespaces.
-const wiresNetwork = "10.77.0.0/16"
+const namespaceNetwork = "10.77.0.0/16"
 
 // networks are those of the instances. Each instance has a network namespace, connected to this
 // process's by a veth pair. Traffic to 127.0.0.1 passes it as packets, so that they can be dropped.
@@ -36,7 +36,7 @@ func Unshared(argv ...string) []string { return append([]string{"unshare", "--ne
 
 // newNetworks prepares this process's network, which must be unshared.
 func newNetworks(ctx context.Context, dir string) (*networks, error) {
-	return &networks{prefix: netPrefix(dir)}, tool(ctx, "iptables", "-t", "nat", "-A", "PREROUTING", "-d", wiresNetwork, "-p", "tcp", "-j", "DNAT", "--to-destination", loopback)
+	return &networks{prefix: netPrefix(dir)}, tool(ctx, "iptables", "-t", "nat", "-A", "PREROUTING", "-d", namespaceNetwork, "-p", "tcp", "-j", "DNAT", "--to-destination", loopback)
 }
 
 // netPrefix begins the names of a cluster's networks.

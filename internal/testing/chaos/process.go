@@ -15,7 +15,7 @@ import (
 
 // stopTimeout limits the time that a process takes to end after SIGTERM: its drain delay, 15
 // seconds for requests, and some for a busy machine.
-const endPatience = 60 * time.Second
+const stopTimeout = 60 * time.Second
 
 // Process is a program that can be started, killed, paused and restarted. Its output goes to
 // NAME.log in the data directory.
@@ -25,7 +25,7 @@ type Process struct {
 	env  []string
 	dir  string // of its log, and its working directory
 	// handshake uses the streams of each new start; nil for a program without input.
-	talk func(in io.Writer, out io.Reader) error
+	handshake func(in io.Writer, out io.Reader) error
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
@@ -35,7 +35,7 @@ type Process struct {
 
 // handshakeTimeout limits the wait for the first output of a program: the engine first opens its
 // tables.
-const talkPatience = 60 * time.Second
+const handshakeTimeout = 60 * time.Second
 
 // Start starts the program, and waits for the handshake if there is one. It kills the program if
 // the handshake times out or ctx ends. The program must not be running.
@@ -45,10 +45,10 @@ func (p *Process) Start(ctx context.Context) error {
 		return fmt.Errorf("starting %s: %w", p.Name, err)
 	}
 	in, ended := p.in, p.ended
-	if p.talk != nil {
-		ctx, cancel := context.WithTimeoutCause(ctx, talkPatience, errors.New("it says nothing"))
+	if p.handshake != nil {
+		ctx, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, errors.New("no handshake"))
 		late := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // ends its output
-		err = p.talk(in, out)
+		err = p.handshake(in, out)
 		if cause := context.Cause(ctx); !late() {
 			if !errors.Is(cause, context.Canceled) { // else an error caused by the kill is no fault
 				cause = errors.Join(cause, err)
@@ -81,7 +81,7 @@ func (p *Process) launch() (*exec.Cmd, io.Reader, error) {
 	cmd.Dir, cmd.Env, cmd.Stderr, cmd.SysProcAttr = p.dir, p.env, log, attributes()
 	var in io.WriteCloser
 	var out io.ReadCloser
-	if p.talk == nil {
+	if p.handshake == nil {
 		cmd.Stdout = log
 	} else if in, err = cmd.StdinPipe(); err == nil {
 		out, err = cmd.StdoutPipe()
@@ -97,7 +97,7 @@ func (p *Process) launch() (*exec.Cmd, io.Reader, error) {
 }
 
 // current is the running process, or the last one.
-func (p *Process) present() (*exec.Cmd, chan struct{}) {
+func (p *Process) current() (*exec.Cmd, chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cmd, p.ended
@@ -105,7 +105,7 @@ func (p *Process) present() (*exec.Cmd, chan struct{}) {
 
 // PID is that of the last started process; 0 before the first.
 func (p *Process) PID() int {
-	cmd, _ := p.present()
+	cmd, _ := p.current()
 	if cmd == nil {
 		return 0
 	}
@@ -114,7 +114,7 @@ func (p *Process) PID() int {
 
 // Alive reports whether the process runs.
 func (p *Process) Alive() bool {
-	cmd, ended := p.present()
+	cmd, ended := p.current()
 	if cmd == nil {
 		return false
 	}
@@ -128,7 +128,7 @@ func (p *Process) Alive() bool {
 
 // Signal sends a signal: SIGSTOP pauses the process, SIGCONT resumes it.
 func (p *Process) Signal(s syscall.Signal) error {
-	cmd, _ := p.present()
+	cmd, _ := p.current()
 	if cmd == nil {
 		return fmt.Errorf("%s was never started", p.Name)
 	}
@@ -143,7 +143,7 @@ func (p *Process) Kill() error {
 	if err := p.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	_, ended := p.present()
+	_, ended := p.current()
 	<-ended
 	return nil
 }
@@ -158,13 +158,13 @@ func (p *Process) Stop(ctx context.Context) error {
 	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	_, ended := p.present()
+	_, ended := p.current()
 	select {
 	case <-ended:
 		return nil
 	case <-ctx.Done():
-		return errors.Join(fmt.Errorf("%s does not end when asked to", p.Name), p.Kill())
+		return errors.Join(fmt.Errorf("%s did not end after SIGTERM", p.Name), p.Kill())
 	}
 }

@@ -13,7 +13,7 @@ func TestAProgramThatSaysNothingEndsWithItsContext(t *testing.T) {
 	listening := make(chan struct{})
 	p := &Process{
 		Name: "silent", argv: []string{"sleep", "1000"}, dir: t.TempDir(),
-		talk: func(_ io.Writer, out io.Reader) error {
+		handshake: func(_ io.Writer, out io.Reader) error {
 			close(listening)
 			_, err := io.ReadFull(out, make([]byte, 1))
 			return err

@@ -44,15 +44,15 @@ func (c *Cluster) script(ctx context.Context, name string, args ...string) (stri
 
 func runScript(ctx context.Context, root, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(root, ".ci", name), args...) //nolint:gosec // a script of the project
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	cmd.SysProcAttr = group()
 	out, err := cmd.Output()
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return "", ctx.Err() // the kill caused the error, not the store
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }
@@ -124,7 +124,7 @@ func (c *Cluster) KillBroker(ctx context.Context, n int) error {
 }
 
 // brokerStopTimeout limits the time that a broker takes to hand over its partitions and end.
-const stopPatience = 30 * time.Second
+const brokerStopTimeout = 30 * time.Second
 
 // StopBroker stops broker n gracefully, so that it first hands over its partitions.
 func (c *Cluster) StopBroker(ctx context.Context, n int) error {
@@ -135,7 +135,7 @@ func (c *Cluster) StopBroker(ctx context.Context, n int) error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("stopping broker %d: %w", n, err)
 	}
-	late := await(ctx, stopPatience, func(ctx context.Context) error {
+	late := await(ctx, brokerStopTimeout, func(ctx context.Context) error {
 		if answers(ctx, c.Brokers[n-1]) {
 			return fmt.Errorf("broker %d still answers", n)
 		}
@@ -180,19 +180,19 @@ func (c *Cluster) startEngine(ctx context.Context) error {
 	settings := embedded.Config{Data: c.engineDir(), Port: port, MaxQueries: 64, Owner: "make cluster", Parent: os.Getpid()}
 	c.Engine = &Process{
 		Name: "engine", argv: []string{c.program(), "engine"}, env: os.Environ(), dir: c.Dir,
-		talk: func(in io.Writer, out io.Reader) error {
+		handshake: func(in io.Writer, out io.Reader) error {
 			if err := json.NewEncoder(in).Encode(settings); err != nil {
 				return fmt.Errorf("configuring the engine: %w", err)
 			}
-			var said embedded.Report
-			if err := json.NewDecoder(out).Decode(&said); err != nil {
-				return fmt.Errorf("the engine says nothing: %w", err)
+			var report embedded.Report
+			if err := json.NewDecoder(out).Decode(&report); err != nil {
+				return fmt.Errorf("reading the report of the engine: %w", err)
 			}
-			if said.Error != "" {
-				return errors.New(said.Error)
+			if report.Error != "" {
+				return errors.New(report.Error)
 			}
-			if _, got, _ := net.SplitHostPort(said.Address); got != text {
-				return fmt.Errorf("the engine listens on %s, and port %s was asked for", said.Address, text)
+			if _, got, _ := net.SplitHostPort(report.Address); got != text {
+				return fmt.Errorf("the engine listens on %s, want port %s", report.Address, text)
 			}
 			return nil
 		},

@@ -26,15 +26,15 @@ import (
 
 // Times of the proxy; those of haproxy.cfg.
 const (
-	askEvery    = time.Second
-	askSoon     = 500 * time.Millisecond // while an instance starts
-	dialMost    = 2 * time.Second
-	answerMost  = 75 * time.Second
-	keepMost    = 60 * time.Second
-	yesInARow   = 2
-	keptPerHost = 256
+	pollEvery      = time.Second
+	pollSoon       = 500 * time.Millisecond // while an instance starts
+	dialTimeout    = 2 * time.Second
+	answerTimeout  = 75 * time.Second
+	idleTimeout    = 60 * time.Second
+	upAfter        = 2
+	maxIdlePerHost = 256
 	// maxBody is larger than any body of the API.
-	bodyMost = 9 << 20
+	maxBody = 9 << 20
 )
 
 // Proxy forwards requests to ready instances.
@@ -49,7 +49,7 @@ type Proxy struct {
 // instance is one instance behind the proxy.
 type instance struct {
 	name, address string
-	under         atomic.Int64
+	inFlight      atomic.Int64
 	up            atomic.Bool
 }
 
@@ -60,8 +60,8 @@ func New(names, addresses []string) *Proxy {
 		p.instances = append(p.instances, &instance{name: name, address: addresses[i]})
 	}
 	p.client = &http.Transport{
-		DialContext: dial, ResponseHeaderTimeout: answerMost, IdleConnTimeout: keepMost,
-		MaxIdleConnsPerHost: keptPerHost, DisableCompression: true,
+		DialContext: dial, ResponseHeaderTimeout: answerTimeout, IdleConnTimeout: idleTimeout,
+		MaxIdleConnsPerHost: maxIdlePerHost, DisableCompression: true,
 	}
 	p.forward = httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -70,14 +70,14 @@ func New(names, addresses []string) *Proxy {
 		},
 		Transport:    p,
 		ErrorLog:     log.New(io.Discard, "", 0), // the client counts a failed request
-		ErrorHandler: refuse,
+		ErrorHandler: writeError,
 	}
 	return p
 }
 
-func refuse(w http.ResponseWriter, _ *http.Request, err error) {
+func writeError(w http.ResponseWriter, _ *http.Request, err error) {
 	status := http.StatusBadGateway
-	if errors.Is(err, errNobody) {
+	if errors.Is(err, errNoneReady) {
 		status = http.StatusServiceUnavailable
 	}
 	http.Error(w, err.Error(), status)
@@ -89,26 +89,26 @@ type dialError struct{ error }
 func (e dialError) Unwrap() error { return e.error }
 
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	c, err := (&net.Dialer{Timeout: dialMost}).DialContext(ctx, network, address)
+	c, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, dialError{err}
 	}
 	return c, nil
 }
 
-var errNobody = errors.New("no instance is ready")
+var errNoneReady = errors.New("no instance is ready")
 
 // ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.forward.ServeHTTP(w, r) }
 
 // RoundTrip implements [http.RoundTripper] with the least loaded instance.
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := whole(r)
+	body, err := readAll(r)
 	if err != nil {
 		return nil, err
 	}
 	tried := map[*instance]bool{}
-	err = errNobody
+	err = errNoneReady
 	for {
 		to := p.choose(tried)
 		if to == nil {
@@ -123,13 +123,13 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		if body != nil {
 			out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		}
-		to.under.Add(1)
+		to.inFlight.Add(1)
 		var reply *http.Response
 		if reply, err = p.client.RoundTrip(out); err == nil {
-			reply.Body = &counted{ReadCloser: reply.Body, of: to}
+			reply.Body = &countedBody{ReadCloser: reply.Body, of: to}
 			return reply, nil
 		}
-		to.under.Add(-1)
+		to.inFlight.Add(-1)
 		if _, never := errors.AsType[dialError](err); !never {
 			return nil, err
 		}
@@ -137,12 +137,12 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // readAll reads a body, so that it can be sent again after a failed connection.
-func whole(r *http.Request) ([]byte, error) {
+func readAll(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
 	defer func() { _ = r.Body.Close() }()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, bodyMost))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
 	}
@@ -152,7 +152,7 @@ func whole(r *http.Request) ([]byte, error) {
 // choose returns the ready instance with the fewest requests in flight that was not tried yet.
 func (p *Proxy) choose(tried map[*instance]bool) (least *instance) {
 	for _, i := range p.instances {
-		if i.up.Load() && !tried[i] && (least == nil || i.under.Load() < least.under.Load()) {
+		if i.up.Load() && !tried[i] && (least == nil || i.inFlight.Load() < least.inFlight.Load()) {
 			least = i
 		}
 	}
@@ -160,7 +160,7 @@ func (p *Proxy) choose(tried map[*instance]bool) (least *instance) {
 }
 
 // countedBody is a reply's body; the request is in flight until it is closed.
-type counted struct {
+type countedBody struct {
 	io.ReadCloser
 
 	of   *instance
@@ -168,8 +168,8 @@ type counted struct {
 }
 
 // Close implements io.Closer.
-func (c *counted) Close() error {
-	c.once.Do(func() { c.of.under.Add(-1) })
+func (c *countedBody) Close() error {
+	c.once.Do(func() { c.of.inFlight.Add(-1) })
 	return c.ReadCloser.Close()
 }
 
@@ -194,18 +194,18 @@ func (p *Proxy) Run(ctx context.Context) {
 }
 
 func (i *instance) watch(ctx context.Context) {
-	asking := &http.Client{Timeout: askEvery, Transport: &http.Transport{DisableKeepAlives: true}}
+	asking := &http.Client{Timeout: pollEvery, Transport: &http.Transport{DisableKeepAlives: true}}
 	yes := 0
 	for ctx.Err() == nil {
-		every := askEvery
+		every := pollEvery
 		switch {
 		case !i.ready(ctx, asking):
 			yes = 0
 			i.up.Store(false)
 		case i.up.Load():
 		default:
-			every = askSoon
-			if yes++; yes >= yesInARow {
+			every = pollSoon
+			if yes++; yes >= upAfter {
 				i.up.Store(true)
 			}
 		}

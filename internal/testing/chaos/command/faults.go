@@ -20,11 +20,11 @@ func faults(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	return r.broken(ctx, chosen)
+	return r.inject(ctx, chosen)
 }
 
 // inject starts a cluster and injects the chosen faults.
-func (r request) broken(ctx context.Context, chosen []fault.Fault) (err error) {
+func (r request) inject(ctx context.Context, chosen []fault.Fault) (err error) {
 	inbox := load.NewInbox()
 	defer inbox.Close()
 	r.CA = inbox.CA

@@ -36,7 +36,7 @@ func partitions(ctx context.Context, r request) error {
 		return err
 	}
 	r.Wires = true
-	return r.broken(ctx, chosen)
+	return r.inject(ctx, chosen)
 }
 
 // unshared replaces this process by the same program in a network namespace of its own. It first

@@ -26,7 +26,7 @@ type Fault struct {
 	takeOver bool
 	// maxHeal limits the time after the fault until all events committed before have arrived; 0 for
 	// no limit.
-	healMost time.Duration
+	maxHeal time.Duration
 	// rolls marks a rolling restart: no request may fail.
 	rolls bool
 	// alone marks faults during which instances cannot exchange their counts.
@@ -74,23 +74,23 @@ func Faults() []Fault {
 }
 
 // Select returns the faults whose names begin with one of the prefixes, or all without prefixes.
-func Chosen(all []Fault, words []string) ([]Fault, error) {
-	if len(words) == 0 {
+func Chosen(all []Fault, prefixes []string) ([]Fault, error) {
+	if len(prefixes) == 0 {
 		return all, nil
 	}
 	var chosen []Fault
 	known := map[string]bool{}
 	for _, f := range all {
-		for _, word := range words {
-			if strings.HasPrefix(f.Name, word) {
-				chosen, known[word] = append(chosen, f), true
+		for _, prefix := range prefixes {
+			if strings.HasPrefix(f.Name, prefix) {
+				chosen, known[prefix] = append(chosen, f), true
 				break
 			}
 		}
 	}
-	for _, word := range words {
-		if !known[word] {
-			return nil, fmt.Errorf("there is no fault %q; there are %s", word, names(all))
+	for _, prefix := range prefixes {
+		if !known[prefix] {
+			return nil, fmt.Errorf("there is no fault %q; there are %s", prefix, names(all))
 		}
 	}
 	return chosen, nil
@@ -130,21 +130,21 @@ func restart(ctx context.Context, p *chaos.Process, away time.Duration) error {
 }
 
 // maxLeaderless limits the time without a leader.
-const leaderMost = 15 * time.Second
+const maxLeaderless = 15 * time.Second
 
 // killLeader kills the leader of the collectors; the standby must soon lead.
 func killLeader(ctx context.Context, c *chaos.Cluster) (string, error) {
 	leader := c.Leader(ctx)
 	if leader == nil {
-		return "", errors.New("nobody collects")
+		return "", errors.New("no instance leads")
 	}
 	began := time.Now()
 	if err := leader.Kill(); err != nil {
 		return "", err
 	}
 	for c.Leader(ctx) == nil {
-		if time.Since(began) > 4*leaderMost {
-			return "", errors.Join(fmt.Errorf("%s after the end of %s nobody collects", 4*leaderMost, leader.Name), leader.Start(ctx))
+		if time.Since(began) > 4*maxLeaderless {
+			return "", errors.Join(fmt.Errorf("%s after the end of %s no instance leads", 4*maxLeaderless, leader.Name), leader.Start(ctx))
 		}
 		if err := wait(ctx, 100*time.Millisecond); err != nil {
 			return "", err
@@ -155,7 +155,7 @@ func killLeader(ctx context.Context, c *chaos.Cluster) (string, error) {
 	if err := wait(ctx, deadFor-after); err != nil {
 		return note, err
 	}
-	if after > leaderMost {
+	if after > maxLeaderless {
 		note = "FAIL: " + note
 	}
 	return note, leader.Start(ctx)

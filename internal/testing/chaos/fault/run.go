@@ -30,7 +30,7 @@ const (
 	apart = 4 * time.Second
 	// maxArrive limits the time for all events to arrive after the last fault. The second attempt
 	// of a webhook comes after 10 s, the third 30 s later.
-	arriveMost = 3 * time.Minute
+	maxArrive = 3 * time.Minute
 )
 
 // Run is a run of faults on a cluster.
@@ -55,12 +55,12 @@ type Run struct {
 // row is the result of one fault.
 type row struct {
 	Fault
-	from, mended, to time.Time
-	recovered        time.Duration
-	aired            time.Duration // until all clients got air from after the end of the fault
-	stale            bool          // the time limit was exceeded
-	note             string
-	wrong            error
+	from, faultEnded, to time.Time
+	recovered            time.Duration
+	aired                time.Duration // until all clients got air from after the end of the fault
+	stale                bool          // the time limit was exceeded
+	note                 string
+	wrong                error
 }
 
 // Do creates the clients, injects all faults under their load, and returns whether all invariants
@@ -147,12 +147,12 @@ func (r *Run) underLoad(ctx context.Context) error {
 		return err
 	}
 	r.shares = shares(before, after)
-	r.rows = append(r.rows, row{Fault: Fault{Name: "undisturbed"}, from: r.began, mended: time.Now(), to: time.Now()})
-	r.tell(r.rows[0])
+	r.rows = append(r.rows, row{Fault: Fault{Name: "undisturbed"}, from: r.began, faultEnded: time.Now(), to: time.Now()})
+	r.report(r.rows[0])
 	for _, f := range r.Faults {
-		done, err := r.one(ctx, f)
+		done, err := r.inject(ctx, f)
 		r.rows = append(r.rows, done)
-		r.tell(done)
+		r.report(done)
 		if err != nil {
 			return err
 		}
@@ -163,13 +163,13 @@ func (r *Run) underLoad(ctx context.Context) error {
 }
 
 // maxRefused is longer than a quota takes to be exhausted.
-const refusedMost = 3 * time.Minute
+const maxRefused = 3 * time.Minute
 
 // refused waits until the quota is exhausted, which is already so in a long run. It waits a little
 // longer, to count requests that are still answered.
 func (r *Run) refused(ctx context.Context) error {
-	for until := time.Now().Add(refusedMost); time.Now().Before(until); {
-		if asked := r.limited.Between(r.began, time.Now()); asked.Refused > 0 {
+	for until := time.Now().Add(maxRefused); time.Now().Before(until); {
+		if stats := r.limited.Between(r.began, time.Now()); stats.Refused > 0 {
 			break
 		}
 		if err := wait(ctx, time.Second); err != nil {
@@ -179,14 +179,14 @@ func (r *Run) refused(ctx context.Context) error {
 	return wait(ctx, apart)
 }
 
-// one injects one fault, and waits until all processes are healthy.
-func (r *Run) one(ctx context.Context, f Fault) (done row, err error) {
+// inject injects one fault, and waits until all processes are healthy.
+func (r *Run) inject(ctx context.Context, f Fault) (done row, err error) {
 	done = row{Fault: f, from: time.Now()}
 	done.note, done.wrong = f.Do(ctx, r.Cluster)
-	done.mended = time.Now()
+	done.faultEnded = time.Now()
 	if err = r.Cluster.AwaitHealthy(ctx); err == nil {
-		done.recovered = time.Since(done.mended)
-		err = errors.Join(r.awaitAir(ctx, &done), wait(ctx, apart-time.Since(done.mended)+done.recovered))
+		done.recovered = time.Since(done.faultEnded)
+		err = errors.Join(r.awaitAir(ctx, &done), wait(ctx, apart-time.Since(done.faultEnded)+done.recovered))
 	}
 	done.to = time.Now()
 	return done, errors.Join(done.wrong, err)
@@ -194,17 +194,17 @@ func (r *Run) one(ctx context.Context, f Fault) (done row, err error) {
 
 // maxAir limits the time from the end of a fault until all clients get newer air. A folder of files
 // is polled each 30 s. Another instance may take 15 s to lead, or a connection to be restored.
-const airMost = 45 * time.Second
+const maxAir = 45 * time.Second
 
 // awaitAir waits until all clients get air from after the end of a fault, or for much longer than
 // that may take.
 func (r *Run) awaitAir(ctx context.Context, done *row) error {
 	for {
 		var ok bool
-		if done.aired, ok = r.air.Newer(done.mended); ok {
+		if done.aired, ok = r.air.Newer(done.faultEnded); ok {
 			return nil
 		}
-		if time.Since(done.mended) > 2*airMost {
+		if time.Since(done.faultEnded) > 2*maxAir {
 			done.stale = true
 			return nil
 		}
@@ -247,11 +247,11 @@ func shares(before, after map[string]float64) map[string]float64 {
 }
 
 // report prints the result of one fault at once, because a run takes some minutes.
-func (r *Run) tell(d row) {
-	asked := r.air.Between(d.from, d.to)
+func (r *Run) report(d row) {
+	stats := r.air.Between(d.from, d.to)
 	_, _ = fmt.Fprintf(r.Out, "%s  %-20s %6d requests, %d failed; away %.1f s, well %.1f s later, air %.1f s  %s\n",
-		d.from.Format(time.TimeOnly), d.Name, asked.Requests, asked.Failed, d.mended.Sub(d.from).Seconds(), d.recovered.Seconds(), d.aired.Seconds(), d.note)
-	for text, n := range asked.Faults {
+		d.from.Format(time.TimeOnly), d.Name, stats.Requests, stats.Failed, d.faultEnded.Sub(d.from).Seconds(), d.recovered.Seconds(), d.aired.Seconds(), d.note)
+	for text, n := range stats.Faults {
 		_, _ = fmt.Fprintf(r.Out, "          %d× %s\n", n, text)
 	}
 }

@@ -69,12 +69,12 @@ func (l *Link) Run(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		all.Go(func() { l.carry(ctx, c) })
+		all.Go(func() { l.forward(ctx, c) })
 	}
 }
 
 // forward forwards one connection to the target, until either end closes it.
-func (l *Link) carry(ctx context.Context, near net.Conn) {
+func (l *Link) forward(ctx context.Context, near net.Conn) {
 	defer l.forget(near)
 	target, ok := l.remember(near)
 	if !ok {

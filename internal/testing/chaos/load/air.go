@@ -19,12 +19,12 @@ type Air struct {
 	Cities   []string
 	Rate     float64 // requests per second
 
-	mu    sync.Mutex
-	asked []question
+	mu       sync.Mutex
+	requests []request
 }
 
 // request is one request and its result.
-type question struct {
+type request struct {
 	at, done time.Time
 	ok       bool
 	refused  bool      // because the quota is exhausted
@@ -35,22 +35,22 @@ type question struct {
 
 // Limits of the requests.
 const (
-	answerMost = 5 * time.Second
-	askingMost = 2000
+	answerTimeout = 5 * time.Second
+	maxInFlight   = 2000
 )
 
 // Run sends requests until ctx ends.
 func (a *Air) Run(ctx context.Context) {
-	client := &http.Client{Timeout: answerMost, Transport: &http.Transport{MaxIdleConnsPerHost: askingMost, IdleConnTimeout: time.Minute}}
+	client := &http.Client{Timeout: answerTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: maxInFlight, IdleConnTimeout: time.Minute}}
 	defer client.CloseIdleConnections()
-	pace(ctx, a.Rate, askingMost, func(n int) { a.ask(context.WithoutCancel(ctx), client, n) }, func(int) {
+	pace(ctx, a.Rate, maxInFlight, func(n int) { a.request(context.WithoutCancel(ctx), client, n) }, func(int) {
 		now := time.Now()
-		a.note(question{at: now, done: now, fault: "too many under way"})
+		a.note(request{at: now, done: now, fault: "too many in flight"})
 	})
 }
 
-func (a *Air) ask(ctx context.Context, client *http.Client, n int) {
-	q := question{at: time.Now()}
+func (a *Air) request(ctx context.Context, client *http.Client, n int) {
+	q := request{at: time.Now()}
 	defer func() {
 		q.done = time.Now()
 		a.note(q)
@@ -78,17 +78,17 @@ func (a *Air) ask(ctx context.Context, client *http.Client, n int) {
 		q.fault = reply.Status + " " + string(body[:min(len(body), 200)])
 		return
 	}
-	var said struct{ Updated time.Time }
-	if err := json.Unmarshal(body, &said); err != nil {
+	var air struct{ Updated time.Time }
+	if err := json.Unmarshal(body, &air); err != nil {
 		q.ok, q.fault = false, err.Error()
 	}
-	q.updated = said.Updated
+	q.updated = air.Updated
 }
 
-func (a *Air) note(q question) {
+func (a *Air) note(q request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.asked = append(a.asked, q)
+	a.requests = append(a.requests, q)
 }
 
 // AirStats are the requests of a period and their results.
@@ -117,7 +117,7 @@ func (a *Air) Between(from, to time.Time) Asked {
 	sum := Asked{Faults: map[string]int{}}
 	var latencies []time.Duration
 	last := from
-	for _, q := range a.asked { // in the order in which they ended
+	for _, q := range a.requests { // in the order in which they ended
 		if q.ok && q.done.After(from) && q.done.Before(to) {
 			sum.Gap = max(sum.Gap, q.done.Sub(last))
 			last = q.done

@@ -17,14 +17,14 @@ type Events struct {
 }
 
 // maxCommitting limits the commits in flight.
-const committingMost = 256
+const maxCommitting = 256
 
 // Run commits until ctx ends.
 func (e *Events) Run(ctx context.Context) {
 	e.mu.Lock()
 	e.committed = map[string]time.Time{}
 	e.mu.Unlock()
-	pace(ctx, e.Rate, committingMost, func(n int) {
+	pace(ctx, e.Rate, maxCommitting, func(n int) {
 		id, err := e.Store.fire(context.WithoutCancel(ctx), e.Accounts[n%len(e.Accounts)].ID)
 		if err != nil {
 			return // the outcome of the commit is unknown

@@ -124,7 +124,7 @@ func (in *Inbox) Between(from, to time.Time) (first, again int) {
 
 // send calls the API once with a body of JSON, and reads the reply.
 func send(ctx context.Context, method, url, key, body string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*answerMost)
+	ctx, cancel := context.WithTimeout(ctx, 3*answerTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {

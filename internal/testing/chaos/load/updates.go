@@ -20,7 +20,7 @@ func (a *Air) Learnt() []Learnt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var all []Learnt
-	for _, q := range a.asked { // in the order in which they ended
+	for _, q := range a.requests { // in the order in which they ended
 		switch last := len(all) - 1; {
 		case !q.ok:
 		case last < 0 || q.updated.After(all[last].At):
@@ -45,7 +45,7 @@ func (a *Air) Newer(moment time.Time) (after time.Duration, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var older, first, last time.Time
-	for _, q := range slices.Backward(a.asked) { // in the order in which they ended
+	for _, q := range slices.Backward(a.requests) { // in the order in which they ended
 		if !q.done.After(moment) {
 			break
 		}

@@ -35,7 +35,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	answered := load.Asked{Requests: 5000, Answered: 5000}
 	for name, c := range map[string]struct {
-		verdict verdict
+		verdict check
 		held    bool
 	}{
 		"a roll without a failure":         {rolled("roll", load.Asked{Requests: 100}), true},
@@ -57,15 +57,15 @@ func TestVerdicts(t *testing.T) {
 		"more than these":                  {enforced(limited(quota+4*limitedRate+1), 0, 2500*time.Millisecond), false},
 		"refused too early":                {enforced(limited(quota-limitedRate-1), 0, 0), false},
 		"nobody was refused":               {enforced(load.Asked{Requests: quota, Answered: quota}, 0, 0), false},
-		"air goes on":                      {aired([]row{{}, {aired: airMost}}), true},
-		"air goes on late":                 {aired([]row{{aired: airMost + time.Second}, {aired: 1}}), false},
+		"air goes on":                      {aired([]row{{}, {aired: maxAir}}), true},
+		"air goes on late":                 {aired([]row{{aired: maxAir + time.Second}, {aired: 1}}), false},
 		"air never goes on":                {aired([]row{{aired: time.Second}, {stale: true}}), false},
-		"known in time":                    {known("", []time.Duration{time.Second, knownMost}, knownMost), true},
-		"known late":                       {known("", []time.Duration{time.Second, knownMost + 1}, knownMost), false},
-		"nobody knows when it was known":   {known("", nil, knownMost), false},
-		"one late of twenty":               {known("", append(make([]time.Duration, 19), time.Hour), knownMost), true},
-		"two late of twenty-one":           {known("", append(make([]time.Duration, 19), time.Hour, time.Hour), knownMost), false},
-		"something that came after a mend": {inTime("it", 15*time.Second, takeOverMost), true},
+		"known in time":                    {known("", []time.Duration{time.Second, maxKnown}, maxKnown), true},
+		"known late":                       {known("", []time.Duration{time.Second, maxKnown + 1}, maxKnown), false},
+		"nobody knows when it was known":   {known("", nil, maxKnown), false},
+		"one late of twenty":               {known("", append(make([]time.Duration, 19), time.Hour), maxKnown), true},
+		"two late of twenty-one":           {known("", append(make([]time.Duration, 19), time.Hour, time.Hour), maxKnown), false},
+		"something that came after a mend": {inTime("it", 15*time.Second, maxTakeOver), true},
 	} {
 		if c.verdict.held != c.held {
 			t.Errorf("%s: %+v, want %t", name, c.verdict, c.held)
@@ -77,9 +77,9 @@ func TestAloneAndQuietFollowFromTheRows(t *testing.T) {
 	t.Parallel()
 	do := func(context.Context, *chaos.Cluster) (string, error) { return "", nil }
 	r := &Run{rows: []row{
-		{Fault: Fault{Name: "undisturbed"}, from: at(0), mended: at(45), to: at(45)},
-		{Fault: Fault{Name: "kill", Do: do}, from: at(45), mended: at(50), recovered: 5 * time.Second, to: at(60)},
-		{Fault: Fault{Name: "cut", Do: do, alone: true}, from: at(60), mended: at(90), recovered: 10 * time.Second, to: at(130)},
+		{Fault: Fault{Name: "undisturbed"}, from: at(0), faultEnded: at(45), to: at(45)},
+		{Fault: Fault{Name: "kill", Do: do}, from: at(45), faultEnded: at(50), recovered: 5 * time.Second, to: at(60)},
+		{Fault: Fault{Name: "cut", Do: do, alone: true}, from: at(60), faultEnded: at(90), recovered: 10 * time.Second, to: at(130)},
 	}}
 	for s, want := range map[int]time.Duration{10: 0, 52: 0, 75: 15 * time.Second, 99: 39 * time.Second, 101: 0} {
 		if got := r.aloneBefore(at(s)); got != want {

@@ -9,47 +9,47 @@ import (
 
 const (
 	// maxKnown limits the time from storing results to all clients seeing them, without a fault.
-	knownMost = 2 * time.Second
+	maxKnown = 2 * time.Second
 	// maxStored is the same for readings. A roll-up comes between, which takes half a second, and
 	// longer on a busy machine.
-	storedMost = 10 * time.Second
+	maxStored = 10 * time.Second
 )
 
 // freshness checks that air data kept flowing. All provided readings are stored. All clients got
 // newer air after each fault, and soon after it was stored.
-func (r *Run) freshness(ctx context.Context) ([]verdict, error) {
-	missing, given, err := r.feed.Missing(ctx, 2*airMost)
+func (r *Run) freshness(ctx context.Context) ([]check, error) {
+	missing, given, err := r.feed.Missing(ctx, 2*maxAir)
 	if err != nil {
 		return nil, err
 	}
 	readings, figures := r.delays(r.quiet)
-	return []verdict{
+	return []check{
 		{"files of readings not stored", fmt.Sprintf("%d of %d", missing, given), "0", missing == 0 && given > 0},
 		aired(r.rows),
-		known("stored readings are known, nothing broken", readings, storedMost),
-		known("stored figures are known, nothing broken", figures, knownMost),
+		known("stored readings are known, nothing broken", readings, maxStored),
+		known("stored figures are known, nothing broken", figures, maxKnown),
 	}, nil
 }
 
 // aired checks that all clients got air newer than each fault, in time.
-func aired(rows []row) verdict {
-	what, must := "air goes on after every fault", fmt.Sprintf("at most %.0f s", airMost.Seconds())
+func aired(rows []row) check {
+	what, must := "air goes on after every fault", fmt.Sprintf("at most %.0f s", maxAir.Seconds())
 	var longest row
 	for _, d := range rows {
 		if d.stale {
-			return verdict{what, "not after " + d.Name, must, false}
+			return check{what, "not after " + d.Name, must, false}
 		}
 		if d.aired > longest.aired {
 			longest = d
 		}
 	}
-	return verdict{what, fmt.Sprintf("%.1f s (%s)", longest.aired.Seconds(), longest.Name), must, longest.aired <= airMost}
+	return check{what, fmt.Sprintf("%.1f s (%s)", longest.aired.Seconds(), longest.Name), must, longest.aired <= maxAir}
 }
 
 // quiet reports whether no fault was active at a moment.
 func (r *Run) quiet(at time.Time) bool {
 	for _, d := range r.rows {
-		if d.Do != nil && at.After(d.from) && at.Before(d.mended.Add(d.recovered)) {
+		if d.Do != nil && at.After(d.from) && at.Before(d.faultEnded.Add(d.recovered)) {
 			return false
 		}
 	}
@@ -75,14 +75,14 @@ func (r *Run) delays(when func(time.Time) bool) (readings, figures []time.Durati
 }
 
 // known checks that clients saw results soon enough.
-func known(what string, delays []time.Duration, limit time.Duration) verdict {
-	is, must := "nobody knows", fmt.Sprintf("95 %% within %.0f s", limit.Seconds())
+func known(what string, delays []time.Duration, limit time.Duration) check {
+	is, must := "unknown", fmt.Sprintf("95 %% within %.0f s", limit.Seconds())
 	if len(delays) == 0 {
-		return verdict{what, is, must, false}
+		return check{what, is, must, false}
 	}
 	half, most := percentile(delays, 50), percentile(delays, 95)
 	is = fmt.Sprintf("p50 %.2f s, p95 %.2f s of %d", half.Seconds(), most.Seconds(), len(delays))
-	return verdict{what, is, must, most <= limit}
+	return check{what, is, must, most <= limit}
 }
 
 // percentile is the least of sorted durations that is at least the given percentage of them.
