@@ -24,7 +24,7 @@ var effects = []string{"os", "net", "database", "log", "io/ioutil", "syscall", "
 //
 // The tests of a stage may import dispatch/outbox, because they test their events
 // with the real outbox. A test of schema may import internal, to run its SQL on a real
-// engine. internal/testing may import every stage: only tests and the chaos harness
+// engine. Package internal/testing may import every stage: only tests and the chaos harness
 // use it.
 func (f *file) checkImports() {
 	from := path.Dir(f.path)

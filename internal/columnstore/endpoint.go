@@ -90,7 +90,7 @@ func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 // dialTimeout is how long a query waits for an engine that restarts, which takes about a second.
 const dialTimeout = 5 * time.Second
 
-// dial connects to the current engine. An address that refuses belongs to an engine that has just died. dial then
+// dial connects to the current engine. An address that refuses belongs to an engine that has just died. It then
 // waits for the next one, which is safe because nothing was sent.
 func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)

@@ -112,7 +112,7 @@ func (s *sqlite) waiting(received ...*change) []*change {
 }
 
 // nextCheck returns the next change, or nil when the group is complete. Live changes come first. Every group
-// includes one change of the sandbox, so that the sandbox is not starved. It includes more only while no live
+// includes one change of the sandbox, so that the sandbox always progresses. It includes more only while no live
 // change is in it or in the queue. So a live change waits for two changes of the sandbox at most: the current
 // one, and one in its own group.
 func (g *group) next(s *sqlite) *change {

@@ -172,7 +172,7 @@ func loadTable(ctx context.Context, tx *Tx, t table, want ManifestTable, path st
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || rows != want.Rows {
-		return fmt.Errorf("%w: it has %d rows and the SHA-256 %s, and the manifest says %d and %s", errDamaged, rows, got, want.Rows, want.SHA256)
+		return fmt.Errorf("%w: it has %d rows and the SHA-256 %s, want %d and %s as in the manifest", errDamaged, rows, got, want.Rows, want.SHA256)
 	}
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// second is a moment of a made-up run.
+// second is a moment of a fictitious run.
 func second(s float64) time.Time { return time.Unix(1_800_000_000, 0).Add(time.Duration(s * 1e9)) }
 
-// answers is what clients got: when, and how new it was.
+// answers are the replies to clients: time, and time of the readings.
 func answers(pairs ...[2]float64) *Air {
 	a := &Air{}
 	for _, p := range pairs {
@@ -19,13 +19,13 @@ func answers(pairs ...[2]float64) *Air {
 	return a
 }
 
-func TestLearntCountsTheLastOlderAnswer(t *testing.T) {
+func TestUpdatesCountLastOlderAnswer(t *testing.T) {
 	t.Parallel()
 	a := answers(
 		[2]float64{1, 0},
 		[2]float64{11, 10}, [2]float64{11.5, 0}, [2]float64{12, 0}, [2]float64{12.5, 10}, // the other instance takes longer
 		[2]float64{21, 20}, [2]float64{22, 20},
-		[2]float64{31, 30}, [2]float64{32, 20}, // a restarted one has what it kept
+		[2]float64{31, 30}, [2]float64{32, 20}, // a restarted one answers from its stored snapshot
 	)
 	a.requests = append(a.requests, request{done: second(40), updated: second(40)}) // failed
 	want := []Learnt{{second(10), second(12)}, {second(20), second(21)}}
@@ -33,11 +33,11 @@ func TestLearntCountsTheLastOlderAnswer(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := answers([2]float64{1, 0}, [2]float64{2, 1}).Learnt(); got != nil {
-		t.Errorf("%v is learnt from readings nobody knows more of", got)
+		t.Errorf("got %v from too few updates", got)
 	}
 }
 
-func TestNewerIsKnownByAllInstances(t *testing.T) {
+func TestNewerNeedsAllInstances(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		air  *Air
