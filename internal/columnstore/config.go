@@ -22,7 +22,7 @@ type Config struct {
 	Library string `koanf:"library" help:"path of the ClickHouse engine's library, libchdb"`
 	// Port is the engine's preferred port on 127.0.0.1. If it is in use, or 0, any free port is used; DIR/engine.port
 	// has the address.
-	Port int `koanf:"port" help:"port of the embedded ClickHouse engine on 127.0.0.1; any other when it is taken"`
+	Port int `koanf:"port" help:"port of the embedded ClickHouse engine on 127.0.0.1; any free port if it is in use"`
 	// MaxMemory limits the memory of one query of the embedded engine, unless it sets max_memory_usage; 0 means no
 	// limit.
 	MaxMemory config.Size `koanf:"max-memory" help:"memory that one query of the embedded engine may use"`

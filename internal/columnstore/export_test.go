@@ -10,9 +10,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// SetHangTimeout makes db treat an engine as hung after two pings without an answer within patience.
-func SetHangTimeout(db *DB, patience time.Duration) {
-	db.health = health{every: patience, timeout: patience, maxMissed: 2}
+// SetHangTimeout makes db treat an engine as hung after two pings without an answer within timeout.
+func SetHangTimeout(db *DB, timeout time.Duration) {
+	db.health = health{every: timeout, timeout: timeout, maxMissed: 2}
 }
 
 // Once supervises one engine until it ends or ctx does.

@@ -41,7 +41,7 @@ func (r *logForwarder) line(line []byte) {
 	}
 	var fields map[string]any
 	if json.Unmarshal(line, &fields) != nil {
-		r.log.Warn("the engine wrote", "line", string(line))
+		r.log.Warn("output of the engine", "line", string(line))
 		return
 	}
 	var level slog.Level

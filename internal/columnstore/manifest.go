@@ -114,7 +114,7 @@ func parseManifest(text []byte) (m Manifest, err error) {
 		return m, fmt.Errorf("it is damaged: %w", err)
 	}
 	if m.Format < 1 || m.Format > backupFormat {
-		return m, fmt.Errorf("the backup is of format %d, and this program knows %d only; upgrade the program", m.Format, backupFormat)
+		return m, fmt.Errorf("the backup is of format %d, and this program reads %d only; upgrade the program", m.Format, backupFormat)
 	}
 	for _, d := range m.Databases {
 		for _, t := range d.Tables {

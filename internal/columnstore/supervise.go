@@ -89,7 +89,7 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	}
 	db.endpoint.serve(access{address: address, password: password})
 	db.metrics.up.Set(1)
-	db.log.Info("using the ClickHouse engine that runs already", "holder", holder.String(), "address", address)
+	db.log.Info("using the running ClickHouse engine", "holder", holder.String(), "address", address)
 	return db.watch(ctx, address, nil, func() error { return db.checkHolder(holder) })
 }
 
@@ -221,8 +221,8 @@ func (db *DB) watch(ctx context.Context, address string, p *process, same func()
 }
 
 // ping checks whether the engine can still run a query.
-func ping(ctx context.Context, address string, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func ping(ctx context.Context, address string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/ping", nil)
 	if err != nil {

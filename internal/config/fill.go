@@ -177,9 +177,9 @@ func describe(t reflect.Type) string {
 
 // quote quotes a value for an error; a long one is cut.
 func quote(text string) string {
-	const most = 60
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
+	const maxLength = 60
+	if len(text) > maxLength {
+		return strconv.Quote(text[:maxLength]) + "…"
 	}
 	return strconv.Quote(text)
 }

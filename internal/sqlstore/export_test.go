@@ -15,10 +15,10 @@ func (db *DB) QueuedChanges() int {
 // Pool is the reading pool.
 func (db *DB) Pool() *sql.DB { return db.engine.reader() }
 
-// LimitWAL makes the writer check its log after the next commit, and limit it to most bytes. Call it inside a
+// LimitWAL makes the writer check its log after the next commit, and limit it to maxBytes. Call it inside a
 // change.
-func (db *DB) LimitWAL(most int64) {
-	db.engine.(*sqlite).wal.maxBytes = most
+func (db *DB) LimitWAL(maxBytes int64) {
+	db.engine.(*sqlite).wal.maxBytes = maxBytes
 	db.engine.(*sqlite).wal.nextCheck = time.Time{}
 }
 

@@ -71,11 +71,11 @@ func TestFailedChangeDoesNotAffectItsGroup(t *testing.T) {
 func leavePages(tb testing.TB, db *sqlstore.DB, pages int) {
 	tb.Helper()
 	update(tb, db, func(tx *sqlstore.Tx) error {
-		var count, most int
+		var count, maximum int
 		if err := tx.QueryRow("PRAGMA page_count").Scan(&count); err != nil {
 			return err
 		}
-		return tx.QueryRow("PRAGMA max_page_count = " + strconv.Itoa(count+pages)).Scan(&most)
+		return tx.QueryRow("PRAGMA max_page_count = " + strconv.Itoa(count+pages)).Scan(&maximum)
 	})
 }
 
@@ -163,18 +163,18 @@ func TestFailedGroupIsRolledBack(t *testing.T) {
 func TestFailedCheckpointRestoresBusyTimeout(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	patience := func(tx *sqlstore.Tx) (ms int) {
+	busyTimeout := func(tx *sqlstore.Tx) (ms int) {
 		if err := tx.QueryRow("PRAGMA busy_timeout").Scan(&ms); err != nil {
 			t.Error(err)
 		}
 		return ms
 	}
 	update(t, db, func(tx *sqlstore.Tx) error {
-		before := patience(tx)
+		before := busyTimeout(tx)
 		if err := db.CheckpointNow(t.Context()); err == nil {
 			t.Error("a checkpoint within a transaction succeeded: the test is void")
 		}
-		if after := patience(tx); after != before || after == 0 {
+		if after := busyTimeout(tx); after != before || after == 0 {
 			t.Errorf("the writer waits for %d ms, want %d as before", after, before)
 		}
 		return nil
@@ -208,10 +208,10 @@ func TestWALIsBounded(t *testing.T) {
 		}
 		return info.Size()
 	}
-	const most = 1 << 20
+	const maximum = 1 << 20
 	write := func(piece byte) {
 		update(t, db, func(tx *sqlstore.Tx) error {
-			_, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 0)", "key", bytes.Repeat([]byte{piece}, most/4))
+			_, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 0)", "key", bytes.Repeat([]byte{piece}, maximum/4))
 			return err
 		})
 	}
@@ -226,7 +226,7 @@ func TestWALIsBounded(t *testing.T) {
 	for i := range 8 {
 		write(byte(i))
 	}
-	if size() <= most {
+	if size() <= maximum {
 		t.Fatalf("beside a long reader the log has %d bytes only: the test is void", size())
 	}
 	if err := old.QueryRow("SELECT count(*) FROM setting").Scan(&n); err != nil || n != 0 {
@@ -235,9 +235,9 @@ func TestWALIsBounded(t *testing.T) {
 	if err := old.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	update(t, db, func(*sqlstore.Tx) error { db.LimitWAL(most); return nil })
+	update(t, db, func(*sqlstore.Tx) error { db.LimitWAL(maximum); return nil })
 	update(t, db, func(*sqlstore.Tx) error { return nil }) // after the check
-	if size() > most {
-		t.Errorf("after the long reader the log has %d bytes, want %d at most", size(), most)
+	if size() > maximum {
+		t.Errorf("after the long reader the log has %d bytes, want %d at most", size(), maximum)
 	}
 }

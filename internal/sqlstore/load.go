@@ -83,7 +83,7 @@ func loadable(ctx context.Context, dir string) (m Manifest, known int64, err err
 		return m, 0, err
 	}
 	if m.Version < 1 || m.Version > known {
-		err = fmt.Errorf("the dump is of version %d, and this program knows the versions 1 to %d: restore it with a newer vayu", m.Version, known)
+		err = fmt.Errorf("the dump is of version %d, and this program supports the versions 1 to %d: restore it with a newer vayu", m.Version, known)
 	}
 	return m, known, err
 }

@@ -71,7 +71,7 @@ func refuseNewer(ctx context.Context, db querier, known, to int64) error {
 	case err != nil: // an unreadable version must not count as an old one
 		return err
 	case at > known:
-		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, known)
+		return fmt.Errorf("the state store is at version %d, and this program supports %d only: it belongs to a newer vayu", at, known)
 	case at > to:
 		return newerTablesError(at, to)
 	}
@@ -88,7 +88,7 @@ func noTable(err error) bool {
 
 // newerTablesError is the error for a store whose tables are newer than the dump.
 func newerTablesError(at, to int64) error {
-	return fmt.Errorf("the state store is at version %d, and what is to be put there is of version %d: it needs a place where no store is yet", at, to)
+	return fmt.Errorf("the state store is at version %d, and the dump is of version %d: load it where no store is yet", at, to)
 }
 
 // version reads the version of the tables without changing anything. It fails if there are none.

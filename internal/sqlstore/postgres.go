@@ -98,11 +98,11 @@ func (p *postgres) migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 
 // waitForServer waits until the server answers.
 func (p *postgres) waitForServer(ctx context.Context, pool *sql.DB) error {
-	patience := startTimeout
+	timeout := startTimeout
 	if p.db.cfg.Share {
-		patience = commandTimeout
+		timeout = commandTimeout
 	}
-	limit, cancel := context.WithTimeout(ctx, patience)
+	limit, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		err := pool.PingContext(limit)
@@ -117,7 +117,7 @@ func (p *postgres) waitForServer(ctx context.Context, pool *sql.DB) error {
 		select {
 		case <-time.After(startPause):
 		case <-limit.Done():
-			return fmt.Errorf("PostgreSQL did not answer within %s: %w", patience, err)
+			return fmt.Errorf("PostgreSQL did not answer within %s: %w", timeout, err)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (p *postgres) sweep(ctx context.Context, age time.Duration) {
 		err := p.db.View(ctx).QueryRow(sweepProofs, last, age.Microseconds(), sweepGroup).Scan(&last)
 		if err != nil && ctx.Err() == nil {
 			p.db.metrics.sweepFailures.Inc()
-			p.db.log.WarnContext(ctx, "old rows of commit_proof were not deleted; that is tried again", "error", err)
+			p.db.log.WarnContext(ctx, "deleting old rows of commit_proof failed; retrying later", "error", err)
 		}
 		if err != nil {
 			return

@@ -227,7 +227,7 @@ func (db *DB) classify(err error) error {
 	message := "This cannot be done at the moment; nothing was changed. Please try again."
 	switch {
 	case errors.Is(err, errUnknown):
-		message = "The connection broke before it was known whether this was done. Please look whether it was, or repeat it with the same key or ref_id."
+		message = "The connection broke before it was known whether this was done. Please check whether it was, or repeat it with the same key or ref_id."
 	case db.engine.fault(err) == faultStatement && !errors.Is(err, errEnded):
 		return err
 	}

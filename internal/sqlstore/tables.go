@@ -85,7 +85,7 @@ func describe(ctx context.Context, db *sql.DB, name string) (t table, err error)
 		}
 		var ok bool
 		if c.kind, ok = kinds[typed]; !ok {
-			return table{}, fmt.Errorf("column %q is %s, which no dump knows", c.name, typed)
+			return table{}, fmt.Errorf("column %q is %s, which a dump does not support", c.name, typed)
 		}
 		t.columns = append(t.columns, c)
 		if key > 0 {

@@ -133,9 +133,9 @@ func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) er
 		return fmt.Errorf("serving the engine: %w", err)
 	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	if err := server.Shutdown(patience); errors.Is(err, context.DeadlineExceeded) {
+	if err := server.Shutdown(shutdown); errors.Is(err, context.DeadlineExceeded) {
 		log.Warn("engine stops with queries running; they are cancelled")
 		kill()
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)

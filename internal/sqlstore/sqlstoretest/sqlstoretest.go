@@ -26,8 +26,8 @@ import (
 // Variable names the environment variable with the DSN of the server.
 const Variable = "VAYU_TEST_POSTGRES"
 
-// patience limits the time to open and to close a store.
-const patience = time.Minute
+// timeout limits the time to open and to close a store.
+const timeout = time.Minute
 
 // Each runs a test on each engine, as the subtests "sqlite" and "postgres", each with a new store that is
 // ready.
@@ -53,7 +53,7 @@ func SQLite(tb testing.TB) *sqlstore.DB {
 // timeout is long, because a test with many rows shares the machine with others.
 func Postgres(tb testing.TB) *sqlstore.DB {
 	tb.Helper()
-	return Open(tb, sqlstore.Config{DSN: PostgresDSN(tb), Settings: sqlstore.Settings{Connections: 8, StatementTimeout: patience}})
+	return Open(tb, sqlstore.Config{DSN: PostgresDSN(tb), Settings: sqlstore.Settings{Connections: 8, StatementTimeout: timeout}})
 }
 
 // Open opens the store of c. It is ready, and stops with the test. Two stores with one PostgresDSN are two
@@ -98,13 +98,13 @@ func Begin(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 			if err != nil {
 				tb.Errorf("the state store ended with %v", err)
 			}
-		case <-time.After(patience):
-			tb.Errorf("the state store did not stop within %s", patience)
+		case <-time.After(timeout):
+			tb.Errorf("the state store did not stop within %s", timeout)
 		}
 	})
 	tb.Cleanup(stop)
 	ready = func() error {
-		limit, done := context.WithTimeout(ctx, patience)
+		limit, done := context.WithTimeout(ctx, timeout)
 		defer done()
 		go func() {
 			select {
@@ -149,7 +149,7 @@ func Administer(tb testing.TB, server, statement string) {
 		tb.Fatalf("%s cannot be read", Variable)
 	}
 	defer db.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if _, err := db.ExecContext(ctx, statement); err != nil {
 		tb.Errorf("%s: %v", statement, err)

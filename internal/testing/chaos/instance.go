@@ -146,11 +146,11 @@ func (c *Cluster) AwaitHealthy(ctx context.Context) error {
 }
 
 // await polls check until it returns nil. On a timeout it returns the last error.
-func await(ctx context.Context, patience time.Duration, wrong func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("that took too long"))
+func await(ctx context.Context, timeout time.Duration, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errors.New("timed out"))
 	defer cancel()
 	for {
-		err := wrong(ctx)
+		err := check(ctx)
 		if err == nil {
 			return nil
 		}
@@ -158,7 +158,7 @@ func await(ctx context.Context, patience time.Duration, wrong func(context.Conte
 			if errors.Is(context.Cause(ctx), context.Canceled) {
 				return context.Canceled // interrupted, no fault of the cluster
 			}
-			return fmt.Errorf("%w; the last of it: %w", context.Cause(ctx), err)
+			return fmt.Errorf("%w; last error: %w", context.Cause(ctx), err)
 		}
 	}
 }

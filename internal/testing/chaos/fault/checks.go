@@ -64,8 +64,8 @@ type check struct {
 	held           bool
 }
 
-func inTime(what string, is, most time.Duration) check {
-	return check{what, fmt.Sprintf("%.1f s", is.Seconds()), fmt.Sprintf("at most %.0f s", most.Seconds()), is <= most}
+func inTime(what string, is, limit time.Duration) check {
+	return check{what, fmt.Sprintf("%.1f s", is.Seconds()), fmt.Sprintf("at most %.0f s", limit.Seconds()), is <= limit}
 }
 
 // rolled checks that clients did not notice a rolling restart.

@@ -80,9 +80,9 @@ func known(what string, delays []time.Duration, limit time.Duration) check {
 	if len(delays) == 0 {
 		return check{what, is, must, false}
 	}
-	half, most := percentile(delays, 50), percentile(delays, 95)
-	is = fmt.Sprintf("p50 %.2f s, p95 %.2f s of %d", half.Seconds(), most.Seconds(), len(delays))
-	return check{what, is, must, most <= limit}
+	p50, p95 := percentile(delays, 50), percentile(delays, 95)
+	is = fmt.Sprintf("p50 %.2f s, p95 %.2f s of %d", p50.Seconds(), p95.Seconds(), len(delays))
+	return check{what, is, must, p95 <= limit}
 }
 
 // percentile is the least of sorted durations that is at least the given percentage of them.

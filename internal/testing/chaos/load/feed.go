@@ -38,9 +38,9 @@ type Stored struct {
 
 // Intervals of writing and polling.
 const (
-	feedEvery = 3 * time.Second
-	lookEvery = time.Second
-	lookMost  = 2 * time.Second
+	feedEvery   = 3 * time.Second
+	lookEvery   = time.Second
+	pollTimeout = 2 * time.Second
 )
 
 // Run writes files until ctx ends.
@@ -83,7 +83,7 @@ const selectStored = `SELECT toUnixTimestamp(r.at), toUnixTimestamp64Milli(r.sto
 // look polls what is stored. The first stamp of a reading counts, because a new leader reads the
 // folder once more.
 func (f *Feed) look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	text, err := f.Ask(ctx, fmt.Sprintf(selectStored, schema.Live.Database()))
 	if err != nil {
@@ -118,8 +118,8 @@ func (f *Feed) Stored(at time.Time) (Stored, bool) {
 
 // Missing waits until all readings are stored, or until the timeout, and returns how many of the
 // given files are not.
-func (f *Feed) Missing(ctx context.Context, patience time.Duration) (missing, given int, err error) {
-	for until := time.Now().Add(patience); ; {
+func (f *Feed) Missing(ctx context.Context, timeout time.Duration) (missing, given int, err error) {
+	for until := time.Now().Add(timeout); ; {
 		if err = f.look(ctx); err == nil {
 			if missing, given, err = f.count(); err != nil || missing == 0 || time.Now().After(until) {
 				return missing, given, err

@@ -10,8 +10,8 @@ import (
 
 // pace calls do at a rate until ctx ends, whether or not earlier calls have returned, and waits for
 // the calls in flight. If limit calls are in flight, it calls missed instead.
-func pace(ctx context.Context, perSecond float64, most int, do func(n int), missed func(n int)) {
-	room := make(chan struct{}, most)
+func pace(ctx context.Context, perSecond float64, limit int, do func(n int), missed func(n int)) {
+	slots := make(chan struct{}, limit)
 	var all sync.WaitGroup
 	defer all.Wait()
 	began := time.Now()
@@ -21,10 +21,10 @@ func pace(ctx context.Context, perSecond float64, most int, do func(n int), miss
 			return
 		}
 		select {
-		case room <- struct{}{}:
+		case slots <- struct{}{}:
 			all.Go(func() {
 				do(n)
-				<-room
+				<-slots
 			})
 		default:
 			missed(n)

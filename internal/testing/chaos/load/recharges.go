@@ -30,8 +30,8 @@ var numbers = []struct{ mobile, state string }{
 
 // Limits of the orders.
 const (
-	orderingMost = 200
-	orderEvery   = time.Second
+	maxOrders  = 200
+	orderEvery = time.Second
 )
 
 // Prepare funds the wallet.
@@ -52,7 +52,7 @@ func (r *Recharges) Prepare(ctx context.Context) error {
 
 // Run orders until ctx ends.
 func (r *Recharges) Run(ctx context.Context) {
-	pace(ctx, r.Rate, orderingMost, func(n int) {
+	pace(ctx, r.Rate, maxOrders, func(n int) {
 		is := numbers[n%len(numbers)]
 		ref := fmt.Sprint("fault-run-", n)
 		r.mu.Lock()
