@@ -1,9 +1,8 @@
-// Package arch holds the rules of the house: who may import whom, what stands
-// where, and what no file may contain. A test applies them to the whole
-// project on every run.
+// Package arch checks the structure of the project: allowed imports, allowed folders, and what no
+// file may contain. A test applies the rules to the whole project on every run.
 //
-// The rules parse the sources in-process. A test that asked `go list` would be
-// cached by go test, and a new wrong import would pass unseen.
+// The rules parse the sources in-process. The result of a test that runs `go list` would be cached
+// by go test, which would hide a new wrong import.
 package arch
 
 import (
@@ -20,20 +19,18 @@ import (
 // module is the path that begins every import of the project itself.
 const module = "vayu/"
 
-// stages turn readings and requests into answers. They know internal and
-// schema, and never each other: cmd hands one to the other.
+// stages turn readings and requests into results. They may import internal and schema, but never
+// each other; cmd connects them.
 var stages = []string{"ingest", "pipeline", "query", "dispatch"}
 
-// topFolders are the folders that may stand beside go.mod; those that begin
-// with a dot may too.
+// topFolders are the folders allowed beside go.mod. Names that begin with a dot are also allowed.
 var topFolders = []string{"cmd", "dispatch", "docs", "ingest", "internal", "pipeline", "query", "schema"}
 
-// madeFolders are made by the build and by running, and ignored by git.
+// madeFolders are created by the build or at run time, and ignored by git.
 var madeFolders = []string{"bin", "data", "internal/dashboard/dist", "internal/dashboard/web/made", "node_modules"}
 
-// internalMay lists every package of internal with the packages of internal
-// that it may import. A package that is missing here fails: placing it is part
-// of adding it.
+// internalMay lists every package of internal with the packages of internal that it may import. A
+// package that is missing here fails: adding a package includes adding it here.
 var internalMay = map[string][]string{
 	"access":                      {"config", "encryption", "failurelog", "httpapi", "pagination", "sqlstore"},
 	"access/accesstest":           {"access", "config", "encryption", "httpapi", "httpapi/httpapitest", "sqlstore"},
@@ -70,12 +67,12 @@ var internalMay = map[string][]string{
 	"tracing/tracingtest":         {},
 }
 
-// Fault is one breach of a rule.
+// Fault is one violation of a rule.
 type Fault struct {
 	// Path is the file or folder, relative to the root; Line is 0 for the whole.
 	Path string
 	Line int
-	// Text says what is wrong and what to do instead.
+	// Text describes the violation and the remedy.
 	Text string
 }
 
@@ -100,9 +97,8 @@ func (f *file) faultf(at token.Pos, format string, args ...any) {
 	*f.faults = append(*f.faults, Fault{f.path, f.fset.Position(at).Line, fmt.Sprintf(format, args...)})
 }
 
-// Check applies every rule to the project whose root fsys is, and returns the
-// breaches in the order of the paths. The error is one of reading; a file that
-// does not parse is a Fault.
+// Check applies every rule to the project with the root fsys, and returns the violations in the
+// order of the paths. An error means that reading failed. A file that does not parse is a Fault.
 func Check(fsys fs.FS) ([]Fault, error) {
 	faults := checkTop(fsys)
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -134,7 +130,7 @@ func Check(fsys fs.FS) ([]Fault, error) {
 	return faults, nil
 }
 
-// skipped folders hold nothing that was written here, or real data.
+// skipped folders contain no source of the project, or real data.
 func skipped(name string) bool {
 	base := path.Base(name)
 	return name != "." && strings.HasPrefix(base, ".") || base == "testdata" || slices.Contains(madeFolders, name)

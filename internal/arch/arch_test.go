@@ -13,8 +13,8 @@ import (
 	"vayu/internal/arch"
 )
 
-// TestTheHouse applies the rules to the project itself.
-func TestTheHouse(t *testing.T) {
+// TestProject applies the rules to the project itself.
+func TestProject(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -29,9 +29,8 @@ func TestTheHouse(t *testing.T) {
 	}
 }
 
-// TestWrongTreeIsCaught applies the rules to a small project on disk that
-// breaks one of them: a stage that imports its neighbour.
-func TestWrongTreeIsCaught(t *testing.T) {
+// TestWrongImportIsFound applies the rules to a small project on disk with a stage that imports another.
+func TestWrongImportIsFound(t *testing.T) {
 	t.Parallel()
 	faults, err := arch.Check(os.DirFS("testdata/wrongarrow"))
 	if err != nil {
@@ -51,7 +50,7 @@ func texts(faults []arch.Fault) []string {
 	return out
 }
 
-// TestRules gives each rule one file that breaks it, or just does not.
+// TestRules has a file for each rule that violates it, and one that just does not.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	long := "package x\n" + strings.Repeat("\n", 500)
@@ -107,13 +106,12 @@ func TestRules(t *testing.T) {
 		})
 	}
 	for _, empty := range []string{"util", "helpers", "common", "models", "types", "manager", "util_test"} {
-		checkOne(t, "query/a_test.go", "package "+empty, "says nothing")
+		checkOne(t, "query/a_test.go", "package "+empty, "does not describe")
 	}
 	checkOne(t, "query/a.go", long, "has 501 lines")
 }
 
-// checkOne wants one fault that holds a text, or none, of a project with one
-// file and a guide that is right.
+// checkOne expects one fault that contains want, or none, for a project with one file and a valid guide.
 func checkOne(t *testing.T, path, text, want string) {
 	t.Helper()
 	faults, err := arch.Check(fstest.MapFS{
@@ -170,7 +168,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// checkDocuments wants the faults of a project with two Go files and documents.
+// checkDocuments expects the faults of a project with two Go files and documents.
 func checkDocuments(t *testing.T, documents map[string]string, want string) {
 	t.Helper()
 	fsys := fstest.MapFS{

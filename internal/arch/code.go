@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// emptyNames say nothing about what is inside.
+// emptyNames do not describe their content.
 var emptyNames = []string{
 	"base", "common", "helper", "helpers", "manager", "misc",
 	"model", "models", "type", "types", "util", "utils",
 }
 
-// clockCalls are what schema may not use of package time.
+// clockCalls are the functions of package time that schema may not use.
 var clockCalls = []string{"Now", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Sleep"}
 
-// promise is the start of a comment that puts work off.
+// promise matches a comment that postpones work.
 var promise = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
 func (f *file) checkPackage() {
 	if name := f.tree.Name.Name; slices.Contains(emptyNames, strings.TrimSuffix(name, "_test")) {
-		f.faultf(f.tree.Name.Pos(), "package %s says nothing about what is inside", name)
+		f.faultf(f.tree.Name.Pos(), "package name %s does not describe its content", name)
 	}
 	if parent := path.Dir(f.path); top(parent) == "internal" {
 		if _, ok := internalMay[strings.TrimPrefix(parent, "internal/")]; !ok {
@@ -40,8 +40,7 @@ func (f *file) checkPackage() {
 	}
 }
 
-// checkCalls refuses the clock in schema, and sleeping in tests unless the
-// time is that of a synctest bubble.
+// checkCalls rejects the clock in schema, and sleeping in tests outside a synctest bubble.
 func (f *file) checkCalls() {
 	clock := f.importedAs("time")
 	if clock == "" {
@@ -67,8 +66,7 @@ func (f *file) checkCalls() {
 	})
 }
 
-// importedAs is the name that an import has in the file; empty when the file
-// does not import it.
+// importedAs is the name of an import in the file; empty if the file does not import it.
 func (f *file) importedAs(imported string) string {
 	for _, spec := range f.tree.Imports {
 		if p, err := strconv.Unquote(spec.Path.Value); err != nil || p != imported {

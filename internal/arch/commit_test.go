@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCommitMessageHook runs the hook on messages. Want is part of its error; empty
-// when it accepts the message.
+// TestCommitMessageHook runs the hook on messages. Want is part of its error; empty if it accepts the
+// message.
 func TestCommitMessageHook(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ message, want string }{

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkDocs demands of every exported name, outside tests and cmd, a comment
-// that begins with the name. A group of constants or variables may share one.
+// checkDocs requires a comment on every exported name, outside tests and cmd, that begins with the
+// name. A group of constants or variables may share one.
 func (f *file) checkDocs() {
 	if f.test || top(f.path) == "cmd" {
 		return
@@ -63,8 +63,7 @@ func firstOf(a, b *ast.CommentGroup) *ast.CommentGroup {
 	return b
 }
 
-// exportedReceiver tells whether a function is none's method, or that of an
-// exported type.
+// exportedReceiver reports whether a function has no receiver, or one of an exported type.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return true

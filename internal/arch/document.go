@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of documents. A front page is read in one go. A line fits a terminal, and a
-// diff of it is readable.
+// Limits of documents. A front page is read in one go. A line fits a terminal, and its diff is
+// readable.
 const (
 	maxFrontLines = 200
 	maxColumns    = 120
@@ -30,8 +30,8 @@ var (
 	scheme     = regexp.MustCompile(`^[a-z]+:`)
 )
 
-// checkDocument checks a Markdown file: the targets of its links, and of front pages
-// and guides the length, the columns and the paths that they name.
+// checkDocument checks a Markdown file: the targets of its links. For front pages and guides it
+// also checks the length, the columns and the paths that they name.
 func checkDocument(fsys fs.FS, name string, text string, faults *[]Fault) {
 	front := slices.Contains(frontPages, name)
 	narrow := front || slices.ContainsFunc(narrowFolders, func(p string) bool { return strings.HasPrefix(name, p) })
@@ -61,8 +61,8 @@ func checkDocument(fsys fs.FS, name string, text string, faults *[]Fault) {
 	}
 }
 
-// checkNamed demands that a path in backquotes exists if it lies in a folder of the
-// project. NAME and * stand for any name. checkGuide checks the rows of the guide.
+// checkNamed requires that a path in backquotes exists if it is in a folder of the project. NAME
+// and * match any name. checkGuide checks the rows of the guide.
 func checkNamed(fsys fs.FS, name string, at int, line string, faults *[]Fault) {
 	if _, isRow := firstCell(line); isRow && name == guide {
 		return
@@ -78,8 +78,8 @@ func checkNamed(fsys fs.FS, name string, at int, line string, faults *[]Fault) {
 	}
 }
 
-// brokenLink says what is wrong with a link of a document to another file or to a
-// heading; empty when nothing is. Links to other hosts are not checked.
+// brokenLink returns the error of a link of a document to another file or to a heading; empty if it
+// is valid. Links to other hosts are not checked.
 func brokenLink(fsys fs.FS, name, target string) string {
 	if scheme.MatchString(target) {
 		return ""

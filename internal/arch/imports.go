@@ -14,18 +14,18 @@ const (
 	testSupport = "internal/testing"
 )
 
-// effects are what schema may not import: it does no I/O, and neither reads a
-// clock nor throws dice. An entry stands for its sub-packages too.
+// effects are the packages that schema may not import: it does no I/O, reads no clock and uses no
+// random numbers. An entry includes its sub-packages.
 var effects = []string{"os", "net", "database", "log", "io/ioutil", "syscall", "math/rand", "plugin"}
 
-// checkImports holds the arrows
+// checkImports checks the direction of imports:
 //
 //	cmd -> {ingest, pipeline, query, dispatch} -> internal -> schema.
 //
-// The tests of a stage may import dispatch/outbox, because they prove their events
-// with the real outbox. A test of schema may import internal, because a real engine
-// runs the text that it proves. internal/testing may import every stage: only tests
-// and the chaos harness use it.
+// The tests of a stage may import dispatch/outbox, because they test their events
+// with the real outbox. A test of schema may import internal, to run its SQL on a real
+// engine. Package internal/testing may import every stage: only tests and the chaos harness
+// use it.
 func (f *file) checkImports() {
 	from := path.Dir(f.path)
 	for _, spec := range f.tree.Imports {
@@ -43,7 +43,7 @@ func (f *file) checkImports() {
 	}
 }
 
-// forbidden says why one folder may not import another; empty when it may.
+// forbidden returns why one folder may not import another; empty if it may.
 func forbidden(from, to string, test bool) string {
 	switch source, target := top(from), top(to); {
 	case source == "cmd":
@@ -71,8 +71,8 @@ func forbidden(from, to string, test bool) string {
 	return ""
 }
 
-// downwards applies the table of internal. Any test may use a package made for
-// tests: one whose name ends with "test", or one of internal/testing.
+// downwards applies the table of internal. Any test may import a package made for tests: one whose
+// name ends with "test", or one of internal/testing.
 func downwards(from, to string, test bool) string {
 	if from == to || slices.Contains(internalMay[from], to) || test && (strings.HasSuffix(to, "test") || strings.HasPrefix(to, "testing/")) {
 		return ""
@@ -86,7 +86,7 @@ func top(name string) string {
 	return first
 }
 
-// within tells whether an import path is one of list or lies below one.
+// within reports whether an import path is one of list or below one.
 func within(imported string, list []string) bool {
 	return slices.ContainsFunc(list, func(p string) bool {
 		return imported == p || strings.HasPrefix(imported, p+"/")

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// maxLines is where a file holds a second thing that wants its own room.
+// maxLines is the length at which a file should be split.
 const maxLines = 500
 
-// counted are the kinds of files that people write and read.
+// counted are the suffixes of hand-written files.
 var counted = []string{".css", ".go", ".html", ".js", ".md", ".mjs", ".sh", ".sql", ".ts", ".yaml", ".yml"}
 
-// checkTop allows the folders of the house only.
+// checkTop allows only topFolders.
 func checkTop(fsys fs.FS) []Fault {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 	"vayu/internal/config"
 )
 
-// Analyst is a user of a server or cluster who may read and nothing else, within limits. The embedded engine has no users.
+// Analyst is a read-only user of a server or cluster, with limits. The embedded engine has no users.
 type Analyst struct {
 	Name      string   // letters, digits, underscore
 	Hash      string   // SHA-256 of the password, 64 hexadecimal digits
 	Cluster   string   // "" for a single server
-	Databases []string // that may be read
-	Service   string   // the user of the service, who must not become this one; see [Config.User]
+	Databases []string // readable databases
+	Service   string   // the user of the service, which must not become this one; see [Config.User]
 
 	Memory  config.Size   // of one query
 	Time    time.Duration // of one query
-	Rows    uint64        // of one answer
-	Queries uint64        // in an hour
-	Total   time.Duration // execution time of all queries in an hour
+	Rows    uint64        // of one result
+	Queries uint64        // per hour
+	Total   time.Duration // execution time of all queries per hour
 }
 
-// DefaultAnalyst are limits that leave a server with 16 GiB able to work beside two of them: a year of all of India's hours is
-// read in seconds and within 1 GiB, and a notebook takes 10 million rows in.
+// DefaultAnalyst are limits for a server with 16 GiB that serves two analysts beside the service. A year of hourly
+// data of India is read in seconds within 1 GiB; a notebook handles 10 million rows.
 func DefaultAnalyst() Analyst {
 	return Analyst{Memory: 4 * config.GiB, Time: time.Minute, Rows: 10_000_000, Queries: 1000, Total: 20 * time.Minute}
 }
@@ -36,11 +36,11 @@ var (
 	sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Statements make the user, or give one that is there these limits and this password. The settings profile is the user's
-// own, so that two may have different limits.
+// Statements create the user, or update limits and password of an existing one. Each user has a settings profile of
+// its own, so that limits can differ.
 //
-// readonly is 2, with limits that cannot be raised: with 1 most clients cannot even say in which form they want their
-// answer. A limit has a least value as well, because 0, which is below the highest, means none. Tables are read as with FINAL, and a subquery sees all shards.
+// readonly is 2, with limits that cannot be raised: with 1 most clients cannot set the format of their results.
+// Limits have a minimum too, because 0 means no limit. Tables are read as with FINAL, and a subquery sees all shards.
 func (a Analyst) Statements() ([]string, error) {
 	switch {
 	case !userName.MatchString(a.Name) || a.Name == "default":

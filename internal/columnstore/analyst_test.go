@@ -18,9 +18,9 @@ func analyst() columnstore.Analyst {
 	return a
 }
 
-// TestAnAnalystMayReadWithinLimits: what an administrator is shown. The embedded engine makes no users, so its parser alone
-// has its say.
-func TestAnAnalystMayReadWithinLimits(t *testing.T) {
+// These are the statements shown to an administrator. The embedded engine creates no users, so only its
+// parser checks them.
+func TestAnalystStatements(t *testing.T) {
 	t.Parallel()
 	a := analyst()
 	got, err := a.Statements()
@@ -44,8 +44,8 @@ func TestAnAnalystMayReadWithinLimits(t *testing.T) {
 	canBeRead(t, got)
 }
 
-// TestEveryStatementOfAClusterCanBeRead, those too that the embedded engine cannot run because it has no Keeper.
-func TestEveryStatementOfAClusterCanBeRead(t *testing.T) {
+// The embedded engine has no Keeper and cannot run them, so only its parser checks them.
+func TestClusterStatementsParse(t *testing.T) {
 	t.Parallel()
 	p := columnstore.Params{Database: "vayu", Cluster: "air", Values: schemas.Values()}
 	statements, err := columnstore.DDL(schemas.Files, p)
@@ -61,8 +61,8 @@ func TestEveryStatementOfAClusterCanBeRead(t *testing.T) {
 	canBeRead(t, append(statements, storage.Statements(p)...))
 }
 
-// TestAnAnalystOnACluster: each statement reaches all nodes, and is one that ClickHouse can read.
-func TestAnAnalystOnACluster(t *testing.T) {
+// Each statement runs on all nodes, and ClickHouse can parse it.
+func TestAnalystStatementsOnCluster(t *testing.T) {
 	t.Parallel()
 	a := analyst()
 	a.Cluster = "air"
@@ -78,7 +78,7 @@ func TestAnAnalystOnACluster(t *testing.T) {
 	canBeRead(t, statements)
 }
 
-// canBeRead asks ClickHouse's parser about statements.
+// canBeRead checks statements with ClickHouse's parser.
 func canBeRead(t *testing.T, statements []string) {
 	t.Helper()
 	db := columnstoretest.New(t)
@@ -90,7 +90,7 @@ func canBeRead(t *testing.T, statements []string) {
 	}
 }
 
-func TestAnAnalystIsRefused(t *testing.T) {
+func TestInvalidAnalystIsRejected(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*columnstore.Analyst){
 		"not a name":              func(a *columnstore.Analyst) { a.Name = "default" },

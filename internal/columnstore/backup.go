@@ -22,12 +22,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Backup copies the tables that files define, in every database of worlds, into dir, while others read and write. dir must
-// not exist or be empty; it is a whole backup when Backup returns nil, and has no manifest otherwise.
+// Backup copies the tables that files define, in every database of worlds, into dir. Reads and writes continue.
+// dir must not exist or be empty. The backup is complete, with a manifest, only if Backup returns nil.
 //
-// Of each key only the row that counts is copied. Tables are read against the order in which the migrations create them,
-// so that whatever follows from a table is copied before that table: what a copy's figures were made of is in the copy.
-// Rows that are stored while a table is read may or may not be in it.
+// Of each key only the valid row is copied. Tables are read in the reverse order of their creation, so that derived
+// tables come before their sources. So the copy contains the sources of every derived row in it. Rows stored while a
+// table is read may or may not be included.
 func Backup(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
 	m := Manifest{Format: backupFormat, Began: time.Now().UTC().Truncate(time.Second)}
 	b := &backup{db: db, dir: dir}
@@ -38,7 +38,7 @@ func Backup(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir strin
 	return m, nil
 }
 
-// backup is one on its way.
+// backup is a backup in progress.
 type backup struct {
 	db  *DB
 	dir string
@@ -63,7 +63,7 @@ func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []Par
 	return m.write(b.dir)
 }
 
-// emptyDirectory makes dir, or finds it empty.
+// emptyDirectory creates dir, or fails if it is not empty.
 func emptyDirectory(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -136,7 +136,7 @@ func definedTables(files fs.FS, world Params) (tables []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	world.Cluster = "" // a cluster's tables have the same names, beside those that hold the rows
+	world.Cluster = "" // a cluster's tables have the same names, besides the local ones
 	for _, m := range list {
 		text, err := world.render(m.name, m.text)
 		if err != nil {
@@ -151,9 +151,9 @@ func definedTables(files fs.FS, world Params) (tables []string, err error) {
 	return tables, nil
 }
 
-// counted makes a query read each key's row that counts. A key lives in one partition, which is what makes the second
-// setting right and keeps the memory of a query to a partition.
-func counted(ctx context.Context) context.Context {
+// finalRows makes a query read only the valid row of each key. A key lives in one partition. That makes the second
+// setting correct, and limits a query's memory to one partition.
+func finalRows(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		finalSetting: 1, "do_not_merge_across_partitions_select_final": 1,
 	}))
@@ -187,7 +187,7 @@ func (b *backup) table(ctx context.Context, database, name string) (TableBackup,
 	return t, nil
 }
 
-// contentHash is the SQL of a row's hash. The tuple keeps NULL from making the whole hash NULL.
+// contentHash is the SQL of a row's hash. The tuple keeps a NULL column from making the whole hash NULL.
 func contentHash(columns string) string { return "cityHash64(tuple(" + columns + "))" }
 
 func columnList(columns []string) string {
@@ -208,7 +208,7 @@ func (b *backup) partition(ctx context.Context, database string, t TableBackup, 
 	columns := columnList(t.Columns)
 	query := fmt.Sprintf("SELECT %s, %s AS _content_hash FROM %s.%s WHERE _partition_id = '%s'",
 		columns, contentHash(columns), quoteName(database), quoteName(t.Name), id)
-	return f, selectBlocks(counted(ctx), b.db.conn, query, func(block *proto.Block) error {
+	return f, selectBlocks(finalRows(ctx), b.db.conn, query, func(block *proto.Block) error {
 		last := len(block.Columns) - 1
 		for row := range block.Rows() {
 			var h uint64
@@ -224,7 +224,7 @@ func (b *backup) partition(ctx context.Context, database string, t TableBackup, 
 	})
 }
 
-// backupFile is a file of a backup while it is written.
+// backupFile is a backup file being written.
 type backupFile struct {
 	file   *os.File
 	sum    interface{ Sum(b []byte) []byte }
@@ -272,7 +272,7 @@ func (b *backupFile) append(block *proto.Block) error {
 	return err
 }
 
-// close ends the file and notes what it has become; a file that is not kept goes.
+// close closes the file and records its size and checksum; without keep the file is removed.
 func (b *backupFile) close(f *FileBackup, keep bool) error {
 	err := b.zip.Close()
 	if keep && err == nil {

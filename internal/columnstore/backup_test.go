@@ -20,7 +20,7 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 )
 
-// keptTables have the types of the real ones; figure follows from reading.
+// keptTables have the types of the real ones; figure is derived from reading.
 const keptTables = `CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "reading"}} {{.OnCluster}}
 (station LowCardinality(String), kind Enum8('a' = 1, 'b' = 2), at DateTime('UTC'), value Float64, note Nullable(String), stored DateTime64(3, 'UTC') DEFAULT now64(3))
 ENGINE = {{engine "ReplacingMergeTree" "stored"}} PARTITION BY toYYYYMM(at) ORDER BY (station, at);
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "nothing"}} {{.OnCluster}} (a U
 
 func keptFiles() fstest.MapFS { return fstest.MapFS{"0001_kept.sql": {Data: []byte(keptTables)}} }
 
-// fillReadings stores 150,000 readings over three months, a third of them twice, and figures of them.
+// fillReadings stores 150,000 readings over three months, a third of them twice, and derived rows.
 func fillReadings(t *testing.T, db *columnstore.DB, name string) {
 	t.Helper()
 	const values = `SELECT 'station ' || toString(number % 7), if(number % 2 = 0, 'a', 'b'), toDateTime('2026-01-01 00:00:00', 'UTC') + number * 50,
@@ -48,7 +48,7 @@ func fillReadings(t *testing.T, db *columnstore.DB, name string) {
 	}
 }
 
-// contents is what readers see of the two tables.
+// contents is the visible content of the two tables.
 func contents(t *testing.T, db *columnstore.DB, name string) (c struct{ Readings, Reading, Figures, Figure uint64 }) {
 	t.Helper()
 	err := db.Conn().QueryRow(t.Context(), strings.ReplaceAll(`SELECT
@@ -84,7 +84,7 @@ func keep(t *testing.T) kept {
 	return k
 }
 
-// rowsOnly is a connection as the native protocol has it.
+// rowsOnly is a connection with the limits of the native protocol.
 type rowsOnly struct{ driver.Conn }
 
 func (rowsOnly) QueryFormat(context.Context, string, string, ...any) (io.ReadCloser, error) {
@@ -95,7 +95,7 @@ func (rowsOnly) InsertFormat(context.Context, string, string, io.Reader) error {
 	return clickhouse.ErrFormatNativeUnsupported
 }
 
-func TestWhatWasBackedUpComesBack(t *testing.T) {
+func TestRestoreEqualsBackup(t *testing.T) {
 	t.Parallel()
 	k := keep(t)
 	want := contents(t, k.db, k.name)
@@ -140,8 +140,8 @@ func TestWhatWasBackedUpComesBack(t *testing.T) {
 	}
 }
 
-// Every figure of a backup has the reading that it was made of, however both grow meanwhile.
-func TestABusyDatabaseIsBackedUpWithWhatItsFiguresAreMadeOf(t *testing.T) {
+// Every derived row of a backup has its source reading, while both tables grow.
+func TestBackupContainsSourcesOfDerivedRows(t *testing.T) {
 	t.Parallel()
 	k := keep(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -184,21 +184,21 @@ func TestABusyDatabaseIsBackedUpWithWhatItsFiguresAreMadeOf(t *testing.T) {
 	}
 }
 
-// cancelling ends the context when the second partition is asked for.
+// cancelling cancels the context at the second partition.
 type cancelling struct {
 	driver.Conn
-	cancel context.CancelFunc
-	asked  *int
+	cancel  context.CancelFunc
+	queries *int
 }
 
 func (c cancelling) QueryFormat(ctx context.Context, format, query string, args ...any) (io.ReadCloser, error) {
-	if *c.asked++; *c.asked == 2 {
+	if *c.queries++; *c.queries == 2 {
 		c.cancel()
 	}
 	return c.Conn.QueryFormat(ctx, format, query, args...)
 }
 
-func TestACancelledBackupIsNoBackup(t *testing.T) {
+func TestCancelledBackupIsIncomplete(t *testing.T) {
 	t.Parallel()
 	k := keep(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -219,7 +219,7 @@ func TestACancelledBackupIsNoBackup(t *testing.T) {
 	}
 }
 
-func TestRestoreRefusesAndLeavesNothing(t *testing.T) {
+func TestFailedRestoreLeavesNothing(t *testing.T) {
 	t.Parallel()
 	k := keep(t)
 	want := contents(t, k.db, k.name)
@@ -256,7 +256,7 @@ func TestRestoreRefusesAndLeavesNothing(t *testing.T) {
 	}{
 		"a bit that flipped":        {file, flipped, k.worlds, "202602.native.zst is damaged"},
 		"a file cut short":          {file, whole[file][:1000], k.worlds, "202602.native.zst is damaged"},
-		"a database nobody knows":   {file, whole[file], nil, "does not know"},
+		"an unknown database":       {file, whole[file], nil, "does not know"},
 		"a manifest that is no one": {manifest, []byte("{"), k.worlds, "manifest.json: it is damaged"},
 		"a newer format":            {manifest, edited(func(m *columnstore.Manifest) { m.Format = 2 }), k.worlds, "upgrade the program"},
 		"a newer database": {manifest, edited(func(m *columnstore.Manifest) {
@@ -284,8 +284,8 @@ func TestRestoreRefusesAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// A migration that came after the backup finds the rows as it would have found them then.
-func TestANewerProgramRestoresAnOlderBackup(t *testing.T) {
+// A migration newer than the backup runs on the restored rows.
+func TestRestoreMigratesOlderBackup(t *testing.T) {
 	t.Parallel()
 	k := keep(t)
 	db := own(t, embedded(t.TempDir()))

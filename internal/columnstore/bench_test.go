@@ -8,7 +8,7 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 )
 
-// BenchmarkPointQuery is one city's year out of 10 M rows, the shape of the first question for a history.
+// BenchmarkPointQuery reads one city's year out of 10 M rows, like a history query.
 func BenchmarkPointQuery(b *testing.B) {
 	db := columnstoretest.New(b)
 	name := columnstoretest.Database(b, db)

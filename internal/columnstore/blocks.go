@@ -15,21 +15,22 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 )
 
-// blockRows is how many rows are held in memory at once, ClickHouse's own block size; of the widest table they take 10 MB.
+// blockRows is how many rows are held in memory at once, ClickHouse's own block size. They take 10 MB of the widest
+// table.
 const blockRows = 65_409
 
-// blockReader reads blocks of ClickHouse's Native format without BlockInfo, as files and HTTP carry them.
+// blockReader reads blocks of ClickHouse's Native format without BlockInfo, the form of files and HTTP.
 type blockReader struct {
 	buffer *bufio.Reader
 	reader *chproto.Reader
 }
 
 func newBlockReader(r io.Reader) *blockReader {
-	buffer := bufio.NewReaderSize(r, 1<<20) // chproto takes it as its own, so that Peek sees what is next
+	buffer := bufio.NewReaderSize(r, 1<<20) // chproto uses it directly, so that Peek sees the next block
 	return &blockReader{buffer, chproto.NewReader(buffer)}
 }
 
-// next returns the next block, and io.EOF only where a block could begin.
+// next returns the next block. It returns io.EOF only at the start of a block.
 func (b *blockReader) next() (*proto.Block, error) {
 	if _, err := b.buffer.Peek(1); err != nil {
 		return nil, err
@@ -42,8 +43,8 @@ func (b *blockReader) next() (*proto.Block, error) {
 	return block, err
 }
 
-// selectBlocks hands every block of an answer to take, which keeps none of it. Over HTTP, and so from the embedded engine,
-// columns stay columns; the native protocol's client has rows only.
+// selectBlocks passes every block of a result to take, which must not keep it. HTTP, and so the embedded engine,
+// delivers columns; the client of the native protocol delivers rows only.
 func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	stream, err := conn.QueryFormat(ctx, "Native", query)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
@@ -67,7 +68,7 @@ func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func
 	}
 }
 
-// selectRows is selectBlocks for a client that gives rows.
+// selectRows is selectBlocks for a client that delivers rows.
 func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	rows, err := conn.Query(ctx, query)
 	if err != nil {
@@ -106,10 +107,10 @@ func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*
 	return take(block)
 }
 
-// insertBlocks stores what r holds, Native as blockReader reads it. insert is "INSERT INTO table (columns)".
+// insertBlocks stores the Native data of r. insert is "INSERT INTO table (columns)".
 func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	buffer := bufio.NewReaderSize(r, 1<<20)
-	err := conn.InsertFormat(clickhouse.Context(ctx, inserting(NewToken())), "Native", insert, buffer)
+	err := conn.InsertFormat(clickhouse.Context(ctx, insertSettings(NewToken())), "Native", insert, buffer)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
 		return insertRows(ctx, conn, insert, buffer)
 	}
@@ -130,9 +131,9 @@ func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reade
 	}
 }
 
-// insertBatch is one INSERT; over says that it was the last.
+// insertBatch runs one INSERT; over reports that it was the last.
 func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *blockReader) (over bool, err error) {
-	batch, err := conn.PrepareBatch(clickhouse.Context(ctx, inserting(NewToken())), insert)
+	batch, err := conn.PrepareBatch(clickhouse.Context(ctx, insertSettings(NewToken())), insert)
 	if err != nil {
 		return false, err
 	}
@@ -143,7 +144,7 @@ func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *b
 	return over, batch.Send()
 }
 
-// fill appends the rows of the next blocks; over says that there are no more.
+// fill appends the rows of the next blocks; over reports that there are no more.
 func fill(batch driver.Batch, blocks *blockReader) (over bool, err error) {
 	for range batchBlocks {
 		block, err := blocks.next()

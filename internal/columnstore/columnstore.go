@@ -1,5 +1,5 @@
-// Package columnstore opens ClickHouse: a server or cluster by its DSN, or the real ClickHouse engine in a supervised child
-// process on this machine (package engine). Both are spoken to through clickhouse-go, by the same code.
+// Package columnstore opens ClickHouse. It is a server or cluster by DSN, or the embedded engine in a supervised
+// child process (package embedded). The same code uses both through clickhouse-go.
 package columnstore
 
 import (
@@ -19,16 +19,16 @@ import (
 
 // DB is one ClickHouse. It is safe for concurrent use.
 type DB struct {
-	cfg     Config
-	log     *slog.Logger
-	metrics metrics
-	conn    driver.Conn
-	aside   driver.Conn // see Reserved
-	where   *endpoint   // nil for a server
-	health  health
+	cfg      Config
+	log      *slog.Logger
+	metrics  metrics
+	conn     driver.Conn
+	reserved driver.Conn // see Reserved
+	endpoint *endpoint   // nil for a server
+	health   health
 }
 
-// Open prepares a DB. It starts nothing and connects to nothing: that is Run's work, and each query's.
+// Open prepares a DB. It starts nothing and does not connect; Run and each query do.
 func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	faults := cfg.Validate()
 	if cfg.DSN == "" && cfg.Data == "" {
@@ -41,7 +41,7 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)
 	}
 	if cfg.DSN != "" {
-		reg = nil // the metrics are those of the child
+		reg = nil // the child has the metrics
 	}
 	m, err := newMetrics(reg)
 	if err != nil {
@@ -54,7 +54,7 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 	}
 	reserved := *options
 	reserved.MaxOpenConns, reserved.MaxIdleConns = reservedConnections, reservedConnections
-	for options, pool := range map[*clickhouse.Options]*driver.Conn{options: &db.conn, &reserved: &db.aside} {
+	for options, pool := range map[*clickhouse.Options]*driver.Conn{options: &db.conn, &reserved: &db.reserved} {
 		conn, err := clickhouse.Open(options)
 		if err != nil {
 			return nil, fmt.Errorf("opening ClickHouse: %w", err)
@@ -67,26 +67,26 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 // Embedded reports whether the engine is a child process on this machine.
 func (db *DB) Embedded() bool { return db.cfg.DSN == "" }
 
-// Own reports whether this process has started the embedded engine that is up, so that nobody else decides about its
-// tables. It is false for a server, and for the engine of a service beside a command.
-func (db *DB) Own() bool { return db.Embedded() && db.where.own() }
+// OwnsEngine reports whether this process started the running embedded engine, and so is the only one that changes
+// its tables. It is false for a server, and for a command that uses the engine of a service.
+func (db *DB) Own() bool { return db.Embedded() && db.endpoint.own() }
 
 // Cluster is the cluster's name, "" for a single node.
 func (db *DB) Cluster() string { return db.cfg.Cluster }
 
-// Conn is the pool of connections. It follows the embedded engine through restarts: a query that finds the engine away
-// waits for it a moment (dialPatience) and fails then. The pool is closed when Run returns.
+// Conn is the pool of connections. It survives restarts of the embedded engine: a query waits up to dialTimeout for
+// the engine and then fails. Run closes the pool when it returns.
 func (db *DB) Conn() driver.Conn { return db.conn }
 
 // reservedConnections is one for each world's snapshot.
 const reservedConnections = 2
 
-// Reserved is a small pool beside that of Conn, for queries that must not wait until the questions of clients leave a
-// connection free. The engine has room for both pools.
-func (db *DB) Reserved() driver.Conn { return db.aside }
+// Reserved is a small pool beside that of Conn, for queries that must not wait for client queries. The engine has
+// capacity for both pools.
+func (db *DB) Reserved() driver.Conn { return db.reserved }
 
-// Check says at once what would end Run: the library of the embedded engine is missing, or the data directory belongs to
-// a process that goes on.
+// Check reports at once what would end Run: the library of the embedded engine is missing, or another process keeps
+// the data directory locked.
 func (db *DB) Check() error {
 	if !db.Embedded() {
 		return nil
@@ -102,58 +102,58 @@ func (db *DB) Check() error {
 	return err
 }
 
-// Run keeps the engine going until ctx ends: it starts the child, or uses the one that runs when Config.Share is set,
-// starts it again when it dies or hangs, and stops it at the end. With a DSN it only waits. It returns nil after ctx, and
-// otherwise an error that no restart would cure: the library is missing or another process holds the data directory.
-// Run is called once.
+// Run keeps the engine running until ctx ends. It starts the child, restarts it when it dies or hangs, and stops it
+// at the end. With Config.Share it uses a running engine. With a DSN it only waits. It returns nil after ctx.
+// Otherwise it returns an error that no restart would fix: the library is missing, or another process has locked the
+// data directory. Run is called once.
 func (db *DB) Run(ctx context.Context) error {
-	defer func() { _ = errors.Join(db.conn.Close(), db.aside.Close()) }()
+	defer func() { _ = errors.Join(db.conn.Close(), db.reserved.Close()) }()
 	if !db.Embedded() {
 		<-ctx.Done()
 		return nil
 	}
 	err := db.supervise(ctx)
 	if err == nil {
-		db.where.fail(errors.New("the engine was stopped"))
+		db.endpoint.fail(errors.New("the engine was stopped"))
 	} else {
-		db.where.fail(err)
+		db.endpoint.fail(err)
 	}
 	return err
 }
 
-// readyPause is the time between two questions whether a server answers.
+// readyPause is the time between two checks whether a server answers.
 const readyPause = 200 * time.Millisecond
 
 const (
-	// sayPause is the time between two lines of the log about a server that does not answer.
-	sayPause = 10 * time.Second
-	// commandPatience is how long a person waits for a command to find the server, unless Config.Patience says it.
-	commandPatience = 20 * time.Second
+	// logPause is the time between two log lines about a server that does not answer.
+	logPause = 10 * time.Second
+	// commandTimeout is how long a command waits for the server, unless Config.ReadyTimeout is set.
+	commandTimeout = 20 * time.Second
 )
 
-// Ready waits until ClickHouse answers. It fails when ctx ends first, saying what was last in the way, and at once when
-// the embedded engine cannot run at all.
+// Ready waits until ClickHouse answers. If ctx ends first, it returns the last error. It fails at once if the
+// embedded engine cannot run at all.
 func (db *DB) Ready(ctx context.Context) error {
 	if db.cfg.Share && !db.Embedded() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, cmp.Or(db.cfg.Patience, commandPatience))
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(db.cfg.Patience, commandTimeout))
 		defer cancel()
 	}
 	tick := time.NewTicker(readyPause)
 	defer tick.Stop()
-	var said time.Time
+	var logged time.Time
 	var last error
 	for {
-		err := unbelieved(db.ready(ctx))
+		err := explainUntrusted(db.ready(ctx))
 		if _, gone := errors.AsType[*stoppedError](err); err == nil || gone {
 			return err
 		}
-		if ctx.Err() == nil || last == nil { // the end of patience says less than what was in the way
+		if ctx.Err() == nil || last == nil { // the last error is more helpful than a timeout
 			last = err
 		}
-		if now := time.Now(); !db.Embedded() && now.After(said.Add(sayPause)) {
+		if now := time.Now(); !db.Embedded() && now.After(logged.Add(logPause)) {
 			db.log.WarnContext(ctx, "waiting for ClickHouse", "clickhouse", db.cfg.DSN.String(), "error", err)
-			said = now
+			logged = now
 		}
 		select {
 		case <-ctx.Done():
@@ -165,14 +165,14 @@ func (db *DB) Ready(ctx context.Context) error {
 
 func (db *DB) ready(ctx context.Context) error {
 	if db.Embedded() {
-		if _, err := db.where.wait(ctx); err != nil {
+		if _, err := db.endpoint.wait(ctx); err != nil {
 			return err
 		}
 	}
 	return db.conn.Ping(ctx)
 }
 
-// Version is what ClickHouse calls itself, such as 26.7.2.1.
+// Version is ClickHouse's version, such as 26.7.2.1.
 func (db *DB) Version(ctx context.Context) (string, error) {
 	var version string
 	if err := db.conn.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
@@ -181,7 +181,7 @@ func (db *DB) Version(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// Holder says which process has the data directory of the embedded engine; ok is false when none has.
+// Holder returns the process that has locked the data directory of the embedded engine; ok is false if none has.
 func (db *DB) Holder() (h embedded.Holder, ok bool) {
 	if !db.Embedded() {
 		return embedded.Holder{}, false

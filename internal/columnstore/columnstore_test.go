@@ -16,7 +16,7 @@ import (
 	"vayu/internal/config"
 )
 
-// parentVariable makes the test binary a service with an engine in the directory it names, to be killed by a test.
+// parentVariable makes the test binary a service with an engine in the given directory, which a test kills.
 const parentVariable = "VAYU_TEST_PARENT"
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func embedded(dir string) columnstore.Config {
 	return cfg
 }
 
-// own starts an engine for one test alone.
+// own starts an engine for one test.
 func own(t *testing.T, cfg columnstore.Config) *columnstore.DB {
 	t.Helper()
 	columnstoretest.Library(t)
@@ -67,7 +67,7 @@ func own(t *testing.T, cfg columnstore.Config) *columnstore.DB {
 	return db
 }
 
-// run keeps db running for the test, and returns when it is ready.
+// run runs db for the test, and returns when it is ready.
 func run(t *testing.T, db *columnstore.DB) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -132,7 +132,7 @@ func TestTypesRoundTrip(t *testing.T) {
 	}
 }
 
-func TestOpenIsInertAndSaysWhatIsWrong(t *testing.T) {
+func TestOpenChecksConfigurationOnly(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]columnstore.Config{
 		"opening ClickHouse: the embedded engine needs a data directory":                                {Connections: 1},

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// DDL is what [Migrate] runs on an empty database, statement by statement, as it is sent: the database, the table of
-// migrations, and all of files. It asks nothing.
+// DDL returns the rendered statements that [Migrate] runs on an empty database: the database, its migration table,
+// and all of files. It runs no query.
 func DDL(files fs.FS, p Params) ([]string, error) {
 	if err := p.validate(); err != nil {
 		return nil, err

@@ -10,16 +10,15 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// mostOfAHost is how long one of several hosts is waited for.
-const mostOfAHost = 3 * time.Second
+// maxHostTimeout limits the wait for one of several hosts.
+const maxHostTimeout = 3 * time.Second
 
-// bounded makes clickhouse-go end its attempts at a connection with the context of whoever
-// waits for it: by itself it waits 30 s for the greeting of a host that swallows
-// everything, and asks the next one when nobody waits any more.
-func bounded(options *clickhouse.Options) {
-	options.DialStrategy = inTurn
+// limitDial ends clickhouse-go's connection attempts with the caller's context. By itself clickhouse-go waits 30 s
+// for a host that does not answer. It tries the next one only after the caller has left.
+func limitDial(options *clickhouse.Options) {
+	options.DialStrategy = dialInTurn
 	if options.Protocol != clickhouse.Native {
-		return // net/http knows contexts
+		return // net/http uses contexts
 	}
 	var dialer interface {
 		DialContext(ctx context.Context, network, address string) (net.Conn, error)
@@ -32,17 +31,17 @@ func bounded(options *clickhouse.Options) {
 		if err != nil {
 			return nil, err
 		}
-		return newGreeting(ctx, conn), nil
+		return newHandshakeConn(ctx, conn), nil
 	}
 }
 
-// inTurn asks hosts as clickhouse-go does, each for its share of the time that there is.
-func inTurn(ctx context.Context, id int, options *clickhouse.Options, dial clickhouse.Dial) (clickhouse.DialResult, error) {
+// dialInTurn tries hosts in clickhouse-go's order, each for its share of the remaining time.
+func dialInTurn(ctx context.Context, id int, options *clickhouse.Options, dial clickhouse.Dial) (clickhouse.DialResult, error) {
 	left := len(options.Addr)
 	return clickhouse.DefaultDialStrategy(ctx, id, options, func(ctx context.Context, address string, options *clickhouse.Options) (clickhouse.DialResult, error) {
 		if end, ok := ctx.Deadline(); ok && left > 1 {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, min(time.Until(end)/time.Duration(left), mostOfAHost))
+			ctx, cancel = context.WithTimeout(ctx, min(time.Until(end)/time.Duration(left), maxHostTimeout))
 			defer cancel()
 		}
 		left--
@@ -50,23 +49,22 @@ func inTurn(ctx context.Context, id int, options *clickhouse.Options, dial click
 	})
 }
 
-// greeting is a connection on which client and server greet each other. Until that is
-// over, which clickhouse-go says by taking its own deadline away, no deadline is later
-// than that of who waits.
-type greeting struct {
+// handshakeConn is a connection during the handshake of client and server. Its deadline is never later than the
+// caller's. clickhouse-go ends the handshake by clearing its own deadline.
+type handshakeConn struct {
 	net.Conn
 
 	mu  sync.Mutex
-	end time.Time // zero for none, and when the greeting is over
+	end time.Time // zero for none, and after the handshake
 }
 
-func newGreeting(ctx context.Context, conn net.Conn) *greeting {
+func newHandshakeConn(ctx context.Context, conn net.Conn) *handshakeConn {
 	end, _ := ctx.Deadline()
-	return &greeting{Conn: conn, end: end}
+	return &handshakeConn{Conn: conn, end: end}
 }
 
 // SetDeadline implements net.Conn.
-func (g *greeting) SetDeadline(t time.Time) error {
+func (g *handshakeConn) SetDeadline(t time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {

@@ -17,22 +17,22 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// silent is an address that takes connections, of which it tells, and says nothing.
+// silent is a listener that accepts connections, reports each, and sends nothing.
 func silent(t *testing.T, secure *tls.Config) (address string, came <-chan struct{}) {
 	t.Helper()
-	told := make(chan struct{}, 100)
+	accepted := make(chan struct{}, 100)
 	return fixture.Port(t, secure, func(conn net.Conn) {
 		defer conn.Close()
 		if c, ok := conn.(*tls.Conn); ok && c.HandshakeContext(t.Context()) != nil {
 			return
 		}
-		told <- struct{}{}
+		accepted <- struct{}{}
 		_, _ = io.Copy(io.Discard, conn)
-	}).Addr().String(), told
+	}).Addr().String(), accepted
 }
 
-// TestTheNativeProtocolGoesOverTLS, and to a server that it believes.
-func TestTheNativeProtocolGoesOverTLS(t *testing.T) {
+// The native protocol uses TLS, with a trusted certificate only.
+func TestNativeProtocolOverTLS(t *testing.T) {
 	t.Parallel()
 	authority := fixture.NewAuthority(t)
 	address, came := silent(t, &tls.Config{Certificates: []tls.Certificate{authority.Server()}, MinVersion: tls.VersionTLS12})
@@ -44,7 +44,7 @@ func TestTheNativeProtocolGoesOverTLS(t *testing.T) {
 		select {
 		case <-came:
 			if !believed {
-				t.Error("a server was spoken to whose certificate is not believed")
+				t.Error("data was sent to a server with an untrusted certificate")
 			}
 		case err := <-answer:
 			if believed || !strings.Contains(err.Error(), "x509") {
@@ -55,8 +55,8 @@ func TestTheNativeProtocolGoesOverTLS(t *testing.T) {
 	}
 }
 
-// TestAHostThatSaysNothingIsLeft for the next one, while somebody still waits.
-func TestAHostThatSaysNothingIsLeft(t *testing.T) {
+// The next host is tried within the caller's timeout.
+func TestSilentHostIsSkipped(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{"clickhouse", "http"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -71,24 +71,24 @@ func TestAHostThatSaysNothingIsLeft(t *testing.T) {
 			select {
 			case <-came:
 			case <-ctx.Done():
-				t.Error("nobody waits any more, and the second host was not asked")
+				t.Error("the caller's context ended before the second host was tried")
 			}
 			if err := <-answer; err == nil {
-				t.Error("hosts that say nothing answer")
+				t.Error("silent hosts answered")
 			}
 		})
 	}
 }
 
-// TestAGreetingEndsWithWhoWaits, and what is said later is not bounded by that.
-func TestAGreetingEndsWithWhoWaits(t *testing.T) {
+// The handshake ends with the caller's deadline; later deadlines are not limited.
+func TestHandshakeEndsWithCallersDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		client, server := net.Pipe()
 		defer server.Close()
-		g := columnstore.NewGreeting(ctx, client)
+		g := columnstore.NewHandshakeConn(ctx, client)
 		defer g.Close()
 		read := func(deadline time.Duration) time.Duration {
 			began := time.Now()
@@ -101,13 +101,13 @@ func TestAGreetingEndsWithWhoWaits(t *testing.T) {
 			return time.Since(began)
 		}
 		if took := read(30 * time.Second); took != time.Second {
-			t.Errorf("the greeting took %v, want the second that somebody waits", took)
+			t.Errorf("the handshake took %v, want the caller's second", took)
 		}
-		if err := g.SetDeadline(time.Time{}); err != nil { // it is over
+		if err := g.SetDeadline(time.Time{}); err != nil { // the handshake is over
 			t.Fatal(err)
 		}
 		if took := read(30 * time.Second); took != 30*time.Second {
-			t.Errorf("an answer was waited for %v, want 30s", took)
+			t.Errorf("the wait for an answer took %v, want 30s", took)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// endpoint is where the embedded engine is reached at the moment.
+// endpoint is the current address and state of the embedded engine.
 type endpoint struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed at every change
@@ -19,7 +19,7 @@ type endpoint struct {
 	stopped bool  // it never will be again
 }
 
-// access is what one start of the engine is reached by.
+// access is the address and password of one start of the engine.
 type access struct {
 	address, password string
 	own               bool // this process has started it
@@ -40,28 +40,28 @@ func (e *endpoint) set(change func()) {
 // serve publishes a working engine.
 func (e *endpoint) serve(a access) { e.set(func() { e.access, e.up, e.reason = a, true, nil }) }
 
-// own reports whether the engine that is up is this process's.
+// own reports whether this process started the engine that is up.
 func (e *endpoint) own() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.up && e.access.own
 }
 
-// lose says that the engine is away for now.
+// lose marks the engine as unavailable for now.
 func (e *endpoint) lose(reason error) { e.set(func() { e.up, e.reason = false, reason }) }
 
-// fail says that the engine is away for good.
+// fail marks the engine as unavailable permanently.
 func (e *endpoint) fail(reason error) {
 	e.set(func() { e.up, e.reason, e.stopped = false, reason, true })
 }
 
-// stoppedError says that waiting is useless.
+// stoppedError means that waiting is useless.
 type stoppedError struct{ reason error }
 
 func (e *stoppedError) Error() string { return e.reason.Error() }
 func (e *stoppedError) Unwrap() error { return e.reason }
 
-// wait returns where the engine is as soon as it is up.
+// wait returns the engine's address as soon as it is up.
 func (e *endpoint) wait(ctx context.Context) (access, error) {
 	a, _, err := e.now(ctx)
 	return a, err
@@ -87,13 +87,13 @@ func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 	}
 }
 
-// dialPatience is how long a query waits for an engine that is being started again: a restart takes about a second.
-const dialPatience = 5 * time.Second
+// dialTimeout is how long a query waits for an engine that restarts, which takes about a second.
+const dialTimeout = 5 * time.Second
 
-// dial connects to wherever the engine is now. An address that refuses belongs to an engine that has just died: dial
+// dial connects to the current engine. An address that refuses belongs to an engine that has just died. It then
 // waits for the next one, which is safe because nothing was sent.
 func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	for {
 		a, changed, err := e.now(ctx)
@@ -113,7 +113,7 @@ func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	}
 }
 
-// transport adds the password, which is known only after the engine's first start.
+// transport adds the password, which exists only after the engine's first start.
 type transport struct {
 	where *endpoint
 	next  *http.Transport
@@ -121,7 +121,7 @@ type transport struct {
 
 // RoundTrip sends one request with the credentials of the engine that is up.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), dialPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), dialTimeout)
 	a, err := t.where.wait(ctx)
 	cancel()
 	if err != nil {
@@ -133,8 +133,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// CloseIdleConnections lets clickhouse-go give its sockets back.
+// CloseIdleConnections lets clickhouse-go close its sockets.
 func (t *transport) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// answerPatience is how long a query may run before its first byte. The engine's own limits are the ones that matter.
-const answerPatience = 24 * time.Hour
+// answerTimeout limits the time to the first byte of a result. The engine's own limits take effect earlier.
+const answerTimeout = 24 * time.Hour

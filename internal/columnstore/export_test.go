@@ -10,15 +10,15 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Impatient makes db take an engine for hung after two pings without an answer within patience.
-func Impatient(db *DB, patience time.Duration) {
-	db.health = health{every: patience, patience: patience, lost: 2}
+// SetHangTimeout makes db treat an engine as hung after two pings without an answer within timeout.
+func SetHangTimeout(db *DB, timeout time.Duration) {
+	db.health = health{every: timeout, timeout: timeout, maxMissed: 2}
 }
 
-// Once starts or follows one engine until it ends or ctx does.
+// Once supervises one engine until it ends or ctx does.
 func Once(ctx context.Context, db *DB) error { return db.once(ctx) }
 
-// Code is ClickHouse's error code inside err; ok is false when err did not come from ClickHouse.
+// Code is ClickHouse's error code in err; ok is false when err did not come from ClickHouse.
 func Code(err error) (code int32, ok bool) {
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return e.Code, true
@@ -26,7 +26,7 @@ func Code(err error) (code int32, ok bool) {
 	return 0, false
 }
 
-// Through is db with another way to its connections.
+// Through is db with wrapped connections.
 func Through(db *DB, wrap func(driver.Conn) driver.Conn) *DB {
 	other := *db
 	other.conn = wrap(db.conn)
@@ -36,11 +36,13 @@ func Through(db *DB, wrap func(driver.Conn) driver.Conn) *DB {
 // ParseManifest reads the text of a backup's manifest.
 func ParseManifest(text []byte) (Manifest, error) { return parseManifest(text) }
 
-// SetStorage changes what the settings of db say of the rows.
+// SetStorage changes the storage settings of db.
 func SetStorage(db *DB, s Storage) { db.cfg.Storage = s }
 
-// PassingCodes are the errors of ClickHouse that count as passing, by number.
-func PassingCodes() map[int32]string { return passingCodes }
+// TransientCodes are the transient errors of ClickHouse, by number.
+func TransientCodes() map[int32]string { return transientCodes }
 
-// NewGreeting is a connection that is made while ctx lasts.
-func NewGreeting(ctx context.Context, conn net.Conn) net.Conn { return newGreeting(ctx, conn) }
+// NewHandshakeConn is a connection whose handshake ends with ctx.
+func NewHandshakeConn(ctx context.Context, conn net.Conn) net.Conn {
+	return newHandshakeConn(ctx, conn)
+}

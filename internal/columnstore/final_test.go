@@ -9,7 +9,7 @@ import (
 	"vayu/internal/config"
 )
 
-// The service's own queries say FINAL where they need it. The default of the engine would make the others slower.
+// The service's own queries use FINAL where they need it. The engine's default would make the others slower.
 func TestConnectionReadsWithoutFinal(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)

@@ -11,9 +11,9 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 )
 
-// TestAnInsertIsKnownByItsToken: repeated with its token it counts once, whatever it holds; with another it counts again,
-// although it holds the same. A window makes a table that is not replicated look at tokens as a replicated one does.
-func TestAnInsertIsKnownByItsToken(t *testing.T) {
+// An insert repeated with its token is stored once, whatever its rows. With another token it is stored again,
+// even with equal rows. A deduplication window makes a plain table check tokens as a replicated one does.
+func TestInsertIsIdempotentByToken(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"0001_t.sql": {Data: []byte(`CREATE TABLE {{.Database}}.{{local "t"}} {{.OnCluster}} (a Int32, at DateTime64(3) DEFAULT now64(3))
 ENGINE = {{engine "MergeTree"}} ORDER BY a SETTINGS non_replicated_deduplication_window = 100

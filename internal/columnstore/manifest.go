@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Manifest says what a backup holds. It is the file manifest.json, written last: a directory without it is no whole backup.
+// Manifest describes a backup. It is the file manifest.json, written last: a directory without it is an incomplete
+// backup.
 type Manifest struct {
 	Format     int              `json:"format"`     // of the backup, backupFormat
 	ClickHouse string           `json:"clickhouse"` // version that was read
@@ -25,7 +26,7 @@ type DatabaseBackup struct {
 	Name       string        `json:"name"`
 	Migrations []record      `json:"migrations"` // that were applied
 	Tables     []TableBackup `json:"tables"`     // in the order in which they were read
-	// Skipped are tables that no migration defines: they are somebody else's.
+	// Skipped are tables that no migration defines.
 	Skipped []string `json:"skipped,omitempty"`
 }
 
@@ -36,7 +37,8 @@ type TableBackup struct {
 	Files   []FileBackup `json:"files"`
 }
 
-// FileBackup is one partition of a table: ClickHouse's Native format in zstd, which ClickHouse's function file() reads too.
+// FileBackup is one partition of a table: ClickHouse's Native format in zstd, which ClickHouse's function file() also
+// reads.
 type FileBackup struct {
 	Path      string `json:"path"`      // relative to the manifest, with slashes
 	Partition string `json:"partition"` // its id in ClickHouse
@@ -48,7 +50,7 @@ type FileBackup struct {
 	Raw int64 `json:"raw"`
 }
 
-// hash is written as hexadecimal text: a JSON number of 64 bits does not survive every reader.
+// hash is written as hexadecimal text: not every JSON reader preserves a 64-bit number.
 type hash uint64
 
 // MarshalText implements encoding.TextMarshaler.
@@ -61,7 +63,7 @@ func (h *hash) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Rows is how many rows the table has in the backup.
+// Rows returns the number of rows of the table in the backup.
 func (t TableBackup) Rows() (rows uint64) {
 	for _, f := range t.Files {
 		rows += f.Rows
@@ -86,11 +88,11 @@ func (m Manifest) Size() (tables int, rows uint64, bytes, raw int64) {
 
 const (
 	manifestName = "manifest.json"
-	// backupFormat is raised when an older program could not read a backup any more.
+	// backupFormat is increased when older programs cannot read the backup any more.
 	backupFormat = 1
 )
 
-// ReadManifest reads what the backup in dir holds. It fails when the backup is not whole, or of a newer program.
+// ReadManifest reads the manifest of the backup in dir. It fails for an incomplete backup, or one of a newer program.
 func ReadManifest(dir string) (Manifest, error) {
 	path := filepath.Join(dir, manifestName)
 	text, err := os.ReadFile(path)
@@ -112,7 +114,7 @@ func parseManifest(text []byte) (m Manifest, err error) {
 		return m, fmt.Errorf("it is damaged: %w", err)
 	}
 	if m.Format < 1 || m.Format > backupFormat {
-		return m, fmt.Errorf("the backup is of format %d, and this program knows %d only; upgrade the program", m.Format, backupFormat)
+		return m, fmt.Errorf("the backup is of format %d, and this program reads %d only; upgrade the program", m.Format, backupFormat)
 	}
 	for _, d := range m.Databases {
 		for _, t := range d.Tables {
@@ -134,7 +136,7 @@ func parseManifest(text []byte) (m Manifest, err error) {
 	return m, nil
 }
 
-// write puts the manifest into dir, whole or not at all.
+// write writes the manifest into dir, atomically.
 func (m Manifest) write(dir string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -145,7 +147,7 @@ func (m Manifest) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // closed already unless something failed
+	defer func() { _ = f.Close() }() // no-op unless something failed
 	if _, err := f.Write(append(text, '\n')); err != nil {
 		return err
 	}

@@ -2,20 +2,20 @@ package columnstore
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics are what an operator sees of the engine.
+// metrics are the metrics of the engine.
 type metrics struct {
 	restarts prometheus.Counter
 	up       prometheus.Gauge
 }
 
-// newMetrics registers them; nil registers nothing.
+// newMetrics registers them; a nil reg registers nothing.
 func newMetrics(reg prometheus.Registerer) (metrics, error) {
 	m := metrics{
 		restarts: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_engine_restarts_total", Help: "How often the embedded ClickHouse engine was started again after it died or hung.",
+			Name: "vayu_engine_restarts_total", Help: "Restarts of the embedded ClickHouse engine after it died or hung.",
 		}),
 		up: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "vayu_engine_up", Help: "1 while the embedded ClickHouse engine answers, 0 otherwise.",
+			Name: "vayu_engine_up", Help: "1 if the embedded ClickHouse engine answers, else 0.",
 		}),
 	}
 	if reg == nil {

@@ -23,26 +23,27 @@ type migration struct {
 	text    string
 }
 
-// sum identifies the file's text; it shows that an applied migration was edited afterwards.
+// sum is the checksum of the file's text. It detects an applied migration that was edited later.
 func (m migration) sum() string {
 	sum := sha256.Sum256([]byte(m.text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Migrate brings the database p.Database up to the last of files: NNNN_name.sql in the root of files, applied in order,
-// each a template (see Params) of statements that end with ";" at the end of a line. What was applied is recorded in the
-// table migration of the same database. It looks first: a database that is up to date is sent no statement that changes
-// anything, so that no right to do so is needed, and no node of a cluster is waited for.
+// Migrate applies the migrations of files to the database p.Database, in order. They are NNNN_name.sql in the root of
+// files. Each is a template (see Params) of statements that end with ";" at the end of a line. Applied migrations are
+// recorded in the table migration of the same database. A database that is up to date gets no statement that changes
+// anything. So Migrate needs no rights for DDL then, and waits for no node of a cluster.
 //
-// ClickHouse has no transaction around DDL: a file that stops half-way is applied again from its beginning, so its
-// statements must bear that (IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above a statement). On the embedded engine a lock in the data directory keeps two
-// processes apart; on a server the same property of the statements does.
+// ClickHouse has no transactions for DDL. A file that stops half-way is applied again from its beginning, so its
+// statements must be idempotent. They use IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above
+// a statement. On the embedded engine a lock in the data directory excludes concurrent migrations. On a server
+// idempotence makes them harmless.
 //
-// On a cluster every node has every row of the table migration, and all nodes that answer are asked: a replica that lags
-// hides nothing, and a node that is away is skipped. A statement ON CLUSTER waits for every node, though, and fails when
-// one is away; [Passing] knows such an error.
+// On a cluster every node has all rows of the table migration, and all available nodes are queried. So a replica that
+// lags hides nothing, and an unavailable node is skipped. But a statement ON CLUSTER waits for every node, and fails
+// if one is unavailable; [Transient] reports such an error.
 //
-// A database that was migrated by a newer program, and a file that was edited after it was applied, are refused.
+// Migrate rejects a database that a newer program migrated, and a file that was edited after it was applied.
 func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
 	list, err := listFor(files, p)
 	if err != nil {
@@ -51,8 +52,8 @@ func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
 	return db.migrate(ctx, list, p)
 }
 
-// Look finds out whether the database p.Database is where [Migrate] would bring it, and changes nothing. A database that
-// is older, or that nobody has made, is a *BehindError; otherwise it refuses what Migrate refuses.
+// CheckMigrated checks that the database p.Database is up to date, and changes nothing. It returns a *BehindError for
+// a database that is older or missing. Otherwise it returns the errors of Migrate.
 func Look(ctx context.Context, db *DB, files fs.FS, p Params) error {
 	list, err := listFor(files, p)
 	if err != nil {
@@ -74,13 +75,13 @@ func Look(ctx context.Context, db *DB, files fs.FS, p Params) error {
 	return &BehindError{Database: p.Database, Has: applied[len(applied)-1].Name, Want: list[len(list)-1].name}
 }
 
-// BehindError says that somebody has to migrate a database before this program can use it.
+// BehindError means that a database must be migrated before this program can use it.
 type BehindError struct {
 	Database  string
 	Has, Want string // names of the last migrations, of the database and of this program; Has is empty for none
 }
 
-// Error says what is missing, and not what to do: that is the program's to say.
+// Error describes what is missing; the remedy is up to the program.
 func (e *BehindError) Error() string {
 	if e.Has == "" {
 		return fmt.Sprintf("%q has no tables yet", e.Database)
@@ -121,8 +122,8 @@ func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
 	return nil
 }
 
-// pending are the files that have to be applied. When there are any, or nothing was recorded yet, the database and its
-// table migration are made where they are missing: a cluster may have made them on some of its nodes only.
+// pending returns the files to apply. If there are any, or nothing is recorded yet, it creates the database and its
+// table migration where missing. A cluster may have created them on some of its nodes only.
 func (db *DB) pending(ctx context.Context, list []migration, p Params) ([]migration, error) {
 	applied, found, err := db.applied(ctx, p)
 	if err != nil {
@@ -152,7 +153,7 @@ type record struct {
 	Checksum string `ch:"checksum" json:"checksum"`
 }
 
-// ownTables is what package columnstore itself needs in a database.
+// ownTables are the tables of package columnstore itself in a database.
 const ownTables = `CREATE DATABASE IF NOT EXISTS {{.Database}} {{.OnCluster}};
 CREATE TABLE IF NOT EXISTS {{.Database}}.migration {{.OnCluster}}
 (
@@ -166,7 +167,8 @@ ORDER BY version
 COMMENT 'Migrations that were applied. Written by package columnar only.';
 `
 
-// applied reads what was applied. Found is false when there is no table migration, at least on the node that answers.
+// applied reads the applied migrations. Found is false when there is no table migration, at least on the node that
+// answers.
 func (db *DB) applied(ctx context.Context, p Params) (rows []record, found bool, err error) {
 	var tables uint64
 	all := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
@@ -207,12 +209,12 @@ func (db *DB) apply(ctx context.Context, m migration, p Params) error {
 	return nil
 }
 
-// guarded is the comment above a statement that runs only while a table on this node has a column. A file that changes the
-// form of a table needs it: a file that stopped half-way is applied again from its beginning, and two programs may apply
-// one at the same time.
-var guarded = regexp.MustCompile(`(?m)^-- when column ([a-z0-9_]+)\.([a-z0-9_]+)$`)
+// guardComment is the comment above a statement that runs only while a table on this node has a column. Files that
+// change a table's columns need it: a file that stopped half-way is applied again, and two programs may apply it
+// concurrently.
+var guardComment = regexp.MustCompile(`(?m)^-- when column ([a-z0-9_]+)\.([a-z0-9_]+)$`)
 
-// statements runs a text's statements one after the other.
+// statements runs the statements of a text one after the other.
 func (db *DB) statements(ctx context.Context, text string, p Params) error {
 	for n, statement := range splitStatements(text) {
 		if err := db.statement(ctx, statement, p); err != nil {
@@ -222,10 +224,10 @@ func (db *DB) statements(ctx context.Context, text string, p Params) error {
 	return nil
 }
 
-// statement runs one statement, if its guard lets it. A guarded one that fails has been overtaken when its guard holds no
-// longer: another program has run it.
+// statement runs one statement, if its guard holds. If a guarded statement fails and its guard no longer holds,
+// another program has run it; that is no error.
 func (db *DB) statement(ctx context.Context, statement string, p Params) error {
-	guard := guarded.FindStringSubmatch(statement)
+	guard := guardComment.FindStringSubmatch(statement)
 	if guard == nil {
 		return db.conn.Exec(ctx, statement)
 	}
@@ -252,7 +254,7 @@ func (db *DB) hasColumn(ctx context.Context, p Params, table, column string) (bo
 	return columns > 0, nil
 }
 
-// pendingMigrations compares the files with what was applied.
+// pendingMigrations compares the files with the applied ones.
 func pendingMigrations(files []migration, applied []record) ([]migration, error) {
 	known := map[uint32]migration{}
 	for _, m := range files {
@@ -282,7 +284,7 @@ func lastName(files []migration) string {
 
 var migrationName = regexp.MustCompile(`^([0-9]{4})_[a-z0-9_]+\.sql$`)
 
-// readMigrations lists the files in order; a wrong name or a number used twice is an error.
+// readMigrations lists the files in order; a wrong name or a duplicate number is an error.
 func readMigrations(files fs.FS) ([]migration, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
@@ -311,7 +313,7 @@ func readMigrations(files fs.FS) ([]migration, error) {
 	return list, nil
 }
 
-// splitStatements cuts a text behind every ";" that ends a line. Pieces of nothing but comments are left out.
+// splitStatements splits a text after every ";" that ends a line. Pieces with only comments are dropped.
 func splitStatements(text string) []string {
 	var list []string
 	var current []string

@@ -39,7 +39,7 @@ func TestMigrateAppliesEachFileOnce(t *testing.T) {
 	p := columnstore.Params{Database: columnstoretest.Database(t, db), Values: map[string]any{"Column": "b"}}
 	later := files("0002_second.sql", "ALTER TABLE {{.Database}}.reading ADD COLUMN IF NOT EXISTS {{.Column}} Int32;")
 	for _, step := range []fstest.MapFS{files(), files(), later, later} {
-		var together errgroup.Group // two processes that start at once
+		var together errgroup.Group // two processes that start concurrently
 		for range 2 {
 			together.Go(func() error { return columnstore.Migrate(t.Context(), db, step, p) })
 		}
@@ -56,7 +56,7 @@ func TestMigrateAppliesEachFileOnce(t *testing.T) {
 	}
 }
 
-func TestMigrateRefuses(t *testing.T) {
+func TestMigrateRejects(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)
 	for name, c := range map[string]struct {
@@ -67,7 +67,7 @@ func TestMigrateRefuses(t *testing.T) {
 		"an edited file":                    {files("0003_last.sql", "SELECT 2;"), "0003_last.sql was edited"},
 		"a name without a number":           {files("last.sql", ""), "NNNN_name.sql"},
 		"a number used twice":               {files("0001_again.sql", ""), "one number"},
-		"a field nobody gave":               {files("0003_last.sql", "SELECT 1;", "0004_x.sql", "SELECT {{.Nothing}};"), "0004_x.sql"},
+		"an unset field":                    {files("0003_last.sql", "SELECT 1;", "0004_x.sql", "SELECT {{.Nothing}};"), "0004_x.sql"},
 		"a statement that fails":            {files("0003_last.sql", "SELECT 1;", "0004_x.sql", "SELECT 1;\nSELEC;"), "statement 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestMigrateRefuses(t *testing.T) {
 	}
 }
 
-// changes notes every statement that changes something; questions pass.
+// changes records every statement that changes something; queries pass.
 type changes struct {
 	driver.Conn
 
@@ -111,14 +111,14 @@ func (c *changes) PrepareBatch(ctx context.Context, query string, options ...dri
 	return c.Conn.PrepareBatch(ctx, query, options...)
 }
 
-// watched is db with its changes noted.
+// watched is db with recorded changes.
 func watched(db *columnstore.DB) (*columnstore.DB, *changes) {
 	c := new(changes)
 	return columnstore.Through(db, func(conn driver.Conn) driver.Conn { c.Conn = conn; return c }), c
 }
 
-// TestAnUpToDateDatabaseIsLeftAlone: only what is missing is made, and a look makes nothing.
-func TestAnUpToDateDatabaseIsLeftAlone(t *testing.T) {
+// A migration creates only what is missing, and a check creates nothing.
+func TestUpToDateDatabaseIsNotChanged(t *testing.T) {
 	t.Parallel()
 	engine := columnstoretest.New(t)
 	p := columnstore.Params{Database: columnstoretest.Database(t, engine), Values: clickhouse.Values()}
@@ -136,7 +136,7 @@ func TestAnUpToDateDatabaseIsLeftAlone(t *testing.T) {
 	}
 	var behind *columnstore.BehindError
 	if err := columnstore.Look(t.Context(), db, clickhouse.Files, p); !errors.As(err, &behind) || behind.Has != "" || len(done.list) > 0 {
-		t.Errorf("a look at nothing gives %v and sends %q", err, done.list)
+		t.Errorf("a check of an empty server gives %v and sends %q", err, done.list)
 	}
 	if first := bring(); first < 10 {
 		t.Errorf("the first start sent %d statements", first)
@@ -145,21 +145,21 @@ func TestAnUpToDateDatabaseIsLeftAlone(t *testing.T) {
 		t.Errorf("a start with everything there sent %q", done.list)
 	}
 	if err := columnstore.Look(t.Context(), db, clickhouse.Files, p); err != nil || len(done.list) > 0 {
-		t.Errorf("a look gives %v and sends %q", err, done.list)
+		t.Errorf("a check gives %v and sends %q", err, done.list)
 	}
 }
 
-// TestAnUpToDateClusterIsLeftAlone: no statement ON CLUSTER, which would wait for a node that is away.
-func TestAnUpToDateClusterIsLeftAlone(t *testing.T) {
+// An up-to-date cluster gets no statement ON CLUSTER, which would wait for an unavailable node.
+func TestUpToDateClusterIsNotChanged(t *testing.T) {
 	t.Parallel()
 	fs := files()
 	engine := columnstoretest.Cluster(t, fs, nil)
 	p := columnstore.Params{Database: "vayu", Cluster: columnstoretest.ClusterName}
 	db, done := watched(engine)
 	if err := columnstore.Look(t.Context(), db, fs, p); err == nil || !strings.Contains(err.Error(), "no tables yet") {
-		t.Errorf("a look at a cluster on which nothing was recorded gives %v", err)
+		t.Errorf("a check of a cluster without records gives %v", err)
 	}
-	alone := columnstore.Params{Database: "vayu"} // records what the fixture has made
+	alone := columnstore.Params{Database: "vayu"} // records the tables of the fixture
 	if err := columnstore.Migrate(t.Context(), engine, fstest.MapFS{"0001_first.sql": fs["0001_first.sql"]}, alone); err != nil {
 		t.Fatal(err)
 	}
@@ -169,15 +169,15 @@ func TestAnUpToDateClusterIsLeftAlone(t *testing.T) {
 		}
 	}
 	if err := columnstore.Look(t.Context(), db, fs, p); err != nil || len(done.list) > 0 {
-		t.Errorf("a look gives %v, and what was sent is %q", err, done.list)
+		t.Errorf("a check gives %v after %q", err, done.list)
 	}
 	err := columnstore.Migrate(t.Context(), db, files("0002_more.sql", "SELECT 1;"), p)
 	if err == nil || len(done.list) == 0 || !strings.Contains(done.list[0], "ON CLUSTER `air`") {
-		t.Errorf("with something missing: %v after %q, want statements ON CLUSTER, which this engine refuses", err, done.list)
+		t.Errorf("with something missing: %v after %q, want statements ON CLUSTER, which this engine rejects", err, done.list)
 	}
 }
 
-func TestALookSaysWhoIsOlder(t *testing.T) {
+func TestCheckMigratedReportsOlderSide(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)
 	p := columnstore.Params{Database: columnstoretest.Database(t, db)}

@@ -5,12 +5,11 @@ import (
 	"net/url"
 )
 
-// namesBytes bounds the names of one request. A parameter is part of the
-// request's address, whose length servers bound (http_max_uri_size, 1 MiB).
+// namesBytes bounds the names of one request. A parameter is part of the request's URL, whose length servers limit
+// (http_max_uri_size, 1 MiB).
 const namesBytes = 512 << 10
 
-// NameGroups cuts names into groups, in their order, each of which fits into a
-// parameter of type Array(String).
+// NameGroups splits names into groups, in their order, each of which fits into a parameter of type Array(String).
 func NameGroups(names []string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		first, size := 0, 0

@@ -31,6 +31,6 @@ func TestNameGroupsFitIntoARequest(t *testing.T) {
 		t.Errorf("%d groups hold %d names, want all %d in their order", groups, len(all), len(names))
 	}
 	for range NameGroups(nil) {
-		t.Error("no names are a group")
+		t.Error("an empty list has a group")
 	}
 }

@@ -26,15 +26,15 @@ func (db *DB) options() (*clickhouse.Options, error) {
 			return nil, err
 		}
 	} else {
-		db.where = newEndpoint()
+		db.endpoint = newEndpoint()
 		options.Protocol = clickhouse.HTTP
 		options.Addr = []string{"127.0.0.1:8123"} // replaced by dial
 		options.Auth = clickhouse.Auth{Username: "default"}
-		options.DialContext = db.where.dial
-		options.ReadTimeout = answerPatience
+		options.DialContext = db.endpoint.dial
+		options.ReadTimeout = answerTimeout
 		options.TransportFunc = func(rt *http.Transport) (http.RoundTripper, error) {
 			rt.Proxy = nil
-			return &transport{where: db.where, next: rt}, nil
+			return &transport{where: db.endpoint, next: rt}, nil
 		}
 	}
 	withoutFinal(options)
@@ -47,9 +47,9 @@ func (db *DB) options() (*clickhouse.Options, error) {
 // finalSetting is ClickHouse's setting that reads every table as with FINAL.
 const finalSetting = "final"
 
-// withoutFinal makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies FINAL
-// by default, and a server's profile may. The service's own queries say FINAL where they need it. The others choose the
-// latest version themselves (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
+// withoutFinal makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies
+// FINAL by default, and a server's profile may. The service's own queries use FINAL where they need it. The others
+// select the latest version themselves (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
 func withoutFinal(options *clickhouse.Options) {
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}
@@ -59,20 +59,19 @@ func withoutFinal(options *clickhouse.Options) {
 	}
 }
 
-// Final returns a context whose queries read each row once: of equal keys the latest version.
+// Final returns a context whose queries read only the latest version of each key.
 func Final(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{finalSetting: 1}))
 }
 
-// clusterSettings of every statement on a cluster, unless the DSN sets them. A
-// subquery sees the rows of all shards. And as long as a shard's first replica
-// lives, everybody writes there and reads there, so that what was stored is seen by
-// the next query: replicas follow one another with a delay.
+// clusterSettings apply to every statement on a cluster, unless the DSN sets them. A subquery sees the rows of all
+// shards. While a shard's first replica is available, all clients write and read there, so that the next query sees
+// what was stored. Replicas lag behind each other.
 var clusterSettings = clickhouse.Settings{
 	"distributed_product_mode": "global", "prefer_localhost_replica": 0, "load_balancing": "in_order",
 }
 
-// serverOptions are those of a DSN. An error begins with the setting that is wrong.
+// serverOptions are those of a DSN. An error begins with the name of the wrong setting.
 func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	options, err := clickhouse.ParseDSN(withSecure(cfg.DSN))
 	if err != nil {
@@ -89,7 +88,7 @@ func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	if options.TLS != nil {
 		options.TLS.MinVersion = tls.VersionTLS12
 	}
-	bounded(options)
+	limitDial(options)
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}
 	}
@@ -103,7 +102,7 @@ func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	return options, nil
 }
 
-// User is who the service is on a server: the user of the DSN, or the one that ClickHouse takes when that names none.
+// User is the service's user on a server: the user of the DSN, or ClickHouse's default.
 func (c Config) User() (string, error) {
 	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
 	if err != nil {
@@ -112,14 +111,14 @@ func (c Config) User() (string, error) {
 	return cmp.Or(options.Auth.Username, "default"), nil
 }
 
-// Plain are the hosts of the DSN, beyond this machine, to which passwords and rows travel unencrypted; none for the
+// UnencryptedHosts are the remote hosts of the DSN to which passwords and rows travel unencrypted; none for the
 // embedded engine.
 func (c Config) Plain() []string {
 	if c.DSN == "" {
 		return nil
 	}
 	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
-	if err != nil || options.TLS != nil { // Open says what is wrong
+	if err != nil || options.TLS != nil { // Open reports the error
 		return nil
 	}
 	var hosts []string
@@ -134,7 +133,8 @@ func (c Config) Plain() []string {
 	return hosts
 }
 
-// withSecure adds what clickhouse-go wants to hear beside https. Several hosts with ports are no URL to net/url.
+// withSecure adds the parameter that clickhouse-go needs besides https. net/url does not parse several hosts with
+// ports.
 func withSecure(dsn config.DSN) string {
 	text := string(dsn)
 	switch {
@@ -162,10 +162,10 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// unbelieved adds to the error of a certificate what there is to do about it.
-func unbelieved(err error) error {
+// explainUntrusted adds the remedy to a certificate error.
+func explainUntrusted(err error) error {
 	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); unverified {
-		return fmt.Errorf("the certificate of ClickHouse is not believed (clickhouse-ca names the authorities): %w", err)
+		return fmt.Errorf("the certificate of ClickHouse is not trusted (set clickhouse-ca to a PEM file of its authority): %w", err)
 	}
 	return err
 }

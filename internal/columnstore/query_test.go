@@ -81,12 +81,12 @@ func TestCancelledContextStopsTheQueryInTheEngine(t *testing.T) {
 		select {
 		case <-tick.C:
 		case <-deadline.Done():
-			t.Fatalf("%d queries still run", running)
+			t.Fatalf("%d queries are still running", running)
 		}
 	}
 }
 
-// peak is the largest resident memory that a process ever had, bytes.
+// peak is the peak resident memory of a process, bytes.
 func peak(t *testing.T, pid int) int64 {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -107,7 +107,7 @@ func peak(t *testing.T, pid int) int64 {
 	return n << 10
 }
 
-func TestLargeAnswersStream(t *testing.T) {
+func TestLargeResultsStream(t *testing.T) {
 	t.Parallel()
 	db := own(t, embedded(t.TempDir()))
 	holder, _ := db.Holder()
@@ -181,7 +181,7 @@ func TestLargeInsert(t *testing.T) {
 	}
 }
 
-func TestAFailedInsertStoresNothingAndSaysWhy(t *testing.T) {
+func TestFailedInsertStoresNothing(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)
 	name := columnstoretest.Database(t, db)

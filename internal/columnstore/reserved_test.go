@@ -12,8 +12,8 @@ import (
 	"vayu/internal/config"
 )
 
-// When every connection for questions is in use, the reserved ones still answer.
-func TestReservedConnectionsAnswerWhenTheOthersAreInUse(t *testing.T) {
+// When all connections of clients are in use, the reserved ones still answer.
+func TestReservedConnectionsAreIndependent(t *testing.T) {
 	t.Parallel()
 	address, password := columnstoretest.Access(t)
 	c := columnstore.Config{DSN: config.DSN(fmt.Sprintf("http://default:%s@%s", password, address)), Connections: 1}

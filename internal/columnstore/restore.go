@@ -17,10 +17,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Restore brings the backup in dir back into the databases of worlds, which must be absent or have only empty tables. It
-// reads every file before it stores anything, brings the tables to where they were when the backup was made, stores the
-// rows, compares them with what was read then, and applies the migrations that are newer. When it fails, the tables that
-// it was filling are emptied again.
+// Restore loads the backup in dir into the databases of worlds, which must be absent or have only empty tables. It
+// first verifies every file. It creates the tables in the version of the backup, stores the rows, compares them with
+// the manifest, and applies newer migrations. If it fails, it empties the tables that it was filling.
 func Restore(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
@@ -33,7 +32,7 @@ func Restore(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir stri
 	return m, nil
 }
 
-// restore is one on its way.
+// restore is a restore in progress.
 type restore struct {
 	db     *DB
 	dir    string
@@ -56,7 +55,7 @@ func (r *restore) run(ctx context.Context, m Manifest) error {
 		if _, err := pendingMigrations(list, d.Migrations); err != nil {
 			return err
 		}
-		if err := r.vacant(ctx, d); err != nil {
+		if err := r.checkEmpty(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -71,8 +70,8 @@ func (r *restore) run(ctx context.Context, m Manifest) error {
 	return nil
 }
 
-// vacant fails when a table of the backup has rows already.
-func (r *restore) vacant(ctx context.Context, d DatabaseBackup) error {
+// checkEmpty fails when a table of the backup already has rows.
+func (r *restore) checkEmpty(ctx context.Context, d DatabaseBackup) error {
 	present, err := r.db.names(ctx, "SELECT name FROM system.tables WHERE database = {database:String}", clickhouse.Named("database", d.Name))
 	if err != nil {
 		return err
@@ -138,7 +137,7 @@ func (r *restore) database(ctx context.Context, list []migration, d DatabaseBack
 	if err := r.db.migrate(ctx, then, world); err != nil {
 		return err
 	}
-	for _, t := range slices.Backward(d.Tables) { // as they were made: what others follow from comes first
+	for _, t := range slices.Backward(d.Tables) { // in the order of their creation: sources before derived tables
 		if err := r.table(ctx, d.Name, t); err != nil {
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
@@ -147,8 +146,8 @@ func (r *restore) database(ctx context.Context, list []migration, d DatabaseBack
 }
 
 func (r *restore) table(ctx context.Context, database string, t TableBackup) error {
-	// A file is stored whole and once, when the INSERT returns, and so are the same rows after a restore that failed: each
-	// insert has a token of its own.
+	// An INSERT returns when the file is stored completely. After a failed restore the same rows are stored again,
+	// because each insert has a token of its own.
 	name, columns := quoteName(database)+"."+quoteName(t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
 		if err := r.store(ctx, "INSERT INTO "+name+" ("+columns+")", f); err != nil {
@@ -157,7 +156,7 @@ func (r *restore) table(ctx context.Context, database string, t TableBackup) err
 	}
 	var total struct{ rows, hash uint64 }
 	query := fmt.Sprintf("SELECT count(), sum(%s) FROM %s", contentHash(columns), name)
-	if err := r.db.conn.QueryRow(counted(ctx), query).Scan(&total.rows, &total.hash); err != nil {
+	if err := r.db.conn.QueryRow(finalRows(ctx), query).Scan(&total.rows, &total.hash); err != nil {
 		return fmt.Errorf("comparing it: %w", err)
 	}
 	var want hash
@@ -185,12 +184,12 @@ func (r *restore) store(ctx context.Context, insert string, f FileBackup) error 
 	return insertBlocks(ctx, r.db.conn, insert, plain)
 }
 
-// clearPatience bounds the clearing after a failure, whose context may have ended.
-const clearPatience = time.Minute
+// clearTimeout bounds the cleanup after a failure, whose context may have ended.
+const clearTimeout = time.Minute
 
 // clear empties the tables that a failed restore may have begun to fill; they were empty before it.
 func (r *restore) clear(ctx context.Context, databases []DatabaseBackup, targets []Params) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
 	defer cancel()
 	for i, d := range databases {
 		for _, t := range d.Tables {

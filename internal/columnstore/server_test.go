@@ -21,7 +21,7 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// behindTLS is a port that speaks TLS and passes what is said to a server.
+// behindTLS is a TLS proxy in front of a server.
 func behindTLS(t *testing.T, server string, a *fixture.Authority) (address string) {
 	t.Helper()
 	secure := &tls.Config{Certificates: []tls.Certificate{a.Server()}, MinVersion: tls.VersionTLS12}
@@ -37,8 +37,8 @@ func behindTLS(t *testing.T, server string, a *fixture.Authority) (address strin
 	}).Addr().String()
 }
 
-// nobody is an address that refuses.
-func nobody(t *testing.T) string {
+// refusingAddress is an address that refuses connections.
+func refusingAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,7 +48,7 @@ func nobody(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// server opens a DSN, which is what a command does when share is set.
+// server opens a DSN; share is what a command sets.
 func server(t *testing.T, c columnstore.Config) *columnstore.DB {
 	t.Helper()
 	c.Connections = 4
@@ -60,18 +60,18 @@ func server(t *testing.T, c columnstore.Config) *columnstore.DB {
 	return db
 }
 
-// TestAServerIsReachedOverTLS, though the first of its addresses is dead.
-func TestAServerIsReachedOverTLS(t *testing.T) {
+// The first of its addresses refuses connections.
+func TestServerOverTLS(t *testing.T) {
 	t.Parallel()
 	address, password := columnstoretest.Access(t)
 	authority := fixture.NewAuthority(t)
 	ca, proxy := authority.CA(), behindTLS(t, address, authority)
 	for _, dsn := range []string{
-		"https://default:" + password + "@" + nobody(t) + "," + proxy + "/",
+		"https://default:" + password + "@" + refusingAddress(t) + "," + proxy + "/",
 		"https://default:" + password + "@" + proxy + "/?secure=true&dial_timeout=5s",
 	} {
 		db := server(t, columnstore.Config{DSN: config.DSN(dsn), CA: ca})
-		for range 6 { // several connections, each of which looks for its server
+		for range 6 { // several connections, each of which tries the addresses
 			if _, err := db.Version(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -79,27 +79,27 @@ func TestAServerIsReachedOverTLS(t *testing.T) {
 	}
 }
 
-// TestACertificateThatIsNotBelieved is named as such, with what to do.
-func TestACertificateThatIsNotBelieved(t *testing.T) {
+// The error names the certificate and the setting to change.
+func TestUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	address, password := columnstoretest.Access(t)
 	other := fixture.NewAuthority(t).CA()
 	dsn := config.DSN("https://default:" + password + "@" + behindTLS(t, address, fixture.NewAuthority(t)) + "/")
 	for _, ca := range []string{"", other} {
-		var said fixture.Log
-		db, err := columnstore.Open(columnstore.Config{DSN: dsn, CA: ca, Connections: 1}, slog.New(slog.NewTextHandler(&said, nil)), prometheus.NewRegistry())
+		var output fixture.Log
+		db, err := columnstore.Open(columnstore.Config{DSN: dsn, CA: ca, Connections: 1}, slog.New(slog.NewTextHandler(&output, nil)), prometheus.NewRegistry())
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- db.Ready(ctx) }()
-		fixture.Until(t, "the log says what is in the way", func() bool { return strings.Contains(said.String(), "x509") })
+		fixture.Until(t, "the log has the reason", func() bool { return strings.Contains(output.String(), "x509") })
 		cancel()
 		err = <-ended
 		_ = db.Conn().Close()
 		if err == nil || !strings.Contains(err.Error(), "clickhouse-ca") || !strings.Contains(err.Error(), "x509") || strings.Contains(err.Error(), password) {
-			t.Errorf("with the authority %q: got %v, want that the certificate is not believed", ca, err)
+			t.Errorf("with the authority %q: got %v, want that the certificate is not trusted", ca, err)
 		}
 	}
 	for want, c := range map[string]columnstore.Config{
@@ -114,8 +114,8 @@ func TestACertificateThatIsNotBelieved(t *testing.T) {
 	}
 }
 
-// TestProcessesMigrateAServerTogether: nothing locks a server, and all come through.
-func TestProcessesMigrateAServerTogether(t *testing.T) {
+// A server has no migration lock, and all processes succeed.
+func TestConcurrentMigrationsOfServer(t *testing.T) {
 	t.Parallel()
 	address, password := columnstoretest.Access(t)
 	dsn := config.DSN("http://default:" + password + "@" + address + "/")
@@ -136,11 +136,11 @@ func TestProcessesMigrateAServerTogether(t *testing.T) {
 	var versions, files uint64
 	if err := server(t, columnstore.Config{DSN: dsn}).Conn().QueryRow(t.Context(),
 		"SELECT count(), uniqExact(version) FROM "+p.Database+".migration FINAL").Scan(&versions, &files); err != nil || versions != files || files < 3 {
-		t.Errorf("%d rows note %d files (%v), want one each", versions, files, err)
+		t.Errorf("%d rows record %d files (%v), want one each", versions, files, err)
 	}
 }
 
-func TestHostsWithoutTLSAreNamed(t *testing.T) {
+func TestUnencryptedHosts(t *testing.T) {
 	t.Parallel()
 	for dsn, want := range map[config.DSN][]string{
 		"":                                                nil,

@@ -13,25 +13,24 @@ import (
 	"vayu/internal/config"
 )
 
-// Storage says for how long rows are kept, and where. Its times are whole hours;
-// they count from the end of the interval that a row is about, so that a history
-// which is brought in today is old today.
+// Storage is the retention and placement of rows. Its durations are whole hours, counted from the end of a row's
+// interval. So imported history counts as old at once.
 type Storage struct {
-	// KeepReadings is how long readings are kept; 0 for ever.
+	// KeepReadings is the retention of readings; 0 for ever.
 	KeepReadings time.Duration `koanf:"keep-readings" help:"how long readings are kept; 0 for ever"`
-	// KeepHours is how long the hours of stations and cities are kept; 0 for ever. Days are always kept.
+	// KeepHours is the retention of the hours of stations and cities; 0 for ever. Days are always kept.
 	KeepHours time.Duration `koanf:"keep-hours" help:"how long the hours of stations and cities are kept; 0 for ever"`
-	// Policy is the storage policy of the tables, which ClickHouse's own configuration defines; empty for the default.
+	// Policy is the storage policy of the tables, which ClickHouse's own configuration defines; empty for the
+	// default.
 	Policy string `koanf:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
-	// ColdAfter is when readings and hours move to ColdVolume; 0 for never.
+	// ColdAfter is the age at which readings and hours move to ColdVolume; 0 for never.
 	ColdAfter time.Duration `koanf:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`
 	// ColdVolume is a volume of Policy.
 	ColdVolume string `koanf:"cold-volume" help:"volume of the storage policy for old rows"`
 }
 
-// shortest is the least time for which rows are kept: a roll-up reads 30 hours back, and a feed that was away for days
-// catches up.
-const shortest = 7 * 24 * time.Hour
+// minKeep is the shortest retention: a roll-up reads 30 hours back, and a feed catches up after days without data.
+const minKeep = 7 * 24 * time.Hour
 
 var storageName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
@@ -39,8 +38,8 @@ var storageName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 func (s Storage) Validate() []error {
 	var faults []error
 	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours} {
-		if d != 0 && d < shortest {
-			faults = append(faults, config.Invalid(key, "must be 0 or at least %s", shortest))
+		if d != 0 && d < minKeep {
+			faults = append(faults, config.Invalid(key, "must be 0 or at least %s", minKeep))
 		}
 	}
 	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours, "cold-after": s.ColdAfter} {
@@ -60,12 +59,12 @@ func (s Storage) Validate() []error {
 	return faults
 }
 
-// kept are the tables whose rows have an age, and how long they are kept.
+// kept are the tables whose rows have an age, and their retention.
 func (s Storage) kept() map[string]time.Duration {
 	return map[string]time.Duration{"reading": s.KeepReadings, "reading_quality": s.KeepReadings, "corrected": s.KeepReadings, "station_parameter_hour": s.KeepHours, "station_hour": s.KeepHours, "city_hour": s.KeepHours}
 }
 
-// ttl is the clause of a table in the form in which ClickHouse writes it; empty for none.
+// ttl is the clause of a table in ClickHouse's form; empty for none.
 func (s Storage) ttl(keep time.Duration) string {
 	var rules []string
 	if keep > 0 {
@@ -85,7 +84,7 @@ func interval(d time.Duration) string {
 	return fmt.Sprintf("toIntervalHour(%d)", d/time.Hour)
 }
 
-// Statements are those that give fresh tables of a database what s says; none for what ClickHouse does anyway.
+// Statements apply s to new tables of a database; none for ClickHouse's defaults.
 func (s Storage) Statements(p Params) []string {
 	var all []string
 	for _, table := range agedTables {
@@ -97,13 +96,13 @@ func (s Storage) Statements(p Params) []string {
 // agedTables are the keys of Storage.kept, in the order of their statements.
 var agedTables = []string{"reading", "reading_quality", "corrected", "station_parameter_hour", "station_hour", "city_hour"}
 
-// defaultPolicy is what ClickHouse calls the policy of a table that names none.
+// defaultPolicy is ClickHouse's policy of a table that names none.
 const defaultPolicy = "default"
 
-// stored is what a table has of this on a node.
+// stored is the retention and policy of a table on a node.
 type stored struct{ ttl, policy string }
 
-// changes are the statements that bring a table from what it has to what s says.
+// changes are the statements that change a table from its current state to s.
 func (s Storage) changes(p Params, table string, has stored) []string {
 	alter := "ALTER TABLE " + p.Stored(table)
 	var all []string
@@ -120,12 +119,12 @@ func (s Storage) changes(p Params, table string, has stored) []string {
 	return all
 }
 
-// tableTTL is the TTL clause within what system.tables calls engine_full.
+// tableTTL is the TTL clause within engine_full of system.tables.
 var tableTTL = regexp.MustCompile(` TTL (.*?)(?: SETTINGS .*)?$`)
 
-// Store brings the tables of a database, which [Migrate] has made, to what the settings of db say about the rows' age and
-// place. It changes only what differs, so it is cheap at each start; ClickHouse then works on the rows in the background.
-// A storage policy that the settings no longer name stays: ClickHouse takes no volume away from a table.
+// ApplyStorage applies the storage settings of db to the tables of a database that [Migrate] has created. It changes
+// only differences, so it is cheap at each start; ClickHouse then moves rows in the background. A storage policy that
+// the settings no longer name remains: ClickHouse cannot remove a volume from a table.
 func (db *DB) Store(ctx context.Context, p Params) error {
 	for _, table := range agedTables {
 		has, err := db.storedIn(ctx, p, table)
@@ -149,7 +148,7 @@ func (db *DB) Store(ctx context.Context, p Params) error {
 	return nil
 }
 
-// storedIn asks all nodes that answer what they have of a table.
+// storedIn reads the current state of a table on all available nodes.
 func (db *DB) storedIn(ctx context.Context, p Params, table string) ([]stored, error) {
 	from := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
 	rows, err := db.conn.Query(ctx, "SELECT DISTINCT engine_full, storage_policy FROM "+from+

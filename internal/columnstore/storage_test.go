@@ -40,7 +40,7 @@ func TestStorageStatements(t *testing.T) {
 			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
 			"ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
 			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
-			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)", // gone before it could move
+			"ALTER TABLE vayu.station_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)", // deleted before it could move
 			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY SETTING storage_policy = 'tiered'",
 			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
 		}},
@@ -52,7 +52,7 @@ func TestStorageStatements(t *testing.T) {
 	}
 }
 
-func TestStorageRefuses(t *testing.T) {
+func TestStorageValidate(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]columnstore.Storage{
 		"keep-readings": {KeepReadings: day},
@@ -67,7 +67,7 @@ func TestStorageRefuses(t *testing.T) {
 	}
 }
 
-// tiered has a second disk, and a policy that begins with the first.
+// tiered has a second disk, and a policy that starts with the first.
 const tiered = `<clickhouse><storage_configuration>
 	<disks><slow><path>DIR/</path></slow></disks>
 	<policies><tiered><volumes>
@@ -76,8 +76,8 @@ const tiered = `<clickhouse><storage_configuration>
 	</volumes></tiered></policies>
 </storage_configuration></clickhouse>`
 
-// TestOldRowsMoveAndGo: the settings take hold on tables that are there, change, and end; and nothing is done twice.
-func TestOldRowsMoveAndGo(t *testing.T) {
+// Changed settings apply to existing tables, and each change runs once.
+func TestStorageMovesAndDeletesOldRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "tiered.xml")
@@ -122,7 +122,7 @@ func TestOldRowsMoveAndGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		altered := ask("SELECT toString(max(metadata_modification_time)) FROM system.tables WHERE database || '.' = 'vayu.'")
-		if err := db.Store(t.Context(), p); err != nil { // there is nothing to do
+		if err := db.Store(t.Context(), p); err != nil { // no-op
 			t.Fatal(err)
 		}
 		if again := ask("SELECT toString(max(metadata_modification_time)) FROM system.tables WHERE database || '.' = 'vayu.'"); again != altered {

@@ -17,15 +17,15 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// Backoff between two starts: an engine that dies once is back in about a second, one that cannot live is tried every
-// five. A life of a minute counts as healthy.
+// Backoff between two starts: an engine that dies once is back in about a second; one that always fails is restarted
+// every five. An engine that runs for a minute counts as healthy.
 const (
 	backoffFirst = 100 * time.Millisecond
 	backoffLast  = 5 * time.Second
 	healthyLife  = time.Minute
 )
 
-// supervise keeps an engine running, or follows the one of another process, until ctx ends.
+// supervise keeps an engine running, or uses that of another process, until ctx ends.
 func (db *DB) supervise(ctx context.Context) error {
 	pause := backoffFirst
 	for first := true; ; first = false {
@@ -36,19 +36,19 @@ func (db *DB) supervise(ctx context.Context) error {
 		err := db.once(ctx)
 		db.metrics.up.Set(0)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // told to stop, and has
+			return nil //nolint:nilerr // stopped as requested
 		}
 		if permanent, ok := errors.AsType[*stoppedError](err); ok {
 			return permanent.reason
 		}
-		db.where.lose(err)
+		db.endpoint.lose(err)
 		if time.Since(began) > healthyLife || errors.Is(err, errStarting) {
 			pause = backoffFirst
 		}
 		if errors.Is(err, errStarting) {
 			db.log.Info("waiting for the ClickHouse engine of another process", "error", err, "pause", pause)
 		} else {
-			db.log.Error("the ClickHouse engine is gone; starting it again", "error", err, "after", time.Since(began).Round(time.Millisecond), "pause", pause)
+			db.log.Error("the ClickHouse engine ended; restarting it", "error", err, "after", time.Since(began).Round(time.Millisecond), "pause", pause)
 		}
 		select {
 		case <-time.After(pause):
@@ -59,7 +59,7 @@ func (db *DB) supervise(ctx context.Context) error {
 	}
 }
 
-// once follows one engine from its start to its end.
+// once supervises one engine from its start to its end.
 func (db *DB) once(ctx context.Context) error {
 	if db.cfg.Share {
 		if holder, ok := embedded.FindHolder(db.cfg.Data); ok {
@@ -69,8 +69,8 @@ func (db *DB) once(ctx context.Context) error {
 	return db.child(ctx)
 }
 
-// errStarting says that another process has an engine, which does not answer yet.
-var errStarting = errors.New("the engine that runs already does not answer yet")
+// errStarting means that another process has an engine that does not answer yet.
+var errStarting = errors.New("the engine of another process does not answer yet")
 
 // follow uses an engine that another process owns, until that one ends.
 func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
@@ -79,29 +79,29 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	}
 	address, password, err := embedded.Access(db.cfg.Data)
 	if err == nil {
-		err = ping(ctx, address, db.health.patience)
+		err = ping(ctx, address, db.health.timeout)
 	}
 	if err == nil {
-		err = db.held(holder)
+		err = db.checkHolder(holder)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: using the engine of %s: %w", errStarting, holder, err)
 	}
-	db.where.serve(access{address: address, password: password})
+	db.endpoint.serve(access{address: address, password: password})
 	db.metrics.up.Set(1)
-	db.log.Info("using the ClickHouse engine that runs already", "holder", holder.String(), "address", address)
-	return db.watch(ctx, address, nil, func() error { return db.held(holder) })
+	db.log.Info("using the running ClickHouse engine", "holder", holder.String(), "address", address)
+	return db.watch(ctx, address, nil, func() error { return db.checkHolder(holder) })
 }
 
-// held fails unless holder still has the data directory: then its address may be somebody else's by now.
-func (db *DB) held(holder embedded.Holder) error {
+// checkHolder fails unless holder still has the data directory; otherwise another program may use its address.
+func (db *DB) checkHolder(holder embedded.Holder) error {
 	if now, ok := embedded.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
-		return fmt.Errorf("%s has left the data directory", holder)
+		return fmt.Errorf("%s has released the data directory", holder)
 	}
 	return nil
 }
 
-// child starts the engine's process and stays with it.
+// child starts the engine's process and supervises it.
 func (db *DB) child(ctx context.Context) error {
 	command := db.cfg.Command
 	if len(command) == 0 {
@@ -122,11 +122,11 @@ func (db *DB) child(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
 	}
-	cmd.Stderr = &relay{log: db.log.With("part", "engine")}
+	cmd.Stderr = &logForwarder{log: db.log.With("part", "engine")}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
 	}
-	p := &process{cmd: cmd, stdin: stdin, gone: make(chan struct{})}
+	p := &process{cmd: cmd, stdin: stdin, ended: make(chan struct{})}
 	reports := make(chan embedded.Report, 2)
 	go p.read(stdout, reports)
 	defer p.stop()
@@ -139,8 +139,8 @@ func (db *DB) child(ctx context.Context) error {
 	case report = <-reports:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(startPatience):
-		return fmt.Errorf("the engine did not start within %s", startPatience)
+	case <-time.After(startTimeout):
+		return fmt.Errorf("the engine did not start within %s", startTimeout)
 	}
 	if report.Error != "" {
 		err := errors.New(report.Error)
@@ -156,12 +156,12 @@ func (db *DB) child(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db.where.serve(access{address: report.Address, password: password, own: true})
+	db.endpoint.serve(access{address: report.Address, password: password, own: true})
 	db.metrics.up.Set(1)
 	db.log.Info("the ClickHouse engine is up", "address", report.Address, "pid", cmd.Process.Pid)
 	err = db.watch(ctx, report.Address, p, func() error { return nil })
 	if errors.Is(err, errHung) {
-		_ = cmd.Process.Kill() // it would not hear anything else
+		_ = cmd.Process.Kill() // it ignores everything else
 	}
 	return err
 }
@@ -175,29 +175,29 @@ func (db *DB) childConfig() embedded.Config {
 	}
 }
 
-// startPatience is how long a start may take: a store of years is checked first.
-const startPatience = 2 * time.Minute
+// startTimeout limits a start: the engine first checks a store of years.
+const startTimeout = 2 * time.Minute
 
-// health says when an engine counts as hung.
+// health defines when an engine counts as hung.
 type health struct {
-	every    time.Duration // between two pings
-	patience time.Duration // for one answer
-	lost     int           // pings in a row without an answer
+	every     time.Duration // between two pings
+	timeout   time.Duration // for one answer
+	maxMissed int           // consecutive pings without an answer
 }
 
-// defaultHealth is generous: on two processors with sixty processes that want to run, an engine that was well missed two
-// pings of 9 s. A restart then ends the queries under way. A minute of silence is a hang.
-var defaultHealth = health{every: 2 * time.Second, patience: 10 * time.Second, lost: 6}
+// defaultHealth is generous: on two processors with sixty runnable processes, a healthy engine missed two pings of 9
+// s. A restart ends the queries in flight, so only a minute of silence counts as a hang.
+var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, maxMissed: 6}
 
-// errHung says that the engine runs and does not answer.
+// errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine ends, hangs, is not the one that it was, or ctx does.
+// watch returns when the engine ends, hangs or is replaced, or when ctx ends.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
-	var gone chan struct{} // never, for an engine of another process
+	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1
 	if p != nil {
-		gone, lostLimit = p.gone, db.health.lost
+		gone, lostLimit = p.ended, db.health.maxMissed
 	}
 	tick := time.NewTicker(db.health.every)
 	defer tick.Stop()
@@ -212,7 +212,7 @@ func (db *DB) watch(ctx context.Context, address string, p *process, same func()
 		if err := same(); err != nil {
 			return err
 		}
-		if err := ping(ctx, address, db.health.patience); err == nil {
+		if err := ping(ctx, address, db.health.timeout); err == nil {
 			lost = 0
 		} else if lost++; lost >= lostLimit {
 			return fmt.Errorf("%w: %w", errHung, err)
@@ -220,9 +220,9 @@ func (db *DB) watch(ctx context.Context, address string, p *process, same func()
 	}
 }
 
-// ping asks the engine whether it can still run a query.
-func ping(ctx context.Context, address string, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// ping checks whether the engine can still run a query.
+func ping(ctx context.Context, address string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/ping", nil)
 	if err != nil {
@@ -241,17 +241,17 @@ func ping(ctx context.Context, address string, patience time.Duration) error {
 	return nil
 }
 
-// process is a child that was started.
+// process is a started child.
 type process struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
-	gone  chan struct{} // closed when it has ended
-	err   error         // how, valid after gone
+	ended chan struct{} // closed when it has ended
+	err   error         // how it ended, valid after gone
 }
 
-// read hands on what the child reports and waits for its end.
+// read forwards the child's reports and waits for its end.
 func (p *process) read(stdout io.Reader, reports chan<- embedded.Report) {
-	defer close(p.gone)
+	defer close(p.ended)
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		var report embedded.Report
@@ -268,7 +268,7 @@ func (p *process) read(stdout io.Reader, reports chan<- embedded.Report) {
 
 // wait returns how the process ended.
 func (p *process) wait() error {
-	<-p.gone
+	<-p.ended
 	if p.err == nil {
 		return errors.New("it stopped by itself")
 	}
@@ -278,13 +278,13 @@ func (p *process) wait() error {
 // killAfter is how long a child may take to stop: twice the engine's own stop time and some.
 const killAfter = 12 * time.Second
 
-// stop asks the child to end by closing its stdin, and kills it when it does not.
+// stop ends the child by closing its stdin, and kills it after killAfter.
 func (p *process) stop() {
 	_ = p.stdin.Close()
 	select {
-	case <-p.gone:
+	case <-p.ended:
 	case <-time.After(killAfter):
 		_ = p.cmd.Process.Kill()
-		<-p.gone
+		<-p.ended
 	}
 }

@@ -63,7 +63,7 @@ func TestConnContinuesAfterTheEngineIsKilled(t *testing.T) {
 	}
 	killed := time.Now()
 	if err := <-running; err == nil {
-		t.Error("the query that ran when the engine was killed gave no error")
+		t.Error("the query that was running when the engine was killed returned no error")
 	}
 	awaitOther(t, db, before.PID)
 	n, err := one(ctx, db, "SELECT a + 1 FROM kept")
@@ -91,14 +91,14 @@ func TestConnContinuesAfterTheEngineIsKilled(t *testing.T) {
 	}
 }
 
-func TestAHungEngineIsReplaced(t *testing.T) {
+func TestHungEngineIsRestarted(t *testing.T) {
 	t.Parallel()
 	columnstoretest.Library(t)
 	db, err := columnstore.Open(embedded(t.TempDir()), slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	columnstore.Impatient(db, time.Second)
+	columnstore.SetHangTimeout(db, time.Second)
 	run(t, db)
 	before, _ := db.Holder()
 	if err := syscall.Kill(before.PID, syscall.SIGSTOP); err != nil {
@@ -129,7 +129,7 @@ func awaitOther(t *testing.T, db *columnstore.DB, pid int) {
 	}
 }
 
-// awaitCount waits until a query gives at least n.
+// awaitCount waits until a query returns at least n.
 func awaitCount(t *testing.T, db *columnstore.DB, query string, n uint64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -161,26 +161,26 @@ func TestSecondStartNamesTheHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := second.Check(); err == nil || !strings.Contains(err.Error(), "is held by pid "+strconv.Itoa(holder.PID)) {
-		t.Errorf("Check says %v, want it to name process %d", err, holder.PID)
+		t.Errorf("Check returned %v, want it to name process %d", err, holder.PID)
 	}
 	err = second.Run(t.Context())
 	if want := "data directory " + dir + " is held by pid " + strconv.Itoa(holder.PID) + " ("; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %q…", err, want)
 	}
 	if ready := second.Ready(t.Context()); ready == nil || ready.Error() != err.Error() {
-		t.Errorf("Ready says %v, Run said %v", ready, err)
+		t.Errorf("Ready returned %v, Run returned %v", ready, err)
 	}
 	cfg := embedded(dir)
 	cfg.Share = true
 	guest := own(t, cfg)
 	if n, err := one(t.Context(), guest, "SELECT toUInt64(7)"); err != nil || n != 7 {
-		t.Errorf("the guest of a running engine got %d, %v", n, err)
+		t.Errorf("the command beside a running engine got %d, %v", n, err)
 	}
 }
 
-// TestAGuestDoesNotCallWhoeverTookThePort: an engine was killed, and somebody else listens where it did, while the next
-// engine has taken the directory and has not yet written down that it did.
-func TestAGuestDoesNotCallWhoeverTookThePort(t *testing.T) {
+// An engine was killed, and another program listens on its port. The next engine has locked the directory and
+// has not yet written its record.
+func TestGuestDoesNotUseStalePort(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cfg := embedded(dir)
@@ -193,7 +193,7 @@ func TestAGuestDoesNotCallWhoeverTookThePort(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("the guest called a stranger")
+		t.Error("the command called another program")
 		cancel()
 	}))
 	defer stranger.Close()
@@ -220,7 +220,7 @@ func TestAGuestDoesNotCallWhoeverTookThePort(t *testing.T) {
 	}
 }
 
-func TestAGuestWithoutAHostStartsItsOwn(t *testing.T) {
+func TestGuestWithoutEngineStartsOne(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t.TempDir())
 	cfg.Share = true
@@ -229,7 +229,7 @@ func TestAGuestWithoutAHostStartsItsOwn(t *testing.T) {
 	}
 }
 
-func TestTheEngineEndsWithItsParent(t *testing.T) {
+func TestEngineEndsWithItsParent(t *testing.T) {
 	t.Parallel()
 	columnstoretest.Library(t)
 	dir := t.TempDir()
@@ -244,7 +244,7 @@ func TestTheEngineEndsWithItsParent(t *testing.T) {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if _, wrong := strconv.Atoi(strings.TrimSpace(line)); err != nil || wrong != nil {
-		t.Fatalf("the parent said %q, %v", line, err)
+		t.Fatalf("the parent printed %q, %v", line, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func TestTheEngineEndsWithItsParent(t *testing.T) {
 	}
 }
 
-func TestMissingLibrarySaysWhatToType(t *testing.T) {
+func TestMissingLibraryErrorHasCommand(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t.TempDir())
 	cfg.Library = "/nowhere/libchdb.so"
@@ -273,13 +273,13 @@ func TestMissingLibrarySaysWhatToType(t *testing.T) {
 	for _, err := range []error{db.Check(), db.Run(t.Context())} {
 		for _, want := range []string{"npm ci", "--engine-library PATH", "/nowhere/libchdb.so"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v, want it to say %q", err, want)
+				t.Errorf("got %v, want it to contain %q", err, want)
 			}
 		}
 	}
 }
 
-// A file that is no library is not tried again and again.
+// A file that is no library is not retried.
 func TestBrokenLibraryEndsTheStart(t *testing.T) {
 	t.Parallel()
 	cfg := embedded(t.TempDir())

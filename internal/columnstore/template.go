@@ -9,13 +9,13 @@ import (
 	"text/template"
 )
 
-// Params are what a migration's template depends on. One text gives the tables of a single node and those of a cluster.
+// Params are the input of a migration's template. One template defines the tables of a single node and of a cluster.
 //
 // Fields of a template (dot is a map; inside range and with, write $.Database):
 //
 //	{{.Database}}    the database's name, such as vayu
 //	{{.OnCluster}}   "ON CLUSTER `name`", or nothing on a single node
-//	{{.NAME}}        what the caller put in Values under NAME
+//	{{.NAME}}        the entry NAME of Values
 //
 // Functions:
 //
@@ -24,15 +24,16 @@ import (
 //	    ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', ingested_at); the server sets
 //	    the macros. Engines outside the MergeTree family stay as they are.
 //	{{everywhere "ReplacingMergeTree" "applied_at"}}
-//	    the same, for a small table of which every node has all rows: its replicas are the nodes of all shards.
+//	    the same, for a small table with all rows on every node: its replicas are the nodes of all shards.
 //	{{local "reading"}}
 //	    the name of the table that holds the rows on each node: reading, or reading_local on a cluster.
 //	{{distributed "reading" "cityHash64(station)"}}
-//	    a whole statement that makes reading the view over all nodes' reading_local, sharded by the expression, with the
-//	    columns and the comment of the table that stands before it; nothing on a single node. Together: CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a
-//	    line of its own {{distributed "reading" "cityHash64(station)"}}
+//	    a statement that creates reading as the distributed table over all nodes' reading_local, sharded by the
+//	    expression. It has the columns and the comment of the table before it; empty on a single node. Together:
+//	    CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a line of its own
+//	    {{distributed "reading" "cityHash64(station)"}}
 //
-// A name that is not given is an error, not an empty string.
+// A missing name is an error, not an empty string.
 type Params struct {
 	Database string         // letters, digits, underscore
 	Cluster  string         // "" for a single node
@@ -76,10 +77,10 @@ func (p Params) render(name, text string) (string, error) {
 	return commentDistributed(b.String()), nil
 }
 
-// distributedTable is a table with its comment and the distributed one behind it, which would have none.
+// distributedTable matches a table with its comment, and the distributed one behind it, which has no comment.
 var distributedTable = regexp.MustCompile(`(?s)\n(COMMENT '(?:[^'\\]|\\.|'')*');\n(CREATE TABLE IF NOT EXISTS [^;]* ENGINE = Distributed\([^;]*\));`)
 
-// commentDistributed gives distributed tables the comments of theirs on each node.
+// commentDistributed copies the comments of local tables to their distributed ones.
 func commentDistributed(text string) string {
 	return distributedTable.ReplaceAllString(text, "\n$1;\n$2\n$1;")
 }
@@ -91,7 +92,7 @@ func (p Params) onCluster() string {
 	return "ON CLUSTER " + quoteName(p.Cluster)
 }
 
-// Where replicas of a table find each other in Keeper, and what each is called there.
+// Paths in Keeper where replicas of a table find each other, and their names there.
 const (
 	sharded   = `'/clickhouse/tables/{uuid}/{shard}', '{replica}'`
 	unsharded = `'/clickhouse/tables/{uuid}/all', '{shard}-{replica}'`
@@ -117,8 +118,8 @@ func (p Params) everywhere(name string, args ...string) (string, error) {
 	return strings.Replace(text, sharded, unsharded, 1), err
 }
 
-// Stored names the table that holds the rows on each node, and the nodes, as ALTER TABLE and DELETE FROM take it:
-// "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
+// LocalTable names the table that holds the rows on each node, and the nodes, in the form for ALTER TABLE and DELETE
+// FROM: "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
 func (p Params) Stored(table string) string {
 	return strings.TrimRight(p.Database+"."+p.local(table)+" "+p.onCluster(), " ")
 }
@@ -141,7 +142,7 @@ func (p Params) distributed(table, shard string) string {
 
 func quoteName(name string) string { return "`" + name + "`" }
 
-// everyNode is a table of the database as all nodes of the cluster have it, one after the other.
+// everyNode is the union of a table over all nodes of the cluster.
 func (p Params) everyNode(table string) string {
 	if p.Cluster == "" {
 		return quoteName(p.Database) + "." + quoteName(table)

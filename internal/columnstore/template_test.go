@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestOneTextGivesBothForms(t *testing.T) {
+func TestTemplateForNodeAndCluster(t *testing.T) {
 	t.Parallel()
 	text := `CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (a Int32) ENGINE = {{engine "ReplacingMergeTree" "at"}} ORDER BY a;
 {{distributed "reading" "a"}}

@@ -8,9 +8,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// traced makes each query and each statement a step of the trace that its context is in,
-// and no insert (PrepareBatch), which belongs to no request. Texts of queries are left
-// out: the arguments of some stand in them.
+// traced records each query and statement as a span of its context's trace. It records no insert (PrepareBatch),
+// because inserts belong to no request. Query texts are omitted, because some contain arguments.
 type traced struct{ driver.Conn }
 
 func begin(ctx context.Context, operation string) (context.Context, tracing.Span) {
@@ -20,7 +19,7 @@ func begin(ctx context.Context, operation string) (context.Context, tracing.Span
 	return ctx, span
 }
 
-// Query implements driver.Conn. The step ends when the first rows are there.
+// Query implements driver.Conn. The span ends when the first rows have arrived.
 func (t traced) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
 	ctx, span := begin(ctx, "query")
 	rows, err := t.Conn.Query(ctx, query, args...)

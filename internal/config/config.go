@@ -10,13 +10,13 @@
 //	YAML         engine:
 //	               max-memory: 2GiB
 //
-// Two keys that would share a flag or a variable are refused. The text of a
-// value means the same wherever it stands: durations are Go's ("90s", "24h"),
-// sizes "512MiB", lists are separated by commas outside YAML. An empty
-// variable, and null in YAML, count as not set.
+// Two keys that would share a flag or a variable are an error. A value has the
+// same syntax in every source: durations are Go's ("90s", "24h"), sizes
+// "512MiB", lists are separated by commas outside YAML. An empty variable, and
+// null in YAML, count as not set.
 //
-// Secrets have no flag, because command lines are visible to everybody on a
-// machine. Maps, and lists of structs, can be given in the file only.
+// Secrets have no flag, because command lines are visible to all users of a
+// machine. Maps, and lists of structs, are supported in the file only.
 package config
 
 import (
@@ -33,10 +33,10 @@ import (
 // EnvPrefix begins the name of every environment variable that is a setting.
 const EnvPrefix = "VAYU_"
 
-// Sources is where Load looks for settings; an empty one is skipped.
+// Sources are the sources of settings; Load skips an empty one.
 type Sources struct {
-	// Flags holds the parsed flags that Bind registered. Only flags that were
-	// given on the command line count.
+	// Flags holds the parsed flags that Bind registered. Only flags that were given on the command
+	// line count.
 	Flags *pflag.FlagSet
 	// Environ is the environment as os.Environ returns it.
 	Environ []string
@@ -44,29 +44,27 @@ type Sources struct {
 	File string
 }
 
-// Validator is a struct with rules that its types cannot express. Load asks
-// every struct it fills, after all values are in place. Each error should be
-// made by Invalid, so that it names its key.
+// Validator is a struct with rules that its types cannot express. Load calls it on every struct,
+// after all values are set. Create each error with Invalid, so that it names its key.
 type Validator interface {
 	Validate() []error
 }
 
-// Loaded is the outcome of Load.
+// Loaded is the result of Load.
 type Loaded[T any] struct {
 	// Value is the effective configuration.
 	Value T
-	// Ignored lists environment variables that begin with EnvPrefix and are no
-	// setting. They are not errors, because a container platform adds variables of
-	// its own (VAYU_PORT for a service named vayu); they deserve a log line.
+	// Ignored lists environment variables that begin with EnvPrefix but are no setting. They are
+	// not errors, because container platforms add such variables (VAYU_PORT for a service named
+	// vayu). They should be logged.
 	Ignored []string
 
 	settings []setting
 	origins  map[string]string
 }
 
-// Load starts from defaults and overrides them by the file, the environment and
-// the flags. It reports everything that is wrong in one error of type
-// Problems; any other error is a fault of T itself.
+// Load starts from defaults and overrides them by the file, the environment and the flags. It
+// reports all problems in one error of type Problems. Any other error is a fault of T itself.
 func Load[T any](defaults T, from Sources) (Loaded[T], error) {
 	out := Loaded[T]{Value: defaults, origins: map[string]string{}}
 	settings, err := settingsOf(reflect.TypeFor[T]())
@@ -80,7 +78,7 @@ func Load[T any](defaults T, from Sources) (Loaded[T], error) {
 	out.Ignored = layer(merged, settings, from, &problems)
 	root := reflect.ValueOf(&out.Value).Elem()
 	for _, s := range settings {
-		g, ok := merged.Get(s.Key).(given)
+		g, ok := merged.Get(s.Key).(sourceValue)
 		if !ok {
 			continue
 		}
@@ -94,8 +92,8 @@ func Load[T any](defaults T, from Sources) (Loaded[T], error) {
 	return out, nil
 }
 
-// Origin says where the value of key comes from: "flag --listen",
-// "environment VAYU_LISTEN", "vayu.yaml line 3" or "default".
+// Origin returns the source of a key's value: "flag --listen", "environment VAYU_LISTEN",
+// "vayu.yaml line 3" or "default".
 func (l Loaded[T]) Origin(key string) string {
 	for k := key; ; {
 		if origin, ok := l.origins[k]; ok {
@@ -109,7 +107,7 @@ func (l Loaded[T]) Origin(key string) string {
 	}
 }
 
-// validate asks v, and every struct inside it, for errors.
+// validate validates v and every struct inside it.
 func validate(v reflect.Value, key string, origin func(string) string, problems *Problems) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -121,7 +119,7 @@ func validate(v reflect.Value, key string, origin func(string) string, problems 
 				validate(v.Field(i), join(key, name), origin, problems)
 			}
 		}
-		ask(v, key, origin, problems)
+		validateStruct(v, key, origin, problems)
 	case reflect.Map:
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
@@ -136,8 +134,8 @@ func validate(v reflect.Value, key string, origin func(string) string, problems 
 	}
 }
 
-// ask collects the errors of one struct and completes their keys.
-func ask(v reflect.Value, key string, origin func(string) string, problems *Problems) {
+// validateStruct collects the errors of one struct and completes their keys.
+func validateStruct(v reflect.Value, key string, origin func(string) string, problems *Problems) {
 	p := reflect.New(v.Type()) // Validate may have a pointer receiver
 	p.Elem().Set(v)
 	check, ok := reflect.TypeAssert[Validator](p)

@@ -176,7 +176,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-func TestNothingGivenIsTheDefaults(t *testing.T) {
+func TestDefaults(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"no file": "", "blank": "\n", "comment": "# nothing\n", "nulls": "data:\nengine:\nsources: ~\n",

@@ -9,17 +9,17 @@ import (
 // postgres://user:password@host/name. Its String hides the password.
 type DSN string
 
-// UnmarshalText takes the text as it is; who opens it checks it.
+// UnmarshalText stores the text unchecked; the store that opens it checks it.
 func (d *DSN) UnmarshalText(text []byte) error {
 	*d = DSN(text)
 	return nil
 }
 
-// MarshalText writes String, so that a printed configuration tells no password.
+// MarshalText writes String, so that a printed configuration contains no password.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// String is the address with *** for every password, wherever it stands, and
-// *** alone for what is no address: it may be a password as a whole.
+// String is the address with *** for every password. For a text that is no address it is only ***,
+// because it may be a password as a whole.
 func (d DSN) String() string {
 	if d == "" {
 		return ""
@@ -27,7 +27,7 @@ func (d DSN) String() string {
 	const hidden = "***"
 	u, err := url.Parse(string(d))
 	if scheme, rest, several := strings.Cut(string(d), "://"); err != nil && several && (scheme == "http" || scheme == "https") {
-		// Several hosts are none of http's to net/url, and one of any other scheme.
+		// net/url accepts several hosts for other schemes than http.
 		if u, err = url.Parse("hosts://" + rest); err == nil {
 			u.Scheme = scheme
 		}
@@ -49,7 +49,7 @@ func (d DSN) String() string {
 			found = true
 		}
 	}
-	if found { // otherwise the text stays as it was written
+	if found { // otherwise the text stays unchanged
 		u.RawQuery = q.Encode()
 	}
 	return strings.ReplaceAll(u.String(), "%2A%2A%2A", hidden)

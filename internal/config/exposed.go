@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Exposed says why a file that nobody named must not be trusted: another user
-// than root or the caller owns it or its folder, or everybody may write there.
-// It is empty for a file that is safe.
+// UnsafeReason returns the reason not to trust a file that was found by a search. Either a user other
+// than root or the caller owns it or its folder, or every user may write there. It is empty for a
+// safe file.
 func Exposed(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

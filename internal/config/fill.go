@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fill sets v from what was written. On an error v keeps its default.
+// fill sets v from a node of a source. On an error v keeps its default.
 func fill(v reflect.Value, n node, key, origin string, problems *Problems) {
 	wrong := func(err error) {
 		*problems = append(*problems, Problem{Key: key, Origin: origin, Err: err})
@@ -28,7 +28,7 @@ func fill(v reflect.Value, n node, key, origin string, problems *Problems) {
 		}
 	case t.Kind() == reflect.Slice:
 		items := n.Items
-		if shape, _ := shapeOf(t); n.Kind == aText && shape == list {
+		if shape, _ := kindOfType(t); n.Kind == aText && shape == list {
 			items = splitList(n.Text)
 		} else if n.Kind != aList {
 			wrong(fmt.Errorf("want %s, have %s", describe(t), n.Kind))
@@ -76,7 +76,7 @@ func fillStruct(v reflect.Value, n node, key, origin string, problems *Problems)
 	}
 }
 
-// originOf moves the line of an outer node's origin to an inner one's.
+// originOf replaces the line of an outer node's origin by an inner one's.
 func originOf(origin string, outer, inner node) string {
 	name, ok := strings.CutSuffix(origin, fmt.Sprintf(" line %d", outer.Line))
 	if !ok || inner.Line == 0 {
@@ -85,7 +85,7 @@ func originOf(origin string, outer, inner node) string {
 	return fmt.Sprintf("%s line %d", name, inner.Line)
 }
 
-// splitList takes a comma-separated text apart; blanks around items do not count.
+// splitList splits a comma-separated text; blanks around items are trimmed.
 func splitList(text string) []node {
 	items := []node{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -96,8 +96,7 @@ func splitList(text string) []node {
 	return items
 }
 
-// fillText sets a scalar from its text. Its errors quote the text, except that
-// of a secret, which never fails.
+// fillText sets a scalar from its text. Errors quote the text. A secret never fails.
 func fillText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))
@@ -142,7 +141,7 @@ func parseInt(text string, t reflect.Type) (int64, error) {
 	return strconv.ParseInt(text, 10, t.Bits())
 }
 
-// outOfRange tells a number that is too large from a text that is none.
+// outOfRange distinguishes a number that is too large from a text that is not a number.
 func outOfRange(err, wrong error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		return fmt.Errorf("%w: out of range", wrong)
@@ -150,7 +149,7 @@ func outOfRange(err, wrong error) error {
 	return wrong
 }
 
-// describe names a type in the words of somebody who writes a configuration.
+// describe names a type for an operator who writes a configuration.
 func describe(t reflect.Type) string {
 	switch {
 	case t == durationType:
@@ -178,9 +177,9 @@ func describe(t reflect.Type) string {
 
 // quote quotes a value for an error; a long one is cut.
 func quote(text string) string {
-	const most = 60
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
+	const maxLength = 60
+	if len(text) > maxLength {
+		return strconv.Quote(text[:maxLength]) + "…"
 	}
 	return strconv.Quote(text)
 }

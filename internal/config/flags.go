@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Bind registers the flags of the given keys of T, or of every key when none
-// is named, with the defaults and the help texts of T. It returns an error for a
-// key that has no flag and for a flag that is taken.
+// Bind registers the flags of the given keys of T, or of every key if none is given, with the
+// defaults and help texts of T. It returns an error for a key without a flag and for a flag that is
+// already registered.
 func Bind[T any](flags *pflag.FlagSet, defaults T, keys ...string) error {
 	settings, err := settingsOf(reflect.TypeFor[T]())
 	if err != nil {
@@ -31,27 +31,26 @@ func Bind[T any](flags *pflag.FlagSet, defaults T, keys ...string) error {
 			return fmt.Errorf("flag --%s of setting %q is taken", s.Flag, s.Key)
 		}
 		f := flags.VarPF(&flagText{text: textOf(root.FieldByIndex(s.index)), kind: kindOf(s)}, s.Flag, "", s.Help)
-		if s.typ.Kind() == reflect.Bool && !isText(s.typ) { // a Switch takes its word
+		if s.typ.Kind() == reflect.Bool && !isText(s.typ) { // a Switch needs a value
 			f.NoOptDefVal = "true"
 		}
 	}
 	return nil
 }
 
-// flagText is a flag whose text Load interprets, together with that of every
-// other source.
+// flagText is a flag whose text Load parses, as it does for every other source.
 type flagText struct{ text, kind string }
 
 // String is the text of the flag.
 func (f *flagText) String() string { return f.text }
 
-// Set keeps the text.
+// Set stores the text.
 func (f *flagText) Set(text string) error {
 	f.text = text
 	return nil
 }
 
-// Type is the word that help shows for the value.
+// Type is the type of the value in the help text.
 func (f *flagText) Type() string { return f.kind }
 
 func kindOf(s setting) string {
@@ -73,7 +72,7 @@ func kindOf(s setting) string {
 	}
 }
 
-// textOf writes a scalar or a list as a flag would have it.
+// textOf formats a scalar or a list as a flag.
 func textOf(v reflect.Value) string {
 	if v.Kind() == reflect.Slice && !isText(v.Type()) {
 		items := make([]string, v.Len())

@@ -14,14 +14,14 @@ import (
 
 var errUnknown = errors.New("unknown setting")
 
-// given is the value of a setting as one source wrote it. Its fields are
-// exported because koanf copies values deeply.
-type given struct {
+// sourceValue is the value of a setting from one source. Its fields are exported because koanf copies
+// values deeply.
+type sourceValue struct {
 	Value  node
 	Origin string
 }
 
-// layer merges the sources, the weakest first, and returns the variables that
+// layer merges the sources in order of precedence, the lowest first, and returns the variables that
 // are no setting.
 func layer(into *koanf.Koanf, settings []setting, from Sources, problems *Problems) []string {
 	load := func(p koanf.Provider, parser koanf.Parser, origin string) {
@@ -45,8 +45,8 @@ func layer(into *koanf.Koanf, settings []setting, from Sources, problems *Proble
 	return ignored
 }
 
-// environment provides the variables that are settings and notes the others
-// that bear the prefix.
+// environment provides the variables that are settings, and collects the others that have the
+// prefix.
 func environment(settings []setting, environ []string, ignored *[]string) koanf.Provider {
 	names := map[string]setting{}
 	for _, s := range settings {
@@ -65,12 +65,12 @@ func environment(settings []setting, environ []string, ignored *[]string) koanf.
 			if !ok || value == "" {
 				return "", nil
 			}
-			return s.Key, given{Value: textNode(value), Origin: "environment " + name}
+			return s.Key, sourceValue{Value: textNode(value), Origin: "environment " + name}
 		},
 	})
 }
 
-// flagReader gives the flags that were set on the command line.
+// flagReader returns the flags that were set on the command line.
 func flagReader(settings []setting) func(*pflag.Flag) (string, any) {
 	names := map[string]setting{}
 	for _, s := range settings {
@@ -83,6 +83,6 @@ func flagReader(settings []setting) func(*pflag.Flag) (string, any) {
 		if !ok || !f.Changed {
 			return "", nil
 		}
-		return s.Key, given{Value: textNode(f.Value.String()), Origin: "flag --" + f.Name}
+		return s.Key, sourceValue{Value: textNode(f.Value.String()), Origin: "flag --" + f.Name}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Print writes the effective configuration as YAML, each setting with a
-// comment that says where it comes from. Secrets are masked.
+// Print writes the effective configuration as YAML, each setting with its origin in a comment.
+// Secrets are masked.
 func (l Loaded[T]) Print(w io.Writer) error {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	value := reflect.ValueOf(l.Value)
@@ -39,7 +39,7 @@ func (l Loaded[T]) Print(w io.Writer) error {
 	return enc.Close()
 }
 
-// inside is the mapping called name in group, made when it is not there.
+// inside returns the mapping called name in group, and creates it if missing.
 func inside(group *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(group.Content); i += 2 {
 		if group.Content[i].Value == name {
@@ -51,8 +51,8 @@ func inside(group *yaml.Node, name string) *yaml.Node {
 	return inner
 }
 
-// plain turns a value into what YAML shows as it would be written: keys by
-// their tags, durations and sizes as texts, secrets masked.
+// plain converts a value into its YAML form: keys by their tags, durations and sizes as texts,
+// secrets masked.
 func plain(v reflect.Value) any {
 	t := v.Type()
 	switch {

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with the configuration.
+// Problem is one error of the configuration.
 type Problem struct {
 	// Key is the dotted key of the setting.
 	Key string
-	// Origin says where the value came from.
+	// Origin is the source of the value.
 	Origin string
-	// Err says what is wrong. It never holds the value of a secret.
+	// Err is the error. It never contains the value of a secret.
 	Err error
 }
 
-// Invalid is the error that a Validate method returns for one of its own
-// settings; key is relative to the struct.
+// Invalid returns the error of a Validate method for one of its settings; key is relative to the
+// struct.
 func Invalid(key, format string, args ...any) error {
 	return Problem{Key: key, Err: fmt.Errorf(format, args...)}
 }
 
-// Error is "key: what is wrong (where it came from)".
+// Error is "key: error (origin)".
 func (p Problem) Error() string {
 	text := p.Err.Error()
 	if p.Key != "" {
@@ -34,11 +34,11 @@ func (p Problem) Error() string {
 	return text
 }
 
-// Unwrap gives what is wrong to errors.Is and errors.As.
+// Unwrap returns Err for errors.Is and errors.As.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Problems is everything that is wrong with the configuration, in the order in
-// which it was found: the file, then the values, then the rules between them.
+// Problems are all errors of the configuration, in the order of detection: the file, the values,
+// the rules between them.
 type Problems []Problem
 
 // Error has one line for each problem.
@@ -51,7 +51,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives the single problems to errors.Is and errors.As.
+// Unwrap returns the problems for errors.Is and errors.As.
 func (ps Problems) Unwrap() []error {
 	errs := make([]error, len(ps))
 	for i, p := range ps {
@@ -60,7 +60,7 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// unknown describes a key that is no setting, with the closest that is one.
+// unknown describes a key that is no setting, and suggests the closest setting.
 func unknown(key string, settings []setting) error {
 	type candidate struct {
 		key  string
@@ -71,8 +71,8 @@ func unknown(key string, settings []setting) error {
 		candidates[i] = candidate{s.Key, distance(key, s.Key)}
 	}
 	sort.SliceStable(candidates, func(i, j int) bool { return candidates[i].cost < candidates[j].cost })
-	// A third of the letters may differ: "clikhouse" finds "clickhouse", and
-	// "colour" is not answered with "data".
+	// A third of the letters may differ: "clikhouse" suggests "clickhouse", but "colour" does not
+	// suggest "data".
 	if len(candidates) > 0 && candidates[0].cost <= max(1, len(key)/3) {
 		return fmt.Errorf("unknown setting, did you mean %q?", candidates[0].key)
 	}

@@ -6,15 +6,15 @@ import (
 	"log/slog"
 )
 
-// mask stands for a secret wherever it is shown.
+// mask replaces a secret in all output.
 const mask = "***"
 
-// Secret is a text that is never shown: fmt, slog, JSON and YAML all see "***",
-// or nothing when the secret is empty. The text lies behind a pointer, so that
-// fmt cannot reach it even as an unexported field of another struct.
+// Secret is a text that is never shown. fmt, slog, JSON and YAML write "***", or nothing for an
+// empty secret. The text is behind a pointer, so that fmt cannot reach it even as an unexported
+// field of another struct.
 type Secret struct{ text *string }
 
-// NewSecret hides a text.
+// NewSecret wraps a text.
 func NewSecret(text string) Secret {
 	if text == "" {
 		return Secret{}
@@ -22,7 +22,7 @@ func NewSecret(text string) Secret {
 	return Secret{text: &text}
 }
 
-// Reveal is the text itself.
+// Reveal returns the text itself.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""
@@ -30,11 +30,11 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// IsSet tells whether there is a text.
+// IsSet reports whether there is a text.
 func (s Secret) IsSet() bool { return s.text != nil }
 
-// Equal compares the texts. It does not run in constant time: comparing what
-// a stranger sent is the business of crypto/subtle.
+// Equal compares the texts. It does not run in constant time: use crypto/subtle for input of
+// clients.
 func (s Secret) Equal(other Secret) bool { return s.Reveal() == other.Reveal() }
 
 // String is "***", or empty for an empty secret.
@@ -51,11 +51,10 @@ func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String(
 // LogValue is what slog writes.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText is what JSON and YAML write. A marshalled secret cannot be read
-// back.
+// MarshalText is the JSON and YAML form. A marshalled secret cannot be read back.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText takes the text as it is; it never fails.
+// UnmarshalText stores the text; it never fails.
 func (s *Secret) UnmarshalText(text []byte) error {
 	*s = NewSecret(string(text))
 	return nil

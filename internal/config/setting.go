@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// shape says how a setting can be written.
-type shape int
+// valueKind is the form of a setting's value.
+type valueKind int
 
 const (
-	scalar   shape = iota // one text
-	list                  // several texts
-	compound              // a map, or a list of structs: YAML only
+	scalar   valueKind = iota // one text
+	list                      // several texts
+	compound                  // a map, or a list of structs: YAML only
 )
 
 // setting is one leaf of the configuration struct.
@@ -26,7 +26,7 @@ type setting struct {
 	Help  string
 	index []int
 	typ   reflect.Type
-	shape shape
+	shape valueKind
 }
 
 var (
@@ -39,8 +39,8 @@ var (
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// settingsOf lists the leaves of a configuration struct in the order of its
-// fields. Its errors are faults of the program.
+// settingsOf lists the leaves of a configuration struct in the order of its fields. Its errors are
+// faults of the program.
 func settingsOf(t reflect.Type) ([]setting, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("the configuration is a struct, not %s", t)
@@ -83,7 +83,7 @@ func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 			found = append(found, inner...)
 			continue
 		}
-		shape, ok := shapeOf(f.Type)
+		shape, ok := kindOfType(f.Type)
 		if !ok {
 			return nil, fmt.Errorf("setting %s: a %s cannot be configured", key, f.Type)
 		}
@@ -105,11 +105,11 @@ func tagOf(f reflect.StructField) (string, bool) {
 	return name, ok && f.IsExported() && name != "-"
 }
 
-// isText tells whether a type reads itself from a text.
+// isText reports whether a type unmarshals itself from text.
 func isText(t reflect.Type) bool { return reflect.PointerTo(t).Implements(textType) }
 
-// shapeOf tells how a type is written; false for a type that cannot be.
-func shapeOf(t reflect.Type) (shape, bool) {
+// kindOfType returns the form of a type; false if it cannot be a setting.
+func kindOfType(t reflect.Type) (valueKind, bool) {
 	if isText(t) {
 		return scalar, true
 	}
@@ -119,13 +119,13 @@ func shapeOf(t reflect.Type) (shape, bool) {
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return scalar, true
 	case reflect.Slice:
-		inner, ok := shapeOf(t.Elem())
+		inner, ok := kindOfType(t.Elem())
 		if ok && inner == scalar {
 			return list, true
 		}
 		return compound, ok
 	case reflect.Map:
-		_, ok := shapeOf(t.Elem())
+		_, ok := kindOfType(t.Elem())
 		return compound, ok && t.Key().Kind() == reflect.String
 	case reflect.Struct:
 		_, err := collect(t, "", nil)

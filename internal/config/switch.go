@@ -2,7 +2,7 @@ package config
 
 import "fmt"
 
-// Switch is a setting that is on or off, written so: --rate-limits off.
+// Switch is a setting that is on or off, as in --rate-limits off.
 type Switch bool
 
 // UnmarshalText reads on, off, true or false.

@@ -68,8 +68,8 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10) + "B"
 }
 
-// Address is a host:port to listen on or to call. The host may be empty (every
-// interface) or an IPv6 address in brackets; port 0 asks for any free one.
+// Address is a host:port to listen on or to call. The host may be empty (every interface) or an
+// IPv6 address in brackets. Port 0 selects a free one.
 type Address string
 
 // UnmarshalText checks the form of host:port; it resolves nothing.
@@ -85,5 +85,5 @@ func (a *Address) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the address as it was written.
+// String is the address, unchanged.
 func (a Address) String() string { return string(a) }

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth is how deep a file may nest: the deepest setting lies at four, and
-// a reader that follows a hostile file must end.
+// maxDepth limits the nesting of a file. The deepest setting is at level four. The limit stops a
+// recursion through a hostile file.
 const maxDepth = 32
 
 var (
@@ -20,13 +20,13 @@ var (
 	errDotted = errors.New("a key with dots is written as nested mappings")
 )
 
-// node is a value as it was written, from any source.
+// node is a parsed value of any source.
 type node struct {
-	Text  string  // of a scalar
-	Items []node  // of a list
-	Pairs []pair  // of a mapping, in order
-	Kind  written // which of the three it is
-	Line  int     // in the file; 0 elsewhere
+	Text  string   // of a scalar
+	Items []node   // of a list
+	Pairs []pair   // of a mapping, in order
+	Kind  nodeKind // which of the three it is
+	Line  int      // in the file; 0 elsewhere
 }
 
 type pair struct {
@@ -34,32 +34,31 @@ type pair struct {
 	Value node
 }
 
-// written is the form of a node.
-type written int
+// nodeKind is the kind of a node.
+type nodeKind int
 
 const (
-	aText written = iota
+	aText nodeKind = iota
 	aList
 	aMapping
 	aNull
 )
 
-func (w written) String() string {
+func (w nodeKind) String() string {
 	return [...]string{"a single value", "a list", "a mapping", "nothing"}[w]
 }
 
 func textNode(s string) node { return node{Text: s, Kind: aText} }
 
-// yamlFile is the koanf.Parser of the configuration file: it knows the settings,
-// so that a wrong key is found with its line. What is wrong with the file goes to
-// problems, and the rest of the file still counts.
+// yamlFile is the koanf.Parser of the configuration file. It has the settings, so that it reports a
+// wrong key with its line. It adds errors of the file to problems and continues with the rest.
 type yamlFile struct {
 	name     string
 	settings []setting
 	problems *Problems
 }
 
-// Unmarshal gives the settings of the file as a nested map of given values.
+// Unmarshal returns the settings of the file as a nested map of values.
 func (y *yamlFile) Unmarshal(text []byte) (map[string]any, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -80,7 +79,7 @@ func (y *yamlFile) Unmarshal(text []byte) (map[string]any, error) {
 	return maps.Unflatten(flat, "."), nil
 }
 
-// Marshal is the half of koanf.Parser that nothing here needs.
+// Marshal is the unused half of koanf.Parser.
 func (y *yamlFile) Marshal(map[string]any) ([]byte, error) {
 	return nil, errors.New("a configuration file is read, never written")
 }
@@ -103,7 +102,7 @@ func (y *yamlFile) walk(n node, prefix string, flat map[string]any) {
 		switch y.known(key) {
 		case isSetting:
 			if p.Value.Kind != aNull {
-				flat[key] = given{Value: p.Value, Origin: y.at(p.Value.Line)}
+				flat[key] = sourceValue{Value: p.Value, Origin: y.at(p.Value.Line)}
 			}
 		case isGroup:
 			y.walk(p.Value, key, flat)
@@ -113,15 +112,15 @@ func (y *yamlFile) walk(n node, prefix string, flat map[string]any) {
 	}
 }
 
-type standing int
+type keyKind int
 
 const (
-	isUnknown standing = iota
+	isUnknown keyKind = iota
 	isSetting
 	isGroup
 )
 
-func (y *yamlFile) known(key string) standing {
+func (y *yamlFile) known(key string) keyKind {
 	for _, s := range y.settings {
 		if s.Key == key {
 			return isSetting
@@ -139,7 +138,7 @@ func (y *yamlFile) report(key string, line int, err error) {
 	*y.problems = append(*y.problems, Problem{Key: key, Origin: y.at(line), Err: err})
 }
 
-// convert copies a YAML node. Its error belongs to the line it returns.
+// convert copies a YAML node. Its error belongs to the returned line.
 func convert(n *yaml.Node, depth int) (node, int, error) {
 	out := node{Line: n.Line}
 	if depth == 0 {

@@ -10,14 +10,12 @@ import (
 	"syscall"
 )
 
-// variable is "NAME:N": kill this process when it passes the point NAME for the Nth
-// time.
+// variable is "NAME:N": kill this process when it passes the failpoint NAME for the Nth time.
 const variable = "VAYU_TEST_CRASH"
 
 var passed atomic.Int64
 
-// Point kills this process, as kill -9 does, when it is where and when the
-// environment says.
+// Point kills this process, as kill -9 does, at the failpoint that the environment names.
 func Point(name string) {
 	at, count, _ := strings.Cut(os.Getenv(variable), ":")
 	if at != name {
@@ -28,5 +26,5 @@ func Point(name string) {
 		return
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // nothing happens after this
+	select {} // until the signal arrives
 }

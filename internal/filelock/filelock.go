@@ -1,8 +1,7 @@
-// Package filelock lets one process at a time have something on disk, and tells the
-// others which one it is.
+// Package filelock locks a file for one process at a time, and records the holder in it.
 //
-// The lock is the kernel's, on a file: it ends with the process, however that
-// ends. What stands in the file is only for reading: who has it.
+// The kernel releases the lock when the process ends, in whatever way. The content of the file is
+// only information about the holder.
 package filelock
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Holder is the process that has a data directory.
+// Holder is the process that has locked a data directory.
 type Holder struct {
 	PID     int       `json:"pid"`     // of the process itself
 	Parent  int       `json:"parent"`  // of the process that it belongs to
@@ -31,14 +30,15 @@ func (h Holder) String() string {
 	return fmt.Sprintf("pid %d (%s) since %s", h.PID, h.Owner, h.Started.Format(time.RFC3339))
 }
 
-// Stays reports whether the holder's parent lives. Without it a child is on its way out.
+// ParentAlive reports whether the holder's parent is alive. Without a parent a child is about to
+// stop.
 func (h Holder) Stays() bool {
 	return h.PID > 0 && h.Parent > 0 && alive(h.Parent)
 }
 
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// HeldError says that another process has the data directory.
+// HeldError means that another process has locked the data directory.
 type HeldError struct {
 	Data   string
 	Holder Holder
@@ -49,7 +49,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("data directory %s is held by %s", e.Data, e.Holder)
 }
 
-// Find says which process holds the lock file path now; ok is false when none does.
+// Find returns the process that has locked the file path; ok is false if none has.
 func Find(path string) (h Holder, ok bool) {
 	if _, err := os.Stat(path); err != nil {
 		return Holder{}, false
@@ -63,8 +63,8 @@ func Find(path string) (h Holder, ok bool) {
 	return read(path), true
 }
 
-// read reads the record in a lock that is held. A record of a process that has ended was left there by a kill, and
-// who holds the lock now has not written its own yet: it stays unknown, with the process id 0.
+// read reads the record in a locked file. A record of a dead process was left by a kill, and the
+// current holder has not written its own yet. The result is then unknown, with the process id 0.
 func read(path string) Holder {
 	var h Holder
 	text, err := os.ReadFile(path)
@@ -77,19 +77,21 @@ func read(path string) Holder {
 	return h
 }
 
-// pause is the time between two tries to get a lock.
+// pause is the time between two attempts to get a lock.
 const pause = 50 * time.Millisecond
 
-// Lock is held by this process until Release.
+// Lock is a lock of this process, until Release.
 type Lock struct{ file *flock.Flock }
 
-// Take takes the lock file path, in a folder that exists, and waits at most patience for a holder that is on its way out;
-// then it returns a *HeldError. Even a free lock needs some patience: Find has it for an instant.
+// Acquire locks the file path, in an existing folder. It waits at most timeout for another holder,
+// and then returns a *HeldError. Even for a free lock timeout must not be 0, because Find locks the
+// file for an instant.
 //
-// The holder is told to others after [Lock.Sign] only, so that what its predecessor left can be removed before.
-func Take(ctx context.Context, path string, patience time.Duration) (*Lock, error) {
+// Others see the holder only after [Lock.WriteHolder], so that the caller can first remove what the
+// last holder left.
+func Take(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
-	limit, cancel := context.WithTimeout(ctx, patience)
+	limit, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	ok, err := lock.TryLockContext(limit, pause)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -101,8 +103,8 @@ func Take(ctx context.Context, path string, patience time.Duration) (*Lock, erro
 	return &Lock{lock}, nil
 }
 
-// Sign writes down that this process, which runs the command owner, has the lock. A child says whose it is: its parent
-// may have been killed already, and then the system would name another.
+// WriteHolder records this process, which runs the command owner, as the holder. A child passes its
+// parent: if the parent was already killed, the system would report another.
 func (l *Lock) Sign(owner string, parent int) error {
 	text, err := json.Marshal(Holder{PID: os.Getpid(), Parent: parent, Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
 	if err == nil {
@@ -114,5 +116,5 @@ func (l *Lock) Sign(owner string, parent int) error {
 	return nil
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *Lock) Release() { _ = l.file.Close() }

@@ -13,11 +13,11 @@ import (
 	"vayu/internal/filelock"
 )
 
-func TestOneProcessHasTheLockAndIsNamed(t *testing.T) {
+func TestLockHasOneHolder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.lock")
 	if h, ok := filelock.Find(path); ok {
-		t.Fatalf("before anybody took it, it is held by %s", h)
+		t.Fatalf("before Acquire the holder is %s", h)
 	}
 	first, err := filelock.Take(t.Context(), path, time.Second)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestOneProcessHasTheLockAndIsNamed(t *testing.T) {
 	}
 	var held *filelock.HeldError
 	if _, err := filelock.Take(t.Context(), path, 0); !errors.As(err, &held) || held.Holder.Owner != "vayu serve" || held.Data != filepath.Dir(path) {
-		t.Errorf("a second one gave %v, want that vayu serve has it", err)
+		t.Errorf("a second Acquire gave %v, want the holder vayu serve", err)
 	}
 	first.Release()
 	second, err := filelock.Take(t.Context(), path, time.Second)
@@ -41,7 +41,7 @@ func TestOneProcessHasTheLockAndIsNamed(t *testing.T) {
 	second.Release()
 }
 
-func TestACallerThatLeavesIsNoHolder(t *testing.T) {
+func TestCancelledAcquire(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.lock")
 	lock, err := filelock.Take(t.Context(), path, time.Second)
@@ -52,13 +52,12 @@ func TestACallerThatLeavesIsNoHolder(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := filelock.Take(ctx, path, time.Minute); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that left got %v, want %v", err, context.Canceled)
+		t.Errorf("a cancelled caller got %v, want %v", err, context.Canceled)
 	}
 }
 
-// TestARecordOfTheDeadIsNotBelieved: between taking and signing, the file names
-// the process that was killed.
-func TestARecordOfTheDeadIsNotBelieved(t *testing.T) {
+// Between Acquire and WriteHolder, the file names the process that was killed.
+func TestStaleHolderIsIgnored(t *testing.T) {
 	t.Parallel()
 	gone := exec.CommandContext(t.Context(), "true")
 	if err := gone.Run(); err != nil {
@@ -73,7 +72,7 @@ func TestARecordOfTheDeadIsNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h, ok := filelock.Find(path); ok {
-		t.Errorf("a lock that nobody has is held by %s", h)
+		t.Errorf("an unlocked file has the holder %s", h)
 	}
 	lock, err := filelock.Take(t.Context(), path, time.Second)
 	if err != nil {
@@ -81,6 +80,6 @@ func TestARecordOfTheDeadIsNotBelieved(t *testing.T) {
 	}
 	defer lock.Release()
 	if h, ok := filelock.Find(path); !ok || h.PID != 0 || h.Stays() {
-		t.Errorf("before the next holder has signed it is %s, %v, want an unknown one", h, ok)
+		t.Errorf("before WriteHolder the holder is %s, %v, want an unknown one", h, ok)
 	}
 }

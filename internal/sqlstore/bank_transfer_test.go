@@ -11,9 +11,8 @@ import (
 // beforeBankTransfer is the last version of the tables without bank_transfer.
 const beforeBankTransfer = 7
 
-// TestMigrationKeepsTransfersThatWereCreditedTwice: the first payment gets the
-// reference, and none is lost.
-func TestMigrationKeepsTransfersThatWereCreditedTwice(t *testing.T) {
+// The first payment gets the reference, and no payment is lost.
+func TestMigrationKeepsDuplicatePayments(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]func(t *testing.T) sqlstore.Config{
 		"sqlite": func(t *testing.T) sqlstore.Config { t.Helper(); return sqlstore.Config{Data: t.TempDir()} },
@@ -25,7 +24,7 @@ func TestMigrationKeepsTransfersThatWereCreditedTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)
-			if err := sqlstore.Opened(t.Context(), c, beforeBankTransfer, fillPayments); err != nil {
+			if err := sqlstore.WithStore(t.Context(), c, beforeBankTransfer, fillPayments); err != nil {
 				t.Fatal(err)
 			}
 			db := sqlstoretest.Open(t, c)
@@ -47,8 +46,7 @@ func TestMigrationKeepsTransfersThatWereCreditedTwice(t *testing.T) {
 	}
 }
 
-// fillPayments stores payments as version 0.1.0 could: pay_1 to pay_3 are one
-// transfer.
+// fillPayments stores payments as version 0.1.0 could: pay_1 to pay_3 are one transfer.
 func fillPayments(ctx context.Context, db *sqlstore.DB) error {
 	return db.Update(ctx, func(tx *sqlstore.Tx) error {
 		for _, id := range []string{"acc_1", "acc_2"} {

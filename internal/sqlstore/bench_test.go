@@ -14,8 +14,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// BenchmarkCommit measures durable one-row transactions: one caller that waits
-// for each, and 64 at once, in the same run, on both engines.
+// BenchmarkCommit measures durable one-row transactions on both engines: sequential ones, and 64 concurrent
+// ones in the same run.
 func BenchmarkCommit(b *testing.B) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		b.Run(name, func(b *testing.B) {

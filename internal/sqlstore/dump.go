@@ -25,11 +25,11 @@ const (
 	tableSuffix  = ".ndjson.zst"
 )
 
-// Manifest says what a dump holds.
+// Manifest describes a dump.
 type Manifest struct {
 	Format  string          `json:"format"`
 	Version int64           `json:"version"` // of the tables: the number of the newest migration
-	Engine  string          `json:"engine"`  // from which it came; a dump fits both
+	Engine  string          `json:"engine"`  // source engine; a dump can be loaded into both
 	Made    time.Time       `json:"made"`    // UTC
 	Tables  []ManifestTable `json:"tables"`  // in the order in which they can be filled
 }
@@ -42,7 +42,7 @@ type ManifestTable struct {
 	SHA256 string `json:"sha256"` // of the file, hexadecimal
 }
 
-// Rows is how many rows the dump holds.
+// Rows returns the number of rows of the dump.
 func (m Manifest) Rows() (n int64) {
 	for _, t := range m.Tables {
 		n += t.Rows
@@ -50,10 +50,9 @@ func (m Manifest) Rows() (n int64) {
 	return n
 }
 
-// Dump writes the whole store into dir, which must be empty or new: one file for
-// each table, and manifest.json last, so that a dump with a manifest is whole.
-// It shows one moment, while others go on writing. The files are for their owner
-// alone: they hold what the store holds.
+// Dump writes the whole store into dir, which must be empty or new. It writes one file for each table and
+// manifest.json last, so that a dump with a manifest is complete. It is a consistent snapshot; writers
+// continue. The files are readable by their owner only.
 func (db *DB) Dump(ctx context.Context, dir string) (Manifest, error) {
 	if err := emptyFolder(dir); err != nil {
 		return Manifest{}, err
@@ -62,7 +61,7 @@ func (db *DB) Dump(ctx context.Context, dir string) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, View{ctx, db}.classify(err)
 	}
-	defer func() { _ = snapshot.Rollback() }() // it has only read
+	defer func() { _ = snapshot.Rollback() }() // read-only
 	stored, err := version(ctx, snapshot)
 	if err != nil {
 		return Manifest{}, err
@@ -95,7 +94,7 @@ func (db *DB) Dump(ctx context.Context, dir string) (Manifest, error) {
 	return m, syncFolder(dir)
 }
 
-// snapshot begins a transaction that goes on seeing one moment.
+// snapshot begins a transaction with a consistent snapshot.
 func (db *DB) snapshot(ctx context.Context) (*sql.Tx, error) {
 	options := &sql.TxOptions{ReadOnly: true}
 	if db.Name() == "postgres" {
@@ -105,7 +104,7 @@ func (db *DB) snapshot(ctx context.Context) (*sql.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	if db.Name() == "postgres" { // a large table takes longer than any request may
+	if db.Name() == "postgres" { // a large table takes longer than the timeout of a request
 		if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
 			_ = tx.Rollback()
 			return nil, err
@@ -114,7 +113,7 @@ func (db *DB) snapshot(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// emptyFolder makes dir, or fails when something is in it.
+// emptyFolder creates dir, or fails if it is not empty.
 func emptyFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the folder of the dump: %w", err)
@@ -168,7 +167,7 @@ func writeRows(w io.Writer, rows *sql.Rows, row cells) (n int64, err error) {
 	return n, rows.Err()
 }
 
-// writeFile makes a new file that is on disk when it returns.
+// writeFile writes a new file, which is durable when it returns.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // accounts is more than one batch of rows.
 const accounts = 250
 
-// populate puts rows with every kind of value into tables that refer to others.
+// populate inserts rows with every kind of value into tables that refer to others.
 func populate(tb testing.TB, db *sqlstore.DB) {
 	tb.Helper()
 	update(tb, db, func(tx *sqlstore.Tx) error {
@@ -77,7 +77,7 @@ func contents(tb testing.TB, dir string) map[string][]string {
 		}
 		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 		if t.Rows != 0 && int(t.Rows) != len(lines) {
-			tb.Errorf("%s has %d lines, and the manifest says %d", t.File, len(lines), t.Rows)
+			tb.Errorf("%s has %d lines, and the manifest has %d", t.File, len(lines), t.Rows)
 		}
 		slices.Sort(lines)
 		all[t.Name] = lines
@@ -95,14 +95,14 @@ func dump(tb testing.TB, db *sqlstore.DB) (dir string, m sqlstore.Manifest) {
 	return dir, m
 }
 
-// fresh makes a place for a store of each kind.
+// fresh makes the configuration of an empty store of each engine.
 var fresh = map[string]func(*testing.T) sqlstore.Config{
 	"sqlite":   func(t *testing.T) sqlstore.Config { return sqlstore.Config{Data: t.TempDir()} },
 	"postgres": func(t *testing.T) sqlstore.Config { return sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)} },
 }
 
-// TestADumpIsRestored from each engine into each, value by value.
-func TestADumpIsRestored(t *testing.T) {
+// A dump from each engine loads into each, value by value.
+func TestDumpLoadsIntoEachEngine(t *testing.T) {
 	t.Parallel()
 	for from, source := range fresh {
 		for into, target := range fresh {
@@ -111,9 +111,9 @@ func TestADumpIsRestored(t *testing.T) {
 				db := sqlstoretest.Open(t, source(t))
 				populate(t, db)
 				dir, m := dump(t, db)
-				// Beside what populate writes, the counters of the migrations have a row each.
+				// Besides the rows of populate, the counters of the migrations have a row each.
 				if want := int64(5*accounts + 3); m.Engine != from || m.Rows() != want {
-					t.Errorf("the manifest says %q and %d rows, want %q and %d", m.Engine, m.Rows(), from, want)
+					t.Errorf("the manifest has %q and %d rows, want %q and %d", m.Engine, m.Rows(), from, want)
 				}
 				c := target(t)
 				if err := sqlstore.Load(t.Context(), c, dir, nil); err != nil {
@@ -136,9 +136,8 @@ func TestADumpIsRestored(t *testing.T) {
 	}
 }
 
-// TestADumpOfAnOlderVersionIsRestored by a program of a newer one, which brings
-// it up to date.
-func TestADumpOfAnOlderVersionIsRestored(t *testing.T) {
+// A newer program loads the dump and migrates it.
+func TestLoadMigratesOlderDump(t *testing.T) {
 	t.Parallel()
 	for name, target := range fresh {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +145,7 @@ func TestADumpOfAnOlderVersionIsRestored(t *testing.T) {
 			old := sqlstore.Config{Data: t.TempDir()}
 			var dir string
 			var m sqlstore.Manifest
-			err := sqlstore.Opened(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
+			err := sqlstore.WithStore(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
 				populate(t, db)
 				dir, m = dump(t, db)
 				return nil
@@ -155,7 +154,7 @@ func TestADumpOfAnOlderVersionIsRestored(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m.Version != 1 || m.Rows() != 5*accounts+2 {
-				t.Errorf("the manifest says version %d and %d rows, want 1 and %d", m.Version, m.Rows(), 5*accounts+2)
+				t.Errorf("the manifest has version %d and %d rows, want 1 and %d", m.Version, m.Rows(), 5*accounts+2)
 			}
 			c := target(t)
 			if err := sqlstore.Load(t.Context(), c, dir, nil); err != nil {
@@ -167,7 +166,7 @@ func TestADumpOfAnOlderVersionIsRestored(t *testing.T) {
 				t.Errorf("the restored store is at version %d", now.Version)
 			}
 			want, got := contents(t, dir), contents(t, again)
-			for i, row := range got["account"] { // a column that a migration after it adds
+			for i, row := range got["account"] { // a later migration adds a column
 				got["account"][i] = strings.Replace(row, `,"name_tolerance":null`, "", 1)
 			}
 			for table := range want {
@@ -176,11 +175,11 @@ func TestADumpOfAnOlderVersionIsRestored(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff([]string{`{"id":1,"n":0}`}, got["webhook_revision"]); diff != "" {
-				t.Errorf("what the migration after it put there (-want +got):\n%s", diff)
+				t.Errorf("rows of the later migration (-want +got):\n%s", diff)
 			}
 			stop()
 			empty := target(t)
-			_, stop = sqlstoretest.Start(t, empty) // makes the newest tables
+			_, stop = sqlstoretest.Start(t, empty) // creates the newest tables
 			stop()
 			if err := sqlstore.Load(t.Context(), empty, dir, nil); err == nil || !strings.Contains(err.Error(), "where no store is yet") {
 				t.Errorf("into newer tables: got %v", err)
@@ -189,7 +188,7 @@ func TestADumpOfAnOlderVersionIsRestored(t *testing.T) {
 	}
 }
 
-func TestAStoreWithAccountsIsNotOverwritten(t *testing.T) {
+func TestLoadRejectsStoreWithAccounts(t *testing.T) {
 	t.Parallel()
 	for name, config := range fresh {
 		t.Run(name, func(t *testing.T) {
@@ -214,8 +213,8 @@ func TestAStoreWithAccountsIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// TestADamagedDumpIsRefused with the name of the file, and changes nothing.
-func TestADamagedDumpIsRefused(t *testing.T) {
+// Load names the damaged file and changes nothing.
+func TestLoadRejectsDamagedDump(t *testing.T) {
 	t.Parallel()
 	source := sqlstoretest.SQLite(t)
 	populate(t, source)
@@ -260,15 +259,15 @@ func TestADamagedDumpIsRefused(t *testing.T) {
 			db := sqlstoretest.Open(t, target)
 			var n int
 			if err := db.View(t.Context()).QueryRow("SELECT (SELECT count(*) FROM account) + (SELECT n FROM access_revision)").Scan(&n); err != nil || n != 0 {
-				t.Errorf("after a refusal the store holds something: %d, %v", n, err)
+				t.Errorf("after the error the store has accounts: %d, %v", n, err)
 			}
 		})
 	}
 }
 
-// TestADumpShowsOneMoment while others write: the counter and the rows that it
-// counts are in different tables, the one read long before the other.
-func TestADumpShowsOneMoment(t *testing.T) {
+// Writers continue during the dump. The counter and the rows that it counts are in different tables, read at
+// different times.
+func TestDumpIsConsistentSnapshot(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -6,35 +6,31 @@ import (
 	"strings"
 )
 
-// Erasure says what is erased of an account in one table. The package that writes the
-// table declares it, and EraseAll does it.
+// Erasure declares what is erased of an account in one table. The package that writes the table declares it;
+// EraseAll runs it.
 type Erasure struct {
 	Table string
 	Key   []string // columns of the primary key
-	// From is what stands behind FROM to find the rows of account $1 that have personal
-	// data. The table has the alias t.
+	// From follows FROM in the query for the rows of account $1 that have personal data. The table has the
+	// alias t.
 	From string
-	// Set is what stands behind SET; empty to delete the rows. Rows that it changed must
-	// not be found by From any more.
+	// Set follows SET; empty to delete the rows. From must not match rows that Set has changed.
 	Set string
-	// Before is a statement without parameters that comes first in each transaction;
-	// empty for none.
+	// Before is a statement without parameters that runs first in each transaction; empty for none.
 	Before string
 }
 
-// Erased is what EraseAll did in one table.
+// Erased is the result of EraseAll in one table.
 type Erased struct {
 	Table string
 	Rows  int64 // deleted or changed
 	Left  int64 // found afterwards; 0 unless others write meanwhile
 }
 
-// eraseGroup is how many rows are erased in one transaction: some milliseconds, for
-// which other changes wait.
+// eraseGroup is how many rows are erased in one transaction. Other changes wait for its few milliseconds.
 const eraseGroup = 500
 
-// statements are how an erasure finds one row more, how it erases a group, and how it
-// counts what is left.
+// statements returns the statement that erases a group, and the one that counts the remaining rows.
 func (e Erasure) statements() (erase, left string) {
 	keys := make([]string, len(e.Key))
 	for i, key := range e.Key {
@@ -48,8 +44,8 @@ func (e Erasure) statements() (erase, left string) {
 	return erase, "SELECT count(*) FROM " + e.From
 }
 
-// EraseAll erases what erasures declare of an account, in their order and in groups, and
-// then counts what is left. After an error some is erased; the call can be repeated.
+// EraseAll runs the erasures for an account, in their order and in groups, and then counts the remaining rows.
+// After an error some rows are erased; the call can be repeated.
 func EraseAll(ctx context.Context, db *DB, account string, erasures []Erasure) ([]Erased, error) {
 	done := make([]Erased, len(erasures))
 	for i, e := range erasures {

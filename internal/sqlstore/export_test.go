@@ -6,42 +6,41 @@ import (
 	"time"
 )
 
-// Waiting is how many changes wait for the writer of SQLite.
-func (db *DB) Waiting() int {
+// QueuedChanges returns how many changes wait for the writer of SQLite.
+func (db *DB) QueuedChanges() int {
 	s := db.engine.(*sqlite)
 	return len(s.queue) + len(s.sandbox)
 }
 
-// Pool is what reads.
+// Pool is the reading pool.
 func (db *DB) Pool() *sql.DB { return db.engine.reader() }
 
-// BoundWAL makes the writer look at its log after the next commit, and keep it
-// below so many bytes. It is called inside a change.
-func (db *DB) BoundWAL(most int64) {
-	db.engine.(*sqlite).wal.most = most
-	db.engine.(*sqlite).wal.next = time.Time{}
+// LimitWAL makes the writer check its log after the next commit, and limit it to maxBytes. Call it inside a
+// change.
+func (db *DB) LimitWAL(maxBytes int64) {
+	db.engine.(*sqlite).wal.maxBytes = maxBytes
+	db.engine.(*sqlite).wal.nextCheck = time.Time{}
 }
 
-// CheckpointNow empties the log. Inside a change, where it is called, that fails.
+// CheckpointNow truncates the log. Inside a change, where it is called, it fails.
 func (db *DB) CheckpointNow(ctx context.Context) error {
 	s := db.engine.(*sqlite)
-	db.BoundWAL(0)
-	defer db.BoundWAL(walMost)
+	db.LimitWAL(0)
+	defer db.LimitWAL(maxWAL)
 	return s.wal.bound(ctx, s.writer)
 }
 
-// SetAnswer sets how long an answer is waited for. Nothing else may use the
-// store meanwhile.
-func (db *DB) SetAnswer(limit time.Duration) { db.answer = limit }
+// SetAnswerTimeout limits the wait for an answer. It must not run concurrently with other uses of the store.
+func (db *DB) SetAnswerTimeout(limit time.Duration) { db.answerTimeout = limit }
 
-// SetAsking sets how long it is asked what became of a change. Nothing else may
-// use the store meanwhile.
-func (db *DB) SetAsking(limit time.Duration) { db.asking = limit }
+// SetOutcomeTimeout limits the enquiry for the outcome of a change. It must not run concurrently with other
+// uses of the store.
+func (db *DB) SetOutcomeTimeout(limit time.Duration) { db.outcomeTimeout = limit }
 
-// Sweep deletes the proofs of changes that are older.
+// Sweep deletes the proofs of older changes.
 func (db *DB) Sweep(ctx context.Context, age time.Duration) { db.engine.(*postgres).sweep(ctx, age) }
 
-// Opened does something with a store of an older version.
-func Opened(ctx context.Context, cfg Config, version int64, do func(context.Context, *DB) error) error {
-	return opened(ctx, cfg, nil, version, do)
+// WithStore opens a store with tables of an older version and calls do.
+func WithStore(ctx context.Context, cfg Config, version int64, do func(context.Context, *DB) error) error {
+	return withStore(ctx, cfg, nil, version, do)
 }

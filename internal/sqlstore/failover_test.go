@@ -15,7 +15,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// relay is a port in front of a server, which can go away with all its connections.
+// relay is a port in front of a server, which can close with all its connections.
 type relay struct {
 	listener net.Listener
 	mu       sync.Mutex
@@ -29,8 +29,8 @@ func newRelay(t *testing.T, server string) *relay {
 	r := &relay{server: server}
 	r.listener = port(t, r.target, func(client, upstream net.Conn) {
 		if r.keep(client, upstream) {
-			go pass(upstream, client, whole)
-			go pass(client, upstream, whole)
+			go pass(upstream, client, forwardAll)
+			go pass(client, upstream, forwardAll)
 		}
 	})
 	t.Cleanup(r.leave)
@@ -43,7 +43,7 @@ func (r *relay) target() string {
 	return r.server
 }
 
-// turn breaks every connection; those that come lead to another server.
+// turn closes every connection; new ones lead to another server.
 func (r *relay) turn(server string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +54,7 @@ func (r *relay) turn(server string) {
 	r.conns = nil
 }
 
-// keep notes connections, unless the relay has left.
+// keep registers connections, unless the relay is closed.
 func (r *relay) keep(conns ...net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,8 +77,8 @@ func (r *relay) leave() {
 	}
 }
 
-// load changes and reads from several goroutines until stop is called, which says how many changes were done. An error must
-// be one that the API answers with a 503.
+// load writes and reads from several goroutines until stop is called, and counts the changes done. An error
+// must be one that the API answers with a 503.
 func load(t *testing.T, db *sqlstore.DB) (done *atomic.Int64, stop func()) {
 	t.Helper()
 	done = new(atomic.Int64)
@@ -121,7 +121,7 @@ func await(t *testing.T, done *atomic.Int64, more int64) {
 	}
 }
 
-// wantCount compares the counter with what was told to be done: no change is lost, and none is done twice.
+// wantCount compares the counter with the acknowledged changes: no change is lost or applied twice.
 func wantCount(t *testing.T, db *sqlstore.DB, done *atomic.Int64) {
 	t.Helper()
 	var got int64
@@ -130,8 +130,8 @@ func wantCount(t *testing.T, db *sqlstore.DB, done *atomic.Int64) {
 	}
 }
 
-// TestEveryConnectionEndsUnderLoad, again and again, and the store goes on.
-func TestEveryConnectionEndsUnderLoad(t *testing.T) {
+// The store recovers when every connection is closed repeatedly.
+func TestStoreSurvivesLostConnections(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	other := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "other")})
@@ -148,8 +148,8 @@ func TestEveryConnectionEndsUnderLoad(t *testing.T) {
 	wantCount(t, db, done)
 }
 
-// TestAFailOverIsFollowed: the first of two hosts goes away under load, and the second takes over.
-func TestAFailOverIsFollowed(t *testing.T) {
+// The first of two hosts closes under load, and the second takes over.
+func TestFailoverToSecondHost(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(string(sqlstoretest.PostgresDSN(t)))
 	if err != nil {
@@ -168,8 +168,8 @@ func TestAFailOverIsFollowed(t *testing.T) {
 	wantCount(t, db, done)
 }
 
-// TestAFirstHostThatSwallowsEverythingIsLeft for the second, also by the first that asks.
-func TestAFirstHostThatSwallowsEverythingIsLeft(t *testing.T) {
+// A first host that never answers is left for the second, also by the first query.
+func TestSilentFirstHostIsSkipped(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	update(t, sqlstoretest.Open(t, sqlstore.Config{DSN: dsn}), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
@@ -178,12 +178,12 @@ func TestAFirstHostThatSwallowsEverythingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent := port(t, func() string { return address.Host }, func(client, server net.Conn) {
-		go pass(server, client, func() fate { return swallowed })
+		go pass(server, client, func() action { return drop })
 	})
 	through := *address
 	through.Host = silent.Addr().String() + "," + address.Host
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(through.String()), Settings: sqlstore.Settings{StatementTimeout: 20 * time.Second}})
-	wantSettings(t, db, "a=1") // on a new connection: that of the start is gone
+	wantSettings(t, db, "a=1") // on a new connection, after that of the start was closed
 	if err := db.Check(t.Context()); err != nil {
 		t.Errorf("a reader got %v", err)
 	}
@@ -191,9 +191,8 @@ func TestAFirstHostThatSwallowsEverythingIsLeft(t *testing.T) {
 	wantSettings(t, db, "a=2")
 }
 
-// TestAServerThatMayOnlyBeReadIsLeft: what was the primary is a standby now. Until there is a primary again a change is a
-// 503, and then it is done.
-func TestAServerThatMayOnlyBeReadIsLeft(t *testing.T) {
+// The primary becomes a standby. Until there is a primary again a change is a 503; then it succeeds.
+func TestReadOnlyServerIsLeft(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	other := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "other")})
@@ -215,8 +214,8 @@ func TestAServerThatMayOnlyBeReadIsLeft(t *testing.T) {
 	wantSettings(t, db, "a=2")
 }
 
-// TestWithoutPreparedStatements: what a pooler in transaction mode needs.
-func TestWithoutPreparedStatements(t *testing.T) {
+// A pooler in transaction mode needs this.
+func TestPoolerModesPrepareNoStatements(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	for _, mode := range []config.DSN{"exec", "simple_protocol"} {
@@ -248,8 +247,8 @@ func TestSettingsReachTheServer(t *testing.T) {
 	}
 }
 
-// TestAConnectionThatMayOnlyReadIsLeft: its server has become a standby, and said nothing.
-func TestAConnectionThatMayOnlyReadIsLeft(t *testing.T) {
+// The server of a pooled connection becomes a standby without closing it.
+func TestReadOnlyConnectionIsLeft(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 1}})
 	update(t, db, func(tx *sqlstore.Tx) error {

@@ -9,33 +9,32 @@ import (
 )
 
 const (
-	// groupMost bounds how many changes share a commit: enough for every caller
-	// that can wait at once on two cores, small enough that the first waits a few
-	// milliseconds.
-	groupMost   = 256
+	// maxGroup bounds how many changes share a commit. It is enough for all callers that can wait at once on
+	// two cores, and adds only a few milliseconds of latency.
+	maxGroup    = 256
 	queueLength = 1024
 )
 
-// change is one Update that waits for its turn.
+// change is one queued Update.
 type change struct {
-	ctx   context.Context //nolint:containedctx // of the caller, while it waits
-	do    func(*Tx) error
-	taken atomic.Bool   // by the writer, who will do it, or by the caller, who leaves
-	begun bool          // do was called
-	err   error         // final when done is closed
-	done  chan struct{} // closed by the writer
+	ctx     context.Context //nolint:containedctx // of the caller, while it waits
+	do      func(*Tx) error
+	claimed atomic.Bool   // by the writer, which makes it, or by the caller, which leaves
+	started bool          // do was called
+	err     error         // final when done is closed
+	done    chan struct{} // closed by the writer
 }
 
-// errGroup says that the transaction of a group failed as a whole.
+// errGroup means that the transaction of a group failed as a whole.
 var errGroup = errors.New("the changes were not committed")
 
-// update queues a change and waits for its outcome. It returns when the change
-// is done, when ctx ends before its turn, and when the writer has left: after
-// that no change is done any more, and those that were done are marked so.
+// update queues a change and waits for its result. It returns when the change is done, when ctx ends before the
+// change starts, or when the writer has stopped. The writer makes no more changes then, and has closed done of
+// each that it made.
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	queue := s.queue
-	if ofSandbox(ctx) {
+	if isSandbox(ctx) {
 		queue = s.sandbox
 	}
 	select {
@@ -49,7 +48,7 @@ func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	case <-c.done:
 		return c.outcome()
 	case <-ctx.Done():
-		if c.taken.CompareAndSwap(false, true) {
+		if c.claimed.CompareAndSwap(false, true) {
 			return ctx.Err()
 		}
 	case <-s.db.ended:
@@ -67,7 +66,7 @@ func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	}
 }
 
-// outcome is the error of a change that is done; its panic goes on in the caller.
+// outcome returns the error of a finished change; a panic of the change continues in its caller.
 func (c *change) outcome() error {
 	if p, ok := errors.AsType[*panicError](c.err); ok {
 		panic(p.value)
@@ -75,8 +74,7 @@ func (c *change) outcome() error {
 	return c.err
 }
 
-// run is the one writer: it takes every change that waits and commits them
-// together.
+// run is the only writer. It commits all queued changes together.
 func (s *sqlite) run(ctx context.Context) error {
 	defer s.close()
 	defer s.db.end()
@@ -92,17 +90,17 @@ func (s *sqlite) run(ctx context.Context) error {
 	}
 }
 
-// group is the changes of one commit: the live ones that wait when it begins, and then
-// changes of the sandbox, as [group.next] says.
+// group is the changes of one commit: the live ones queued when it begins, then changes of the sandbox, as
+// [group.next] decides.
 type group struct {
 	live    []*change
-	sandbox *change // the first of the sandbox, when it was received already
-	begun   []*change
+	sandbox *change // the first of the sandbox, if already received
+	started []*change
 }
 
-// waiting is the live changes that wait, behind those that were received.
+// waiting returns the received changes and the queued live ones.
 func (s *sqlite) waiting(received ...*change) []*change {
-	for len(received) < groupMost {
+	for len(received) < maxGroup {
 		select {
 		case next := <-s.queue:
 			received = append(received, next)
@@ -113,17 +111,16 @@ func (s *sqlite) waiting(received ...*change) []*change {
 	return received
 }
 
-// next returns the change to make next; nil when the group is complete. Live changes
-// come first. One change of the sandbox follows in every group, so that the sandbox never
-// starves, and more of them only while no live change waits for the commit or for the
-// next group. So a live change waits for two changes of the sandbox at most: one that is
-// being made, and one in its own group.
+// nextCheck returns the next change, or nil when the group is complete. Live changes come first. Every group
+// includes one change of the sandbox, so that the sandbox always progresses. It includes more only while no live
+// change is in it or in the queue. So a live change waits for two changes of the sandbox at most: the current
+// one, and one in its own group.
 func (g *group) next(s *sqlite) *change {
-	n := len(g.begun)
+	n := len(g.started)
 	switch {
 	case n < len(g.live):
 		return g.live[n]
-	case n > len(g.live) && (len(g.live) > 0 || len(s.queue) > 0 || n >= groupMost):
+	case n > len(g.live) && (len(g.live) > 0 || len(s.queue) > 0 || n >= maxGroup):
 		return nil
 	}
 	if first := g.sandbox; first != nil {
@@ -138,7 +135,7 @@ func (g *group) next(s *sqlite) *change {
 	}
 }
 
-// commit makes the changes of one group durable and tells their callers.
+// commit makes the changes of one group durable and wakes their callers.
 func (s *sqlite) commit(g *group) {
 	ctx := context.Background() // an interrupt would undo the whole group
 	err := s.transaction(ctx, g)
@@ -150,9 +147,9 @@ func (s *sqlite) commit(g *group) {
 		s.db.metrics.commits.Inc()
 	}
 	for _, c := range all {
-		// A change that refused by itself did so after what it saw: when that is
-		// undone, so is its reason.
-		if c.err == nil || err != nil && c.begun {
+		// A change may have failed because of what it read in this group. When the group is undone, its reason
+		// is undone too.
+		if c.err == nil || err != nil && c.started {
 			c.err = err
 		}
 		close(c.done)
@@ -162,10 +159,9 @@ func (s *sqlite) commit(g *group) {
 	}
 }
 
-// all is every change that was received for the group. When its transaction failed
-// early, some were not begun.
+// all returns every change received for the group. When the transaction failed early, some were not started.
 func (g *group) all() []*change {
-	all := g.begun
+	all := g.started
 	if n := len(all); n < len(g.live) {
 		all = append(all, g.live[n:]...)
 	}
@@ -175,9 +171,8 @@ func (g *group) all() []*change {
 	return all
 }
 
-// transaction runs the changes in one transaction. Each has a savepoint, so
-// that one that fails is undone alone; its error is in its change. The error
-// returned is that of all: then nobody's change is there.
+// transaction runs the changes in one transaction. Each has a savepoint, so that a failed change is undone
+// alone; its error is in its change. A returned error means that no change was committed.
 func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	if s.writer == nil {
 		if err := s.connect(ctx); err != nil {
@@ -193,16 +188,15 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 		return err
 	}
 	defer func() {
-		// After a full disk or an I/O error SQLite may have ended the transaction
-		// by itself, and asks for a ROLLBACK in any case (sqlite.org/lang_transaction.html);
-		// a connection that refuses it is replaced.
+		// After a full disk or an I/O error SQLite may have ended the transaction by itself. It requires a
+		// ROLLBACK in any case (sqlite.org/lang_transaction.html). A connection that rejects it is replaced.
 		if err != nil && exec("ROLLBACK") != nil {
 			s.disconnect()
 		}
 	}()
 	for c := g.next(s); c != nil; c = g.next(s) {
-		g.begun = append(g.begun, c)
-		if !c.taken.CompareAndSwap(false, true) {
+		g.started = append(g.started, c)
+		if !c.claimed.CompareAndSwap(false, true) {
 			continue
 		}
 		if c.err = c.ctx.Err(); c.err != nil {
@@ -212,8 +206,8 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 			return err
 		}
 		tx := &Tx{ctx: ctx, session: s.writer, db: s.db}
-		c.begun = true
-		c.err = s.guarded(c.do, tx)
+		c.started = true
+		c.err = s.runRecovered(c.do, tx)
 		if tx.broken != nil {
 			return tx.broken
 		}
@@ -234,14 +228,14 @@ type panicError struct{ value any }
 
 func (p *panicError) Error() string { return fmt.Sprintf("panic in a change: %v", p.value) }
 
-// guarded runs a change, and keeps its panic for its caller. The stack is that
-// of the writer, so it is logged here.
-func (s *sqlite) guarded(do func(*Tx) error, tx *Tx) (err error) {
+// runRecovered runs a change and recovers a panic for its caller. It logs the stack here, because it is the
+// writer's.
+func (s *sqlite) runRecovered(do func(*Tx) error, tx *Tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.db.log.Error("a change of the state store panicked", "stack", string(debug.Stack()))
 			err = &panicError{p}
 		}
 	}()
-	return tx.verdict(do(tx))
+	return tx.result(do(tx))
 }

@@ -18,8 +18,8 @@ import (
 	"vayu/schema"
 )
 
-// inOneGroup runs changes that share one commit, in their order, and returns
-// their errors: the writer is busy until all of them wait.
+// inOneGroup runs changes that share one commit, in their order, and returns their errors. It blocks the
+// writer until all are queued.
 func inOneGroup(tb testing.TB, db *sqlstore.DB, changes ...func(*sqlstore.Tx) error) []error {
 	tb.Helper()
 	errs := make([]error, len(changes))
@@ -33,7 +33,7 @@ func inOneGroup(tb testing.TB, db *sqlstore.DB, changes ...func(*sqlstore.Tx) er
 	<-began
 	for i, do := range changes {
 		wait.Go(func() { errs[i] = db.Update(context.Background(), do) })
-		for db.Waiting() <= i {
+		for db.QueuedChanges() <= i {
 			runtime.Gosched()
 		}
 	}
@@ -42,8 +42,8 @@ func inOneGroup(tb testing.TB, db *sqlstore.DB, changes ...func(*sqlstore.Tx) er
 	return errs
 }
 
-// TestAFailureInAGroupIsItsOwn: the others are whole, in one commit.
-func TestAFailureInAGroupIsItsOwn(t *testing.T) {
+// The other changes of the group are committed together.
+func TestFailedChangeDoesNotAffectItsGroup(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	db := sqlstoretest.Open(t, sqlstore.Config{Data: t.TempDir()}, reg)
@@ -63,25 +63,24 @@ func TestAFailureInAGroupIsItsOwn(t *testing.T) {
 	}
 	wantSettings(t, db, "a=1", "c=3")
 	if got := counter(t, reg, "vayu_state_commits_total"); got != 2 {
-		t.Errorf("there were %v commits, want that of the busy writer and one for the four", got)
+		t.Errorf("there were %v commits, want one of the busy writer and one for the four", got)
 	}
 }
 
-// room leaves room for so many pages.
-func room(tb testing.TB, db *sqlstore.DB, pages int) {
+// leavePages limits the store to its size and the given number of pages.
+func leavePages(tb testing.TB, db *sqlstore.DB, pages int) {
 	tb.Helper()
 	update(tb, db, func(tx *sqlstore.Tx) error {
-		var count, most int
+		var count, maximum int
 		if err := tx.QueryRow("PRAGMA page_count").Scan(&count); err != nil {
 			return err
 		}
-		return tx.QueryRow("PRAGMA max_page_count = " + strconv.Itoa(count+pages)).Scan(&most)
+		return tx.QueryRow("PRAGMA max_page_count = " + strconv.Itoa(count+pages)).Scan(&maximum)
 	})
 }
 
-// TestAFullDiskFailsTheGroupAndNoMore: nobody is told that his change is done,
-// and with room it goes on.
-func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
+// No change of the group is acknowledged. With space the store continues.
+func TestFullDiskFailsOnlyTheGroup(t *testing.T) {
 	t.Parallel()
 	big := func(name string) func(*sqlstore.Tx) error {
 		return func(tx *sqlstore.Tx) error {
@@ -96,7 +95,7 @@ func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
 			reg := prometheus.NewRegistry()
 			db := sqlstoretest.Open(t, sqlstore.Config{Data: t.TempDir()}, reg)
 			update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
-			room(t, db, 2)
+			leavePages(t, db, 2)
 			errs := inOneGroup(
 				t, db,
 				func(tx *sqlstore.Tx) error { return set(tx, "a", "1") },
@@ -113,24 +112,24 @@ func TestAFullDiskFailsTheGroupAndNoMore(t *testing.T) {
 			}
 			wantSettings(t, db, "before=1")
 			if err := db.Check(t.Context()); err == nil {
-				t.Error("a store that cannot write is called sound")
+				t.Error("Check succeeds for a store that cannot write")
 			}
 			update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "small", "1") })
 			if err := db.Check(t.Context()); err != nil {
 				t.Errorf("a store that writes again: %v", err)
 			}
-			room(t, db, 1000)
+			leavePages(t, db, 1000)
 			update(t, db, big("big"))
 			var length int
 			if err := db.View(t.Context()).QueryRow("SELECT length(value) FROM setting WHERE name = 'big'").Scan(&length); err != nil || length != 2_000_000 {
-				t.Errorf("with room the row has %d characters, %v, want 2000000", length, err)
+				t.Errorf("with space the row has %d characters, %v, want 2000000", length, err)
 			}
 		})
 	}
 }
 
-// TestARefusalIsUndoneWithItsGroup: what it refused for is not there.
-func TestARefusalIsUndoneWithItsGroup(t *testing.T) {
+// The row that caused the error is rolled back too.
+func TestFailedGroupIsRolledBack(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	taken := schema.Refuse(schema.ConflictingParameters, "name", "This name is taken.")
@@ -144,7 +143,7 @@ func TestARefusalIsUndoneWithItsGroup(t *testing.T) {
 			}
 			return taken
 		},
-		func(tx *sqlstore.Tx) error { // COMMIT will say that a parent is missing
+		func(tx *sqlstore.Tx) error { // COMMIT will fail: a parent is missing
 			if _, err := tx.Exec("PRAGMA defer_foreign_keys = 1"); err != nil {
 				return err
 			}
@@ -160,35 +159,35 @@ func TestARefusalIsUndoneWithItsGroup(t *testing.T) {
 	wantSettings(t, db)
 }
 
-// TestAFailedCheckpointLeavesTheWriterAsItWas: patient with other processes.
-func TestAFailedCheckpointLeavesTheWriterAsItWas(t *testing.T) {
+// The busy timeout of the writer is restored.
+func TestFailedCheckpointRestoresBusyTimeout(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	patience := func(tx *sqlstore.Tx) (ms int) {
+	busyTimeout := func(tx *sqlstore.Tx) (ms int) {
 		if err := tx.QueryRow("PRAGMA busy_timeout").Scan(&ms); err != nil {
 			t.Error(err)
 		}
 		return ms
 	}
 	update(t, db, func(tx *sqlstore.Tx) error {
-		before := patience(tx)
+		before := busyTimeout(tx)
 		if err := db.CheckpointNow(t.Context()); err == nil {
-			t.Error("a checkpoint within a transaction went well: the test shows nothing")
+			t.Error("a checkpoint within a transaction succeeded: the test is void")
 		}
-		if after := patience(tx); after != before || after == 0 {
+		if after := busyTimeout(tx); after != before || after == 0 {
 			t.Errorf("the writer waits for %d ms, want %d as before", after, before)
 		}
 		return nil
 	})
 }
 
-// TestABrokenWriterIsReplaced: the next change finds a new connection.
-func TestABrokenWriterIsReplaced(t *testing.T) {
+// The next change opens a new connection.
+func TestBrokenWriterConnectionIsReplaced(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec("ROLLBACK") // ends the transaction of the group behind its back
+		_, err := tx.Exec("ROLLBACK") // ends the transaction of the group unnoticed
 		return err
 	}); !unavailable(err) {
 		t.Errorf("a change whose transaction ended got %v, want service_unavailable", err)
@@ -197,9 +196,8 @@ func TestABrokenWriterIsReplaced(t *testing.T) {
 	wantSettings(t, db, "a=1", "b=2")
 }
 
-// TestTheLogIsBounded: it grows while a reader looks at an old state, and is
-// cut when the reader has gone.
-func TestTheLogIsBounded(t *testing.T) {
+// The log grows while a reader uses an old snapshot, and is truncated afterwards.
+func TestWALIsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db := sqlstoretest.Open(t, sqlstore.Config{Data: dir})
@@ -210,10 +208,10 @@ func TestTheLogIsBounded(t *testing.T) {
 		}
 		return info.Size()
 	}
-	const most = 1 << 20
+	const maximum = 1 << 20
 	write := func(piece byte) {
 		update(t, db, func(tx *sqlstore.Tx) error {
-			_, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 0)", "key", bytes.Repeat([]byte{piece}, most/4))
+			_, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 0)", "key", bytes.Repeat([]byte{piece}, maximum/4))
 			return err
 		})
 	}
@@ -228,18 +226,18 @@ func TestTheLogIsBounded(t *testing.T) {
 	for i := range 8 {
 		write(byte(i))
 	}
-	if size() <= most {
-		t.Fatalf("beside a long reader the log has %d bytes only: the test shows nothing", size())
+	if size() <= maximum {
+		t.Fatalf("beside a long reader the log has %d bytes only: the test is void", size())
 	}
 	if err := old.QueryRow("SELECT count(*) FROM setting").Scan(&n); err != nil || n != 0 {
-		t.Errorf("the long reader sees %d settings, %v, want what there was at its beginning", n, err)
+		t.Errorf("the long reader sees %d settings, %v, want those of its snapshot", n, err)
 	}
 	if err := old.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	update(t, db, func(*sqlstore.Tx) error { db.BoundWAL(most); return nil })
-	update(t, db, func(*sqlstore.Tx) error { return nil }) // after the look
-	if size() > most {
-		t.Errorf("after the long reader the log has %d bytes, want %d at most", size(), most)
+	update(t, db, func(*sqlstore.Tx) error { db.LimitWAL(maximum); return nil })
+	update(t, db, func(*sqlstore.Tx) error { return nil }) // after the check
+	if size() > maximum {
+		t.Errorf("after the long reader the log has %d bytes, want %d at most", size(), maximum)
 	}
 }

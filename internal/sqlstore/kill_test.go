@@ -12,13 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // for a reader that does not know package state
+	_ "modernc.org/sqlite" // for a reader outside package sqlstore
 
 	"vayu/internal/sqlstore"
 )
 
-// childVariable holds the directory in which the test binary, started as a
-// child, commits until it is killed.
+// childVariable is the directory in which the test binary, started as a child, commits until it is killed.
 const childVariable = "VAYU_TEST_STATE_CHILD"
 
 func TestMain(m *testing.M) {
@@ -29,8 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// commitUntilKilled prints the id of each change after the store has said that
-// it is durable.
+// commitUntilKilled prints the id of each change after the store has acknowledged it.
 func commitUntilKilled(dir string) error {
 	db, err := sqlstore.Open(sqlstore.Config{Data: dir}, nil, nil)
 	if err != nil {
@@ -66,9 +64,8 @@ func commitUntilKilled(dir string) error {
 	return <-ended
 }
 
-// TestKillLosesNothingThatWasAcknowledged: 20 processes, one after the other,
-// on one directory, each killed after some of its answers.
-func TestKillLosesNothingThatWasAcknowledged(t *testing.T) {
+// 20 processes run one after the other on one directory, each killed after some acknowledgements.
+func TestKillKeepsAcknowledgedChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	acknowledged := []string{}
@@ -86,16 +83,16 @@ func TestKillLosesNothingThatWasAcknowledged(t *testing.T) {
 	for _, id := range acknowledged {
 		var hash string
 		if err := reader.QueryRow("SELECT CAST(h.hash AS TEXT) FROM account a JOIN audit_head h ON h.account_id = a.id WHERE a.id = ?", id).Scan(&hash); err != nil || hash != id {
-			t.Errorf("%s was acknowledged and is not there whole: %q, %v", id, hash, err)
+			t.Errorf("%s was acknowledged and is missing or incomplete: %q, %v", id, hash, err)
 		}
 	}
 	var halves int
 	if err := reader.QueryRow("SELECT count(*) FROM account WHERE id NOT IN (SELECT account_id FROM audit_head)").Scan(&halves); err != nil || halves != 0 {
-		t.Errorf("%d changes are there by half, %v", halves, err)
+		t.Errorf("%d changes are incomplete, %v", halves, err)
 	}
 	var whole string
 	if err := reader.QueryRow("PRAGMA integrity_check").Scan(&whole); err != nil || whole != "ok" {
-		t.Errorf("integrity_check says %q, %v", whole, err)
+		t.Errorf("integrity_check returned %q, %v", whole, err)
 	}
 	rows, err := reader.Query("PRAGMA foreign_key_check")
 	if err != nil {
@@ -103,13 +100,13 @@ func TestKillLosesNothingThatWasAcknowledged(t *testing.T) {
 	}
 	defer rows.Close()
 	if rows.Next() || rows.Err() != nil {
-		t.Errorf("foreign_key_check finds rows of nobody, %v", rows.Err())
+		t.Errorf("foreign_key_check finds orphans, %v", rows.Err())
 	}
 	t.Logf("%d changes were acknowledged and found", len(acknowledged))
 }
 
-// killAfter starts a child, kills it after so many answers, and returns all
-// answers that it gave.
+// killAfter starts a child, kills it after the given number of acknowledgements, and returns all that it
+// printed.
 func killAfter(t *testing.T, dir string, answers int) (ids []string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -118,8 +115,8 @@ func killAfter(t *testing.T, dir string, answers int) (ids []string) {
 	}
 	child := exec.CommandContext(t.Context(), self)
 	child.Env = append(os.Environ(), childVariable+"="+dir)
-	var said strings.Builder
-	child.Stderr = &said
+	var stderr strings.Builder
+	child.Stderr = &stderr
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +127,7 @@ func killAfter(t *testing.T, dir string, answers int) (ids []string) {
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadString('\n')
-		if err != nil { // the end; a line that was cut is no answer
+		if err != nil { // the end; a truncated line is no acknowledgement
 			break
 		}
 		ids = append(ids, strings.TrimSpace(line))
@@ -140,7 +137,7 @@ func killAfter(t *testing.T, dir string, answers int) (ids []string) {
 	}
 	_ = child.Wait()
 	if len(ids) < answers {
-		t.Errorf("the child ended by itself after %d answers: %s", len(ids), said.String())
+		t.Errorf("the child ended by itself after %d answers: %s", len(ids), stderr.String())
 	}
 	return ids
 }

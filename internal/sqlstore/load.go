@@ -22,17 +22,16 @@ import (
 )
 
 const (
-	// batch is how many rows go into one INSERT: 100 of 16 columns stay far below
-	// the 32,766 values that a statement may have.
+	// batch is how many rows go into one INSERT: 100 of 16 columns stay far below the limit of 32,766 values of
+	// a statement.
 	batch = 100
-	// lineMost bounds a line, in bytes; the largest value is a stored reply.
-	lineMost = 64 << 20
-	// loadPatience is how long filling a store on a server may take.
-	loadPatience = 6 * time.Hour
+	// maxLine bounds a line, in bytes; the largest value is a stored reply.
+	maxLine = 64 << 20
+	// loadTimeout limits filling a store on a server.
+	loadTimeout = 6 * time.Hour
 )
 
-// ReadManifest reads what the dump in dir holds. A dump without a manifest is
-// not whole.
+// ReadManifest reads the manifest of the dump in dir. A dump without a manifest is incomplete.
 func ReadManifest(dir string) (Manifest, error) {
 	path := filepath.Join(dir, manifestName)
 	document, err := os.ReadFile(path)
@@ -49,12 +48,10 @@ func ReadManifest(dir string) (Manifest, error) {
 	return m, nil
 }
 
-// Load fills the store that cfg names with the dump in dir, from whichever
-// engine it came, and then brings its tables up to date. It makes the tables when
-// they are not there, and refuses a store that has accounts, or that a running
-// service holds; a dump of an older version needs a place where no store is yet.
-// All rows come in one transaction: a file that is damaged is named in the error,
-// and nothing is changed.
+// Load fills the store of cfg with the dump in dir, from either engine, and then migrates its tables to the
+// newest version. It creates missing tables. It rejects a store that has accounts or that a running service has
+// locked. A dump of an older version needs a place without a store. All rows are inserted in one transaction.
+// The error names a damaged file, and then nothing is changed.
 func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	m, known, err := loadable(ctx, dir)
 	if err != nil {
@@ -64,20 +61,20 @@ func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	err = opened(ctx, cfg, log, m.Version, func(ctx context.Context, db *DB) error {
+	err = withStore(ctx, cfg, log, m.Version, func(ctx context.Context, db *DB) error {
 		return db.Update(ctx, func(tx *Tx) error { return fill(ctx, tx, all, m, dir) })
 	})
 	if err != nil || m.Version == known {
 		return err
 	}
-	if err := opened(ctx, cfg, log, known, func(context.Context, *DB) error { return nil }); err != nil {
+	if err := withStore(ctx, cfg, log, known, func(context.Context, *DB) error { return nil }); err != nil {
 		return fmt.Errorf("the dump of version %d is restored; bringing it to version %d: %w", m.Version, known, err)
 	}
 	return nil
 }
 
-// loadable reads what the dump in dir holds, which this program must know. Known is
-// the newest version that it knows.
+// loadable reads the manifest of the dump in dir and checks its version. Known is the newest version that this
+// program supports.
 func loadable(ctx context.Context, dir string) (m Manifest, known int64, err error) {
 	if m, err = ReadManifest(dir); err != nil {
 		return m, 0, err
@@ -86,20 +83,19 @@ func loadable(ctx context.Context, dir string) (m Manifest, known int64, err err
 		return m, 0, err
 	}
 	if m.Version < 1 || m.Version > known {
-		err = fmt.Errorf("the dump is of version %d, and this program knows the versions 1 to %d: restore it with a newer vayu", m.Version, known)
+		err = fmt.Errorf("the dump is of version %d, and this program supports the versions 1 to %d: restore it with a newer vayu", m.Version, known)
 	}
 	return m, known, err
 }
 
-// opened does something with a store whose tables have a version, which nobody
-// else has meanwhile.
-func opened(ctx context.Context, cfg Config, log *slog.Logger, version int64, do func(context.Context, *DB) error) error {
+// withStore opens a store exclusively, with tables of the given version, and calls do.
+func withStore(ctx context.Context, cfg Config, log *slog.Logger, version int64, do func(context.Context, *DB) error) error {
 	cfg.Share = false
 	db, err := Open(cfg, log, nil)
 	if err != nil {
 		return err
 	}
-	db.version, db.patience = version, loadPatience
+	db.version, db.changeTimeout = version, loadTimeout
 	ctx, stop := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
 	go func() {
@@ -120,16 +116,16 @@ func opened(ctx context.Context, cfg Config, log *slog.Logger, version int64, do
 // fill puts every table's rows where there are none.
 func fill(ctx context.Context, tx *Tx, all []table, m Manifest, dir string) error {
 	var n int64
-	if err := tx.QueryRow("UPDATE access_revision SET n = n RETURNING n").Scan(&n); err != nil { // others that change accounts wait
+	if err := tx.QueryRow("UPDATE access_revision SET n = n RETURNING n").Scan(&n); err != nil { // blocks concurrent changes of accounts
 		return err
 	}
 	if err := tx.QueryRow("SELECT count(*) FROM account").Scan(&n); err != nil {
 		return err
 	}
 	if n > 0 {
-		return occupied(n)
+		return notEmptyError(n)
 	}
-	for _, t := range slices.Backward(all) { // what the migrations put there is in the dump too
+	for _, t := range slices.Backward(all) { // the dump includes rows that the migrations insert
 		if _, err := tx.Exec("DELETE FROM " + t.name); err != nil {
 			return err
 		}
@@ -147,12 +143,12 @@ func fill(ctx context.Context, tx *Tx, all []table, m Manifest, dir string) erro
 	return nil
 }
 
-// occupied refuses a store that is somebody's.
-func occupied(accounts int64) error {
+// notEmptyError is the error for a store that has accounts.
+func notEmptyError(accounts int64) error {
 	return fmt.Errorf("the state store has %d accounts: a dump is restored into an empty one only", accounts)
 }
 
-// errDamaged says that a file is not what was written.
+// errDamaged means that a file differs from what was written.
 var errDamaged = errors.New("the file is damaged")
 
 func loadTable(ctx context.Context, tx *Tx, t table, want ManifestTable, path string) error {
@@ -176,15 +172,15 @@ func loadTable(ctx context.Context, tx *Tx, t table, want ManifestTable, path st
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || rows != want.Rows {
-		return fmt.Errorf("%w: it has %d rows and the SHA-256 %s, and the manifest says %d and %s", errDamaged, rows, got, want.Rows, want.SHA256)
+		return fmt.Errorf("%w: it has %d rows and the SHA-256 %s, want %d and %s as in the manifest", errDamaged, rows, got, want.Rows, want.SHA256)
 	}
 	return nil
 }
 
-// insertRows reads all lines and puts them into the table.
+// insertRows reads all lines and inserts them into the table.
 func insertRows(ctx context.Context, tx *Tx, t table, from io.Reader) (n int64, err error) {
 	lines := bufio.NewScanner(from)
-	lines.Buffer(make([]byte, 0, 64<<10), lineMost)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	whole := insertion(t, batch)
 	var values []any
 	for lines.Scan() {
@@ -214,7 +210,7 @@ func insertRows(ctx context.Context, tx *Tx, t table, from io.Reader) (n int64, 
 	return n, err
 }
 
-// insertion is an INSERT of so many rows.
+// insertion is an INSERT of the given number of rows.
 func insertion(t table, rows int) string {
 	var out strings.Builder
 	out.WriteString("INSERT INTO " + t.name + " (")

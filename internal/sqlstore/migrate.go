@@ -14,14 +14,13 @@ import (
 	migrations "vayu/schema/migrations/sql"
 )
 
-// Another instance migrates for a minute at most; the lock is asked for once a
-// second.
+// Another instance migrates for a minute at most; the lock is tried once a second.
 const (
 	lockSeconds = 1
 	lockTries   = 60
 )
 
-// migrations reads the files, for one store.
+// newProvider loads the migrations for one store.
 func newProvider(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
 	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if dialect == goose.DialectPostgres {
@@ -38,15 +37,14 @@ func newProvider(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
 	return provider, nil
 }
 
-// newest is the version of the tables that this program knows.
+// newest is the newest version of the tables that this program supports.
 func newest(provider *goose.Provider) int64 {
 	sources := provider.ListSources()
 	return sources[len(sources)-1].Version
 }
 
-// migrate brings the tables to a version, 0 for the newest. On PostgreSQL an
-// advisory lock lets one instance do it while the others wait; on SQLite the
-// caller has the lock.
+// migrate brings the tables to a version, 0 for the newest. On PostgreSQL an advisory lock makes other
+// instances wait; on SQLite the caller has the lock.
 func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) error {
 	provider, err := newProvider(dialect, db)
 	if err != nil {
@@ -66,22 +64,21 @@ func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) e
 	return refuseNewer(ctx, db, known, to)
 }
 
-// refuseNewer refuses tables that are newer than this program, or than what they are to
-// be. Where there are none yet, everything fits.
+// refuseNewer fails for tables newer than this program or than the target version. It accepts an empty store.
 func refuseNewer(ctx context.Context, db querier, known, to int64) error {
 	switch at, err := version(ctx, db); {
 	case noTable(err):
-	case err != nil: // whoever cannot tell must not take them for old ones
+	case err != nil: // an unreadable version must not count as an old one
 		return err
 	case at > known:
-		return fmt.Errorf("the state store is at version %d, and this program knows %d only: it belongs to a newer vayu", at, known)
+		return fmt.Errorf("the state store is at version %d, and this program supports %d only: it belongs to a newer vayu", at, known)
 	case at > to:
-		return ahead(at, to)
+		return newerTablesError(at, to)
 	}
 	return nil
 }
 
-// noTable reports that a statement names a table that is not there.
+// noTable reports whether a statement names a table that does not exist.
 func noTable(err error) bool {
 	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return stated.Code == "42P01"
@@ -89,13 +86,12 @@ func noTable(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "no such table: ") // SQLite has no code for it
 }
 
-// ahead refuses a store whose tables are newer than what is to be put there.
-func ahead(at, to int64) error {
-	return fmt.Errorf("the state store is at version %d, and what is to be put there is of version %d: it needs a place where no store is yet", at, to)
+// newerTablesError is the error for a store whose tables are newer than the dump.
+func newerTablesError(at, to int64) error {
+	return fmt.Errorf("the state store is at version %d, and the dump is of version %d: load it where no store is yet", at, to)
 }
 
-// version reads which version the tables have, changing nothing. It fails when
-// there are none.
+// version reads the version of the tables without changing anything. It fails if there are none.
 func version(ctx context.Context, db querier) (int64, error) {
 	var at int64
 	err := db.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&at)

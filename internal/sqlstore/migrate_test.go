@@ -10,8 +10,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// TestAVersionThatCannotBeReadIsNoEmptyStore: the tables may be those of a newer program.
-func TestAVersionThatCannotBeReadIsNoEmptyStore(t *testing.T) {
+// A store with an unreadable version may belong to a newer program.
+func TestUnreadableVersionFailsOpen(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
@@ -21,15 +21,15 @@ func TestAVersionThatCannotBeReadIsNoEmptyStore(t *testing.T) {
 	}
 	role := "reader_of_" + strings.TrimPrefix(address.Path, "/")
 	sqlstoretest.Administer(t, string(dsn), "CREATE ROLE "+role+" LOGIN PASSWORD 'secret'")
-	t.Cleanup(func() { sqlstoretest.Administer(t, string(dsn), "DROP ROLE "+role) }) // before the database, which has nothing of it
+	t.Cleanup(func() { sqlstoretest.Administer(t, string(dsn), "DROP ROLE "+role) }) // before the database, in which it owns nothing
 	address.User = url.UserPassword(role, "secret")
 	if err := openFails(t, sqlstore.Config{DSN: config.DSN(address.String())}); err == nil || !strings.Contains(err.Error(), "reading the version") {
-		t.Errorf("a store whose version must not be read gave %v, want that it cannot be read", err)
+		t.Errorf("got %v, want an error of reading the version", err)
 	}
 }
 
-// TestAnOlderProgramDoesNotStart on the tables of a newer one.
-func TestAnOlderProgramDoesNotStart(t *testing.T) {
+// The tables belong to a newer program.
+func TestOlderProgramDoesNotStart(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})

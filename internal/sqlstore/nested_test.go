@@ -8,9 +8,9 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// The same query inside itself sees its own rows, although its statement is kept.
-// (PostgreSQL reads one answer at a time.)
-func TestAQueryMayRunWhileItsRowsAreRead(t *testing.T) {
+// A query nested in itself sees its own rows, although its statement is cached. (PostgreSQL reads one result
+// at a time.)
+func TestQueryCanNestInItself(t *testing.T) {
 	t.Parallel()
 	const query = "SELECT name FROM setting ORDER BY name"
 	var got []string

@@ -19,20 +19,19 @@ import (
 type postgres struct {
 	db   *DB
 	pool *sql.DB
-	// sandbox has a place for each change of the sandbox that may be made at a time.
+	// sandbox has a slot for each concurrent change of the sandbox.
 	sandbox chan struct{}
 }
 
 const (
-	// startPatience is how long a server may take to come up beside the service.
-	startPatience = time.Minute
-	// commandPatience is how long a person waits for a command.
-	commandPatience = 10 * time.Second
-	startPause      = time.Second
-	// mostOfAHost is how long one of several hosts is waited for.
-	mostOfAHost = 3 * time.Second
-	// sandboxShare is the part of the connections that changes of the sandbox may use
-	// at a time: one in four, and one in any case.
+	// startTimeout limits the wait for a server that starts beside the service.
+	startTimeout = time.Minute
+	// commandTimeout is how long a person waits for a command.
+	commandTimeout = 10 * time.Second
+	startPause     = time.Second
+	// maxHostTimeout limits the wait for one of several hosts.
+	maxHostTimeout = 3 * time.Second
+	// sandboxShare limits concurrent changes of the sandbox to one connection in four, at least one.
 	sandboxShare = 4
 )
 
@@ -57,7 +56,7 @@ func (p *postgres) open(ctx context.Context) error {
 	return nil
 }
 
-// settings are those of a connection whose statements may take their time.
+// settings returns the configuration of a connection without a statement timeout.
 func (p *postgres) settings() (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(string(p.db.cfg.DSN))
 	if err != nil {
@@ -65,20 +64,19 @@ func (p *postgres) settings() (*pgx.ConnConfig, error) {
 	}
 	preset(cfg, "application_name", "vayu")
 	preset(cfg, "idle_in_transaction_session_timeout", milliseconds(p.db.cfg.Settings.IdleTimeout))
-	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other end
-		cfg.ConnectTimeout = connectTimeout(p.db.answer, 1+len(cfg.Fallbacks))
+	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other timeout
+		cfg.ConnectTimeout = connectTimeout(p.db.answerTimeout, 1+len(cfg.Fallbacks))
 	}
 	return cfg, nil
 }
 
-// connectTimeout is how long one host may take to let a connection in. The only one has
-// all the time that its caller waits; of more, one that swallows everything must leave
-// the next ones enough of it.
+// connectTimeout limits the wait for one host. A single host gets the caller's whole wait. With several hosts,
+// one that does not answer must leave enough time for the next.
 func connectTimeout(answer time.Duration, hosts int) time.Duration {
 	if hosts == 1 {
 		return answer
 	}
-	return min(answer/time.Duration(hosts+1), mostOfAHost)
+	return min(answer/time.Duration(hosts+1), maxHostTimeout)
 }
 
 // preset sets a parameter of the session that the DSN leaves open.
@@ -88,24 +86,23 @@ func preset(cfg *pgx.ConnConfig, name, value string) {
 	}
 }
 
-// migrate waits for the server and brings the tables up to date, with
-// statements that may take their time.
+// migrate waits for the server and migrates the tables, without a statement timeout.
 func (p *postgres) migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 	pool := stdlib.OpenDB(*cfg)
 	defer pool.Close()
-	if err := p.await(ctx, pool); err != nil {
+	if err := p.waitForServer(ctx, pool); err != nil {
 		return err
 	}
 	return migrate(ctx, goose.DialectPostgres, pool, p.db.version)
 }
 
-// await waits until the server answers.
-func (p *postgres) await(ctx context.Context, pool *sql.DB) error {
-	patience := startPatience
+// waitForServer waits until the server answers.
+func (p *postgres) waitForServer(ctx context.Context, pool *sql.DB) error {
+	timeout := startTimeout
 	if p.db.cfg.Share {
-		patience = commandPatience
+		timeout = commandTimeout
 	}
-	limit, cancel := context.WithTimeout(ctx, patience)
+	limit, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		err := pool.PingContext(limit)
@@ -113,14 +110,14 @@ func (p *postgres) await(ctx context.Context, pool *sql.DB) error {
 			return nil
 		}
 		var stated *pgconn.PgError
-		if errors.As(err, &stated) && !unableState(stated.Code) { // such as a wrong password
+		if errors.As(err, &stated) && !unavailableState(stated.Code) { // such as a wrong password
 			return err
 		}
 		p.db.log.Warn("waiting for PostgreSQL", "state", p.db.cfg.DSN.String(), "error", err)
 		select {
 		case <-time.After(startPause):
 		case <-limit.Done():
-			return fmt.Errorf("PostgreSQL did not answer within %s: %w", patience, err)
+			return fmt.Errorf("PostgreSQL did not answer within %s: %w", timeout, err)
 		}
 	}
 }
@@ -133,22 +130,20 @@ func (p *postgres) run(ctx context.Context) error {
 
 func (p *postgres) reader() *sql.DB { return p.pool }
 
-// conflict reports a transaction that the server gave up in favour of another:
-// serialization_failure and deadlock_detected.
+// conflict reports whether the server aborted a transaction in favour of another: serialization_failure and
+// deadlock_detected.
 func conflict(err error) bool {
 	var stated *pgconn.PgError
 	return errors.As(err, &stated) && (stated.Code == "40001" || stated.Code == "40P01")
 }
 
-// postgresFaults are the classes of SQLSTATE that say that the server cannot
-// work now: connection exception, insufficient resources, operator
-// intervention (which a statement time-out belongs to), system error.
+// postgresFaults are the classes of SQLSTATE of an unavailable server: connection exception, insufficient
+// resources, operator intervention (which includes a statement timeout), system error.
 var postgresFaults = map[string]bool{"08": true, "53": true, "57": true, "58": true}
 
-// unableState adds single codes: read-only after a fail-over, lock not
-// available, a transaction that was idle for too long, and a conflict that was
-// lost too often.
-func unableState(code string) bool {
+// unavailableState adds single codes: read-only after a failover, lock not available, idle-transaction timeout,
+// and repeated conflicts.
+func unavailableState(code string) bool {
 	if len(code) != 5 {
 		return false
 	}
@@ -160,25 +155,25 @@ func unableState(code string) bool {
 }
 
 func (p *postgres) fault(err error) fault {
-	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting { // whatever the server said: no statement was heard
-		return unable
+	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting { // no statement was sent
+		return faultStore
 	}
 	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
-		case !unableState(stated.Code):
-			return sound
+		case !unavailableState(stated.Code):
+			return faultStatement
 		case stated.SeverityUnlocalized != "ERROR": // FATAL, PANIC
-			return lost
+			return faultConnection
 		}
-		return unable
+		return faultStore
 	}
 	switch {
 	case errors.Is(err, sql.ErrConnDone), errors.Is(err, context.DeadlineExceeded):
-		return unable
+		return faultStore
 	case broken(err):
-		return lost
+		return faultConnection
 	}
-	return sound
+	return faultStatement
 }
 
 // broken reports an error of the connection itself.

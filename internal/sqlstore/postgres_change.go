@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// conflictTries is how often a change that lost against another is tried; the
-	// winner has then committed, so a second loss in a row is rare already.
-	conflictTries = 8
-	// conflictPause is the longest pause before the second try; it grows with the tries.
+	// maxConflictAttempts limits the attempts of a change after conflicts. The winner has committed by then, so
+	// a second conflict in a row is rare already.
+	maxConflictAttempts = 8
+	// conflictPause is the longest pause before the second attempt; it grows with the attempts.
 	conflictPause = 10 * time.Millisecond
 )
 
 func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
-	if ofSandbox(ctx) {
+	if isSandbox(ctx) {
 		leave, err := p.enterSandbox(ctx)
 		if err != nil {
 			return err
@@ -29,8 +29,8 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 		defer leave()
 	}
 	for try := 1; ; try++ {
-		err := p.once(ctx, do)
-		if err == nil || try == conflictTries || !conflict(err) {
+		err := p.runOnce(ctx, do)
+		if err == nil || try == maxConflictAttempts || !conflict(err) {
 			return err
 		}
 		p.db.metrics.conflicts.Inc()
@@ -42,10 +42,9 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 	}
 }
 
-// enterSandbox waits until a change of the sandbox may have a connection, as long as
-// [postgres.connection] would wait for one.
+// enterSandbox waits for a slot of the sandbox, as long as [postgres.connection] waits for a connection.
 func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
-	limit, cancel := context.WithTimeout(ctx, p.db.answer)
+	limit, cancel := context.WithTimeout(ctx, p.db.answerTimeout)
 	defer cancel()
 	select {
 	case p.sandbox <- struct{}{}:
@@ -57,10 +56,9 @@ func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// once runs a change in one transaction. Only waiting for a connection ends
-// with ctx.
-func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
-	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.db.patience)
+// runOnce runs a change in one transaction. Only the wait for a connection ends with ctx.
+func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
+	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.db.changeTimeout)
 	defer cancel()
 	conn, err := p.begin(ctx, whole)
 	if err != nil {
@@ -74,7 +72,7 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 		}
 	}()
 	tx := &Tx{ctx: whole, session: conn, db: p.db}
-	if err := tx.verdict(do(tx)); err != nil {
+	if err := tx.result(do(tx)); err != nil {
 		return err
 	}
 	id, tag, err := p.commit(whole, conn)
@@ -84,11 +82,11 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 		return fmt.Errorf("the server answered %s to COMMIT", tag)
 	case err == nil:
 		open = false
-	case refused(err):
+	case commitRejected(err):
 		return err
-	case p.fault(err) != sound:
+	case p.fault(err) != faultStatement:
 		open = false
-		discard(conn) // the question needs a place in the pool
+		discard(conn) // the enquiry needs a connection of the pool
 		if err := p.outcome(ctx, id, err); err != nil {
 			return err
 		}
@@ -99,16 +97,15 @@ func (p *postgres) once(ctx context.Context, do func(*Tx) error) error {
 	return nil
 }
 
-// refused says that the server itself has answered COMMIT with an error, such as a full
-// disk: it has undone the change, and the connection is good.
-func refused(err error) bool {
+// commitRejected reports whether the server answered COMMIT with an error, such as a full disk. It has rolled
+// the change back, and the connection is good.
+func commitRejected(err error) bool {
 	stated, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && stated.SeverityUnlocalized == "ERROR"
 }
 
-// begin starts a transaction. A connection that broke while nobody used it is no
-// reason to fail: nothing has been done yet. One whose server may only be read is
-// left, so that the next change looks for the primary.
+// begin starts a transaction. It retries on a connection that broke while idle, because nothing has been done
+// yet. It closes the connection to a read-only server, so that the next change finds the primary.
 func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 	for try := 0; ; try++ {
 		conn, err := p.connection(ctx)
@@ -118,7 +115,7 @@ func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 			}
 			return nil, err
 		}
-		limit, cancel := context.WithTimeout(whole, p.db.answer)
+		limit, cancel := context.WithTimeout(whole, p.db.answerTimeout)
 		results, err := simpleAll(limit, conn, "BEGIN; SHOW transaction_read_only")
 		cancel()
 		if err == nil && string(results[1].Rows[0][0]) == "on" {
@@ -128,31 +125,30 @@ func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 			return conn, nil
 		}
 		discard(conn)
-		if p.fault(err) != lost || try >= p.db.cfg.Settings.Connections {
+		if p.fault(err) != faultConnection || try >= p.db.cfg.Settings.Connections {
 			return nil, err
 		}
 	}
 }
 
-// errReadOnly is what a standby says of the first statement that changes something.
+// errReadOnly is the error of a standby for the first statement that writes.
 var errReadOnly = &pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "25006", Message: "the server may only be read at the moment"}
 
-// connection waits for one that is free, or for a new one.
+// connection waits for a free or a new connection.
 func (p *postgres) connection(ctx context.Context) (*sql.Conn, error) {
-	limit, cancel := context.WithTimeout(ctx, p.db.answer)
-	defer cancel() // what is connected by then stays so
+	limit, cancel := context.WithTimeout(ctx, p.db.answerTimeout)
+	defer cancel() // does not affect an established connection
 	return p.pool.Conn(limit)
 }
 
-// rollback ends a transaction; a connection that cannot is given up, and the
-// server ends it.
+// rollback ends a transaction. If it fails, the connection is closed, and the server rolls back.
 func rollback(ctx context.Context, conn *sql.Conn) {
 	if _, err := simple(ctx, conn, "ROLLBACK"); err != nil {
 		discard(conn)
 	}
 }
 
-// simple runs a statement without parameters and returns the server's words.
+// simple runs a statement without parameters and returns the command tag.
 func simple(ctx context.Context, conn *sql.Conn, statement string) (pgconn.CommandTag, error) {
 	results, err := simpleAll(ctx, conn, statement)
 	if err != nil {

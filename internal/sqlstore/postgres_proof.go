@@ -12,83 +12,75 @@ import (
 	"vayu/internal/sleep"
 )
 
-// How it is known what became of a change whose COMMIT was not answered.
+// How the outcome of a change is found when its COMMIT was not answered.
 //
-// Each change leaves a row of its own in commit_proof, in the message that has
-// its COMMIT, so that it costs no round trip. Who has lost the answer inserts a
-// row of the same id, which says that the change is undone. The server lets one
-// of the two in: when that of the change is there, the change is committed; while
-// the change is under way, it waits for its end; and when the asker's goes in,
-// the change is not committed and never can be, even when its COMMIT is still on
-// its way. Where this is asked of another server than the one that had the COMMIT,
-// as after a fail-over, the answer is about the store as it is there, which is the
-// one that counts from then on. And because the question writes, its answer waits
-// for synchronous standbys as a COMMIT does: what was called committed is on them.
+// Each change inserts a row with its id into commit_proof, in the same message as its COMMIT, so that it costs
+// no round trip. If the reply is lost, the client inserts a row of the same id that marks the change as undone.
+// The unique key admits one of the two. If the change's row exists, the change is committed. While the change
+// is in progress, the insert waits for it. If the client's row is inserted, the change is not committed and
+// never can be, even if its COMMIT arrives later. After a failover another server answers, for its own copy of
+// the store, which is the valid one from then on. Because the enquiry writes, its reply waits for synchronous
+// standbys as a COMMIT does: what it reports as committed is on them.
 //
-// The number of the transaction (pg_xact_status) would cost less, and can not be
-// trusted. A server gives numbers again whose WAL it has lost: a standby after its
-// promotion, and the very same server after a crash, on the same timeline and
-// with the same system identifier. The status is then that of somebody else's
-// transaction.
+// pg_xact_status would cost less, but is not reliable. A server reuses transaction ids whose WAL it lost. That
+// happens on a promoted standby, and on the same server after a crash, on the same timeline and with the same
+// system identifier. The status is then that of another transaction.
 const (
-	// proofVersion is the first version of the tables that has commit_proof. Load
-	// fills older ones.
+	// proofVersion is the first version of the tables that has commit_proof. Load also fills older ones.
 	proofVersion = 7
 
-	// microsecondsOnServer is now, and not the beginning of the transaction.
+	// microsecondsOnServer is the current time, not the start of the transaction.
 	microsecondsOnServer = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-	// leaveProof leaves none of a change that has changed nothing: its COMMIT
-	// writes nothing then. The id is put in as text, in the simple protocol.
-	leaveProof = "INSERT INTO commit_proof (id, at, undone) SELECT '%s', " + microsecondsOnServer + ", 0 WHERE pg_current_xact_id_if_assigned() IS NOT NULL; "
+	// insertProof inserts no row for a change without writes: its COMMIT writes nothing then. The id is
+	// inserted as text, because of the simple protocol.
+	insertProof = "INSERT INTO commit_proof (id, at, undone) SELECT '%s', " + microsecondsOnServer + ", 0 WHERE pg_current_xact_id_if_assigned() IS NOT NULL; "
 
-	askProof = "INSERT INTO commit_proof AS c (id, at, undone) VALUES ($1, " + microsecondsOnServer + ", 1) " +
+	resolveProof = "INSERT INTO commit_proof AS c (id, at, undone) VALUES ($1, " + microsecondsOnServer + ", 1) " +
 		"ON CONFLICT (id) DO UPDATE SET undone = c.undone RETURNING undone"
 
-	// sweepProofs deletes the next old ones after an id, and says what the last of them was.
+	// sweepProofs deletes the next old rows after an id, and returns the last id.
 	sweepProofs = "WITH old AS (SELECT id FROM commit_proof WHERE id > $1 AND at < " + microsecondsOnServer + " - $2 ORDER BY id LIMIT $3), " +
 		"gone AS (DELETE FROM commit_proof USING old WHERE commit_proof.id = old.id) SELECT coalesce(max(id), '') FROM old"
 
-	// outcomePatience is how long servers are asked what became of a change: as long
-	// as a client waits.
-	outcomePatience = 10 * time.Second
-	outcomePause    = 100 * time.Millisecond
+	// outcomeTimeout limits the enquiry for the outcome of a change: as long as a client waits.
+	outcomeTimeout = 10 * time.Second
+	outcomePause   = 100 * time.Millisecond
 
-	// sweepPause is between two deletions of old proofs, and sweepGroup how many go at
-	// once: in a time that is far from the end of a statement.
+	// sweepPause is between two deletions of old proofs. sweepGroup is the number of rows of one statement, far
+	// below the statement timeout.
 	sweepPause = time.Minute
 	sweepGroup = 1000
-	// clocksApart is how much the clocks of two servers may differ without a
-	// proof being deleted while somebody may still ask for it.
-	clocksApart = 5 * time.Minute
+	// clockSkew is the difference between the clocks of two servers at which no needed proof is deleted.
+	clockSkew = 5 * time.Minute
 )
 
-// proves is whether changes leave a proof.
-func (p *postgres) proves() bool { return p.db.version == 0 || p.db.version >= proofVersion }
+// usesProof reports whether changes leave a proof.
+func (p *postgres) usesProof() bool { return p.db.version == 0 || p.db.version >= proofVersion }
 
-// commit ends a transaction, and returns by which id it can be asked for.
+// commit ends a transaction, and returns the id of its proof.
 func (p *postgres) commit(ctx context.Context, conn *sql.Conn) (id string, tag pgconn.CommandTag, err error) {
 	text := "COMMIT"
-	if p.proves() {
+	if p.usesProof() {
 		id = ulid.Make().String()
-		text = fmt.Sprintf(leaveProof, id) + text
+		text = fmt.Sprintf(insertProof, id) + text
 	}
 	tag, err = simple(ctx, conn, text)
 	return id, tag, err
 }
 
-// outcome asks what became of a change whose COMMIT was not answered: nil when it
-// is committed, cause when it is not, and errUnknown when nobody could be asked.
+// outcome finds the outcome of a change whose COMMIT was not answered. It returns nil if it is committed, cause
+// if it is not, and errUnknown if no server answered.
 func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
 	unknown := fmt.Errorf("%w: %w", errUnknown, cause)
 	if id == "" {
 		return unknown
 	}
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.db.asking)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.db.outcomeTimeout)
 	defer cancel()
 	for {
 		var undone int
-		err := p.pool.QueryRowContext(limit, askProof, id).Scan(&undone)
+		err := p.pool.QueryRowContext(limit, resolveProof, id).Scan(&undone)
 		switch {
 		case err == nil && undone == 0:
 			return nil
@@ -101,14 +93,13 @@ func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
 	}
 }
 
-// sweep deletes the proofs that nobody can ask for any more, group after group in the
-// order of their ids, so that what has been looked at is not looked at again.
+// sweep deletes expired proofs, in groups in the order of their ids, so that no row is scanned twice.
 func (p *postgres) sweep(ctx context.Context, age time.Duration) {
 	for last, more := "", true; more; more = last != "" {
 		err := p.db.View(ctx).QueryRow(sweepProofs, last, age.Microseconds(), sweepGroup).Scan(&last)
 		if err != nil && ctx.Err() == nil {
-			p.db.metrics.unswept.Inc()
-			p.db.log.WarnContext(ctx, "old rows of commit_proof were not deleted; that is tried again", "error", err)
+			p.db.metrics.sweepFailures.Inc()
+			p.db.log.WarnContext(ctx, "deleting old rows of commit_proof failed; retrying later", "error", err)
 		}
 		if err != nil {
 			return
@@ -119,7 +110,7 @@ func (p *postgres) sweep(ctx context.Context, age time.Duration) {
 // keepSwept sweeps until ctx ends.
 func (p *postgres) keepSwept(ctx context.Context) {
 	for sleep.For(ctx, sweepPause) {
-		// A COMMIT may be waited for, and then asked for.
-		p.sweep(ctx, p.db.patience+p.db.asking+clocksApart)
+		// A change may wait for its COMMIT, and then for the enquiry.
+		p.sweep(ctx, p.db.changeTimeout+p.db.outcomeTimeout+clockSkew)
 	}
 }

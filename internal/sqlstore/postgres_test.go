@@ -28,14 +28,13 @@ func terminate(tb testing.TB, db *sqlstore.DB, other string) (ended int) {
 	return ended
 }
 
-// named gives a DSN's connections a name.
+// named sets the application name of a DSN.
 func named(dsn config.DSN, name string) config.DSN {
 	return dsn + "&application_name=" + config.DSN(url.QueryEscape(name))
 }
 
-// TestALostServerHeals: connections that broke while nobody used them are
-// replaced unseen, by changes and by readers.
-func TestALostServerHeals(t *testing.T) {
+// Changes and readers transparently replace connections that broke while idle.
+func TestIdleBrokenConnectionsAreReplaced(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	other := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "other")})
@@ -44,7 +43,7 @@ func TestALostServerHeals(t *testing.T) {
 		var all sync.WaitGroup
 		ready := make(chan struct{}, 4)
 		goOn := make(chan struct{})
-		for range 4 { // every connection is there, and idle
+		for range 4 { // every connection exists, and is idle
 			all.Go(func() {
 				if err := db.Update(context.Background(), func(*sqlstore.Tx) error { ready <- struct{}{}; <-goOn; return nil }); err != nil {
 					t.Error(err)
@@ -67,8 +66,8 @@ func TestALostServerHeals(t *testing.T) {
 	}
 }
 
-// TestAChangeWhoseConnectionBreaksFails, is undone, and is the only one.
-func TestAChangeWhoseConnectionBreaksFails(t *testing.T) {
+// The change is rolled back, and other changes succeed.
+func TestBrokenConnectionFailsItsChangeOnly(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	other := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "other")})
@@ -87,22 +86,21 @@ func TestAChangeWhoseConnectionBreaksFails(t *testing.T) {
 	wantSettings(t, db, "c=3")
 }
 
-// TestACommitWithoutAnAnswerIsLookedUp: the server has committed, the answer is
-// lost, and the caller is told that it is done.
-func TestACommitWithoutAnAnswerIsLookedUp(t *testing.T) {
+// The server has committed, the reply is lost, and the caller gets success.
+func TestLostCommitReplyIsResolved(t *testing.T) {
 	t.Parallel()
 	dsn, cut := proxy(t, sqlstoretest.PostgresDSN(t))
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
 	update(t, db, func(tx *sqlstore.Tx) error {
 		cut := cut
-		defer cut() // the next answer is that to COMMIT
+		defer cut() // the next reply is that to COMMIT
 		return set(tx, "a", "1")
 	})
 	wantSettings(t, db, "a=1")
 }
 
-// TestALoserOfADeadlockIsTriedAgain: two changes lock two rows crosswise.
-func TestALoserOfADeadlockIsTriedAgain(t *testing.T) {
+// Two changes lock two rows in opposite order.
+func TestDeadlockIsRetried(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}, reg)
@@ -120,7 +118,7 @@ func TestALoserOfADeadlockIsTriedAgain(t *testing.T) {
 				if err := add(tx, names[0]); err != nil {
 					return err
 				}
-				if first { // both hold their first row before either asks for the second
+				if first { // both lock their first row before either locks the second
 					first = false
 					both.Done()
 					both.Wait()
@@ -133,11 +131,11 @@ func TestALoserOfADeadlockIsTriedAgain(t *testing.T) {
 	}
 	wait.Wait()
 	wantSettings(t, db, "a=2", "b=2")
-	if got := counter(t, reg, "vayu_state_conflicts_total"); got < 1 { // the second try may meet the other once more
+	if got := counter(t, reg, "vayu_state_conflicts_total"); got < 1 { // the second attempt may conflict once more
 		t.Errorf("%v conflicts were counted, want one or two", got)
 	}
 	if got := counter(t, reg, "vayu_state_faults_total"); got != 0 {
-		t.Errorf("%v faults were counted, want none: a conflict that was solved is none", got)
+		t.Errorf("%v faults were counted, want 0: a resolved conflict is no fault", got)
 	}
 }
 
@@ -156,12 +154,11 @@ func counter(tb testing.TB, reg *prometheus.Registry, name string) float64 {
 	return 0
 }
 
-// TestAStatementThatTakesTooLongEnds: the server ends it, and the client is told
-// to come again.
-func TestAStatementThatTakesTooLongEnds(t *testing.T) {
+// The server cancels it, and the client gets an error to retry.
+func TestSlowStatementTimesOut(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
-	sqlstoretest.Open(t, sqlstore.Config{DSN: dsn}) // makes the tables, which may take longer
+	sqlstoretest.Open(t, sqlstore.Config{DSN: dsn}) // creates the tables, which may take longer
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn + "&statement_timeout=1000"})
 	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("SELECT pg_sleep(60)")
@@ -177,13 +174,12 @@ func TestAStatementThatTakesTooLongEnds(t *testing.T) {
 	fresh := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)})
 	var limit string
 	if err := fresh.View(t.Context()).QueryRow("SHOW statement_timeout").Scan(&limit); err != nil || limit != "10s" {
-		t.Errorf("the time-out that is set is %q, %v, want 10s", limit, err)
+		t.Errorf("the configured timeout is %q, %v, want 10s", limit, err)
 	}
 }
 
-// TestInstancesThatStartTogetherMigrateOnce: all come up, and every migration is
-// noted once.
-func TestInstancesThatStartTogetherMigrateOnce(t *testing.T) {
+// All start, and every migration is recorded once.
+func TestConcurrentStartsMigrateOnce(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	const instances = 4
@@ -205,12 +201,12 @@ func TestInstancesThatStartTogetherMigrateOnce(t *testing.T) {
 	if err := all[0].View(t.Context()).QueryRow("SELECT count(*), count(DISTINCT version_id) FROM goose_db_version").Scan(&rows, &versions); err != nil {
 		t.Fatal(err)
 	}
-	if want := len(files) + 1; rows != want || versions != want { // goose notes a version 0 first
-		t.Errorf("%d rows note %d versions, want %d of each", rows, versions, want)
+	if want := len(files) + 1; rows != want || versions != want { // goose records a version 0 first
+		t.Errorf("%d rows record %d versions, want %d of each", rows, versions, want)
 	}
 }
 
-func TestADSNThatIsWrongIsToldWithoutItsPassword(t *testing.T) {
+func TestInvalidDSNErrorHidesPassword(t *testing.T) {
 	t.Parallel()
 	for _, dsn := range []config.DSN{"mysql://u:hush@h/d", "postgres://u:hush@h:port/d", "://hush"} {
 		if _, err := sqlstore.Open(sqlstore.Config{DSN: dsn}, nil, nil); err == nil || strings.Contains(err.Error(), "hush") {

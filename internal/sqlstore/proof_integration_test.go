@@ -20,7 +20,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// ownServer is a PostgreSQL of the test alone, and its folder.
+// ownServer starts a PostgreSQL for one test, and returns its folder.
 func ownServer(t *testing.T, settings ...string) (dsn, dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "vayu-pg-") // the user postgres must reach it
@@ -40,8 +40,8 @@ func ownServer(t *testing.T, settings ...string) (dsn, dir string) {
 	return dsn, dir
 }
 
-// numberOf is the number of a transaction on its server.
-func numberOf(t *testing.T, tx *sqlstore.Tx) (number int64) {
+// transactionID is the id of a transaction on its server.
+func transactionID(t *testing.T, tx *sqlstore.Tx) (number int64) {
 	t.Helper()
 	if err := tx.QueryRow("SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)").Scan(&number); err != nil {
 		t.Fatal(err)
@@ -49,13 +49,13 @@ func numberOf(t *testing.T, tx *sqlstore.Tx) (number int64) {
 	return number
 }
 
-// useUp commits transactions until the server has given a number to one of them.
-func useUp(t *testing.T, dsn string, number int64) {
+// consumeIDs commits transactions until the server has assigned the id to one of them.
+func consumeIDs(t *testing.T, dsn string, number int64) {
 	t.Helper()
 	sqlstoretest.Administer(t, dsn, fmt.Sprintf("DO $$ BEGIN WHILE pg_current_xact_id()::text::bigint <= %d LOOP COMMIT; END LOOP; END $$", number))
 }
 
-// wantUndone is a change that was not committed, and whose number is that of one that was.
+// wantUndone checks that a change was not committed, although its transaction id is that of a committed one.
 func wantUndone(t *testing.T, db *sqlstore.DB, err error, dsn string, number int64) {
 	t.Helper()
 	if !unavailable(err) {
@@ -64,14 +64,14 @@ func wantUndone(t *testing.T, db *sqlstore.DB, err error, dsn string, number int
 	wantSettings(t, db, "before=1")
 	var status string
 	if err := db.View(t.Context()).QueryRow("SELECT pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))", fmt.Sprint(number)).Scan(&status); err != nil || status != "committed" {
-		t.Errorf("%s: number %d is %q (%v); the test wants it to be somebody else's, and committed", dsn, number, status, err)
+		t.Errorf("%s: number %d is %q (%v); want it to be committed, by another transaction", dsn, number, status, err)
 	}
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") }) // the store goes on
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") }) // the store continues
 }
 
-// TestIntegrationTheNextServerDoesNotHaveTheChange: a server goes away before it has answered to COMMIT, and the one that
-// takes its place has given the number of the transaction to another, which is committed.
-func TestIntegrationTheNextServerDoesNotHaveTheChange(t *testing.T) {
+// A server stops before it answers COMMIT. Its successor has assigned the transaction id to another,
+// committed transaction.
+func TestIntegrationFailoverLosesUnansweredCommit(t *testing.T) {
 	t.Parallel()
 	old, _ := ownServer(t)
 	next, _ := ownServer(t)
@@ -84,33 +84,33 @@ func TestIntegrationTheNextServerDoesNotHaveTheChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	password, _ := address.User.Password()
-	sqlstoretest.Administer(t, next, "ALTER ROLE vayu PASSWORD '"+password+"'") // as a standby has it
+	sqlstoretest.Administer(t, next, "ALTER ROLE vayu PASSWORD '"+password+"'") // as on a standby
 	other.User = address.User
 	update(t, sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(other.String())}), func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
-	useUp(t, old, 5000)
+	consumeIDs(t, old, 5000)
 
 	relay := newRelay(t, address.Host)
 	address.Host = relay.listener.Addr().String()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(address.String())})
 	var number int64
 	err = db.Update(t.Context(), func(tx *sqlstore.Tx) error {
-		number = numberOf(t, tx)
-		useUp(t, other.String(), number)
+		number = transactionID(t, tx)
+		consumeIDs(t, other.String(), number)
 		relay.turn(other.Host)
-		return nil // the next word is COMMIT
+		return nil // the next message is COMMIT
 	})
 	wantUndone(t, db, err, "the next server", number)
 }
 
-// TestIntegrationAServerGivesANumberAgain after it has crashed, because it never wrote down that it had given it.
-func TestIntegrationAServerGivesANumberAgain(t *testing.T) {
+// After a crash the server reuses a transaction id, because it never wrote its WAL.
+func TestIntegrationReusedTransactionID(t *testing.T) {
 	t.Parallel()
 	dsn, _ := ownServer(t, "wal_writer_delay=10000")
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(dsn)})
 	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
 	var number int64
 	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
-		number = numberOf(t, tx)
+		number = transactionID(t, tx)
 		if err := set(tx, "lost", "1"); err != nil {
 			return err
 		}
@@ -119,13 +119,14 @@ func TestIntegrationAServerGivesANumberAgain(t *testing.T) {
 			return err
 		}
 		crash(t, dsn, pid)
-		useUp(t, dsn, number)
+		consumeIDs(t, dsn, number)
 		return nil
 	})
 	wantUndone(t, db, err, "the server", number)
 }
 
-// crash kills a process of a server, which makes it end all others, and waits until it is there again.
+// crash kills a process of a server, which makes it restart all others, and waits until the server answers
+// again.
 func crash(t *testing.T, dsn string, pid int) {
 	t.Helper()
 	witness, err := pgx.Connect(t.Context(), dsn)
@@ -135,7 +136,7 @@ func crash(t *testing.T, dsn string, pid int) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = witness.WaitForNotification(t.Context()) // none comes: its session ends
+	_, _ = witness.WaitForNotification(t.Context()) // none arrives: its session ends
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	limit := time.After(time.Minute)

@@ -15,14 +15,14 @@ import (
 	"vayu/schema"
 )
 
-// TestACommitThatComesLateIsNotDone: when the client was told that nothing was changed, nothing is.
-func TestACommitThatComesLateIsNotDone(t *testing.T) {
+// If the client got the error that nothing was changed, a late COMMIT changes nothing.
+func TestLateCommitIsRejected(t *testing.T) {
 	t.Parallel()
 	dsn, hold, deliver := delay(t, sqlstoretest.PostgresDSN(t))
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
-	// What the change has done so far stays locked until it is delivered; so it does nothing that others wait for.
+	// The change's locks remain until it is delivered, so it must not lock rows of others.
 	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
-		defer hold() // the next word is COMMIT
+		defer hold() // the next message is COMMIT
 		return set(tx, "a", "1")
 	})
 	if !unavailable(err) || !strings.Contains(err.Error(), "nothing was changed") {
@@ -34,21 +34,20 @@ func TestACommitThatComesLateIsNotDone(t *testing.T) {
 	wantSettings(t, db, "a=2")
 }
 
-// TestTheOnlyConnectionIsNoObstacle to asking what became of its change.
-func TestTheOnlyConnectionIsNoObstacle(t *testing.T) {
+// The pool has one connection, which the enquiry for the outcome needs.
+func TestOutcomeEnquiryWithOneConnection(t *testing.T) {
 	t.Parallel()
 	dsn, cut := proxy(t, sqlstoretest.PostgresDSN(t))
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn, Settings: sqlstore.Settings{Connections: 1}})
 	update(t, db, func(tx *sqlstore.Tx) error {
 		cut := cut
-		defer cut() // the next answer is that to COMMIT
+		defer cut() // the next reply is that to COMMIT
 		return set(tx, "a", "1")
 	})
 	wantSettings(t, db, "a=1")
 }
 
-// TestAnOutcomeThatNobodyKnowsIsSaid.
-func TestAnOutcomeThatNobodyKnowsIsSaid(t *testing.T) {
+func TestUnknownOutcomeIsReported(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(string(sqlstoretest.PostgresDSN(t)))
 	if err != nil {
@@ -57,7 +56,7 @@ func TestAnOutcomeThatNobodyKnowsIsSaid(t *testing.T) {
 	relay := newRelay(t, address.Host)
 	address.Host = relay.listener.Addr().String()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(address.String())})
-	db.SetAsking(50 * time.Millisecond)
+	db.SetOutcomeTimeout(50 * time.Millisecond)
 	err = db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		defer relay.leave()
 		return set(tx, "a", "1")
@@ -67,12 +66,12 @@ func TestAnOutcomeThatNobodyKnowsIsSaid(t *testing.T) {
 	}
 }
 
-// TestACommitThatTheServerRefusesIsUndone, and nobody has to ask whether it is.
-func TestACommitThatTheServerRefusesIsUndone(t *testing.T) {
+// The outcome is known without an enquiry.
+func TestRejectedCommitIsRolledBack(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
-	db.SetAsking(50 * time.Millisecond)
+	db.SetOutcomeTimeout(50 * time.Millisecond)
 	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
 	sqlstoretest.Administer(t, string(dsn), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
 		$$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$`)
@@ -80,14 +79,14 @@ func TestACommitThatTheServerRefusesIsUndone(t *testing.T) {
 	for range 3 {
 		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 		if !unavailable(err) || !strings.Contains(err.Error(), "nothing was changed") || !strings.Contains(err.Error(), "no space left") {
-			t.Errorf("got %v, want service_unavailable, that nothing was changed, and why", err)
+			t.Errorf("got %v, want service_unavailable, that nothing was changed, and the reason", err)
 		}
 	}
 	wantSettings(t, db, "before=1")
 }
 
-// TestWhoOnlyReadsFindsOutThatTheStoreIsWell: an instance that waits to lead changes nothing.
-func TestWhoOnlyReadsFindsOutThatTheStoreIsWell(t *testing.T) {
+// A standby instance makes no change of its own.
+func TestReaderNoticesRecovery(t *testing.T) {
 	t.Parallel()
 	for name, db := range map[string]*sqlstore.DB{"sqlite": sqlstoretest.SQLite(t), "postgres": sqlstoretest.Postgres(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +97,7 @@ func TestWhoOnlyReadsFindsOutThatTheStoreIsWell(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := db.Check(t.Context()); err == nil {
-				t.Error("a store that could not write is called sound")
+				t.Error("Check succeeds for a store that could not write")
 			}
 			fixture.Until(t, "the store is called sound", func() bool { return db.Check(t.Context()) == nil })
 			wantSettings(t, db)
@@ -106,8 +105,8 @@ func TestWhoOnlyReadsFindsOutThatTheStoreIsWell(t *testing.T) {
 	}
 }
 
-// TestProofsAreFewAndGoAway: a change that changed nothing leaves none, and old ones are deleted.
-func TestProofsAreFewAndGoAway(t *testing.T) {
+// A change without writes leaves no proof, and old proofs are deleted.
+func TestProofsAreSwept(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}, reg)
@@ -127,7 +126,7 @@ func TestProofsAreFewAndGoAway(t *testing.T) {
 		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 	}
 	wantProofs(3)
-	update(t, db, func(tx *sqlstore.Tx) error { // more than go at once
+	update(t, db, func(tx *sqlstore.Tx) error { // more than one sweep group
 		return run(tx, "INSERT INTO commit_proof (id, at, undone) SELECT 'old' || n, 0, 0 FROM generate_series(1, 2500) AS n")
 	})
 	wantProofs(2504)
@@ -135,7 +134,7 @@ func TestProofsAreFewAndGoAway(t *testing.T) {
 	wantProofs(4)
 	db.Sweep(t.Context(), -time.Hour) // all are older than that
 	wantProofs(0)
-	db.SetAnswer(time.Nanosecond)
+	db.SetAnswerTimeout(time.Nanosecond)
 	db.Sweep(t.Context(), time.Hour)
 	if n := counter(t, reg, "vayu_state_sweep_failures_total"); n != 1 {
 		t.Errorf("%v failures are counted, want 1", n)

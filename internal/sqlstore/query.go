@@ -21,17 +21,17 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Row is the only row of an answer. The question is asked by Scan.
+// Row is a result of one row. Scan runs the query.
 type Row struct {
 	of    Querier
 	query string
 	args  []any
 }
 
-// Scan reads the row; sql.ErrNoRows when there is none.
+// Scan reads the row; sql.ErrNoRows if there is no row.
 func (r Row) Scan(dest ...any) error { return r.of.scan(r.query, r.args, dest) }
 
-// All returns every row of an answer, each read by scan.
+// All returns every row of a result, each read by scan.
 func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
 	var out []T
 	err := Each(q, func(row Scanner) error {
@@ -45,48 +45,46 @@ func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...
 	return out, nil
 }
 
-// Each calls do for every row of an answer, and stops at its first error.
+// Each calls do for every row of a result, and stops at its first error.
 func Each(q Querier, do func(Scanner) error, query string, args ...any) error {
 	return q.each(do, query, args)
 }
 
-// Tx is one change on its way, for the goroutine that got it and only until the
-// function that got it returns.
+// Tx is one change in progress. Only the goroutine of the function that received it may use it, until that
+// function returns.
 type Tx struct {
 	ctx     context.Context //nolint:containedctx // lives as long as the change, and has no end of its own
 	session session
 	db      *DB
-	failed  error // of the first statement that failed
+	failed  error // of the first statement that failed because the store is unavailable
 	broken  error // of the first that failed because the store cannot work
 	after   []func()
-	origin  context.Context //nolint:containedctx // of whoever asked for the change
+	origin  context.Context //nolint:containedctx // of the caller of Update
 }
 
-// Origin is the context of whoever asked for the change, for the values in it: its end
-// does not matter any more.
+// CallerContext is the context of the caller of Update, for its values; its end has no effect any more.
 func (tx *Tx) Origin() context.Context { return tx.origin }
 
-// After has then called once the change is durable, by the goroutine that called
-// Update, before Update returns; never when the change fails. It is for telling
-// others to look: who was not told must find what was changed all the same.
+// OnCommit registers a function that runs once the change is durable, on the goroutine of Update, before Update
+// returns. It does not run when the change fails. Use it for notices only: receivers that miss one must still
+// find the change.
 func (tx *Tx) After(then func()) { tx.after = append(tx.after, then) }
 
-// Name is that of the store, [DB.Name]: for the few statements that PostgreSQL
-// needs and SQLite does not know, such as FOR UPDATE SKIP LOCKED.
+// Name is that of the store, [DB.Name], for the few PostgreSQL statements that SQLite lacks, such as FOR UPDATE
+// SKIP LOCKED.
 func (tx *Tx) Name() string { return tx.db.Name() }
 
 // Digest is that of the store, [DB.Digest].
 func (tx *Tx) Digest(purpose string, data ...[]byte) []byte { return tx.db.Digest(purpose, data...) }
 
-// session is where statements run: a connection, or one with its prepared
-// statements.
+// session runs statements: a connection, or one with its prepared statements.
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Exec runs a statement and returns how many rows it changed.
+// Exec runs a statement and returns the number of rows that it changed.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	result, err := tx.session.ExecContext(tx.ctx, query, args...)
 	if err != nil {
@@ -95,7 +93,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// QueryRow asks for one row.
+// QueryRow prepares a query of one row.
 func (tx *Tx) QueryRow(query string, args ...any) Row { return Row{tx, query, args} }
 
 func (tx *Tx) scan(query string, args, dest []any) error {
@@ -110,8 +108,7 @@ func (tx *Tx) each(do func(Scanner) error, query string, args []any) error {
 	return err
 }
 
-// note remembers that a statement failed: then the change has failed, whatever
-// its function makes of the error.
+// note records a failed statement. The change fails then, whatever its function does with the error.
 func (tx *Tx) note(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -119,15 +116,15 @@ func (tx *Tx) note(err error) error {
 	if tx.failed == nil {
 		tx.failed = err
 	}
-	if tx.broken == nil && tx.db.engine.fault(err) != sound {
+	if tx.broken == nil && tx.db.engine.fault(err) != faultStatement {
 		tx.broken = err
 	}
 	return err
 }
 
-// verdict is the error of a change whose function returned err. That of the
-// store comes first: it decides what the caller is told.
-func (tx *Tx) verdict(err error) error {
+// result is the error of a change whose function returned err. An error of the store takes precedence, because
+// it decides the client's answer.
+func (tx *Tx) result(err error) error {
 	switch {
 	case tx.broken != nil:
 		return tx.broken
@@ -137,8 +134,7 @@ func (tx *Tx) verdict(err error) error {
 	return tx.failed
 }
 
-// each runs do over the rows, and says how many there were, the error of do,
-// and that of the store.
+// each runs do over the rows. It returns the number of rows, the error of do, and that of the store.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -147,7 +143,7 @@ func each(ctx context.Context, on session, do func(Scanner) error, query string,
 	if kept, ok := on.(*statements); ok {
 		defer kept.begin(query)()
 	}
-	defer func() { _ = rows.Close() }() // its error is that of Err
+	defer func() { _ = rows.Close() }() // rows.Err returns its error
 	for rows.Next() {
 		n++
 		if err := do(rows); err != nil {
@@ -157,39 +153,38 @@ func each(ctx context.Context, on session, do func(Scanner) error, query string,
 	return n, nil, rows.Err()
 }
 
-// View reads what is committed.
+// View reads committed data.
 type View struct {
 	ctx context.Context //nolint:containedctx // a View is made for one request
 	db  *DB
 }
 
-// View returns a reader whose queries end with ctx, and half a second after
-// Settings.StatementTimeout in any case: each with the reading of all its rows. What may take longer asks
-// for less at a time.
+// View returns a reader. Each query, including the reading of its rows, ends with ctx, or half a second after
+// Settings.StatementTimeout. Split queries that may take longer.
 func (db *DB) View(ctx context.Context) View { return View{ctx, db} }
 
-// QueryRow asks for one row.
+// QueryRow prepares a query of one row.
 func (v View) QueryRow(query string, args ...any) Row { return Row{v, query, args} }
 
 func (v View) scan(query string, args, dest []any) error {
-	limit, cancel := context.WithTimeout(v.ctx, v.db.answer)
+	limit, cancel := context.WithTimeout(v.ctx, v.db.answerTimeout)
 	defer cancel()
 	var err error
 	for range readTries {
 		err = v.db.engine.reader().QueryRowContext(limit, query, args...).Scan(dest...)
-		if err == nil || v.db.engine.fault(err) != lost {
+		if err == nil || v.db.engine.fault(err) != faultConnection {
 			break
 		}
 	}
 	return v.classify(err)
 }
 
-// readTries is how often a question is asked whose connection breaks: it has
-// changed nothing, and the next connection is a new one.
+// readTries is how often a query is tried when its connection breaks. A query changes nothing, and the next
+// connection is a new one.
 const readTries = 2
 
 func (v View) each(do func(Scanner) error, query string, args []any) error {
-	limit, cancel := context.WithTimeout(v.ctx, v.db.answer)
+	limit, cancel := context.WithTimeout(v.ctx, v.db.answerTimeout)
 	defer cancel()
 	var fault error
 	for range readTries {
@@ -199,15 +194,14 @@ func (v View) each(do func(Scanner) error, query string, args []any) error {
 		if fault == nil {
 			return err
 		}
-		if n > 0 || v.db.engine.fault(fault) != lost {
+		if n > 0 || v.db.engine.fault(fault) != faultConnection {
 			break
 		}
 	}
 	return v.classify(fault)
 }
 
-// classify makes every error of a store that has ended one of a store that
-// cannot work.
+// classify reports every error of a stopped store as unavailability.
 func (v View) classify(err error) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) && v.db.hasEnded() {
 		err = fmt.Errorf("%w: %w", errEnded, err)
@@ -215,27 +209,26 @@ func (v View) classify(err error) error {
 	return v.db.classify(err)
 }
 
-// Kinds of errors of a store.
+// fault is a kind of error of a store.
 type fault int
 
 const (
-	sound  fault = iota // the statement's own fault: the store works
-	unable              // the store cannot work at the moment
-	lost                // the same, and the connection is gone: the next one may work
+	faultStatement  fault = iota // the statement failed; the store works
+	faultStore                   // the store is unavailable at the moment
+	faultConnection              // the same, and the connection is broken: a new one may work
 )
 
-// classify turns an error of a store that cannot work at the moment into the
-// client's answer, and leaves every other as it is.
+// classify turns an error of an unavailable store into the client's problem, and returns every other unchanged.
 func (db *DB) classify(err error) error {
-	var said *schema.Problem
-	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.As(err, &said) {
+	var problem *schema.Problem
+	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.As(err, &problem) {
 		return err
 	}
 	message := "This cannot be done at the moment; nothing was changed. Please try again."
 	switch {
 	case errors.Is(err, errUnknown):
-		message = "The connection broke before it was known whether this was done. Please look whether it was, or repeat it with the same key or ref_id."
-	case db.engine.fault(err) == sound && !errors.Is(err, errEnded):
+		message = "The connection broke before it was known whether this was done. Please check whether it was, or repeat it with the same key or ref_id."
+	case db.engine.fault(err) == faultStatement && !errors.Is(err, errEnded):
 		return err
 	}
 	db.metrics.faults.Inc()
@@ -243,9 +236,9 @@ func (db *DB) classify(err error) error {
 }
 
 var (
-	// errEnded is what callers get while the service stops.
+	// errEnded is returned to callers while the service stops.
 	errEnded = errors.New("the state store is closing")
-	// errUnknown says that a server went away between being told to commit and
-	// saying that it had, and that neither it nor another came in time to be asked.
+	// errUnknown means that a server disconnected after it received COMMIT, and that neither it nor another
+	// could be queried for the outcome in time.
 	errUnknown = errors.New("it is not known whether the change was committed")
 )

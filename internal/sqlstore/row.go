@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// cells takes the values of one row from a Scan.
+// cells holds the destinations of one row's Scan.
 type cells struct {
 	of   []column
 	dest []any
@@ -30,8 +30,7 @@ func newCells(of []column) cells {
 	return c
 }
 
-// appendJSON adds the row as an object: text as it is, integers with all their
-// digits, bytes in base64.
+// appendJSON appends the row as an object: text unchanged, integers with all digits, bytes in base64.
 func (c cells) appendJSON(line []byte) ([]byte, error) {
 	for i, column := range c.of {
 		line = append(line, "{,"[min(i, 1)])
@@ -70,8 +69,8 @@ func (c cells) appendJSON(line []byte) ([]byte, error) {
 	return append(line, "}\n"...), nil
 }
 
-// parseRow reads a line of a dump: the values of all columns, in their order,
-// each a string, an int64, a []byte or nil.
+// parseRow reads a line of a dump: the values of all columns, in their order, each a string, an int64, a []byte
+// or nil.
 func parseRow(of []column, line []byte) ([]any, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil {

@@ -10,7 +10,7 @@ import (
 // every has a column of each kind.
 var every = []column{{"t", text}, {"i", integer}, {"b", binary}}
 
-func TestARowThatIsNoneIsRefused(t *testing.T) {
+func TestParseRowRejectsInvalidRows(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		`{"t":"","i":1,"b":""}`:                    "",
@@ -35,7 +35,7 @@ func TestARowThatIsNoneIsRefused(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNoTextIsNotDumped(t *testing.T) {
+func TestInvalidUTF8IsNotDumped(t *testing.T) {
 	t.Parallel()
 	row := newCells(every[:1])
 	*row.dest[0].(*sql.Null[string]) = sql.Null[string]{V: "\xff", Valid: true}
@@ -44,14 +44,14 @@ func TestTextThatIsNoTextIsNotDumped(t *testing.T) {
 	}
 }
 
-// FuzzRow: what is written is read back, and what cannot be read is an error.
+// Written rows are read back; unreadable rows are errors.
 func FuzzRow(f *testing.F) {
 	f.Add("text", int64(1), []byte("bytes"), `{"t":"","i":1,"b":""}`)
 	f.Add("\u2028\x00\"\\", int64(-1)<<63, []byte{}, `{"t":null}`)
-	f.Fuzz(func(t *testing.T, word string, number int64, raw []byte, line string) {
+	f.Fuzz(func(t *testing.T, s string, number int64, raw []byte, line string) {
 		_, _ = parseRow(every, []byte(line))
 		row := newCells(every)
-		*row.dest[0].(*sql.Null[string]) = sql.Null[string]{V: word, Valid: true}
+		*row.dest[0].(*sql.Null[string]) = sql.Null[string]{V: s, Valid: true}
 		*row.dest[1].(*sql.Null[int64]) = sql.Null[int64]{V: number, Valid: true}
 		*row.dest[2].(*sql.Null[[]byte]) = sql.Null[[]byte]{V: raw, Valid: true}
 		written, err := row.appendJSON(nil)
@@ -59,7 +59,7 @@ func FuzzRow(f *testing.F) {
 			return
 		}
 		got, err := parseRow(every, bytes.TrimSpace(written))
-		if err != nil || got[0] != word || got[1] != number || !bytes.Equal(got[2].([]byte), raw) {
+		if err != nil || got[0] != s || got[1] != number || !bytes.Equal(got[2].([]byte), raw) {
 			t.Errorf("%q came back as %v, %v", written, got, err)
 		}
 	})

@@ -8,28 +8,27 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings are what an operator may choose of a store. A parameter of the same meaning in the DSN goes before a time here.
+// Settings are the operator's settings of a store. A timeout in the DSN takes precedence over the same setting
+// here.
 type Settings struct {
-	// Connections is how many readers (SQLite) or connections (PostgreSQL) one instance has at most.
+	// Connections limits the readers (SQLite) or connections (PostgreSQL) of one instance.
 	Connections int `koanf:"connections" help:"connections to PostgreSQL, or readers of SQLite, at most"`
-	// StatementTimeout is the server's own end of a statement: a client waits for 10 s at most, and a lock behind it no longer.
-	// SQLite has no server, and its readers give up when PostgreSQL's would.
+	// StatementTimeout makes the server cancel a statement. A client waits 10 s at most, and no lock should be
+	// held longer. SQLite has no server; its readers use the same limit.
 	StatementTimeout time.Duration `koanf:"statement-timeout" help:"after which PostgreSQL ends a statement; half a second more for a reader of either store"`
-	// LockTimeout is the server's own end of waiting for a lock; 0 for none but StatementTimeout.
+	// LockTimeout makes the server cancel a statement that waits for a lock; 0 leaves it to StatementTimeout.
 	LockTimeout time.Duration `koanf:"lock-timeout" help:"after which PostgreSQL ends a statement that waits for a lock; 0 for statement-timeout"`
-	// IdleTimeout is the server's end of a transaction whose client hangs: its locks are in the way of all others.
+	// IdleTimeout makes the server end a transaction whose client hangs, because its locks block all others.
 	IdleTimeout time.Duration `koanf:"idle-timeout" help:"after which PostgreSQL ends a transaction whose client hangs"`
 }
 
-// answerSlack is how much longer than StatementTimeout the client waits, for a
-// connection or for an answer: a server that hangs, or a network that swallows
-// everything, does not end a statement. Where the server still works it is the one
-// to say why. A change, which is some statements, is given up after three times
-// StatementTimeout.
+// answerSlack is how much longer than StatementTimeout the client waits for a connection or an answer. A
+// hanging server or network does not cancel the statement itself; a working server should report its own error
+// first. A change of several statements is abandoned after three times StatementTimeout.
 const answerSlack = 500 * time.Millisecond
 
-// DefaultSettings are 16 connections, so that six instances fit into the 100 that PostgreSQL has by default; 10 seconds for a
-// statement, for which a client waits, and 30 for a client that hangs.
+// DefaultSettings are 16 connections, so that six instances fit into PostgreSQL's default of 100. A statement
+// has 10 seconds, as long as a client waits, and an idle transaction 30.
 func DefaultSettings() Settings {
 	return Settings{Connections: 16, StatementTimeout: 10 * time.Second, IdleTimeout: 30 * time.Second}
 }
@@ -52,8 +51,8 @@ func (s Settings) Validate() []error {
 	return faults
 }
 
-// filled puts the defaults where nothing is said.
-func (s Settings) filled() Settings {
+// withDefaults replaces zero values with the defaults.
+func (s Settings) withDefaults() Settings {
 	d := DefaultSettings()
 	s.Connections = cmp.Or(s.Connections, d.Connections)
 	s.StatementTimeout = cmp.Or(s.StatementTimeout, d.StatementTimeout)
@@ -61,5 +60,5 @@ func (s Settings) filled() Settings {
 	return s
 }
 
-// milliseconds is a time as PostgreSQL takes it.
+// milliseconds formats a duration for PostgreSQL.
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -9,8 +9,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// asks are the ways to wait for a store.
-var asks = map[string]func(context.Context, *sqlstore.DB) error{
+// storeCalls are the ways to wait for a store.
+var storeCalls = map[string]func(context.Context, *sqlstore.DB) error{
 	"a change": func(ctx context.Context, db *sqlstore.DB) error {
 		return db.Update(ctx, func(*sqlstore.Tx) error { return nil })
 	},
@@ -20,24 +20,23 @@ var asks = map[string]func(context.Context, *sqlstore.DB) error{
 	},
 }
 
-// wantOwnEnd asks with a patience that is far longer than the store's.
-func wantOwnEnd(t *testing.T, db *sqlstore.DB, ask func(context.Context, *sqlstore.DB) error) {
+// wantStoreTimeout calls the store with a timeout that is far longer than the store's.
+func wantStoreTimeout(t *testing.T, db *sqlstore.DB, call func(context.Context, *sqlstore.DB) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 	defer cancel()
-	if err := ask(ctx, db); !unavailable(err) {
+	if err := call(ctx, db); !unavailable(err) {
 		t.Errorf("got %v, want service_unavailable", err)
 	}
 	if ctx.Err() != nil {
-		t.Error("only the caller's own patience ended the waiting")
+		t.Error("only the caller's timeout ended the wait")
 	}
 }
 
-// TestAServerThatNeverAnswersIsNotWaitedFor: neither on a connection that was
-// there before it fell silent, nor for a new one.
-func TestAServerThatNeverAnswersIsNotWaitedFor(t *testing.T) {
+// The server stops answering, on an existing connection and on a new one.
+func TestSilentServerTimesOut(t *testing.T) {
 	t.Parallel()
-	for name, ask := range asks {
+	for name, ask := range storeCalls {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn, hush := silence(t, sqlstoretest.PostgresDSN(t))
@@ -46,38 +45,36 @@ func TestAServerThatNeverAnswersIsNotWaitedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			hush()
-			db.SetAnswer(50 * time.Millisecond)
-			for range 3 { // the first has the old connection
-				wantOwnEnd(t, db, ask)
+			db.SetAnswerTimeout(50 * time.Millisecond)
+			for range 3 { // the first uses the old connection
+				wantStoreTimeout(t, db, ask)
 			}
 		})
 	}
 }
 
-// TestAConnectionThatNeverBecomesFreeIsNotWaitedFor.
-func TestAConnectionThatNeverBecomesFreeIsNotWaitedFor(t *testing.T) {
+func TestWaitForConnectionTimesOut(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 1}})
 	update(t, db, func(*sqlstore.Tx) error {
-		db.SetAnswer(50 * time.Millisecond)
-		for name, ask := range asks {
-			t.Run(name, func(t *testing.T) { wantOwnEnd(t, db, ask) }) //nolint:paralleltest // while the only connection is taken
+		db.SetAnswerTimeout(50 * time.Millisecond)
+		for name, ask := range storeCalls {
+			t.Run(name, func(t *testing.T) { wantStoreTimeout(t, db, ask) }) //nolint:paralleltest // while the only connection is taken
 		}
 		return nil
 	})
 }
 
-// TestAnAnswerOfSQLiteHasTheSameEnd.
-func TestAnAnswerOfSQLiteHasTheSameEnd(t *testing.T) {
+func TestSlowSQLiteQueryTimesOut(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	db.SetAnswer(50 * time.Millisecond)
+	db.SetAnswerTimeout(50 * time.Millisecond)
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-	wantOwnEnd(t, db, func(ctx context.Context, db *sqlstore.DB) error {
+	wantStoreTimeout(t, db, func(ctx context.Context, db *sqlstore.DB) error {
 		var n int
 		return db.View(ctx).QueryRow(endless).Scan(&n)
 	})
-	wantOwnEnd(t, db, func(ctx context.Context, db *sqlstore.DB) error {
+	wantStoreTimeout(t, db, func(ctx context.Context, db *sqlstore.DB) error {
 		return sqlstore.Each(db.View(ctx), func(sqlstore.Scanner) error { return nil }, endless)
 	})
 }

@@ -23,10 +23,10 @@ type sqlite struct {
 	path    string
 	queue   chan *change // of the live world and of the service itself
 	sandbox chan *change
-	writing *sql.DB     // holds one connection
-	writer  *statements // on that connection; nil while there is none
+	writing *sql.DB     // one connection
+	writer  *statements // on that connection; nil while disconnected
 	readers *sql.DB
-	release func() // gives the directory back
+	release func() // releases the lock of the directory
 	wal     wal
 }
 
@@ -40,22 +40,22 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 		}
 	}()
 	s.path = filepath.Join(s.db.cfg.Data, fileName)
-	s.wal = wal{path: s.path + "-wal", most: walMost}
-	if err := private(s.path); err != nil {
+	s.wal = wal{path: s.path + "-wal", maxBytes: maxWAL}
+	if err := createPrivate(s.path); err != nil {
 		return err
 	}
 	if s.writing, err = sql.Open("sqlite", sqliteDSN(s.path, "_txlock=immediate")); err != nil {
 		return err
 	}
 	s.writing.SetMaxOpenConns(1)
-	if err := s.claim(ctx,
+	if err := s.acquireDirectory(ctx,
 		func() error {
 			if err := migrate(ctx, goose.DialectSQLite3, s.writing, s.db.version); err != nil {
 				return fmt.Errorf("%s: %w", s.path, err)
 			}
 			return nil
 		},
-		func(holder filelock.Holder) error { return s.fits(ctx, holder) }); err != nil {
+		func(holder filelock.Holder) error { return s.checkVersion(ctx, holder) }); err != nil {
 		return err
 	}
 	if err := s.connect(ctx); err != nil {
@@ -69,10 +69,10 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// private makes the file for its owner alone, before SQLite makes it for all:
-// what else SQLite makes beside it has the same mode. It must not open a file
-// that exists: closing it would take the locks that this process has on it.
-func private(path string) error {
+// createPrivate creates the file readable by its owner only, before SQLite creates it. SQLite gives its other
+// files the same mode. An existing file must not be opened: closing it would drop this process's POSIX locks on
+// it.
+func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return os.Chmod(path, 0o600)
@@ -83,9 +83,8 @@ func private(path string) error {
 	return file.Close()
 }
 
-// fits refuses a command of another version than the service beside which it
-// runs.
-func (s *sqlite) fits(ctx context.Context, holder filelock.Holder) error {
+// checkVersion rejects a command whose version differs from that of the running service.
+func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error {
 	provider, err := newProvider(goose.DialectSQLite3, s.writing)
 	if err != nil {
 		return err
@@ -101,25 +100,22 @@ func (s *sqlite) fits(ctx context.Context, holder filelock.Holder) error {
 	return nil
 }
 
-// busyTimeout is how long a statement waits for another process, in
-// milliseconds: as long as a client waits.
+// busyTimeout is how long a statement waits for another process, in milliseconds: as long as a client waits.
 const busyTimeout = "10000"
 
-// sqliteDSN: every commit is on disk when it returns (FULL), readers and the
-// writer do not wait for each other (WAL), and a command beside the service
-// waits for its turn. What a savepoint would need to undo its change is kept in memory
-// and not in files, which took a quarter of the writer's time; it is gone with the
-// transaction in any case.
+// sqliteDSN makes every commit durable when it returns (FULL). Readers and the writer do not block each other
+// (WAL), and a command beside the service waits for its lock. The journal of savepoints is kept in memory. In
+// files it took a quarter of the writer's time, and it is not needed after the transaction.
 func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
 		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
 		"_pragma=temp_store(MEMORY)",
-		fmt.Sprintf("_pragma=journal_size_limit(%d)", walMost), "_dqs=0",
+		fmt.Sprintf("_pragma=journal_size_limit(%d)", maxWAL), "_dqs=0",
 	}, more...)
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: strings.Join(settings, "&")}).String()
 }
 
-// connect gets the connection for writing.
+// connect opens the connection for writing.
 func (s *sqlite) connect(ctx context.Context) error {
 	conn, err := s.writing.Conn(ctx)
 	if err != nil {
@@ -129,8 +125,7 @@ func (s *sqlite) connect(ctx context.Context) error {
 	return nil
 }
 
-// disconnect gives up a connection whose state is not known; the next group
-// makes a new one.
+// disconnect closes a connection in an unknown state; the next group opens a new one.
 func (s *sqlite) disconnect() {
 	s.writer.discard()
 	s.writer = nil
@@ -153,9 +148,8 @@ func (s *sqlite) close() {
 	}
 }
 
-// sqliteFaults are the result codes that say that the file or the disk cannot
-// be used now (sqlite.org/rescode.html); the low byte of an extended code is
-// the code.
+// sqliteFaults are the result codes for an unusable file or disk (sqlite.org/rescode.html). The low byte of an
+// extended code is the code.
 var sqliteFaults = map[int]bool{
 	lib.SQLITE_BUSY: true, lib.SQLITE_LOCKED: true, lib.SQLITE_NOMEM: true, lib.SQLITE_READONLY: true,
 	lib.SQLITE_IOERR: true, lib.SQLITE_FULL: true, lib.SQLITE_CANTOPEN: true, lib.SQLITE_CORRUPT: true,
@@ -166,7 +160,7 @@ func (s *sqlite) fault(err error) fault {
 	var stated *driver.Error
 	if errors.Is(err, errGroup) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.As(err, &stated) && sqliteFaults[stated.Code()&0xff] {
-		return unable
+		return faultStore
 	}
-	return sound
+	return faultStatement
 }

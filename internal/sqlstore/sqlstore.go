@@ -20,57 +20,53 @@ import (
 	"vayu/schema"
 )
 
-// Config says which store to use.
+// Config selects and configures a store.
 type Config struct {
-	// DSN is postgres://…; empty for SQLite in Data.
+	// DSN is postgres://…; empty selects SQLite in Data.
 	DSN config.DSN
 	// Data is the directory of the SQLite file, state.db.
 	Data string
-	// Share opens SQLite beside the process that holds it, for a command next to
-	// a running service. Without it the directory belongs to this process alone.
+	// Share opens SQLite beside the process that locks the directory, for a command next to a running service.
+	// Otherwise this process locks it.
 	Share bool
-	// Settings are what an operator may choose; for what is 0 there, that of DefaultSettings.
+	// Settings are the operator's choices. Zero values are replaced by DefaultSettings.
 	Settings Settings
-	// Patience is how long one change on a server may take; 0 means three
-	// statements that each run into their time-out, 30 seconds, for
-	// which others may wait. A command that works alone may want more.
+	// ChangeTimeout limits one change on a server, which others may wait for. 0 means three statement timeouts,
+	// 30 seconds by default. A command that works alone may need more.
 	Patience time.Duration
 }
 
-// DB is the store. It can be used once Ready has returned, until Run ends; by
-// many goroutines at once.
+// DB is the store. It can be used after Ready has returned and until Run ends. It is safe for concurrent use.
 type DB struct {
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
 	engine  engine
 	ready   chan struct{}
-	ended   chan struct{} // closed when no change is done any more
-	end     func()        // closes it
-	// patience is how long a change on a server may take before its connection is
-	// given up.
-	patience time.Duration
-	// answer is how long a connection, or the answer to a question, is waited for.
-	answer time.Duration
-	// asking is how long servers are asked what became of a change.
-	asking  time.Duration
-	failing atomic.Bool // the last change could not be written
-	// asked holds one when somebody has been told that the store is failing.
-	asked chan struct{}
-	// version is the version of the tables that the store is brought to; 0 for the
-	// newest, which is what everybody but Load wants.
+	ended   chan struct{} // closed when no more changes are made
+	end     func()        // closes ended
+	// changeTimeout limits a change on a server; then its connection is closed.
+	changeTimeout time.Duration
+	// answerTimeout limits the wait for a connection, and for an answer.
+	answerTimeout time.Duration
+	// outcomeTimeout limits the enquiry for the outcome of a change.
+	outcomeTimeout time.Duration
+	failing        atomic.Bool // the last change could not be written
+	// probe holds one value when a caller of Check got the error that the store is failing.
+	probe chan struct{}
+	// version is the target version of the tables; 0 for the newest. Only Load sets another.
 	version int64
 	// digest makes digests with the store's key; nil in a process without it.
 	digest atomic.Pointer[Digester]
 }
 
-// Digester makes a digest with the store's key: the same of the same purpose and data.
+// Digester makes a digest with the store's key. It is deterministic in purpose and data.
 type Digester func(purpose string, data ...[]byte) []byte
 
-// UseDigest gives the store's key of digests to those who change it.
+// UseDigest sets the function that makes digests with the store's key.
 func (db *DB) UseDigest(of Digester) { db.digest.Store(&of) }
 
-// Digest is what the function given to UseDigest makes; nil before that.
+// Digest calls the function set by UseDigest; without one it returns nil.
 func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 	of := db.digest.Load()
 	if of == nil {
@@ -81,25 +77,25 @@ func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 
 // engine is what differs between SQLite and PostgreSQL.
 type engine interface {
-	// open connects, migrates and fills in what the methods below need.
+	// open connects, migrates and prepares what the methods below need.
 	open(ctx context.Context) error
 	// run works until ctx ends; then it calls DB.end and closes everything.
 	run(ctx context.Context) error
-	// update is DB.Update.
+	// update implements DB.Update.
 	update(ctx context.Context, do func(*Tx) error) error
 	// reader is the pool for reading.
 	reader() *sql.DB
-	// fault says whether err means that the store cannot work at the moment.
+	// fault classifies err: whether the store is unavailable at the moment.
 	fault(err error) fault
 }
 
-// Open checks the configuration. It connects to nothing and makes no file.
+// Open checks the configuration. It does not connect or create files.
 func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
-	c.Settings = c.Settings.filled()
+	c.Settings = c.Settings.withDefaults()
 	db := &DB{
 		cfg: c, log: log,
-		ready: make(chan struct{}), ended: make(chan struct{}), asked: make(chan struct{}, 1),
-		patience: cmp.Or(c.Patience, 3*c.Settings.StatementTimeout), answer: c.Settings.StatementTimeout + answerSlack, asking: outcomePatience,
+		ready: make(chan struct{}), ended: make(chan struct{}), probe: make(chan struct{}, 1),
+		changeTimeout: cmp.Or(c.Patience, 3*c.Settings.StatementTimeout), answerTimeout: c.Settings.StatementTimeout + answerSlack, outcomeTimeout: outcomeTimeout,
 	}
 	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {
@@ -129,39 +125,37 @@ func (db *DB) Name() string {
 	return "postgres"
 }
 
-// Run opens the store, brings its tables up to date, and serves it until ctx
-// ends. It returns an error when the store cannot be opened, or is held by
-// another process.
+// Run opens the store, migrates its tables, and serves it until ctx ends. It fails if the store cannot be
+// withStore, or if another process holds its lock.
 func (db *DB) Run(ctx context.Context) error {
 	defer db.end()
 	if err := db.engine.open(ctx); err != nil {
 		return fmt.Errorf("opening the state store: %w", err)
 	}
 	close(db.ready)
-	var mending sync.WaitGroup
-	defer mending.Wait()
-	mended, end := context.WithCancel(ctx)
+	var probing sync.WaitGroup
+	defer probing.Wait()
+	probed, end := context.WithCancel(ctx)
 	defer end() // also when the engine ends by itself
-	mending.Go(func() { db.mend(mended) })
+	probing.Go(func() { db.probeWrites(probed) })
 	return db.engine.run(ctx)
 }
 
-// mend tries to write when somebody has asked whether the store can, and the last change
-// could not be written: who only reads, as an instance that waits to lead, has no change
-// of its own to find out by.
-func (db *DB) mend(ctx context.Context) {
+// probeWrites retries a no-op write on each request of Check, so that an instance that only reads, such as a
+// standby, notices recovery.
+func (db *DB) probeWrites(ctx context.Context) {
 	for {
 		select {
-		case <-db.asked:
-			_ = db.Update(ctx, writeNothing) // counted as every other
+		case <-db.probe:
+			_ = db.Update(ctx, noopWrite) // Update counts the result
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// writeNothing is a change that is written and leaves nothing.
-func writeNothing(tx *Tx) error {
+// noopWrite writes a row and deletes it.
+func noopWrite(tx *Tx) error {
 	name := "written by " + ulid.Make().String()
 	if _, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, '')", name); err != nil {
 		return err
@@ -180,17 +174,15 @@ func (db *DB) Ready(ctx context.Context) error {
 	}
 }
 
-// Update makes one change that is whole and durable when Update returns nil, and
-// undone when it returns an error. do may be called again after a conflict, so
-// it must have no effect but through its Tx; it must be quick, and wait for
-// nothing but the Tx: on SQLite others wait for it.
+// Update makes one change. The change is complete and durable when Update returns nil, and rolled back when it
+// returns an error. do may be called again after a conflict, so it must have no effects outside its Tx. It must
+// be quick and wait only for the Tx, because other changes on SQLite wait for it.
 //
-// An error of do is returned as it is. A statement that failed fails the change
-// even when do returns nil, because PostgreSQL does nothing more in such a
-// transaction; where a row may be there already, ON CONFLICT says what then. When the store itself cannot work (disk
-// full, server away, service stopping), the error is a service_unavailable of
-// package schema. A ctx that ends before the change has begun prevents it; after that the change
-// goes on to its end, so that its outcome is known.
+// An error of do is returned unchanged. A failed statement fails the change even when do returns nil, because
+// PostgreSQL aborts such a transaction. Use ON CONFLICT where a row may already exist. When the store is
+// unavailable (disk full, server unreachable, service stopping), the error is a service_unavailable of package
+// schema. A ctx that ends before the change has started prevents it. A started change continues, so that its
+// outcome is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
 	ctx, span := tracing.Start(ctx, "state change", tracing.Inside)
@@ -198,15 +190,15 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	err := db.engine.update(ctx, func(tx *Tx) error {
 		tx.origin = ctx
 		err := do(tx)
-		after = tx.after // of this try; nobody else looks before it is over
+		after = tx.after // of this attempt; read only after it has ended
 		return err
 	})
 	db.metrics.changes.Observe(time.Since(began).Seconds())
 	span.Done(err)
 	err = db.classify(err)
-	var said *schema.Problem
-	if failing := errors.As(err, &said) && said.Code == schema.ServiceUnavailable; failing || err == nil {
-		if db.failing.Load() != failing { // rarely, so that callers do not wait for each other here
+	var problem *schema.Problem
+	if failing := errors.As(err, &problem) && problem.Code == schema.ServiceUnavailable; failing || err == nil {
+		if db.failing.Load() != failing { // rarely, so that callers do not contend for the cache line
 			db.failing.Store(failing)
 		}
 	}
@@ -218,7 +210,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	return err
 }
 
-// hasEnded reports whether Run is over or about to be.
+// hasEnded reports whether Run has ended or is about to.
 func (db *DB) hasEnded() bool {
 	select {
 	case <-db.ended:
@@ -228,12 +220,11 @@ func (db *DB) hasEnded() bool {
 	}
 }
 
-// errFailing is what Check says of a store that answers and cannot write.
+// errFailing is returned by Check when the store answers but cannot write.
 var errFailing = errors.New("the last change could not be written")
 
-// Check asks the store whether it answers, and fails also when the last change
-// could not be written, as on a full disk. Then it has the store try to write, for the
-// next one who asks.
+// Check runs a query, and also fails if the last change could not be written, as on a full disk. It then
+// triggers a write probe, so that a later Check reports recovery.
 func (db *DB) Check(ctx context.Context) error {
 	var one int
 	if err := db.View(ctx).QueryRow("SELECT 1").Scan(&one); err != nil {
@@ -241,7 +232,7 @@ func (db *DB) Check(ctx context.Context) error {
 	}
 	if db.failing.Load() {
 		select {
-		case db.asked <- struct{}{}:
+		case db.probe <- struct{}{}:
 		default:
 		}
 		return errFailing

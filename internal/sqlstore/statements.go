@@ -6,18 +6,16 @@ import (
 	"database/sql/driver"
 )
 
-// statementsMost bounds how many prepared statements are kept. The texts are
-// those of the program, some hundred; what is built by hand does not push them out.
-const statementsMost = 512
+// maxStatements bounds how many prepared statements are kept. The program has a few hundred fixed texts;
+// generated texts must not evict them.
+const maxStatements = 512
 
-// statements is a connection that keeps its prepared statements, because SQLite
-// spends longer on reading a short statement than on running it
-// (BenchmarkPrepared). It is for one goroutine.
+// statements is a connection that keeps its prepared statements, because SQLite spends longer on parsing a
+// short statement than on running it (BenchmarkPrepared). It is for one goroutine.
 type statements struct {
 	conn *sql.Conn
 	kept map[string]*sql.Stmt
-	// reading are the queries whose rows are being read: the same statement cannot
-	// run again meanwhile.
+	// reading are the queries whose rows are being read: the same statement cannot run again meanwhile.
 	reading map[string]bool
 }
 
@@ -25,10 +23,10 @@ func newStatements(conn *sql.Conn) *statements {
 	return &statements{conn, map[string]*sql.Stmt{}, map[string]bool{}}
 }
 
-// prepared is the statement of a query; nil when it cannot be prepared, or is
-// one too many: then the connection itself runs it, and says what is wrong.
+// prepared returns the statement of a query. It returns nil if preparing fails or the limit is reached; then
+// the connection runs the text and reports the error.
 func (s *statements) prepared(ctx context.Context, query string) *sql.Stmt {
-	if stmt := s.kept[query]; stmt != nil || len(s.kept) >= statementsMost {
+	if stmt := s.kept[query]; stmt != nil || len(s.kept) >= maxStatements {
 		return stmt
 	}
 	stmt, err := s.conn.PrepareContext(ctx, query)
@@ -55,8 +53,7 @@ func (s *statements) QueryRowContext(ctx context.Context, query string, args ...
 	return s.conn.QueryRowContext(ctx, query, args...)
 }
 
-// QueryContext runs a prepared statement, and one of its own for a query whose
-// rows are being read already.
+// QueryContext runs a prepared statement, or an unprepared one if its rows are already being read.
 func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if stmt := s.prepared(ctx, query); stmt != nil && !s.reading[query] { //nolint:sqlclosecheck // it is kept
 		return stmt.QueryContext(ctx, args...)
@@ -64,8 +61,7 @@ func (s *statements) QueryContext(ctx context.Context, query string, args ...any
 	return s.conn.QueryContext(ctx, query, args...)
 }
 
-// begin notes that the rows of a query are being read, until the function that it
-// returns is called.
+// begin marks a query as being read until end is called.
 func (s *statements) begin(query string) (end func()) {
 	if s.reading[query] {
 		return func() {}
@@ -74,15 +70,15 @@ func (s *statements) begin(query string) (end func()) {
 	return func() { delete(s.reading, query) }
 }
 
-// close closes the statements, and then gives the connection back.
+// close closes the statements and then returns the connection to the pool.
 func (s *statements) close() {
 	s.forget()
 	_ = s.conn.Close()
 }
 
-// discard closes the connection for good.
+// discard closes the connection permanently.
 func (s *statements) discard() {
-	s.forget() // while there is a connection: SQLite's statements belong to it
+	s.forget() // before the connection: SQLite's statements belong to it
 	discard(s.conn)
 }
 
@@ -96,7 +92,7 @@ func (s *statements) forget() {
 // errDiscard makes database/sql drop a connection.
 var errDiscard = driver.ErrBadConn
 
-// discard closes a connection for good: its pool forgets it.
+// discard closes a connection permanently: its pool drops it.
 func discard(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return errDiscard })
 	_ = conn.Close()

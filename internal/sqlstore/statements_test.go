@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkPrepared compares a statement that is kept prepared with one that is
-// prepared at every call: a change is three or more of them.
+// BenchmarkPrepared compares a cached prepared statement with one that is prepared at every call. A change
+// has three or more statements.
 func BenchmarkPrepared(b *testing.B) {
 	for name, prepared := range map[string]bool{"kept": true, "each": false} {
 		b.Run(name, func(b *testing.B) {
@@ -43,8 +43,8 @@ func BenchmarkPrepared(b *testing.B) {
 	}
 }
 
-// TestKeptStatementsAreBounded: texts beyond the bound run all the same.
-func TestKeptStatementsAreBounded(t *testing.T) {
+// Statements beyond the limit run unprepared.
+func TestPreparedStatementsAreBounded(t *testing.T) {
 	t.Parallel()
 	db, err := sql.Open("sqlite", sqliteDSN(filepath.Join(t.TempDir(), fileName)))
 	if err != nil {
@@ -58,14 +58,14 @@ func TestKeptStatementsAreBounded(t *testing.T) {
 	kept := newStatements(conn)
 	defer kept.close()
 	query := "SELECT 1"
-	for range statementsMost + 10 {
+	for range maxStatements + 10 {
 		var one int
 		if err := kept.QueryRowContext(t.Context(), query).Scan(&one); err != nil || one != 1 {
 			t.Fatal(one, err)
 		}
 		query += " "
 	}
-	if len(kept.kept) != statementsMost {
-		t.Errorf("%d statements are kept, want %d", len(kept.kept), statementsMost)
+	if len(kept.kept) != maxStatements {
+		t.Errorf("%d statements are kept, want %d", len(kept.kept), maxStatements)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// table is what a dump must know of a table.
+// table describes a table for a dump.
 type table struct {
 	name    string
 	columns []column
@@ -36,10 +36,9 @@ const (
 // kinds are the types that the migrations use.
 var kinds = map[string]kind{"TEXT": text, "BIGINT": integer, "INTEGER": integer, "BYTEA": binary}
 
-// tables reads what the migrations up to a version make, 0 for the newest:
-// parents first, and the version; without commit_proof, which is of no use to
-// anybody minutes later. It asks an SQLite in memory, so that both
-// engines have the same answer.
+// tables returns the tables and the version of the migrations up to a version, 0 for the newest. Parents come
+// first. commit_proof is omitted: its rows are useless after minutes. It reads the schema from an SQLite in
+// memory, so that both engines have the same result.
 func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	memory, err := sql.Open("sqlite", ":memory:?_dqs=0")
 	if err != nil {
@@ -53,7 +52,7 @@ func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	if at, err = version(ctx, memory); err != nil {
 		return nil, 0, err
 	}
-	names, err := words(ctx, memory, `SELECT name FROM sqlite_schema
+	names, err := stringColumn(ctx, memory, `SELECT name FROM sqlite_schema
 		WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT IN ('goose_db_version', 'commit_proof') ORDER BY name`)
 	if err != nil {
 		return nil, 0, err
@@ -69,7 +68,7 @@ func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	return all, at, err
 }
 
-// describe reads one table.
+// describe reads the definition of one table.
 func describe(ctx context.Context, db *sql.DB, name string) (t table, err error) {
 	t = table{name: name}
 	rows, err := db.QueryContext(ctx, "SELECT name, type, pk FROM pragma_table_info($1) ORDER BY cid", name)
@@ -86,7 +85,7 @@ func describe(ctx context.Context, db *sql.DB, name string) (t table, err error)
 		}
 		var ok bool
 		if c.kind, ok = kinds[typed]; !ok {
-			return table{}, fmt.Errorf("column %q is %s, which no dump knows", c.name, typed)
+			return table{}, fmt.Errorf("column %q is %s, which a dump does not support", c.name, typed)
 		}
 		t.columns = append(t.columns, c)
 		if key > 0 {
@@ -96,12 +95,12 @@ func describe(ctx context.Context, db *sql.DB, name string) (t table, err error)
 	if err := rows.Err(); err != nil {
 		return table{}, err
 	}
-	t.parents, err = words(ctx, db, `SELECT DISTINCT "table" FROM pragma_foreign_key_list($1) ORDER BY 1`, name)
+	t.parents, err = stringColumn(ctx, db, `SELECT DISTINCT "table" FROM pragma_foreign_key_list($1) ORDER BY 1`, name)
 	return t, err
 }
 
-// words reads one column of words.
-func words(ctx context.Context, db *sql.DB, query string, args ...any) (all []string, err error) {
+// stringColumn reads the strings of one column.
+func stringColumn(ctx context.Context, db *sql.DB, query string, args ...any) (all []string, err error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -117,9 +116,8 @@ func words(ctx context.Context, db *sql.DB, query string, args ...any) (all []st
 	return all, rows.Err()
 }
 
-// parentsFirst sorts tables so that each comes after those that it refers to.
-// One that refers to itself is read by its key, and a row's parent has the
-// smaller one, as ids are made in the order of time.
+// parentsFirst sorts tables so that each comes after those that it refers to. A table that refers to itself is
+// read by its key: ids grow with time, so that a parent has the smaller one.
 func parentsFirst(all []table) (sorted []table, err error) {
 	placed := map[string]bool{}
 	for len(sorted) < len(all) {

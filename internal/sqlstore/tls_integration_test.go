@@ -18,8 +18,8 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// handOver gives files to whoever runs PostgreSQL, which insists on owning its key.
-func handOver(t *testing.T, folder string, files ...string) {
+// chownToPostgres gives files to the user that runs PostgreSQL, because the server must own its key.
+func chownToPostgres(t *testing.T, folder string, files ...string) {
 	t.Helper()
 	is, err := os.Stat(folder)
 	if err != nil {
@@ -36,18 +36,18 @@ func handOver(t *testing.T, folder string, files ...string) {
 	}
 }
 
-// encrypted is a PostgreSQL of the test alone that takes encrypted connections, too, and the PEM file of the authority
+// encrypted starts a PostgreSQL for one test that also accepts TLS. It returns the PEM file of the authority
 // of its certificate.
 func encrypted(t *testing.T) (dsn, ca string) {
 	t.Helper()
 	dsn, dir := ownServer(t)
 	authority, cluster := fixture.NewAuthority(t), filepath.Join(dir, "cluster")
 	cert, key := authority.Files(authority.Server(), cluster)
-	handOver(t, cluster, cert, key)
+	chownToPostgres(t, cluster, cert, key)
 	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl_cert_file = '"+cert+"'")
 	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl_key_file = '"+key+"'")
 	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl = on")
-	sqlstoretest.Administer(t, dsn, "SELECT pg_reload_conf()") // told; heard a moment later
+	sqlstoretest.Administer(t, dsn, "SELECT pg_reload_conf()") // takes effect a moment later
 	for deadline := time.Now().Add(time.Minute); ; {
 		conn, err := pgconn.Connect(t.Context(), strings.Replace(dsn, "disable", "require", 1))
 		if err == nil {
@@ -61,7 +61,7 @@ func encrypted(t *testing.T) (dsn, ca string) {
 	return strings.TrimSuffix(dsn, "?sslmode=disable"), authority.CA()
 }
 
-// TestIntegrationPostgresOverTLS: a DSN with its own authority is enough, and a server that is not believed is not used.
+// The authority of the DSN is enough, and a server with an untrusted certificate is not used.
 func TestIntegrationPostgresOverTLS(t *testing.T) {
 	t.Parallel()
 	dsn, ca := encrypted(t)
@@ -76,6 +76,6 @@ func TestIntegrationPostgresOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "x509") {
-		t.Errorf("without its authority the server gave %v, want that its certificate is not believed", err)
+		t.Errorf("without its authority got %v, want that the certificate is not trusted", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"vayu/schema"
 )
 
-// set puts a setting.
+// set inserts a setting.
 func set(tx *sqlstore.Tx, name, value string) error {
 	_, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
@@ -53,14 +53,14 @@ func update(tb testing.TB, db *sqlstore.DB, do func(*sqlstore.Tx) error) {
 	}
 }
 
-// unavailable reports whether a client is told service_unavailable.
+// unavailable reports whether a client gets service_unavailable.
 func unavailable(err error) bool {
 	var problem *schema.Problem
 	return errors.As(err, &problem) && problem.Code == schema.ServiceUnavailable && problem.Retryable
 }
 
-// TestAChangeIsWholeAndDurable: it is there for readers, and after a restart.
-func TestAChangeIsWholeAndDurable(t *testing.T) {
+// A change is visible to readers, and after a restart.
+func TestChangeIsDurable(t *testing.T) {
 	t.Parallel()
 	for name, config := range fresh {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAChangeIsWholeAndDurable(t *testing.T) {
 	}
 }
 
-func TestAnErrorUndoesItsChange(t *testing.T) {
+func TestErrorRollsBackChange(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		want := errors.New("no")
@@ -98,7 +98,7 @@ func TestAnErrorUndoesItsChange(t *testing.T) {
 	})
 }
 
-func TestAPanicUndoesItsChangeAndReachesItsCaller(t *testing.T) {
+func TestPanicRollsBackChangeAndPropagates(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		func() {
@@ -118,8 +118,8 @@ func TestAPanicUndoesItsChangeAndReachesItsCaller(t *testing.T) {
 	})
 }
 
-// TestAFailedStatementFailsItsChange, even when the function keeps it to itself.
-func TestAFailedStatementFailsItsChange(t *testing.T) {
+// The change fails even if its function ignores the error.
+func TestFailedStatementFailsChange(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
@@ -135,8 +135,8 @@ func TestAFailedStatementFailsItsChange(t *testing.T) {
 	})
 }
 
-// TestCountersLoseNothing: an UPDATE with RETURNING is a lock on both engines.
-func TestCountersLoseNothing(t *testing.T) {
+// An UPDATE with RETURNING is a lock on both engines.
+func TestConcurrentCounterUpdates(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		const callers, each = 16, 20
@@ -155,7 +155,7 @@ func TestCountersLoseNothing(t *testing.T) {
 					}
 					mu.Lock()
 					if seen[n] {
-						t.Errorf("%d was given twice", n)
+						t.Errorf("%d was returned twice", n)
 					}
 					seen[n] = true
 					mu.Unlock()
@@ -170,14 +170,14 @@ func TestCountersLoseNothing(t *testing.T) {
 	})
 }
 
-func TestReadersSeeOnlyWhatIsCommitted(t *testing.T) {
+func TestReadersSeeCommittedDataOnly(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		update(t, db, func(tx *sqlstore.Tx) error {
 			if err := set(tx, "a", "1"); err != nil {
 				return err
 			}
-			wantSettings(t, db) // through another connection, while the change goes on
+			wantSettings(t, db) // through another connection, during the change
 			var own string
 			return tx.QueryRow("SELECT value FROM setting WHERE name = $1", "a").Scan(&own)
 		})
@@ -185,8 +185,8 @@ func TestReadersSeeOnlyWhatIsCommitted(t *testing.T) {
 	})
 }
 
-// TestACallerThatLeftChangesNothing: neither before it asks nor while it waits.
-func TestACallerThatLeftChangesNothing(t *testing.T) {
+// The context ends before the call, or while the change is queued.
+func TestCancelledCallerChangesNothing(t *testing.T) {
 	t.Parallel()
 	t.Run("before", func(t *testing.T) {
 		t.Parallel()
@@ -202,7 +202,7 @@ func TestACallerThatLeftChangesNothing(t *testing.T) {
 	})
 	t.Run("while it waits", func(t *testing.T) {
 		t.Parallel()
-		db := sqlstoretest.SQLite(t) // on PostgreSQL nobody waits for a turn
+		db := sqlstoretest.SQLite(t) // PostgreSQL has no queue
 		began, goOn := make(chan struct{}), make(chan struct{})
 		var wait sync.WaitGroup
 		wait.Go(func() {
@@ -224,15 +224,15 @@ func TestACallerThatLeftChangesNothing(t *testing.T) {
 		sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 			ctx, cancel := context.WithCancel(t.Context())
 			if err := db.Update(ctx, func(tx *sqlstore.Tx) error { cancel(); return set(tx, "a", "1") }); err != nil {
-				t.Errorf("got %v, want the outcome of what had begun", err)
+				t.Errorf("got %v, want the outcome of the started change", err)
 			}
 			wantSettings(t, db, "a=1")
 		})
 	})
 }
 
-// TestAfterTheEndNobodyHangs: callers come while the store stops and after it.
-func TestAfterTheEndNobodyHangs(t *testing.T) {
+// Callers arrive while the store stops and after it.
+func TestCallersReturnAfterStop(t *testing.T) {
 	t.Parallel()
 	for name, config := range fresh {
 		t.Run(name, func(t *testing.T) {
@@ -268,14 +268,14 @@ func TestAfterTheEndNobodyHangs(t *testing.T) {
 				var got int
 				err := again.View(t.Context()).QueryRow("SELECT CAST(value AS BIGINT) FROM setting WHERE name = $1", fmt.Sprint("caller", i)).Scan(&got)
 				if got != n && (n > 0 || !errors.Is(err, sql.ErrNoRows)) {
-					t.Errorf("caller %d was told that %d changes are done, and the store has %d, %v", i, n, got, err)
+					t.Errorf("caller %d got %d acknowledgements, and the store has %d changes, %v", i, n, got, err)
 				}
 			}
 		})
 	}
 }
 
-func TestValuesComeBackAsTheyWent(t *testing.T) {
+func TestValuesRoundTrip(t *testing.T) {
 	t.Parallel()
 	type value struct {
 		Bytes []byte
@@ -313,7 +313,7 @@ func TestValuesComeBackAsTheyWent(t *testing.T) {
 	})
 }
 
-func TestForeignKeysHold(t *testing.T) {
+func TestForeignKeysAreEnforced(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
@@ -321,7 +321,7 @@ func TestForeignKeysHold(t *testing.T) {
 			return err
 		})
 		if err == nil || unavailable(err) {
-			t.Errorf("a row of nobody's gave %v, want an error of the statement", err)
+			t.Errorf("an orphan row gave %v, want an error of the statement", err)
 		}
 	})
 }

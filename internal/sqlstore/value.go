@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Micros is a time for the store, microseconds since 1970 UTC; NULL for zero.
+// Micros converts a time for the store, microseconds since 1970 UTC; NULL for zero.
 func Micros(at time.Time) any {
 	if at.IsZero() {
 		return nil
@@ -13,7 +13,7 @@ func Micros(at time.Time) any {
 	return at.UnixMicro()
 }
 
-// Moment is a time of the store; zero for NULL.
+// FromMicros converts a time of the store; zero for NULL.
 func Moment(micros sql.NullInt64) time.Time {
 	if !micros.Valid {
 		return time.Time{}
@@ -21,10 +21,10 @@ func Moment(micros sql.NullInt64) time.Time {
 	return time.UnixMicro(micros.Int64).UTC()
 }
 
-// Whole is a time as the store keeps it.
+// TruncateMicros returns a time in UTC with the precision of the store.
 func Whole(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
 
-// Flag is a truth for the store: 0 or 1.
+// BoolToInt converts a truth value for the store: 0 or 1.
 func Flag(is bool) int64 {
 	if is {
 		return 1

@@ -8,34 +8,33 @@ import (
 )
 
 const (
-	// walMost is what the write-ahead log may keep on disk, in bytes. SQLite moves
-	// it into the file every 1,000 pages (4 MB); it grows beyond that only while a
-	// reader looks at an old state, or when readers never pause.
-	walMost = 64 << 20
-	// walPause is the time between two looks at its size.
+	// maxWAL is the size of the write-ahead log that is kept on disk, in bytes. SQLite checkpoints it every
+	// 1,000 pages (4 MB). It grows beyond that only while a reader uses an old snapshot, or while reads overlap
+	// without a gap.
+	maxWAL = 64 << 20
+	// walPause is the time between two checks of its size.
 	walPause = time.Second
-	// walBusy is how long the writer waits for readers then, in milliseconds; the
-	// next look tries again.
+	// walBusy is how long a checkpoint waits for readers, in milliseconds; the next check retries.
 	walBusy = "100"
 )
 
 // wal keeps the write-ahead log bounded.
 type wal struct {
-	path string
-	most int64     // bytes
-	next time.Time // of the next look
+	path      string
+	maxBytes  int64     // bytes
+	nextCheck time.Time // time of the next check
 }
 
-// bound empties the log when it has grown too long: without this, readers that
-// overlap without end would keep SQLite from ever starting it anew.
+// bound truncates the log when it has grown too long. Otherwise readers that overlap without end would keep
+// SQLite from ever restarting it.
 func (w *wal) bound(ctx context.Context, writer *statements) (err error) {
 	now := time.Now()
-	if now.Before(w.next) || writer == nil {
+	if now.Before(w.nextCheck) || writer == nil {
 		return nil
 	}
-	w.next = now.Add(walPause)
+	w.nextCheck = now.Add(walPause)
 	info, err := os.Stat(w.path)
-	if err != nil || info.Size() <= w.most {
+	if err != nil || info.Size() <= w.maxBytes {
 		return err
 	}
 	exec := func(statement string) error {
@@ -46,5 +45,5 @@ func (w *wal) bound(ctx context.Context, writer *statements) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, exec("PRAGMA busy_timeout = "+busyTimeout)) }()
-	return exec("PRAGMA wal_checkpoint(TRUNCATE)") // says that readers were in the way in its row; the next look tells
+	return exec("PRAGMA wal_checkpoint(TRUNCATE)") // its row reports busy readers; the next check retries
 }

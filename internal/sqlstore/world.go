@@ -9,9 +9,9 @@ import (
 // worldKey is the key of a context's world.
 type worldKey struct{}
 
-// InWorld marks the changes that are made with ctx as those of a world. The store
-// serves the live world first: what the sandbox does is free and uncounted, so it must not
-// delay what customers pay for. Changes with no world are served as live ones.
+// WithWorld marks the changes that are made with ctx as those of a world. The store serves the live world
+// first: the sandbox is free and uncounted, so it must not delay paying customers. Changes without a world
+// count as live.
 func InWorld(ctx context.Context, w schema.World) context.Context {
 	if w != schema.Sandbox {
 		return ctx
@@ -19,16 +19,16 @@ func InWorld(ctx context.Context, w schema.World) context.Context {
 	return context.WithValue(ctx, worldKey{}, w)
 }
 
-// WorldOf is the world with which a context is marked; the live one for none.
+// WorldOf is the world of a context; the live one without a mark.
 func WorldOf(ctx context.Context) schema.World {
-	if ofSandbox(ctx) {
+	if isSandbox(ctx) {
 		return schema.Sandbox
 	}
 	return schema.Live
 }
 
-// ofSandbox reports whether the changes made with ctx are those of the sandbox.
-func ofSandbox(ctx context.Context) bool {
+// isSandbox reports whether the changes made with ctx are those of the sandbox.
+func isSandbox(ctx context.Context) bool {
 	w, marked := ctx.Value(worldKey{}).(schema.World)
 	return marked && w == schema.Sandbox
 }

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// order notes in which order changes are made.
+// order records the order of changes.
 type order struct {
 	mu    sync.Mutex
 	names []string
@@ -29,8 +29,8 @@ func (o *order) note(name string) {
 	o.names = append(o.names, name)
 }
 
-// queued is changes of both worlds that wait for the writer of SQLite, which is busy
-// until free is called.
+// queued holds changes of both worlds that wait for the writer of SQLite, which is blocked until free is
+// called.
 type queued struct {
 	tb   testing.TB
 	db   *sqlstore.DB
@@ -61,14 +61,14 @@ func (q *queued) update(w schema.World, do func()) {
 func (q *queued) add(w schema.World, do func()) {
 	q.n++
 	q.update(w, do)
-	for q.db.Waiting() < q.n {
+	for q.db.QueuedChanges() < q.n {
 		runtime.Gosched()
 	}
 }
 
-// Live changes do not wait behind those of the sandbox, and these do not starve: each
-// commit takes one of them.
-func TestLiveChangesGoBeforeThoseOfTheSandbox(t *testing.T) {
+// Live changes do not wait behind those of the sandbox. Each commit includes one of the sandbox, so that it
+// always progresses.
+func TestLiveChangesPrecedeSandboxChanges(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	db := sqlstoretest.Open(t, sqlstore.Config{Data: t.TempDir()}, reg)
@@ -82,7 +82,7 @@ func TestLiveChangesGoBeforeThoseOfTheSandbox(t *testing.T) {
 	}
 	q.free()
 	q.wait.Wait()
-	// The busy writer's group takes the first of the sandbox along.
+	// The group of the busy writer includes the first of the sandbox.
 	if diff := cmp.Diff([]string{"s1", "l1", "l2", "s2", "s3", "s4"}, got.names); diff != "" {
 		t.Errorf("the order (-want +got):\n%s", diff)
 	}
@@ -91,17 +91,16 @@ func TestLiveChangesGoBeforeThoseOfTheSandbox(t *testing.T) {
 	}
 }
 
-// A live change that comes while changes of the sandbox are made together waits for
-// the one that is being made, and not for the others.
-func TestTheSandboxYieldsToALiveChangeThatComes(t *testing.T) {
+// A live change that arrives during a group of sandbox changes waits for the current one only.
+func TestSandboxGroupYieldsToLiveChange(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Open(t, sqlstore.Config{Data: t.TempDir()}, prometheus.NewRegistry())
 	q, got := newQueued(t, db), order{}
-	q.add(schema.Sandbox, func() { got.note("s1") }) // goes along with the busy writer's
+	q.add(schema.Sandbox, func() { got.note("s1") }) // joins the busy writer's group
 	q.add(schema.Sandbox, func() {
 		got.note("s2")
 		q.update(schema.Live, func() { got.note("l1") })
-		for db.Waiting() < 3 { // s3, s4 and it
+		for db.QueuedChanges() < 3 { // s3, s4 and the live change
 			runtime.Gosched()
 		}
 	})
@@ -114,9 +113,8 @@ func TestTheSandboxYieldsToALiveChangeThatComes(t *testing.T) {
 	}
 }
 
-// On PostgreSQL the sandbox uses a part of the connections, so that a live change gets
-// one whatever the sandbox does.
-func TestTheSandboxUsesAPartOfTheConnections(t *testing.T) {
+// On PostgreSQL the sandbox uses a part of the connections, so that a live change always gets one.
+func TestSandboxConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	const connections, share = 8, 2
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: connections}}, prometheus.NewRegistry())

@@ -14,8 +14,8 @@ import (
 // ClusterName is the name of [Cluster]'s cluster.
 const ClusterName = "air"
 
-// oneShard describes a cluster of one shard of one node, which is this engine: it has no port for the protocol in which
-// nodes speak to each other.
+// oneShard describes a cluster of one shard of one node, which is this engine. The engine has no port for the
+// protocol between nodes.
 const oneShard = `<clickhouse>
 	<tcp_port>9000</tcp_port>
 	<remote_servers><air><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></air></remote_servers>
@@ -25,8 +25,9 @@ const oneShard = `<clickhouse>
 // replicated is an engine of a replicated table, up to its arguments.
 var replicated = regexp.MustCompile(`Replicated((?:Replacing)?MergeTree)\('[^']*', '[^']*'(?:, )?`)
 
-// Cluster is an engine of the test alone with the distributed tables of files in the database vayu, over a cluster of
-// itself. The statements are those for a cluster, but without ON CLUSTER and without replicas, which need Keeper.
+// Cluster starts an engine for one test, with the distributed tables of files in the database vayu. The engine is the
+// only node of its cluster. The statements are those for a cluster without ON CLUSTER and replicas, which need
+// Keeper.
 func Cluster(tb testing.TB, files fs.FS, values map[string]any) *columnstore.DB {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "cluster.xml")

@@ -24,13 +24,13 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// childVariable marks the process that the test binary starts of itself to be the engine.
+// childVariable marks the child process of the test binary that is the engine.
 const childVariable = "VAYU_TEST_ENGINE"
 
-// Environment makes the test binary act as the engine's process; Config.Environment takes it.
+// Environment makes the test binary act as the engine's process; use it for Config.Environment.
 func Environment() []string { return []string{childVariable + "=1"} }
 
-// server is the engine that the tests of one binary share. It starts with the first test that asks for it.
+// server is the engine that the tests of one binary share. The first test that needs it starts it.
 type server struct {
 	once sync.Once
 	main bool // Main runs, so the binary can be its own engine
@@ -43,8 +43,8 @@ type server struct {
 //nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
 var shared server
 
-// searchCheckout has the library found in the node_modules of the checkout: a test
-// binary lies in a temporary folder.
+// searchCheckout adds the node_modules of the checkout to the search for the library, because a test binary lies in a
+// temporary folder.
 func searchCheckout() {
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {
@@ -74,8 +74,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// startPatience bounds the first start, on a machine that is busy with other tests.
-const startPatience = 2 * time.Minute
+// startTimeout bounds the first start, on a machine that is busy with other tests.
+const startTimeout = 2 * time.Minute
 
 // New returns the binary's engine, ready. Without the library the test is skipped, or fails when CI is true.
 func New(tb testing.TB) *columnstore.DB {
@@ -91,8 +91,8 @@ func New(tb testing.TB) *columnstore.DB {
 	return shared.db
 }
 
-// Access is where a ClickHouse client other than the DB reaches the engine of [New]: host:port, and the password of the
-// user "default".
+// Access returns how other ClickHouse clients reach the engine of [New]: host:port, and the password of the user
+// "default".
 func Access(tb testing.TB) (address, password string) {
 	tb.Helper()
 	New(tb)
@@ -143,12 +143,13 @@ func (s *server) start() {
 		<-done
 		_ = os.RemoveAll(dir)
 	}
-	ready, stop := context.WithTimeout(ctx, startPatience)
+	ready, stop := context.WithTimeout(ctx, startTimeout)
 	defer stop()
 	s.err = s.db.Ready(ready)
 }
 
-// Start is an engine of the test alone, ready, whose configuration the test changes first; it ends with the test.
+// Start starts an engine for one test, waits until it is ready, and stops it with the test. change edits its
+// configuration first.
 func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 	tb.Helper()
 	Library(tb)
@@ -171,7 +172,7 @@ func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 			tb.Errorf("the engine ended with %v", err)
 		}
 	})
-	ready, stop := context.WithTimeout(ctx, startPatience)
+	ready, stop := context.WithTimeout(ctx, startTimeout)
 	defer stop()
 	if err := db.Ready(ready); err != nil {
 		tb.Fatal(err)
@@ -179,7 +180,7 @@ func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 	return db
 }
 
-// Database makes a database for one test and drops it at the end. It returns the name.
+// Database creates a database for one test and drops it at the end. It returns the name.
 func Database(tb testing.TB, db *columnstore.DB) string {
 	tb.Helper()
 	name := "test_" + strings.ToLower(rand.Text())

@@ -12,14 +12,14 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Inserts are the inserts that went over a connection, with their settings.
+// Inserts records the inserts of a connection, with their settings.
 type Inserts struct {
 	next http.RoundTripper
 	mu   sync.Mutex
 	all  []url.Values
 }
 
-// RecordInserts is a connection to the engine of [New] whose inserts are noted.
+// RecordInserts opens a connection to the engine of [New] that records inserts.
 func RecordInserts(tb testing.TB) (driver.Conn, *Inserts) {
 	tb.Helper()
 	address, password := Access(tb)
@@ -49,8 +49,8 @@ func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(q)
 }
 
-// Check demands that there were inserts into each of tables and no other, and that each insert had a token of its own and
-// asked a cluster not to acknowledge what it has only queued.
+// Check fails the test unless there were inserts into each of tables and no other. Each insert must have a token of
+// its own, and settings that acknowledge only stored batches on a cluster.
 func (s *Inserts) Check(tb testing.TB, tables ...string) {
 	tb.Helper()
 	s.mu.Lock()

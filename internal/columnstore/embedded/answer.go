@@ -12,14 +12,15 @@ import (
 	"time"
 )
 
-// answer writes one reply: headers with the first byte, then data, and an error in whichever form is still possible.
+// answer writes one reply: headers with the first byte, then data. An error is reported in the form that is still
+// possible.
 type answer struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	version string
 	tag     string // announces the text of an error that comes after data
 	started bool
-	plain   bool // the error text is not compressed: the request itself could not be read
+	plain   bool // the error text is not compressed: the request could not be read
 	body    io.Writer
 	encoder encoder
 	log     *slog.Logger
@@ -27,7 +28,7 @@ type answer struct {
 
 func (a *answer) header() http.Header { return a.w.Header() }
 
-// start sends the headers of a good reply. length is the size of the whole body, -1 when it is not known.
+// start sends the headers of a successful reply. length is the size of the whole body, -1 if unknown.
 func (a *answer) start(format string, length int, n counters, took time.Duration) {
 	a.started = true
 	h := a.header()
@@ -54,13 +55,13 @@ func (a *answer) encode() {
 	}
 }
 
-// write sends data; its error means that the client is gone.
+// write sends data; an error means that the client disconnected.
 func (a *answer) write(data []byte) error {
 	_, err := a.body.Write(data)
 	return err
 }
 
-// flush hands the client what there is.
+// flush sends buffered data to the client.
 func (a *answer) flush() {
 	if a.encoder != nil {
 		_ = a.encoder.Flush()
@@ -68,14 +69,14 @@ func (a *answer) flush() {
 	_ = http.NewResponseController(a.w).Flush()
 }
 
-// finish ends a good reply.
+// finish ends a successful reply.
 func (a *answer) finish() {
 	if a.encoder != nil {
 		_ = a.encoder.Close()
 	}
 }
 
-// fail reports err: as the status and body of the reply, or inside the data when that has begun.
+// fail reports err: as the status and body of the reply, or inside the data if that has begun.
 func (a *answer) fail(err error) {
 	var e *Exception
 	if !errors.As(err, &e) {
@@ -106,7 +107,7 @@ func (a *answer) fail(err error) {
 	a.finish()
 }
 
-// summary is the X-ClickHouse-Summary header; its numbers are strings, as ClickHouse writes them.
+// summary is the X-ClickHouse-Summary header; its numbers are strings, as in ClickHouse.
 func summary(n counters, took time.Duration) string {
 	return fmt.Sprintf(`{"read_rows":"%d","read_bytes":"%d","written_rows":"%d","written_bytes":"%d","total_rows_to_read":"0","result_rows":"%d","result_bytes":"%d","elapsed_ns":"%d"}`,
 		n.scanned, n.scannedB, n.written, n.writtenB, n.rows, n.bytes, took.Nanoseconds())

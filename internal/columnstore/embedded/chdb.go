@@ -38,8 +38,8 @@ type library struct {
 	resultWrittenB func(result uintptr) uint64
 }
 
-// loadLibrary opens the shared library at path and binds its functions. The process can never unload it: the engine
-// keeps threads of its own.
+// loadLibrary opens the shared library at path and binds its functions. The process can never unload it, because the
+// engine has threads of its own.
 func loadLibrary(path string) (lib *library, err error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
@@ -79,7 +79,8 @@ func loadLibrary(path string) (lib *library, err error) {
 		}
 		purego.RegisterFunc(fn, symbol)
 	}
-	// Go recovers nil pointers from SIGSEGV and stops on SIGTERM: the engine must leave the handlers alone.
+	// Go turns SIGSEGV into a panic for nil pointers, and the service stops on SIGTERM. The engine must not replace
+	// these handlers.
 	lib.setSignals(0)
 	return lib, nil
 }
@@ -96,7 +97,7 @@ func (l *library) open(args ...string) (*connection, error) {
 	}
 	handle := l.connect(int32(len(argv)), unsafe.Pointer(&argv[0]))
 	if handle == 0 {
-		return nil, errors.New("opening an engine connection: refused; what the engine wrote says why")
+		return nil, errors.New("opening an engine connection: rejected by the engine; see its output for the reason")
 	}
 	return &connection{lib: l, handle: handle}, nil
 }
@@ -118,20 +119,20 @@ func (c *connection) close() { c.lib.closeConn(c.handle) }
 // param is one {name:Type} parameter with its value in ClickHouse's escaped text form.
 type param struct{ name, value string }
 
-// counters are what the engine says about a statement.
+// counters are the engine's statistics of a statement.
 type counters struct {
 	rows, bytes       uint64 // of the result
 	scanned, scannedB uint64 // read from storage
 	written, writtenB uint64 // by an insert, with its materialized views
 }
 
-// result is an answer, or a piece of one, in memory of the engine. It must be freed.
+// result is a result, or a piece of one, in memory of the engine. It must be freed.
 type result struct {
 	lib    *library
 	handle uintptr
 }
 
-// take makes a result of a handle and turns the engine's message into an error; then the result is freed already.
+// acquire makes a result of a handle. It turns the engine's message into an error; then the result is already freed.
 func (l *library) take(handle uintptr) (result, error) {
 	if handle == 0 {
 		return result{}, errors.New("the engine gave neither a result nor an error")
@@ -162,10 +163,10 @@ func (r result) counters() counters {
 	}
 }
 
-// call is the shape that query, stream and insert share.
+// call is the signature that query, stream and insert share.
 type call func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
 
-// invoke hands Go strings to C for the time of one call.
+// invoke passes Go strings to C for the duration of one call.
 func (c *connection) invoke(fn call, query, format string, params []param) uintptr {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -188,12 +189,12 @@ func (c *connection) invoke(fn call, query, format string, params []param) uintp
 		unsafe.Pointer(&names[0]), unsafe.Pointer(&nameLens[0]), unsafe.Pointer(&values[0]), unsafe.Pointer(&valueLens[0]), uintptr(n))
 }
 
-// query runs one statement and returns its whole answer in format.
+// query runs one statement and returns its whole result in format.
 func (c *connection) query(query, format string, params []param) (result, error) {
 	return c.lib.take(c.invoke(c.lib.query, query, format, params))
 }
 
-// exec runs a statement whose answer nobody reads.
+// exec runs a statement and discards its result.
 func (c *connection) exec(query string) error {
 	r, err := c.query(query, "Null", nil)
 	if err != nil {
@@ -203,7 +204,7 @@ func (c *connection) exec(query string) error {
 	return nil
 }
 
-// stream starts a SELECT whose answer is fetched piece by piece.
+// stream starts a SELECT whose result is fetched in pieces.
 func (c *connection) stream(query, format string, params []param) (*stream, error) {
 	r, err := c.lib.take(c.invoke(c.lib.stream, query, format, params))
 	if err != nil {
@@ -237,7 +238,7 @@ func (s *stream) next() (piece result, ok bool, err error) {
 	return piece, true, nil
 }
 
-// close cancels what still runs and frees the handle.
+// close cancels a running query and frees the handle.
 func (s *stream) close() {
 	if !s.over {
 		s.conn.lib.cancel(s.conn.inner(), s.result.handle)
@@ -245,7 +246,7 @@ func (s *stream) close() {
 	s.result.free()
 }
 
-// insert starts an INSERT whose data is appended piece by piece. query carries neither a FORMAT clause nor data.
+// insert starts an INSERT whose data is appended in pieces. query has neither a FORMAT clause nor data.
 func (c *connection) insert(query, format string, params []param) (*insertion, error) {
 	handle := c.invoke(c.lib.insert, query, format, params)
 	if handle == 0 {
@@ -264,7 +265,7 @@ type insertion struct {
 	handle uintptr
 }
 
-// write appends data, which the engine copies; it blocks while the engine is behind.
+// write appends data, which the engine copies. It blocks while the engine is behind.
 func (i *insertion) write(data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -276,10 +277,10 @@ func (i *insertion) write(data []byte) error {
 	return errInsertFailed
 }
 
-// errInsertFailed says that the insert's own error, which done returns, is the cause.
+// errInsertFailed means that the insert failed; done returns the cause.
 var errInsertFailed = errors.New("the insert has failed")
 
-// done commits and reports what was written, or why the insert failed.
+// done commits and returns what was written, or the error of the insert.
 func (i *insertion) done() (counters, error) {
 	defer i.lib.destroyInsert(i.handle)
 	r, err := i.lib.take(i.lib.doneInsert(i.handle))
@@ -290,13 +291,13 @@ func (i *insertion) done() (counters, error) {
 	return r.counters(), nil
 }
 
-// abort gives the insert up without committing what is not yet in a block.
+// abort cancels the insert without committing incomplete blocks.
 func (i *insertion) abort() {
 	i.lib.cancelInsert(i.handle)
 	i.lib.destroyInsert(i.handle)
 }
 
-// pointer turns an address of C memory into a pointer without tripping the vet rule about Go memory.
+// pointer converts an address of C memory into a pointer without violating the vet rule about Go memory.
 func pointer(address uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
 }

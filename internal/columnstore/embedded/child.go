@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// Report is the one line of JSON that a child writes to its standard output: where it listens, or why it cannot.
+// Report is the one line of JSON that a child writes to its standard output: its address, or why it failed to start.
 type Report struct {
 	Address string `json:"address,omitempty"` // host:port
 	Error   string `json:"error,omitempty"`
-	Held    bool   `json:"held,omitempty"`    // another process has the data directory
-	Missing bool   `json:"missing,omitempty"` // the library is not there, or no library for this machine
+	Held    bool   `json:"held,omitempty"`    // another process has locked the data directory
+	Missing bool   `json:"missing,omitempty"` // the library is missing, or not built for this machine
 }
 
-// Child is the whole of the engine's process: the hidden command "engine" calls it with the process's own streams. It
-// reads its Config as one line of JSON from stdin, works until stdin ends (the parent is gone) or SIGTERM comes, reports
-// on stdout and logs JSON lines to stderr.
+// Child is the main function of the engine's process. The hidden command "engine" calls it with the process's own
+// streams. It reads its Config as one line of JSON from stdin. It runs until stdin closes (the parent ended) or
+// SIGTERM arrives. It reports on stdout and logs JSON lines to stderr.
 func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -45,7 +45,7 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 		cancel()
 	}()
 	cfg.Listened = func(address string) { report(Report{Address: address}) }
-	// An engine that hangs must not keep the data directory: after the stop that it was given it is left behind.
+	// A hanging engine must not keep the data directory locked: the process exits some time after a stop.
 	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
 	if err := Main(ctx, cfg, slog.New(slog.NewJSONHandler(stderr, nil))); err != nil {
 		var held *HeldError

@@ -13,8 +13,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// TestAStartOutwaitsAHolderThatLeavesTheHardWay: a child has 3*stopTime to leave; a start after it must get the directory.
-func TestAStartOutwaitsAHolderThatLeavesTheHardWay(t *testing.T) {
+// A child has 3*stopTime to end; a later start must then get the directory.
+func TestStartWaitsForStoppingHolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -23,20 +23,20 @@ func TestAStartOutwaitsAHolderThatLeavesTheHardWay(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		time.AfterFunc(3*stopTime, func() { _ = old.Close() })
-		lock, err := take(t.Context(), dir, "test", os.Getppid())
+		lock, err := acquire(t.Context(), dir, "test", os.Getppid())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer lock.Release()
 		var held *HeldError
-		if _, err := take(t.Context(), dir, "test", os.Getppid()); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
-			t.Errorf("a second start gave %v, want that this process holds the directory", err)
+		if _, err := acquire(t.Context(), dir, "test", os.Getppid()); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
+			t.Errorf("a second start gave %v, want this process as the holder of the directory", err)
 		}
 	})
 }
 
-// TestWhatAKilledEngineLeftIsNotBelieved: its address goes with the lock, and its record does not name the next holder.
-func TestWhatAKilledEngineLeftIsNotBelieved(t *testing.T) {
+// A new lock removes the old address, and the old record does not name the new holder.
+func TestStaleFilesOfKilledEngineAreIgnored(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	gone := exec.CommandContext(t.Context(), "true")
@@ -52,7 +52,7 @@ func TestWhatAKilledEngineLeftIsNotBelieved(t *testing.T) {
 		}
 	}
 	if h, ok := FindHolder(dir); ok {
-		t.Errorf("a directory that nobody holds is held by %s", h)
+		t.Errorf("an unlocked directory has the holder %s", h)
 	}
 	next := flock.New(filepath.Join(dir, lockName))
 	if ok, err := next.TryLock(); err != nil || !ok {
@@ -62,7 +62,7 @@ func TestWhatAKilledEngineLeftIsNotBelieved(t *testing.T) {
 		t.Errorf("before the next holder has written its record it is %s, %v, want an unknown one", h, ok)
 	}
 	_ = next.Close()
-	lock, err := take(t.Context(), dir, "next", os.Getppid())
+	lock, err := acquire(t.Context(), dir, "next", os.Getppid())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
-// Package embedded runs the real ClickHouse engine, libchdb, inside this process and speaks ClickHouse's HTTP interface on
-// loopback. It is meant for a child process of its own: the library is 566 MB, keeps threads of its own and can take the
-// process down with it. Package columnstore starts, watches and replaces that child.
+// Package embedded runs the real ClickHouse engine, libchdb, inside this process and serves ClickHouse's HTTP
+// interface on loopback. It is meant for a child process: the library is 566 MB, has threads of its own and can crash
+// the process. Package columnstore starts, watches and restarts that child.
 //
-// What differs from a ClickHouse server: one user ("default"), the setting final is 1 by default, no sessions over HTTP,
-// no external tables in multipart bodies, and an answer in a format with a header or footer (JSON, CSVWithNames,
-// Parquet …) is built in memory as a whole; formats without (Native, RowBinary, TabSeparated, CSV, JSONEachRow …) are
+// Differences from a ClickHouse server: one user ("default"), the setting final is 1 by default, no sessions over
+// HTTP, no external tables in multipart bodies. A result in a format with a header or footer (JSON, CSVWithNames,
+// Parquet …) is built in memory as a whole. Formats without (Native, RowBinary, TabSeparated, CSV, JSONEachRow …) are
 // streamed.
 package embedded
 
@@ -21,26 +21,27 @@ import (
 	"time"
 )
 
-// Config says what the engine process works on.
+// Config is the configuration of the engine process.
 type Config struct {
 	Data       string        `json:"data"`        // data directory
 	Library    string        `json:"library"`     // path of libchdb, "" to search for it
-	File       string        `json:"file"`        // a configuration in ClickHouse's own form, "" for none
-	Port       int           `json:"port"`        // preferred port, 0 for any; a taken one falls back to any
-	MaxMemory  int64         `json:"max_memory"`  // bytes one query may use unless it asks otherwise, 0 for no limit
-	MaxTime    time.Duration `json:"max_time"`    // how long one query may run unless it asks otherwise, 0 for no limit
-	MaxQueries int           `json:"max_queries"` // how many run at once, 0 for 32
-	Owner      string        `json:"owner"`       // the command on whose behalf it runs, for the lock file
+	File       string        `json:"file"`        // a ClickHouse configuration file, "" for none
+	Port       int           `json:"port"`        // preferred port, 0 for any; falls back to any if in use
+	MaxMemory  int64         `json:"max_memory"`  // bytes one query may use unless it sets its own, 0 for no limit
+	MaxTime    time.Duration `json:"max_time"`    // duration of one query unless it sets its own, 0 for no limit
+	MaxQueries int           `json:"max_queries"` // concurrent queries, 0 for 32
+	Owner      string        `json:"owner"`       // the command that started it, for the lock file
 	Parent     int           `json:"parent"`      // process id of that command
 
 	Listened func(address string) `json:"-"` // called once, with host:port, when it serves; may be nil
 }
 
-// stopTime is how long running queries may take to finish after the engine was told to stop; then they are cancelled.
+// stopTime is how long running queries may take to finish after a stop; then they are cancelled.
 const stopTime = 4 * time.Second
 
-// Main runs the engine until ctx ends. It returns a *MissingLibraryError without the library, an *UnsafeLibraryError for one that others could have changed, and a
-// *HeldError when another process has the data directory.
+// Main runs the engine until ctx ends. It returns a *MissingLibraryError without the library, and an
+// *UnsafeLibraryError for one that other users can change. It returns a *HeldError if another process has locked the
+// data directory.
 func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	path, err := FindLibrary(cfg.Library)
 	if err != nil {
@@ -51,7 +52,7 @@ func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 			return err
 		}
 	}
-	lock, err := take(ctx, cfg.Data, cfg.Owner, cfg.Parent)
+	lock, err := acquire(ctx, cfg.Data, cfg.Owner, cfg.Parent)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (c Config) arguments() []string {
 	args := []string{
 		"--path=" + filepath.Join(c.Data, storeName),
 		"--implicit_select=0", // "1 + 1" alone is a syntax error, as on a server
-		"--final=1",           // of equal keys a client reads the latest version only, unless it sets final to 0
+		"--final=1",           // clients read only the latest version of a key, unless they set final to 0
 	}
 	if c.File != "" {
 		args = append(args, "--config-file="+c.File)
@@ -132,9 +133,9 @@ func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) er
 		return fmt.Errorf("serving the engine: %w", err)
 	case <-ctx.Done():
 	}
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	if err := server.Shutdown(patience); errors.Is(err, context.DeadlineExceeded) {
+	if err := server.Shutdown(shutdown); errors.Is(err, context.DeadlineExceeded) {
 		log.Warn("engine stops with queries running; they are cancelled")
 		kill()
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
@@ -146,7 +147,7 @@ func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) er
 	return nil
 }
 
-// listen takes the preferred port of 127.0.0.1 when it is free, any other otherwise.
+// listen opens the preferred port of 127.0.0.1 if it is free, any other otherwise.
 func listen(ctx context.Context, port int) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

@@ -41,7 +41,7 @@ func decodeBody(r *http.Request) (io.Reader, error) {
 	return body, nil
 }
 
-// zstdMemory bounds the window that a body may ask for.
+// zstdMemory bounds the window size that a body may declare.
 const zstdMemory = 64 << 20
 
 func newZstd(body io.Reader) (io.Reader, error) {
@@ -52,13 +52,13 @@ func newZstd(body io.Reader) (io.Reader, error) {
 	return d.IOReadCloser(), nil
 }
 
-// encoder compresses an answer. Close writes what is left; it does not close the answer.
+// encoder compresses a reply. Close writes the rest; it does not close the reply.
 type encoder interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// newEncoder picks the compression that the request asks for; plain is nil. name is the Content-Encoding.
+// newEncoder selects the compression that the request accepts; nil for none. name is the Content-Encoding.
 func newEncoder(r *http.Request, w io.Writer) (e encoder, name string) {
 	values := r.URL.Query()
 	if on(values.Get("compress")) {
@@ -97,7 +97,7 @@ type blockEncoder struct {
 	c *compress.Writer
 }
 
-// blockSize is the most that goes into one compressed block, ClickHouse's max_compress_block_size.
+// blockSize is the maximum size of one compressed block, ClickHouse's max_compress_block_size.
 const blockSize = 1 << 20
 
 func (b *blockEncoder) Write(p []byte) (n int, err error) {

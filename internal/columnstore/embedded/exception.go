@@ -15,12 +15,12 @@ type Exception struct {
 	Message string // the text between "DB::Exception: " and the symbol
 }
 
-// Error gives the text that ClickHouse's HTTP interface writes, without the version.
+// Error returns the text of ClickHouse's HTTP interface, without the version.
 func (e *Exception) Error() string {
 	return fmt.Sprintf("Code: %d. DB::Exception: %s (%s)", e.Code, e.Message, e.Name)
 }
 
-// Codes that the HTTP interface itself raises (src/Common/ErrorCodes.cpp of ClickHouse).
+// Codes of errors of the HTTP interface itself (src/Common/ErrorCodes.cpp of ClickHouse).
 const (
 	codeBadArguments   = 36
 	codeNotImplemented = 48
@@ -62,7 +62,7 @@ func parseException(message string) *Exception {
 	return e
 }
 
-// status maps a code to the HTTP status that ClickHouse answers with (exceptionCodeToHTTPStatus in its source).
+// status maps a code to ClickHouse's HTTP status (exceptionCodeToHTTPStatus in its source).
 func (e *Exception) status() int {
 	switch e.Code {
 	case codeRequiredPass:
@@ -70,7 +70,7 @@ func (e *Exception) status() int {
 	case 192, 193, 497, codeAuthFailed: // UNKNOWN_USER, WRONG_PASSWORD, ACCESS_DENIED
 		return http.StatusForbidden
 	case 6, 26, 27, codeBadArguments, 38, 41, 43, 44, 45, 49, 52, 53, 59, codeSyntax, 69, 70, 72, 117, 120, 131, codeDecompress, 427, 456, 457, 467:
-		return http.StatusBadRequest // what cannot be parsed, illegal types, query parameters
+		return http.StatusBadRequest // parse errors, illegal types, query parameters
 	case 16, 46, 47, 50, 56, 60, 63, codeUnknownFormat, 81, 113, 115:
 		return http.StatusNotFound // unknown column, function, identifier, type, engine, table, format, database, setting
 	case 159: // TIMEOUT_EXCEEDED

@@ -8,8 +8,8 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 )
 
-// The engine keeps what it has written of an answer that fails, and puts it before the next answer of the connection.
-func TestFailedAnswerDoesNotReachTheNextOne(t *testing.T) {
+// The engine buffers the output of a failed query, and prepends it to the next result of the connection.
+func TestFailedResultDoesNotLeakIntoNext(t *testing.T) {
 	t.Parallel()
 	database := columnstoretest.Database(t, columnstoretest.New(t))
 	for name, c := range map[string]struct{ format, wait, threads, want string }{
@@ -19,7 +19,7 @@ func TestFailedAnswerDoesNotReachTheNextOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// The settings are this test's own, so that both queries get the same connection.
+			// The settings are unique to this test, so that both queries use the same connection.
 			values := query("database", database, "wait_end_of_query", c.wait, "default_format", c.format, "max_insert_threads", c.threads)
 			_, failed := ask(t, "POST", values, strings.NewReader("SELECT throwIf(number = 900000) AS n FROM numbers(1000000)"))
 			if !strings.Contains(failed, "FUNCTION_THROW_IF_VALUE_IS_NON_ZERO") {

@@ -8,8 +8,8 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 )
 
-// twice fills the table t of a new database with two versions of each of 1,000 rows, which no merge joins. The table
-// city holds 10 rows once. It returns the database's name.
+// twice fills the table t of a new database with two unmerged versions of each of 1,000 rows. The table city
+// has 10 rows once. It returns the database's name.
 func twice(t *testing.T) string {
 	t.Helper()
 	db := columnstoretest.New(t)

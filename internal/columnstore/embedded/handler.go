@@ -19,7 +19,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// handler speaks ClickHouse's HTTP interface over the engine's sessions.
+// handler serves ClickHouse's HTTP interface over the engine's sessions.
 type handler struct {
 	pool     *sessions
 	password string
@@ -30,7 +30,7 @@ type handler struct {
 	chunks   sync.Pool // *[]byte for insert data
 }
 
-// newHandler asks the engine for its version and zone.
+// newHandler queries the engine's version and time zone.
 func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, error) {
 	h := &handler{pool: pool, password: password, log: log}
 	h.chunks.New = func() any { b := make([]byte, 1<<20); return &b }
@@ -46,7 +46,7 @@ func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, er
 	return h, nil
 }
 
-// ServeHTTP answers /, /ping and /replicas_status.
+// ServeHTTP serves /, /ping and /replicas_status.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/ping":
@@ -94,7 +94,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authenticate checks user and password, which come in headers, Basic credentials or the URL, in this order.
+// authenticate checks user and password, which are in headers, Basic credentials or the URL, in this order.
 func (h *handler) authenticate(r *http.Request) error {
 	user, password := r.Header.Get("X-ClickHouse-User"), r.Header.Get("X-ClickHouse-Key")
 	if user == "" && password == "" {
@@ -116,7 +116,7 @@ func (h *handler) authenticate(r *http.Request) error {
 	return nil
 }
 
-// run executes the statement. An error comes back while the reply can still carry it.
+// run executes the statement. It returns an error only while the reply can still report it.
 func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	if q.hello {
 		return h.hello(a)
@@ -127,16 +127,16 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	}
 	defer s.release()
 	s.bad.Store(q.session())
-	stop := s.guard(ctx) // from here on bad is only ever set: a late KILL must not meet a session that is used again
+	stop := s.guard(ctx) // from here on bad is only ever set: a late KILL must not hit a reused session
 	defer stop()
 	if err := h.execute(s, q, a); err != nil {
-		s.bad.Store(true) // the engine puts what it has written of a failed answer before the connection's next one
+		s.bad.Store(true) // the engine prepends the output of a failed query to the connection's next result
 		return err
 	}
 	return nil
 }
 
-// execute runs the statement on a session, which must not be used again after an error.
+// execute runs the statement on a session, which must not be reused after an error.
 func (h *handler) execute(s *session, q *request, a *answer) error {
 	switch {
 	case q.data >= 0 && q.inlined():
@@ -151,12 +151,13 @@ func (h *handler) execute(s *session, q *request, a *answer) error {
 	}
 }
 
-// inlined reports whether an INSERT runs with its data in the text: VALUES are expressions, which may hold parameters.
+// inlined reports whether an INSERT runs with its data in the text: VALUES are expressions, which may contain
+// parameters.
 func (q *request) inlined() bool {
 	return q.body == nil && q.format == "Values" && len(q.inline) > 0
 }
 
-// whole runs a statement and sends its answer in one piece.
+// whole runs a statement and sends its result in one piece.
 func (h *handler) whole(s *session, q *request, a *answer) error {
 	began := time.Now()
 	r, err := s.query(q.text, q.format, q.params)
@@ -167,13 +168,13 @@ func (h *handler) whole(s *session, q *request, a *answer) error {
 	data := r.data()
 	a.start(q.format, len(data), r.counters(), time.Since(began))
 	if err := a.write(data); err != nil {
-		return nil // the client is gone, nobody can be told
+		return nil // the client has disconnected
 	}
 	a.finish()
 	return nil
 }
 
-// stream sends an answer as the engine makes it. Memory stays at two pieces of 65,409 rows.
+// stream sends a result as the engine produces it. Memory is bounded by two pieces of 65,409 rows.
 func (h *handler) stream(s *session, q *request, a *answer) error {
 	began := time.Now()
 	st, err := s.stream(q.text, q.format, q.params)
@@ -223,7 +224,7 @@ func (h *handler) stream(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// insert feeds the body to the engine as it arrives. Memory stays at the engine's block and queue.
+// insert passes the body to the engine as it arrives. Memory is bounded by the engine's block and queue.
 func (h *handler) insert(s *session, q *request, a *answer) error {
 	began := time.Now()
 	in, err := s.insert(q.text, q.format, q.params)
@@ -243,7 +244,7 @@ func (h *handler) insert(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// feed copies the data; when the engine stops taking it, its own error comes from done.
+// feed copies the data. When the engine rejects more, done returns the engine's own error.
 func (h *handler) feed(in *insertion, q *request) error {
 	if in.write(q.inline) != nil || q.body == nil {
 		return nil
@@ -256,12 +257,12 @@ func (h *handler) feed(in *insertion, q *request) error {
 			return readError(err)
 		}
 		if in.write((*chunk)[:n]) != nil || err != nil {
-			return nil // the end of the body, or an error that done tells
+			return nil // the end of the body, or an error that done returns
 		}
 	}
 }
 
-// fill reads until b is full. io.ReadFull would make the end of a body and a client that broke off look alike.
+// fill reads until b is full. io.ReadFull would not distinguish the end of a body from a client that disconnected.
 func fill(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int
@@ -271,8 +272,8 @@ func fill(r io.Reader, b []byte) (n int, err error) {
 	return n, err
 }
 
-// hello answers clickhouse-go's first question in the revision that it reads it in, and gives 0 as the engine's own:
-// from then on both sides leave BlockInfo out, which is how the engine writes Native.
+// hello answers clickhouse-go's first query in the revision that it expects, and reports revision 0 for the engine.
+// From then on both sides omit BlockInfo, as the engine's Native format does.
 func (h *handler) hello(a *answer) error {
 	block := proto.NewBlock()
 	values := []any{h.host, h.version, uint32(0), h.zone}

@@ -58,7 +58,7 @@ func query(pairs ...string) url.Values {
 	return values
 }
 
-func TestQueriesComeInURLOrBody(t *testing.T) {
+func TestQueryInURLOrBody(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method string
@@ -94,7 +94,7 @@ func TestQueriesComeInURLOrBody(t *testing.T) {
 	}
 }
 
-func TestHeadersTellWhatHappened(t *testing.T) {
+func TestReplyHeaders(t *testing.T) {
 	t.Parallel()
 	reply, _ := ask(t, "POST", query("query_id", "mine", "default_format", "JSONEachRow"), strings.NewReader("SELECT number FROM numbers(10)"))
 	got := map[string]string{}
@@ -114,7 +114,7 @@ func TestHeadersTellWhatHappened(t *testing.T) {
 	}
 }
 
-func TestErrorsLookLikeClickHouses(t *testing.T) {
+func TestErrorsMatchClickHouse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method string
@@ -153,7 +153,7 @@ func TestErrorsLookLikeClickHouses(t *testing.T) {
 	}
 }
 
-func TestPasswordComesEveryWay(t *testing.T) {
+func TestPasswordInEveryForm(t *testing.T) {
 	t.Parallel()
 	address, password := columnstoretest.Access(t)
 	for name, target := range map[string]string{
@@ -177,7 +177,7 @@ func TestPasswordComesEveryWay(t *testing.T) {
 	}
 }
 
-func TestInsertsInEveryShape(t *testing.T) {
+func TestInsertForms(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)
 	for name, c := range map[string]struct{ query, body string }{
@@ -214,7 +214,7 @@ func TestInsertsInEveryShape(t *testing.T) {
 	}
 }
 
-func TestBodiesMayBeCompressed(t *testing.T) {
+func TestCompressedBodies(t *testing.T) {
 	t.Parallel()
 	plain := []byte("SELECT 'squeezed'")
 	squeeze := func(open func(io.Writer) io.WriteCloser) io.Reader {
@@ -261,7 +261,7 @@ func TestBodiesMayBeCompressed(t *testing.T) {
 	}
 }
 
-func TestAnInsertThatBreaksOffStoresNothing(t *testing.T) {
+func TestAbortedInsertStoresNothing(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)
 	database := columnstoretest.Database(t, db)

@@ -13,15 +13,15 @@ import (
 	"vayu/internal/config"
 )
 
-// LibraryVersion is the version of the npm packages that carry libchdb.
+// LibraryVersion is the version of the npm packages that contain libchdb.
 const LibraryVersion = "26.7.3-stable.1"
 
-// MissingLibraryError says that libchdb was not found, and where it was looked for.
+// MissingLibraryError means that libchdb was not found. It lists the searched paths.
 type MissingLibraryError struct {
 	Looked []string // paths, in the order of the search
 }
 
-// Error says what to type.
+// Error includes the command that installs it.
 func (e *MissingLibraryError) Error() string {
 	install := "npm ci"
 	if platformPackage() != "lib-linux-x64-gnu" {
@@ -31,13 +31,13 @@ func (e *MissingLibraryError) Error() string {
 		libraryFile(), install, strings.Join(e.Looked, "\n  "))
 }
 
-// BrokenLibraryError says that a file was found that is no libchdb for this machine.
+// BrokenLibraryError means that the file is not a libchdb for this machine.
 type BrokenLibraryError struct {
 	Path string
 	Err  error
 }
 
-// Error says what to type.
+// Error includes the command that installs it.
 func (e *BrokenLibraryError) Error() string {
 	return fmt.Sprintf("%s cannot be loaded as the ClickHouse engine's library: %v; type 'npm ci' in the project's folder, or name another file with --engine-library PATH",
 		e.Path, e.Err)
@@ -46,26 +46,26 @@ func (e *BrokenLibraryError) Error() string {
 // Unwrap returns the loader's error.
 func (e *BrokenLibraryError) Unwrap() error { return e.Err }
 
-// UnsafeLibraryError says that a file was found that others than its user could have put there.
+// UnsafeLibraryError means that another user could have written the file.
 type UnsafeLibraryError struct {
 	Path, Reason string
 }
 
-// Error says what is wrong with the file.
+// Error describes the problem of the file.
 func (e *UnsafeLibraryError) Error() string {
 	return fmt.Sprintf("the ClickHouse engine's library %s is not loaded: %s; type 'npm ci' in the project's folder, or name another file with --engine-library PATH", e.Path, e.Reason)
 }
 
-// searched are folders whose node_modules hold the library, beside those of the executable.
+// searched are folders whose node_modules are searched, besides those of the executable.
 var searched []string
 
-// SearchIn adds a folder to those whose node_modules [FindLibrary] looks into. It is for tests, whose executable lies
-// in a temporary folder.
+// SearchIn adds a folder whose node_modules [FindLibrary] searches. It is for tests, whose executable lies in a
+// temporary folder.
 func SearchIn(dir string) { searched = append(searched, dir) }
 
-// FindLibrary returns the path of libchdb. A given path is the only one looked at; otherwise the search goes beside
-// the executable, and in the node_modules beside and above it. The working directory is never searched: whoever could
-// write there would run code with the rights of the caller. The error is a [*MissingLibraryError], or an
+// FindLibrary returns the path of libchdb. If a path is given, only that is used. Otherwise it searches beside the
+// executable, and in the node_modules beside and above it. It never searches the working directory, where another
+// user could place code to run with the caller's rights. The error is a [*MissingLibraryError], or an
 // [*UnsafeLibraryError] for a file that other users can change.
 func FindLibrary(given string) (string, error) {
 	candidates := []string{given}
@@ -98,13 +98,13 @@ func FindLibrary(given string) (string, error) {
 	return "", &MissingLibraryError{Looked: candidates}
 }
 
-// libraryHashes are the SHA-256 of libchdb of [LibraryVersion], by the npm package that carries it. A package without
-// one is not on the registry today.
+// libraryHashes are the SHA-256 of libchdb of [LibraryVersion], by npm package. A package without a hash is not on
+// the registry today.
 var libraryHashes = map[string]string{
 	"lib-linux-x64-gnu": "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5",
 }
 
-// verifyLibrary compares a library that was found, not given, with the pinned version. Reading its 566 MB takes half a
+// verifyLibrary compares a library that was found, not given, with the pinned hash. Reading its 566 MB takes half a
 // second.
 func verifyLibrary(path string) error {
 	want, pinned := libraryHashes[platformPackage()]
@@ -130,7 +130,7 @@ func inModules(dir string) string {
 	return filepath.Join(dir, "node_modules", "@chdb", platformPackage(), libraryFile())
 }
 
-// libraryFile is libchdb.so everywhere: the macOS packages keep the name.
+// libraryFile is libchdb.so everywhere: the macOS packages use the same name.
 func libraryFile() string { return "libchdb.so" }
 
 // platformPackage names the npm package of this platform, without its scope.

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// A library that lies in the working directory, or above it, is not loaded:
-// whoever put it there would run code as the caller.
-func TestLibraryOfTheWorkingDirectoryIsNotFound(t *testing.T) {
+// A library in or above the working directory is not loaded, because another user could place code there.
+func TestWorkingDirectoryIsNotSearched(t *testing.T) {
 	was := searched
 	searched = nil
 	t.Cleanup(func() { searched = was })
@@ -33,7 +32,7 @@ func TestLibraryOfTheWorkingDirectoryIsNotFound(t *testing.T) {
 	}
 }
 
-func TestLibraryThatOthersCanChangeIsRefused(t *testing.T) {
+func TestUnsafeLibraryIsRejected(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), libraryFile())
 	if err := os.WriteFile(path, []byte("code"), 0o600); err != nil {
@@ -48,7 +47,7 @@ func TestLibraryThatOthersCanChangeIsRefused(t *testing.T) {
 	}
 }
 
-// The pinned hash is that of the library that package-lock.json installs.
+// The pinned hash is that of the library in package-lock.json.
 func TestLibraryIsThePinnedVersion(t *testing.T) {
 	t.Parallel()
 	path, err := FindLibrary("")

@@ -10,29 +10,29 @@ import (
 	"strings"
 )
 
-// headSize is how much of a body is looked at to find the query in it; ClickHouse parses no longer query by default
+// headSize is how much of a body is searched for the query; ClickHouse parses no longer query by default
 // (max_query_size).
 const headSize = 256 << 10
 
-// maxQuery bounds a query without data that comes in a body.
+// maxQuery bounds a query without data in a body.
 const maxQuery = 16 << 20
 
-// request is one statement as it came over HTTP.
+// request is one statement received over HTTP.
 type request struct {
 	statement
-	format   string // of the answer, or of an INSERT's data
+	format   string // of the result, or of an INSERT's data
 	params   []param
 	database string
 	settings []setting
 	id       string    // query_id of the client, may be empty
 	hello    bool      // clickhouse-go's preflight query
-	wait     bool      // the whole answer before the first byte
-	readonly bool      // GET changes nothing
+	wait     bool      // buffer the whole result before the first byte
+	readonly bool      // a GET must not change anything
 	inline   []byte    // first part of an INSERT's data
 	body     io.Reader // the rest of it, nil when inline is all
 }
 
-// helloQuery is what clickhouse-go asks first; it reads the answer in its own protocol revision.
+// helloQuery is clickhouse-go's first query; it reads the result in its own protocol revision.
 const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
 
 // Names in the URL that are not settings.
@@ -40,7 +40,7 @@ var reserved = []string{
 	"query", "database", "default_format", "user", "password", "quota_key", "query_id", "compress", "decompress",
 	"client_protocol_version", "wait_end_of_query", "buffer_size", "stacktrace", "role", "log_comment",
 	"session_id", "session_timeout", "session_check",
-	// These ask for headers or for the engine's network, neither of which is there.
+	// These request headers or the engine's network, neither of which exists.
 	"send_progress_in_http_headers", "http_headers_progress_interval_ms", "network_compression_method", "network_zstd_compression_level",
 	"enable_http_compression", "http_zlib_compression_level",
 }
@@ -76,8 +76,8 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	fallback := "TabSeparated"
 	if q.data >= 0 {
 		fallback = "Values"
-	} else if asked := first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format")); asked != "" {
-		fallback = asked
+	} else if requested := first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format")); requested != "" {
+		fallback = requested
 	}
 	q.format = first(q.statement.format, fallback)
 	if !name(q.format) {
@@ -87,7 +87,8 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	return q, nil
 }
 
-// setParams sorts the URL's values into parameters and settings, each by name so that equal requests look equal.
+// setParams splits the URL's values into parameters and settings, each sorted by name so that equal requests compare
+// equal.
 func (q *request) setParams(values url.Values) {
 	for key, value := range values {
 		if name, ok := strings.CutPrefix(key, "param_"); ok {
@@ -100,15 +101,14 @@ func (q *request) setParams(values url.Values) {
 	slices.SortFunc(q.settings, func(a, b setting) int { return strings.Compare(a.name, b.name) })
 }
 
-// readQuery takes the statement from the URL and the body together: ClickHouse reads one after the other, with a line
-// break between them.
+// readQuery joins the statement from the URL and the body with a line break, as ClickHouse does.
 func (q *request) readQuery(text string, body io.Reader) error {
 	head := make([]byte, 0, 4<<10)
 	head = append(head, text...)
 	if text != "" {
 		head = append(head, '\n')
 	}
-	// A query in the URL that takes data leaves the body alone; anything else is read on for the rest of the query.
+	// If the query in the URL takes data, the body is its data; otherwise the body continues the query.
 	if text != "" {
 		if st := readStatement(string(head)); st.data >= 0 && st.format != "" {
 			q.statement, q.inline, q.body = st, head[st.data:], body
@@ -146,7 +146,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	return nil
 }
 
-// readError names a body that cannot be read: a client that went away, or bytes that do not decompress.
+// readError classifies a body that cannot be read: a client that disconnected, or bytes that do not decompress.
 func readError(err error) error {
 	if known, ok := errors.AsType[*Exception](err); ok {
 		return known
@@ -161,7 +161,7 @@ func first(a, b string) string {
 	return b
 }
 
-// on reads a switch as ClickHouse does.
+// on parses a boolean as ClickHouse does.
 func on(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
 
 // name reports whether s is a bare identifier.

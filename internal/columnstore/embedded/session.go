@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// setting is one setting of a request, in the order it was given.
+// setting is one setting of a request, in the order of the request.
 type setting struct{ name, value string }
 
-// sessionKey tells connections apart: those with one key have the same current database and settings.
+// sessionKey identifies connections with the same current database and settings.
 type sessionKey struct {
 	database string
 	settings string // SET statement, "" for none
@@ -37,10 +37,10 @@ func newSessionKey(database string, settings []setting, readonly bool) sessionKe
 	return key
 }
 
-// idleSessions bounds the connections kept open for reuse. One costs about 0.5 ms to open and some 10 kB to keep.
+// idleSessions bounds the connections kept open for reuse. Opening one costs about 0.5 ms, keeping it some 10 kB.
 const idleSessions = 32
 
-// sessions hands out connections and takes them back. It is safe for concurrent use.
+// sessions is a pool of connections. It is safe for concurrent use.
 type sessions struct {
 	lib   *library
 	args  []string // of every connection
@@ -51,22 +51,22 @@ type sessions struct {
 	idle map[sessionKey][]*session
 	kept int
 
-	control   *connection // keeps the engine up and kills queries
+	control   *connection // keeps the engine running and kills queries
 	controlMu sync.Mutex
 	pulse     *connection // answers /ping
 	pulseMu   sync.Mutex
 }
 
-// session is a connection that is in use for one request.
+// session is a connection in use by one request.
 type session struct {
 	*connection
 	pool *sessions
 	key  sessionKey
 	mark string      // its log_comment: how KILL QUERY finds what it runs
-	bad  atomic.Bool // must not be used again; guard sets it beside the handler
+	bad  atomic.Bool // must not be reused; set by guard and by the handler
 }
 
-// openSessions boots the engine. parallel is how many statements may run at once.
+// openSessions boots the engine. parallel limits the concurrent statements.
 func openSessions(lib *library, parallel int, args []string) (*sessions, error) {
 	p := &sessions{lib: lib, args: args, slots: make(chan struct{}, parallel), idle: map[sessionKey][]*session{}}
 	var err error
@@ -80,10 +80,10 @@ func openSessions(lib *library, parallel int, args []string) (*sessions, error) 
 	return p, nil
 }
 
-// queueTime is how long a request waits for a free slot before it is refused.
+// queueTime is how long a request waits for a free slot before it is rejected.
 const queueTime = 30 * time.Second
 
-// acquire returns a connection set up as key says.
+// acquire returns a connection with the database and settings of key.
 func (p *sessions) acquire(ctx context.Context, key sessionKey) (*session, error) {
 	wait := time.NewTimer(queueTime)
 	defer wait.Stop()
@@ -117,7 +117,7 @@ func (p *sessions) reuse(key sessionKey) *session {
 	return s
 }
 
-// drop takes the last idle session of key off the list. The caller holds mu.
+// drop removes the last idle session of key from the list. The caller holds mu.
 func (p *sessions) drop(key sessionKey) {
 	free := p.idle[key]
 	if len(free) == 1 {
@@ -148,7 +148,7 @@ func (p *sessions) fresh(key sessionKey) (*session, error) {
 	return s, nil
 }
 
-// release gives the connection back.
+// release returns the connection to the pool.
 func (s *session) release() {
 	p := s.pool
 	defer func() { <-p.slots }()
@@ -173,11 +173,11 @@ func (s *session) release() {
 	}
 }
 
-// killEvery is the pause between two attempts to stop a query: the first may come before the engine lists it.
+// killEvery is the pause between two attempts to kill a query: the first may come before the engine lists it.
 const killEvery = 50 * time.Millisecond
 
-// guard stops what the session runs when ctx ends. The returned function ends the watch and must be called before
-// the session is released.
+// guard kills the session's query when ctx ends. The returned function ends the watch and must be called before the
+// session is released.
 func (s *session) guard(ctx context.Context) (stop func()) {
 	over, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -205,11 +205,11 @@ func (s *session) guard(ctx context.Context) (stop func()) {
 func (p *sessions) kill(mark string) {
 	p.controlMu.Lock()
 	defer p.controlMu.Unlock()
-	// A failure leaves the query running: the next attempt follows, and its own time limit stands behind it.
+	// After a failure the query continues: the next attempt follows, and the query has its own time limit.
 	_ = p.control.exec("KILL QUERY WHERE Settings['log_comment'] = " + quote(mark) + " ASYNC")
 }
 
-// ping proves that the engine still answers.
+// ping checks that the engine still answers.
 func (p *sessions) ping() error {
 	p.pulseMu.Lock()
 	defer p.pulseMu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// leaver is a client that goes away when its query begins to run: the first look at Done is that of the queue.
+// leaver is a context that is cancelled when its query starts: the first call of Done is that of the queue.
 type leaver struct {
 	context.Context
 	looks int
@@ -28,9 +28,9 @@ func (l *leaver) Done() <-chan struct{} {
 
 func (l *leaver) Err() error { return context.Canceled }
 
-// TestAKilledSessionIsNotUsedAgain: the KILL of a client that has left may come late, so its session must be closed.
-// The engine is played by functions that answer a query once it has been killed.
-func TestAKilledSessionIsNotUsedAgain(t *testing.T) {
+// The KILL after a cancelled query may come late, so its session must be closed. Fake library functions
+// answer a query once it has been killed.
+func TestKilledSessionIsNotReused(t *testing.T) {
 	t.Parallel()
 	var pin runtime.Pinner
 	defer pin.Unpin()

@@ -2,7 +2,7 @@ package embedded
 
 import "strings"
 
-// statement is what must be known of a query before it runs: how to run it, and for an INSERT where its data begins.
+// statement describes a query before it runs: how to run it, and for an INSERT where its data begins.
 type statement struct {
 	verb   string // first keyword, upper case
 	text   string // the query; of an INSERT with data, what stands before FORMAT or VALUES
@@ -13,7 +13,7 @@ type statement struct {
 	empty  bool   // nothing but blanks and comments
 }
 
-// readStatement looks at text. An INSERT whose data would begin past the end has data == len(text).
+// readStatement parses text. An INSERT whose data would begin past the end has data == len(text).
 func readStatement(text string) statement {
 	s := &scanner{text: text}
 	first := s.next()
@@ -29,7 +29,7 @@ func readStatement(text string) statement {
 	return st
 }
 
-// rest reads to the end of a statement that takes no data; depth is how many parentheses are open.
+// rest reads to the end of a statement that takes no data; depth is the number of open parentheses.
 func (st *statement) rest(s *scanner, depth int) {
 	ended := false
 	for t := s.next(); t.kind != tokenEnd; t = s.next() {
@@ -100,8 +100,8 @@ func (st statement) insert(s *scanner) statement {
 	return st
 }
 
-// dataStart skips the blanks and the one line break between FORMAT name and the data, as ClickHouse does: the next
-// byte may be binary.
+// dataStart skips blanks and one line break between FORMAT name and the data, as ClickHouse does. The next byte may
+// be binary.
 func dataStart(text string, pos int) int {
 	for pos < len(text) && strings.IndexByte(" \t\f", text[pos]) >= 0 {
 		pos++
@@ -115,8 +115,8 @@ func dataStart(text string, pos int) int {
 	return pos
 }
 
-// streams reports whether the answer may be fetched piece by piece: the engine writes every piece as a whole document
-// of the format, so only formats without header and footer join to the right whole.
+// streams reports whether the result may be fetched in pieces. The engine writes every piece as a whole document, so
+// this works only for formats without header and footer.
 func (st statement) streams(format string) bool {
 	switch st.verb {
 	case "SELECT", "WITH", "FROM":
@@ -133,11 +133,11 @@ var streamable = map[string]bool{
 	"jsoncompactstringseachrow": true, "lineasstring": true, "rawblob": true,
 }
 
-// session reports whether the statement changes what later statements of the same connection see.
+// session reports whether the statement affects later statements of the same connection.
 func (st statement) session() bool {
 	switch st.verb {
 	case "SELECT", "WITH", "FROM", "INSERT", "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN", "ALTER", "OPTIMIZE", "TRUNCATE", "DROP":
 		return false
 	}
-	return true // SET, USE, CREATE TEMPORARY TABLE, BEGIN and whatever comes later
+	return true // SET, USE, CREATE TEMPORARY TABLE, BEGIN and any statement added later
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhereDataBegins(t *testing.T) {
+func TestStartOfData(t *testing.T) {
 	t.Parallel()
 	type found struct{ Text, Format, Data string }
 	for text, want := range map[string]found{
@@ -37,7 +37,7 @@ func TestWhereDataBegins(t *testing.T) {
 	}
 }
 
-func TestWhatAStatementIs(t *testing.T) {
+func TestReadStatement(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]statement{
 		"SELECT 1": {verb: "SELECT"},

@@ -2,7 +2,7 @@ package embedded
 
 import "strings"
 
-// tokenKind tells the few kinds of token apart that matter for finding where a statement's data begins.
+// tokenKind has only the kinds that are needed to find where a statement's data begins.
 type tokenKind int
 
 const (
@@ -80,7 +80,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// past moves behind the next mark, looking from offset on, or to the end.
+// past moves behind the next mark, searching from offset on, or to the end.
 func (s *scanner) past(mark string, offset int) {
 	i := strings.Index(s.text[s.pos+offset:], mark)
 	if i < 0 {
@@ -90,7 +90,7 @@ func (s *scanner) past(mark string, offset int) {
 	s.pos += offset + i + len(mark)
 }
 
-// quoted passes a quoted token: a backslash escapes, a doubled quote stands for itself.
+// quoted skips a quoted token: a backslash escapes, a doubled quote is a quote.
 func (s *scanner) quoted(quote byte) {
 	for s.pos++; s.pos < len(s.text); s.pos++ {
 		switch s.text[s.pos] {
@@ -108,7 +108,7 @@ func (s *scanner) quoted(quote byte) {
 	s.pos = min(s.pos, len(s.text))
 }
 
-// heredoc passes $tag$ … $tag$ and reports whether there was one.
+// heredoc skips $tag$ … $tag$ and reports whether there was one.
 func (s *scanner) heredoc() bool {
 	rest := s.text[s.pos:]
 	end := strings.IndexByte(rest[1:], '$')

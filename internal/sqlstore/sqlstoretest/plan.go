@@ -8,7 +8,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Plan is how the engine would run a statement, a step on each line.
+// Plan returns the query plan of a statement, a step on each line.
 func Plan(tb testing.TB, db *sqlstore.DB, query string, args ...any) string {
 	tb.Helper()
 	explain, columns := "EXPLAIN QUERY PLAN ", 4
@@ -16,7 +16,7 @@ func Plan(tb testing.TB, db *sqlstore.DB, query string, args ...any) string {
 		explain, columns = "EXPLAIN ", 1
 	}
 	var lines []string
-	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error { // it may be a statement that changes something
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error { // the statement may change something
 		lines = nil
 		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
 			cells := make([]any, columns)

@@ -1,9 +1,8 @@
-// Package sqlstoretest gives tests a state store of their own: SQLite in a folder
-// that ends with the test, or a database of its own on a PostgreSQL server.
+// Package sqlstoretest gives each test a state store of its own: SQLite in a temporary folder, or a new
+// database on a PostgreSQL server.
 //
-// The server is named by VAYU_TEST_POSTGRES, a DSN with the right to create
-// databases (.ci/postgres starts one). Without it what needs PostgreSQL is
-// skipped, and fails when CI=true.
+// VAYU_TEST_POSTGRES is the DSN of the server, with the right to create databases (.ci/postgres starts one).
+// Without it tests on PostgreSQL are skipped, or fail when CI=true.
 package sqlstoretest
 
 import (
@@ -27,11 +26,11 @@ import (
 // Variable names the environment variable with the DSN of the server.
 const Variable = "VAYU_TEST_POSTGRES"
 
-// patience is how long a store may take to open and to close.
-const patience = time.Minute
+// timeout limits the time to open and to close a store.
+const timeout = time.Minute
 
-// Each runs a test on each kind of store, as the subtests "sqlite" and
-// "postgres", each with a fresh store that is ready.
+// Each runs a test on each engine, as the subtests "sqlite" and "postgres", each with a new store that is
+// ready.
 func Each(t *testing.T, do func(t *testing.T, db *sqlstore.DB)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -44,32 +43,29 @@ func Each(t *testing.T, do func(t *testing.T, db *sqlstore.DB)) {
 	})
 }
 
-// SQLite is a fresh store in a folder of the test, ready, and stopped at the
-// test's end.
+// SQLite opens a new store in a folder of the test. It is ready, and stops with the test.
 func SQLite(tb testing.TB) *sqlstore.DB {
 	tb.Helper()
 	return Open(tb, sqlstore.Config{Data: tb.TempDir()})
 }
 
-// Postgres is a fresh store in a database of its own, ready, and stopped at the
-// test's end. A statement may take long: a test that makes many rows shares its
-// machine with others.
+// Postgres opens a new store in a database of its own. It is ready, and stops with the test. Its statement
+// timeout is long, because a test with many rows shares the machine with others.
 func Postgres(tb testing.TB) *sqlstore.DB {
 	tb.Helper()
-	return Open(tb, sqlstore.Config{DSN: PostgresDSN(tb), Settings: sqlstore.Settings{Connections: 8, StatementTimeout: patience}})
+	return Open(tb, sqlstore.Config{DSN: PostgresDSN(tb), Settings: sqlstore.Settings{Connections: 8, StatementTimeout: timeout}})
 }
 
-// Open is the store that c names, ready, and stopped at the test's end. Two on
-// one PostgresDSN are two instances of the service. Its metrics go to the first
-// registry, if there is one.
+// Open opens the store of c. It is ready, and stops with the test. Two stores with one PostgresDSN are two
+// instances of the service. Its metrics go to the first registry, if there is one.
 func Open(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) *sqlstore.DB {
 	tb.Helper()
 	db, _ := Start(tb, c, metrics...)
 	return db
 }
 
-// Start is Open with a function that stops the store before the test's end and
-// waits until it has stopped. It may be called more than once.
+// Start is Open with a function that stops the store before the end of the test, and waits. stop may be
+// called more than once.
 func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, stop func()) {
 	tb.Helper()
 	db, ready, stop := Begin(tb, c, metrics...)
@@ -80,8 +76,8 @@ func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 	return db, stop
 }
 
-// Begin is Start that does not wait, so that several can begin together. The
-// store can be used once ready has returned nil; any goroutine may call it.
+// StartAsync is Start without the wait, so that several stores can start concurrently. The store can be used
+// once ready has returned nil; any goroutine may call it.
 func Begin(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
 	tb.Helper()
 	var reg prometheus.Registerer
@@ -102,13 +98,13 @@ func Begin(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 			if err != nil {
 				tb.Errorf("the state store ended with %v", err)
 			}
-		case <-time.After(patience):
-			tb.Errorf("the state store did not stop within %s", patience)
+		case <-time.After(timeout):
+			tb.Errorf("the state store did not stop within %s", timeout)
 		}
 	})
 	tb.Cleanup(stop)
 	ready = func() error {
-		limit, done := context.WithTimeout(ctx, patience)
+		limit, done := context.WithTimeout(ctx, timeout)
 		defer done()
 		go func() {
 			select {
@@ -123,8 +119,8 @@ func Begin(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 	return db, ready, stop
 }
 
-// PostgresDSN makes a database for this test alone and returns its address. It
-// is dropped at the test's end, whoever is still connected.
+// PostgresDSN creates a database for this test and returns its DSN. It is dropped at the end of the test,
+// even with open connections.
 func PostgresDSN(tb testing.TB) config.DSN {
 	tb.Helper()
 	server := os.Getenv(Variable)
@@ -145,7 +141,7 @@ func PostgresDSN(tb testing.TB) config.DSN {
 	return config.DSN(address.String())
 }
 
-// Administer runs a statement on the server itself.
+// ExecOnServer runs a statement on the server itself.
 func Administer(tb testing.TB, server, statement string) {
 	tb.Helper()
 	db, err := sql.Open("pgx", server)
@@ -153,7 +149,7 @@ func Administer(tb testing.TB, server, statement string) {
 		tb.Fatalf("%s cannot be read", Variable)
 	}
 	defer db.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if _, err := db.ExecContext(ctx, statement); err != nil {
 		tb.Errorf("%s: %v", statement, err)

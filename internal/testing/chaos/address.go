@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// loopback is where everything listens that is not in a network of its own.
+// loopback is the address of all listeners outside a network namespace.
 const loopback = "127.0.0.1"
 
-// Ports that are tried: below those that systems give to outgoing connections, so that
-// a process that is killed gets its own again.
+// Range of the tried ports. It is below the range of ephemeral ports, so that a restarted process
+// gets its port again.
 const (
 	firstPort = 20000
 	ports     = 12000
 )
 
-// freeAddress is host:port that nobody of this machine listens on.
+// freeAddress is a host:port on which no process of this machine listens.
 func freeAddress(ip string) string {
 	for {
 		address := net.JoinHostPort(ip, strconv.Itoa(firstPort+rand.IntN(ports)))
 		if ip != loopback {
-			return address // a network that was just made
+			return address // a new network
 		}
 		if listener, err := net.Listen("tcp", address); err == nil { //nolint:noctx // done at once
 			_ = listener.Close()
@@ -43,7 +43,7 @@ func host(dsn string) string {
 	return u.Host
 }
 
-// replaceHost is a DSN that leads elsewhere.
+// replaceHost returns the DSN with another host.
 func replaceHost(dsn, to string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -53,7 +53,7 @@ func replaceHost(dsn, to string) string {
 	return u.String()
 }
 
-// answers reports whether somebody takes connections.
+// answers reports whether the address accepts connections.
 func answers(ctx context.Context, address string) bool {
 	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -63,7 +63,7 @@ func answers(ctx context.Context, address string) bool {
 	return true
 }
 
-// serve answers on a free address until ctx ends, and returns its URL.
+// serve serves h on a free address until ctx ends, and returns its URL.
 func (c *Cluster) serve(ctx context.Context, h http.Handler) (string, error) {
 	address := freeAddress(loopback)
 	return "http://" + address + "/", c.serveAt(ctx, address, h)

@@ -1,7 +1,7 @@
-// Package chaos runs Vayu on this machine as it runs on many: a balancer in front of
-// two instances that answer, two that collect (one does), two that work, two that
-// deliver, a ClickHouse, three Kafka brokers, and PostgreSQL. `make cluster` is for
-// people, and packages fault and load find out what it takes to break it.
+// Package chaos runs Vayu on this machine as in production. It starts a balancer in front of two
+// API instances, two collectors (one leads), two workers, two dispatchers, a ClickHouse, three
+// Kafka brokers, and PostgreSQL. `make cluster` is for interactive use. Packages fault and load
+// inject faults under load.
 package chaos
 
 import (
@@ -19,41 +19,41 @@ import (
 	"vayu/internal/testing/chaos/link"
 )
 
-// Config says where a cluster is made.
+// Config configures a cluster.
 type Config struct {
 	// Root is the folder of the project, with bin/vayu and .ci.
 	Root string
-	// Dir is where everything is kept: an empty folder or none, which is removed at the end.
+	// Dir is the folder of all data: empty or missing at the start, removed at the end.
 	Dir string
 	// CA are authorities of receivers on this machine, as PEM; empty for none.
 	CA []byte
 	// Keep leaves Dir when the cluster ends.
 	Keep bool
-	// Wires puts instances into networks of their own, that partitions can be made.
+	// Namespaces puts instances into network namespaces of their own, which partitions need.
 	Wires bool
-	// Out is told what happens.
+	// Out receives progress messages.
 	Out io.Writer
 }
 
-// Cluster is everything that runs.
+// Cluster is a running cluster.
 type Cluster struct {
 	Config
 
 	Instances []*Instance
 	Engine    *Process
 	Balancer  *balance.Proxy
-	// Store is the way of the instances to PostgreSQL.
+	// Store is the link from the instances to PostgreSQL.
 	Store *link.Link
-	// DSN leads to PostgreSQL past Store.
+	// DSN addresses PostgreSQL directly, without Store.
 	DSN string
 	// Brokers are host:port of each broker of Kafka.
 	Brokers []string
-	// URL is where clients reach the API.
+	// URL is the API's address for clients.
 	URL string
 	// Key is the encryption key of the state store.
 	Key string
 
-	postgres  string     // host:port, another one after each start
+	postgres  string     // host:port, a new one after each start
 	direct    *link.Link // to PostgreSQL, and never cut
 	engineURL string
 	feedURL   string
@@ -63,8 +63,8 @@ type Cluster struct {
 	services  sync.WaitGroup // servers and links of this process
 }
 
-// Start starts everything and waits until it is healthy. On an error what was started
-// has been ended.
+// Start starts all processes and waits until they are healthy. After an error, it stops what it has
+// started.
 func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 	all = &Cluster{Config: c}
 	services, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -113,7 +113,7 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 
 func (c Config) caFile() string { return filepath.Join(c.Dir, "receivers.pem") }
 
-// writeCA puts the authorities of receivers where instances read them.
+// writeCA writes the authorities of receivers for the instances.
 func (c Config) writeCA() error {
 	if len(c.CA) == 0 {
 		return nil
@@ -124,8 +124,8 @@ func (c Config) writeCA() error {
 	return nil
 }
 
-// startFronts plans the instances, and starts what is in this process: the way to
-// PostgreSQL, the feed of air, and the balancer. They end with ctx.
+// startFronts plans the instances, and starts the services of this process: the link to PostgreSQL,
+// the feed of air, and the balancer. They end with ctx.
 func (c *Cluster) startFronts(ctx context.Context) error {
 	var err error
 	for _, l := range []**link.Link{&c.Store, &c.direct} {
@@ -157,7 +157,7 @@ func (c *Cluster) startFronts(ctx context.Context) error {
 	return c.serveAt(ctx, front, c.Balancer)
 }
 
-// Stop ends everything in good order: instances first, stores last.
+// Stop stops everything in order: instances first, stores last.
 func (c *Cluster) Stop(ctx context.Context) error {
 	var faults []error
 	var ending sync.WaitGroup
@@ -181,8 +181,8 @@ func (c *Cluster) Stop(ctx context.Context) error {
 // program is the binary under test.
 func (c *Cluster) program() string { return filepath.Join(c.Root, "bin", "vayu") }
 
-// environment is what every instance and every command is given, in a clean one: what
-// the person who starts the cluster has set is for another service.
+// environment is the environment of every instance and command. It excludes the caller's settings,
+// which are for another service.
 func (c *Cluster) environment() []string {
 	env := []string{
 		"VAYU_STATE=" + replaceHost(c.DSN, c.Store.Address()),
@@ -191,13 +191,13 @@ func (c *Cluster) environment() []string {
 		"VAYU_CLICKHOUSE=" + c.engineURL,
 		"VAYU_ENCRYPTION_KEY=" + c.Key,
 		"VAYU_PUBLIC_URL=" + c.URL,
-		"VAYU_PROXIES=127.0.0.0/8," + wiresNetwork,
+		"VAYU_PROXIES=127.0.0.0/8," + namespaceNetwork,
 		"VAYU_RATE_LIMITS=off",
-		"VAYU_DRAIN_DELAY=3s", // three looks of the balancer
+		"VAYU_DRAIN_DELAY=3s", // three polls of the balancer
 		"VAYU_SOURCES=cpcb,file",
 		"VAYU_SOURCE_CPCB_URL=" + c.feedURL,
 		"VAYU_SOURCE_FILE_FOLDER=" + c.Folder(),
-		"VAYU_SOURCE_FILE_SETTLE=0s", // whoever puts a file there renames it
+		"VAYU_SOURCE_FILE_SETTLE=0s", // files are renamed into the folder
 		"VAYU_WEBHOOK_ALLOW=127.0.0.0/8",
 		"VAYU_LOG_FORMAT=json",
 	}

@@ -12,17 +12,17 @@ import (
 // disk is a file system of its own, in memory.
 type disk struct{ folder, size, mode string }
 
-// smallDisks are the folders that get a disk of their own where root starts the
-// cluster, so that it can be filled: that of an instance that answers, of ClickHouse, of
-// PostgreSQL and of one broker. A whole run needs less than half of each.
+// smallDisks are the folders with a disk of their own, which a fault can fill; this needs root.
+// They belong to an API instance, ClickHouse, PostgreSQL and one broker. A whole run needs less
+// than half of each.
 var smallDisks = map[string]disk{
 	"api-2":    {"api-2", "64m", "0700"},
 	"engine":   {"engine", "1g", "0700"},
-	"postgres": {"pg-disk", "2g", "0755"}, // PostgreSQL is another user, and has a folder of its own there
+	"postgres": {"pg-disk", "2g", "0755"}, // PostgreSQL runs as another user, and has a subfolder
 	"broker-2": {"kafka/2/data", "512m", "0700"},
 }
 
-// mountDisks makes the small disks; they are empty folders before.
+// mountDisks mounts the small disks on empty folders.
 func (c *Cluster) mountDisks(ctx context.Context) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -39,11 +39,10 @@ func (c *Cluster) mountDisks(ctx context.Context) error {
 	return nil
 }
 
-// ErrNoDisk says that a process has no disk of its own.
+// ErrNoDisk means that a process has no disk of its own.
 var ErrNoDisk = errors.New("only root can give a process a small disk of its own, to fill it")
 
-// FillDisk fills the disk of api-2, engine, postgres or broker-2; the function returned
-// gives the room back.
+// FillDisk fills the disk of api-2, engine, postgres or broker-2. free releases the space.
 func (c *Cluster) FillDisk(name string) (free func() error, err error) {
 	if os.Geteuid() != 0 || smallDisks[name].folder == "" {
 		return nil, ErrNoDisk

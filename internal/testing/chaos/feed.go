@@ -10,20 +10,20 @@ import (
 	"vayu/schema"
 )
 
-// Cities have air in the cluster's feed.
+// Cities are the cities of the cluster's feed.
 var Cities = []string{"Delhi", "Mumbai", "Pune", "Chennai", "Kolkata", "Bengaluru", "Hyderabad", "Jaipur"}
 
-// Folder is where files with readings are collected from, by the source `file`.
+// Folder is the folder of files that the source `file` collects.
 func (c Config) Folder() string { return filepath.Join(c.Dir, "readings") }
 
-// feed is the feed of the Central Pollution Control Board with made-up air of this hour.
+// feed is a fake feed of the Central Pollution Control Board with values of this hour.
 func feed(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/xml")
 	_, _ = fmt.Fprint(w, Air(time.Now().In(schema.India).Truncate(time.Hour)))
 }
 
-// Air is made-up air of every city at a moment, to the second, in the form of the feed of
-// the Central Pollution Control Board.
+// FeedDocument returns generated readings of every city at a moment, to the second, in the format
+// of the feed of the Central Pollution Control Board.
 func Air(at time.Time) string {
 	at = at.In(schema.India)
 	var w strings.Builder

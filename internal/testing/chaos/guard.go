@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// guard is a process that outlives this one if it must, and then ends the stores, which
-// are nobody's children, and removes networks, mounts and the folder.
+// guard is a process that survives a crash of this one. It stops the stores, which are daemons, and
+// removes networks, mounts and the folder.
 type guard struct {
 	cmd *exec.Cmd
 	in  io.Closer
 }
 
-// group keeps Ctrl-C away from a child.
+// group shields a child from Ctrl-C.
 func group() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // startGuard starts this program again with the command "guard".
@@ -43,7 +43,7 @@ func startGuard(c Config) (*guard, error) {
 	return &guard{cmd: cmd, in: in}, nil
 }
 
-// end has the guard do its work, and waits for that.
+// end triggers the cleanup of the guard, and waits for it.
 func (g *guard) end() error {
 	_ = g.in.Close()
 	if err := g.cmd.Wait(); err != nil {
@@ -52,15 +52,13 @@ func (g *guard) end() error {
 	return nil
 }
 
-// guardPatience bounds the end of each store, and of the rest.
-const guardPatience = 60 * time.Second
+// guardTimeout bounds the stop of each store, and of the rest.
+const guardTimeout = 60 * time.Second
 
-// marker is a file that says that a folder is a cluster's, and may be removed with all
-// that is in it.
+// marker is a file that marks a folder of a cluster, which may be removed with its content.
 const marker = "this-folder-is-removed-by-vayu-cluster"
 
-// claim makes a folder that of a cluster. One that has anything in it is refused: it is
-// somebody's.
+// claim creates and marks the folder of a cluster. It rejects a folder that is not empty.
 func claim(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the user postgres must reach what is inside
 		return fmt.Errorf("making the folder of the cluster: %w", err)
@@ -78,9 +76,8 @@ func claim(dir string) error {
 	return nil
 }
 
-// Guard waits until in ends, which it does with the process that holds its other end,
-// and ends what a cluster in Dir may have left. A folder that Start has not marked is
-// left as it is.
+// Guard waits until in ends, as it does with the process that has the other end. Then it removes
+// what a cluster in Dir may have left. It does not touch a folder that Start has not marked.
 func Guard(c Config, in io.Reader) error {
 	_, _ = io.Copy(io.Discard, in)
 	if _, err := os.Stat(filepath.Join(c.Dir, marker)); err != nil {
@@ -92,7 +89,7 @@ func Guard(c Config, in io.Reader) error {
 		faults = append(faults, c.keepLogs())
 	}
 	faults = append(faults,
-		endStore(ctx, c.Root, "postgres", c.postgresDir(), "cluster/PG_VERSION"), // its data are on a small disk
+		endStore(ctx, c.Root, "postgres", c.postgresDir(), "cluster/PG_VERSION"), // its data is on a small disk
 		unmount(ctx, c.Dir),
 		endStore(ctx, c.Root, "kafka", c.kafkaDir(), "brokers"), // removes its folder, in which one broker has such a disk
 		removeNetworks(ctx, c.Dir),
@@ -103,8 +100,8 @@ func Guard(c Config, in io.Reader) error {
 	return errors.Join(faults...)
 }
 
-// keepLogs copies what PostgreSQL and Kafka have said to where the logs of all others are:
-// ending a store removes its folder. Of a store that has not been started there is nothing.
+// keepLogs copies the logs of PostgreSQL and Kafka to the folder of the other logs, because
+// stopping a store removes its folder. A store that was not started has none.
 func (c Config) keepLogs() error {
 	logs := map[string]string{"postgres.log": filepath.Join(c.postgresDir(), "cluster", "server.log")}
 	for n := range brokers {
@@ -125,7 +122,7 @@ func copied(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // it was only read
+	defer func() { _ = in.Close() }() // read-only
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -134,13 +131,13 @@ func copied(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// endStore ends a store with the script that started it. One whose first file is not
-// there was interrupted before anything of it ran, and the script knows nothing of it.
+// endStore stops a store with the script that started it. If the first file of a store is missing,
+// its start was interrupted before it ran, and the script would fail.
 func endStore(ctx context.Context, root, script, at, first string) error {
 	if _, err := os.Stat(filepath.Join(at, first)); err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, guardPatience)
+	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
 	if _, err := runScript(ctx, root, script, "stop", at); err != nil {
 		return fmt.Errorf("ending %s: %w", script, err)
@@ -148,9 +145,9 @@ func endStore(ctx context.Context, root, script, at, first string) error {
 	return nil
 }
 
-// unmount takes the small disks away.
+// unmount unmounts the small disks.
 func unmount(ctx context.Context, dir string) error {
-	ctx, cancel := context.WithTimeout(ctx, guardPatience)
+	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
 	var faults []error
 	for _, folder := range mounts(dir) {
@@ -159,11 +156,11 @@ func unmount(ctx context.Context, dir string) error {
 	return errors.Join(faults...)
 }
 
-// mounts are the folders below dir on which something is mounted.
+// mounts are the mount points below dir.
 func mounts(dir string) (found []string) {
 	text, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
-		return nil // no such system, and no mounts of ours
+		return nil // the system has no mounts of ours
 	}
 	for line := range strings.Lines(string(text)) {
 		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], dir+string(filepath.Separator)) {

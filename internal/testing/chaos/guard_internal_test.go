@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// keep is a file of somebody in a folder of his.
+// keep creates a folder with a foreign file.
 func keep(t *testing.T) (dir, file string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -21,7 +21,7 @@ func keep(t *testing.T) (dir, file string) {
 	return dir, file
 }
 
-func TestStartTakesNoFolderThatHoldsSomething(t *testing.T) {
+func TestStartRejectsNonEmptyFolder(t *testing.T) {
 	t.Parallel()
 	dir, file := keep(t)
 	if _, err := Start(t.Context(), Config{Root: t.TempDir(), Dir: dir, CA: []byte("an authority"), Out: io.Discard}); err == nil || !strings.Contains(err.Error(), "not empty") {
@@ -32,7 +32,7 @@ func TestStartTakesNoFolderThatHoldsSomething(t *testing.T) {
 	}
 }
 
-// names are those of what is in a folder.
+// names are the names of the entries of a folder.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -46,8 +46,8 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// Authorities are for instances of one cluster: they are in its folder, and go with it.
-func TestAuthoritiesOfReceiversAreInTheFolder(t *testing.T) {
+// The authorities of receivers are in the cluster's folder, and are removed with it.
+func TestReceiverAuthoritiesAreInFolder(t *testing.T) {
 	t.Parallel()
 	parent := t.TempDir()
 	c := Config{Dir: filepath.Join(parent, "new"), CA: []byte("an authority")}
@@ -60,14 +60,14 @@ func TestAuthoritiesOfReceiversAreInTheFolder(t *testing.T) {
 	}
 }
 
-func TestTheGuardRemovesOnlyWhatStartHasMarked(t *testing.T) {
+func TestGuardRemovesMarkedFoldersOnly(t *testing.T) {
 	t.Parallel()
 	dir, file := keep(t)
 	if err := Guard(Config{Root: t.TempDir(), Dir: dir}, strings.NewReader("")); err == nil {
-		t.Error("the guard takes any folder for a cluster's")
+		t.Error("the guard accepts an unmarked folder")
 	}
 	if _, err := os.Stat(file); err != nil {
-		t.Errorf("a folder that is nobody's cluster has lost something: %v", err)
+		t.Errorf("an unmarked folder was changed: %v", err)
 	}
 	for _, kept := range []bool{true, false} {
 		dir := filepath.Join(t.TempDir(), "new")
@@ -81,13 +81,13 @@ func TestTheGuardRemovesOnlyWhatStartHasMarked(t *testing.T) {
 			t.Errorf("keep %t: the folder is there: %t", kept, err == nil)
 		}
 		if kept && claim(dir) == nil {
-			t.Error("a folder that was kept is taken for a new one")
+			t.Error("a kept folder is accepted as a new one")
 		}
 	}
 }
 
-// Ending a store removes its folder; what it has said stays when the rest does.
-func TestLogsOfStoresAreKept(t *testing.T) {
+// Stopping a store removes its folder; its logs remain if the other data does.
+func TestStoreLogsAreKept(t *testing.T) {
 	t.Parallel()
 	root, parent := t.TempDir(), t.TempDir()
 	script(t, root, "postgres", `rm -rf "$2"`)
@@ -108,7 +108,7 @@ func TestLogsOfStoresAreKept(t *testing.T) {
 		}
 		if !kept {
 			if got := names(t, parent); got != "" {
-				t.Errorf("of a cluster that is not kept there is %s", got)
+				t.Errorf("a removed cluster left %s", got)
 			}
 			continue
 		}
@@ -116,7 +116,7 @@ func TestLogsOfStoresAreKept(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		if text, err := os.ReadFile(filepath.Join(c.Dir, "broker-3.log")); string(text) != kafka+"/3/server.log" {
-			t.Errorf("the third broker said %q (%v)", text, err)
+			t.Errorf("the log of the third broker is %q (%v)", text, err)
 		}
 		if err := os.RemoveAll(c.Dir); err != nil {
 			t.Fatal(err)
@@ -124,9 +124,8 @@ func TestLogsOfStoresAreKept(t *testing.T) {
 	}
 }
 
-// A store whose start was interrupted is no fault of the end: its script would say that
-// there is none.
-func TestAStoreThatNeverWasIsNotEnded(t *testing.T) {
+// A store whose start was interrupted is not stopped: its script would fail.
+func TestUnstartedStoreIsNotStopped(t *testing.T) {
 	t.Parallel()
 	c := Config{Root: t.TempDir(), Dir: filepath.Join(t.TempDir(), "new")}
 	script(t, c.Root, "postgres", "exit 1")
@@ -139,12 +138,12 @@ func TestAStoreThatNeverWasIsNotEnded(t *testing.T) {
 	}
 }
 
-// script stands for one of .ci.
+// script replaces a script of .ci.
 func script(t *testing.T, root, name, text string) {
 	t.Helper()
 	dir := filepath.Join(root, ".ci")
-	// A process that another test forks meanwhile would have the file open, and nothing
-	// that is open for writing can be run.
+	// A process that another test forks meanwhile would inherit the open file, and a file that is open for
+	// writing cannot be run.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700)); err != nil {

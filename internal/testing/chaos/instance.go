@@ -25,7 +25,7 @@ type Instance struct {
 	Net     *Network // nil for that of the cluster
 }
 
-// topology are the instances: enough that each role goes on without any one of them.
+// topology are the instances: each role survives the loss of any one of them.
 var topology = []struct {
 	name  string
 	roles []string
@@ -40,7 +40,7 @@ var topology = []struct {
 	{"dispatch-2", []string{"dispatch"}},
 }
 
-// Has reports whether it has a role.
+// Has reports whether the instance has a role.
 func (i *Instance) Has(role string) bool { return slices.Contains(i.Roles, role) }
 
 // plan makes the instances, and starts none.
@@ -67,7 +67,7 @@ func (c *Cluster) plan(ctx context.Context) error {
 	return nil
 }
 
-// Instance is the one with a name; nil when there is none.
+// Instance returns the instance with a name; nil if it does not exist.
 func (c *Cluster) Instance(name string) *Instance {
 	for _, i := range c.Instances {
 		if i.Name == name {
@@ -77,10 +77,10 @@ func (c *Cluster) Instance(name string) *Instance {
 	return nil
 }
 
-// askPatience is how long an instance may take to say how it is.
-const askPatience = 3 * time.Second
+// readyTimeout limits the wait for /readyz of an instance.
+const readyTimeout = 3 * time.Second
 
-// readiness is what /readyz says.
+// readiness is the body of /readyz.
 type readiness struct {
 	Status     string `json:"status"`
 	State      string `json:"state"`
@@ -88,12 +88,12 @@ type readiness struct {
 	Kafka      string `json:"kafka"`
 }
 
-// Healthy is nil when an instance is ready and reaches every store that it needs.
+// Healthy returns nil if the instance is ready and reaches every store that it needs.
 func (i *Instance) Healthy(ctx context.Context) error {
 	if !i.Alive() {
 		return fmt.Errorf("%s does not run", i.Name)
 	}
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.Address+"/readyz", nil)
 	if err != nil {
@@ -104,22 +104,22 @@ func (i *Instance) Healthy(ctx context.Context) error {
 		return fmt.Errorf("%s does not answer: %w", i.Name, err)
 	}
 	defer func() { _ = reply.Body.Close() }()
-	var said readiness
-	if err := json.NewDecoder(reply.Body).Decode(&said); err != nil {
-		return fmt.Errorf("%s answers what nobody understands: %w", i.Name, err)
+	var status readiness
+	if err := json.NewDecoder(reply.Body).Decode(&status); err != nil {
+		return fmt.Errorf("decoding /readyz of %s: %w", i.Name, err)
 	}
 	well := func(of string) bool { return of == "" || of == "ok" }
-	if said.Status != "ready" || !well(said.State) || !well(said.ClickHouse) || !well(said.Kafka) {
-		return fmt.Errorf("%s says %+v", i.Name, said)
+	if status.Status != "ready" || !well(status.State) || !well(status.ClickHouse) || !well(status.Kafka) {
+		return fmt.Errorf("/readyz of %s: %+v", i.Name, status)
 	}
 	return nil
 }
 
-// healPatience is how long everything may take to be well, on a busy machine: Kafka's
-// brokers alone need 20 seconds there.
-const healPatience = 3 * time.Minute
+// healTimeout limits the recovery of the cluster on a busy machine: Kafka's brokers alone need 20
+// seconds there.
+const healTimeout = 3 * time.Minute
 
-// Healthy is nil when everything runs and reaches everything.
+// Healthy returns nil if all processes run and reach each other.
 func (c *Cluster) Healthy(ctx context.Context) error {
 	for _, i := range c.Instances {
 		if err := i.Healthy(ctx); err != nil {
@@ -137,28 +137,28 @@ func (c *Cluster) Healthy(ctx context.Context) error {
 	return nil
 }
 
-// AwaitHealthy waits until everything is well; the error is the last thing that was not.
+// AwaitHealthy waits until the cluster is healthy. On a timeout it returns the last error.
 func (c *Cluster) AwaitHealthy(ctx context.Context) error {
-	if err := await(ctx, healPatience, c.Healthy); err != nil {
+	if err := await(ctx, healTimeout, c.Healthy); err != nil {
 		return fmt.Errorf("waiting for the cluster: %w", err)
 	}
 	return nil
 }
 
-// await asks again and again until nothing is wrong; the error is the last thing that was.
-func await(ctx context.Context, patience time.Duration, wrong func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("that took too long"))
+// await polls check until it returns nil. On a timeout it returns the last error.
+func await(ctx context.Context, timeout time.Duration, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errors.New("timed out"))
 	defer cancel()
 	for {
-		err := wrong(ctx)
+		err := check(ctx)
 		if err == nil {
 			return nil
 		}
 		if !sleep.For(ctx, 200*time.Millisecond) {
 			if errors.Is(context.Cause(ctx), context.Canceled) {
-				return context.Canceled // nothing is wrong with what was waited for
+				return context.Canceled // interrupted, no fault of the cluster
 			}
-			return fmt.Errorf("%w; the last of it: %w", context.Cause(ctx), err)
+			return fmt.Errorf("%w; last error: %w", context.Cause(ctx), err)
 		}
 	}
 }

@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// Command runs a command of vayu beside the cluster and returns what it prints, with an
-// error what it says of that too.
+// Command runs a command of vayu beside the cluster and returns its standard output. An error
+// includes its standard error.
 func (c *Cluster) Command(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.program(), args...) //nolint:gosec // the program under test
 	cmd.Env, cmd.Dir = append(c.environment(), "VAYU_DATA="+c.Dir, "VAYU_STATE="+c.DSN), c.Dir
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return string(out), fmt.Errorf("vayu %s: %w: %s%s", strings.Join(args, " "), err, out, said.String())
+		return string(out), fmt.Errorf("vayu %s: %w: %s%s", strings.Join(args, " "), err, out, stderr.String())
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// NewKey makes a key with every scope, of an account without limits, for the world live
-// or test.
+// NewKey creates a key with every scope, of an account without limits, for the mode live or test.
 func (c *Cluster) NewKey(ctx context.Context, mode string) (string, error) {
 	return c.Command(ctx, "key", "create", "--mode", mode, "--plan", "unlimited", "--scopes", "all", "--quiet")
 }

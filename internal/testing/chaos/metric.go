@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Metric is the sum of an instance's metric over all labels that hold some text, such
-// as `name="ingest"`; an empty text is for all.
+// Metric is the sum of an instance's metric over all series whose labels contain a text, such as
+// `name="ingest"`; an empty text selects all.
 func (i *Instance) Metric(ctx context.Context, name, labelled string) (sum float64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.Address+"/metrics", nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func (i *Instance) Metric(ctx context.Context, name, labelled string) (sum float
 	return sum, lines.Err()
 }
 
-// Leader is the instance that collects; nil while none does.
+// Leader is the collector that leads; nil if none does.
 func (c *Cluster) Leader(ctx context.Context) *Instance {
 	for _, i := range c.Instances {
 		if !i.Has("ingest") || !i.Alive() {
@@ -55,17 +55,16 @@ func (c *Cluster) Leader(ctx context.Context) *Instance {
 	return nil
 }
 
-// pastPatience is how long the simulator's 60 days may take beside everything else on a
-// small machine.
-const pastPatience = 10 * time.Minute
+// backfillTimeout limits the simulator's backfill of 60 days on a small machine under load.
+const backfillTimeout = 10 * time.Minute
 
-// AwaitPast waits until the sandbox has its past, which is simulated at the first start and
-// takes most of a small machine while it is: nothing that is measured meanwhile is undisturbed.
+// AwaitBackfill waits for the sandbox backfill, which is simulated at the first start. It uses most
+// of a small machine, so there is no idle baseline before its end.
 func (c *Cluster) AwaitPast(ctx context.Context) error {
-	err := await(ctx, pastPatience, func(ctx context.Context) error {
+	err := await(ctx, backfillTimeout, func(ctx context.Context) error {
 		i := c.Leader(ctx)
 		if i == nil {
-			return errors.New("nobody collects")
+			return errors.New("no instance leads")
 		}
 		began, err := i.Metric(ctx, "vayu_source_last_success_timestamp_seconds", `source="simulator"`)
 		if err != nil || began == 0 {
@@ -83,7 +82,7 @@ func (c *Cluster) AwaitPast(ctx context.Context) error {
 	return nil
 }
 
-// Ask asks ClickHouse itself, and returns lines of values with tabs between.
+// QueryClickHouse queries ClickHouse directly, and returns rows of tab-separated values.
 func (c *Cluster) Ask(ctx context.Context, sql string) (string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.engineURL, strings.NewReader(sql))
 	if err != nil {

@@ -11,20 +11,18 @@ import (
 	"strings"
 )
 
-// wiresNetwork has the addresses of instances in networks of their own.
-const wiresNetwork = "10.77.0.0/16"
+// namespaceNetwork has the addresses of instances in network namespaces.
+const namespaceNetwork = "10.77.0.0/16"
 
-// networks are those of the instances: each has a network namespace, and a wire to this
-// process's. What they send to 127.0.0.1 goes through the wire to what listens there on
-// this side, as packets, so that packets can be dropped on the way. It needs root,
-// iproute2 and iptables, and a network namespace that this process need not share: see
-// [Unshared].
+// networks are those of the instances. Each instance has a network namespace, connected to this
+// process's by a veth pair. Traffic to 127.0.0.1 passes it as packets, so that they can be dropped.
+// This needs root, iproute2, iptables and an unshared network namespace: see [Unshared].
 type networks struct {
 	prefix string
 	count  int
 }
 
-// Network is one of them.
+// Network is the network of one instance.
 type Network struct {
 	// IP is the address of the instance.
 	IP string
@@ -32,19 +30,19 @@ type Network struct {
 	name, wire string
 }
 
-// Unshared is a command line that runs a program in a network of its own, in which
-// nothing else is and which goes with its last process.
+// Unshared returns the command line that runs a program in a new network namespace, which ends with
+// its last process.
 func Unshared(argv ...string) []string { return append([]string{"unshare", "--net", "--"}, argv...) }
 
-// newNetworks prepares this process's network, which must be its own.
+// newNetworks prepares this process's network, which must be unshared.
 func newNetworks(ctx context.Context, dir string) (*networks, error) {
-	return &networks{prefix: netPrefix(dir)}, tool(ctx, "iptables", "-t", "nat", "-A", "PREROUTING", "-d", wiresNetwork, "-p", "tcp", "-j", "DNAT", "--to-destination", loopback)
+	return &networks{prefix: netPrefix(dir)}, tool(ctx, "iptables", "-t", "nat", "-A", "PREROUTING", "-d", namespaceNetwork, "-p", "tcp", "-j", "DNAT", "--to-destination", loopback)
 }
 
 // netPrefix begins the names of a cluster's networks.
 func netPrefix(dir string) string { return filepath.Base(dir) + "." }
 
-// Loopback brings up 127.0.0.1 in a network that was just made.
+// Loopback brings up 127.0.0.1 in a new network.
 func Loopback(ctx context.Context) error { return tool(ctx, "ip", "link", "set", "lo", "up") }
 
 // add makes a network for an instance.
@@ -76,23 +74,22 @@ func (n *networks) add(ctx context.Context, name string) (*Network, error) {
 // enter begins a command line that runs in the network.
 func (n *Network) enter() []string { return []string{"ip", "netns", "exec", n.name} }
 
-// Way is a direction of packets.
+// Direction is a direction of packets.
 type Way string
 
-// The ways between an instance and what listens on the other side.
+// The directions between an instance and the other side.
 const (
-	There Way = "there" // what the instance sends does not arrive
-	Back  Way = "back"  // what it is sent does not
-	Both  Way = "both"  // nor the one nor the other
+	There Way = "there" // packets that the instance sends are dropped
+	Back  Way = "back"  // packets to the instance are dropped
+	Both  Way = "both"  // packets in both directions are dropped
 )
 
-// Drop drops what goes between an instance and ports on the other side, without a word
-// to either.
+// Drop silently drops packets between an instance and ports on the other side.
 func (n *Network) Drop(ctx context.Context, way Way, ports ...string) error {
 	return n.rules(ctx, "-A", way, ports)
 }
 
-// Mend ends a Drop of the same.
+// Restore ends a Drop with the same arguments.
 func (n *Network) Mend(ctx context.Context, way Way, ports ...string) error {
 	return n.rules(ctx, "-D", way, ports)
 }
@@ -112,14 +109,14 @@ func (n *Network) rules(ctx context.Context, action string, way Way, ports []str
 
 // tool runs a program of the system.
 func tool(ctx context.Context, argv ...string) error {
-	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput() //nolint:gosec // ours
+	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput() //nolint:gosec // fixed arguments
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(argv, " "), err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }
 
-// netnsDir is where iproute2 keeps networks that have names.
+// netnsDir is where iproute2 keeps named networks.
 const netnsDir = "/run/netns"
 
 // removeNetworks removes those of the cluster in a folder.

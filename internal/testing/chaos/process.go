@@ -13,51 +13,51 @@ import (
 	"time"
 )
 
-// endPatience is how long a process may take to end after SIGTERM: its drain delay and
-// the 15 seconds that requests have, and what a busy machine adds.
-const endPatience = 60 * time.Second
+// stopTimeout limits the time that a process takes to end after SIGTERM: its drain delay, 15
+// seconds for requests, and some for a busy machine.
+const stopTimeout = 60 * time.Second
 
-// Process is a program that can be started, killed, frozen and started again. What it
-// says goes to NAME.log in the data directory.
+// Process is a program that can be started, killed, paused and restarted. Its output goes to
+// NAME.log in the data directory.
 type Process struct {
 	Name string
 	argv []string
 	env  []string
 	dir  string // of its log, and its working directory
-	// talk is told the streams of each new start; nil for a program that reads nothing.
-	talk func(in io.Writer, out io.Reader) error
+	// handshake uses the streams of each new start; nil for a program without input.
+	handshake func(in io.Writer, out io.Reader) error
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
 	in    io.WriteCloser
-	ended chan struct{} // closed when the present one has ended
+	ended chan struct{} // closed when the current one has ended
 }
 
-// talkPatience is how long a program may take to say its first word: the engine opens
-// its tables before.
-const talkPatience = 60 * time.Second
+// handshakeTimeout limits the wait for the first output of a program: the engine first opens its
+// tables.
+const handshakeTimeout = 60 * time.Second
 
-// Start starts the program, and waits for its first word where it has one; a program
-// that has not said it in time, or when ctx ends, is killed. It must not be running.
+// Start starts the program, and waits for the handshake if there is one. It kills the program if
+// the handshake times out or ctx ends. The program must not be running.
 func (p *Process) Start(ctx context.Context) error {
 	cmd, out, err := p.launch()
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", p.Name, err)
 	}
 	in, ended := p.in, p.ended
-	if p.talk != nil {
-		ctx, cancel := context.WithTimeoutCause(ctx, talkPatience, errors.New("it says nothing"))
-		late := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // which ends what it would say
-		err = p.talk(in, out)
+	if p.handshake != nil {
+		ctx, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, errors.New("no handshake"))
+		late := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // ends its output
+		err = p.handshake(in, out)
 		if cause := context.Cause(ctx); !late() {
-			if !errors.Is(cause, context.Canceled) { // else what it said when it was killed is no fault
+			if !errors.Is(cause, context.Canceled) { // else an error caused by the kill is no fault
 				cause = errors.Join(cause, err)
 			}
 			err = cause
 		}
 		cancel()
 	}
-	go func() { // ends with the process, which every way out of here ends
+	go func() { // ends with the process, on every return
 		defer close(ended)
 		_ = cmd.Wait()
 	}()
@@ -68,7 +68,7 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// launch starts the program and returns its standard output, for a program that talks.
+// launch starts the program and returns its standard output for a handshake.
 func (p *Process) launch() (*exec.Cmd, io.Reader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,11 +77,11 @@ func (p *Process) launch() (*exec.Cmd, io.Reader, error) {
 		return nil, nil, err
 	}
 	defer func() { _ = log.Close() }()            // the child has its own
-	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:gosec,noctx // our own program, which ends in its own way
+	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:gosec,noctx // our own program, stopped by Stop
 	cmd.Dir, cmd.Env, cmd.Stderr, cmd.SysProcAttr = p.dir, p.env, log, attributes()
 	var in io.WriteCloser
 	var out io.ReadCloser
-	if p.talk == nil {
+	if p.handshake == nil {
 		cmd.Stdout = log
 	} else if in, err = cmd.StdinPipe(); err == nil {
 		out, err = cmd.StdoutPipe()
@@ -96,25 +96,25 @@ func (p *Process) launch() (*exec.Cmd, io.Reader, error) {
 	return cmd, out, nil
 }
 
-// present is what runs now, or ran last.
-func (p *Process) present() (*exec.Cmd, chan struct{}) {
+// current is the running process, or the last one.
+func (p *Process) current() (*exec.Cmd, chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cmd, p.ended
 }
 
-// PID is that of the process that was started last; 0 before the first.
+// PID is that of the last started process; 0 before the first.
 func (p *Process) PID() int {
-	cmd, _ := p.present()
+	cmd, _ := p.current()
 	if cmd == nil {
 		return 0
 	}
 	return cmd.Process.Pid
 }
 
-// Alive reports whether it runs.
+// Alive reports whether the process runs.
 func (p *Process) Alive() bool {
-	cmd, ended := p.present()
+	cmd, ended := p.current()
 	if cmd == nil {
 		return false
 	}
@@ -126,9 +126,9 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Signal sends it a signal: SIGSTOP freezes it, and SIGCONT ends that.
+// Signal sends a signal: SIGSTOP pauses the process, SIGCONT resumes it.
 func (p *Process) Signal(s syscall.Signal) error {
-	cmd, _ := p.present()
+	cmd, _ := p.current()
 	if cmd == nil {
 		return fmt.Errorf("%s was never started", p.Name)
 	}
@@ -138,33 +138,33 @@ func (p *Process) Signal(s syscall.Signal) error {
 	return nil
 }
 
-// Kill ends it at once, as kill -9 does, and waits until it is gone.
+// Kill kills the process, as kill -9 does, and waits until it has ended.
 func (p *Process) Kill() error {
 	if err := p.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	_, ended := p.present()
+	_, ended := p.current()
 	<-ended
 	return nil
 }
 
-// Stop asks it to end and waits for that; one that does not within a minute, or when ctx
-// ends, is killed, and that is an error.
+// Stop sends SIGTERM and waits. If the process does not end within a minute, or when ctx ends, it
+// is killed, and Stop fails.
 func (p *Process) Stop(ctx context.Context) error {
 	if !p.Alive() {
 		return nil
 	}
-	_ = p.Signal(syscall.SIGCONT) // a frozen one hears nothing
+	_ = p.Signal(syscall.SIGCONT) // a paused process handles no signal
 	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	_, ended := p.present()
+	_, ended := p.current()
 	select {
 	case <-ended:
 		return nil
 	case <-ctx.Done():
-		return errors.Join(fmt.Errorf("%s does not end when asked to", p.Name), p.Kill())
+		return errors.Join(fmt.Errorf("%s did not end after SIGTERM", p.Name), p.Kill())
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-func TestAProgramThatSaysNothingEndsWithItsContext(t *testing.T) {
+func TestSilentProgramEndsWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())
 	listening := make(chan struct{})
 	p := &Process{
 		Name: "silent", argv: []string{"sleep", "1000"}, dir: t.TempDir(),
-		talk: func(_ io.Writer, out io.Reader) error {
+		handshake: func(_ io.Writer, out io.Reader) error {
 			close(listening)
 			_, err := io.ReadFull(out, make([]byte, 1))
 			return err
@@ -21,8 +21,8 @@ func TestAProgramThatSaysNothingEndsWithItsContext(t *testing.T) {
 	}
 	go func() {
 		<-listening
-		if p.PID() == 0 { // nobody who asks waits for the first word
-			t.Error("it runs and has no number")
+		if p.PID() == 0 { // PID does not wait for the handshake
+			t.Error("it runs and has no process id")
 		}
 		end()
 	}()
@@ -30,6 +30,6 @@ func TestAProgramThatSaysNothingEndsWithItsContext(t *testing.T) {
 		t.Errorf("got %v, want the end of the context", err)
 	}
 	if err := p.Stop(t.Context()); err != nil || p.Alive() {
-		t.Errorf("it still runs: %v", err)
+		t.Errorf("it is still running: %v", err)
 	}
 }

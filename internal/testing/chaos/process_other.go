@@ -4,7 +4,6 @@ package chaos
 
 import "syscall"
 
-// attributes put a process into a group of its own, so that Ctrl-C is meant for the
-// cluster alone, which stops it in order. No other kernel than Linux ends the children
-// of a process that was killed.
+// attributes put a process into a group of its own, so that Ctrl-C reaches only the cluster, which
+// stops it in order. Only Linux kills the children of a killed process.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

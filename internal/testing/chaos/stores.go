@@ -21,7 +21,7 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// brokers is how many of Kafka there are: the least of which one may be away.
+// brokers is the number of Kafka brokers: the least that tolerates the loss of one.
 const brokers = 3
 
 // newKey is a key of the state store.
@@ -33,7 +33,7 @@ func newKey() (string, error) {
 	return base64.StdEncoding.EncodeToString(raw[:]), nil
 }
 
-// script runs one of .ci, which starts and ends a store, and returns what it prints.
+// script runs a script of .ci, which starts or stops a store, and returns its output.
 func (c *Cluster) script(ctx context.Context, name string, args ...string) (string, error) {
 	out, err := runScript(ctx, c.Root, name, args...)
 	if err != nil {
@@ -44,21 +44,21 @@ func (c *Cluster) script(ctx context.Context, name string, args ...string) (stri
 
 func runScript(ctx context.Context, root, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(root, ".ci", name), args...) //nolint:gosec // a script of the project
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	cmd.SysProcAttr = group()
 	out, err := cmd.Output()
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		return "", ctx.Err() // it was killed, which says nothing of the store
+		return "", ctx.Err() // the kill caused the error, not the store
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Install brings the programs of PostgreSQL and Kafka, where they are missing: from a
-// network that leads nowhere they cannot be fetched.
+// Install installs the programs of PostgreSQL and Kafka if they are missing. They cannot be
+// downloaded from an unshared network.
 func Install(ctx context.Context, root string) error {
 	for _, name := range []string{"postgres", "kafka"} {
 		if _, err := runScript(ctx, root, name, "install"); err != nil {
@@ -68,7 +68,7 @@ func Install(ctx context.Context, root string) error {
 	return nil
 }
 
-// startStores starts PostgreSQL, Kafka and ClickHouse at once.
+// startStores starts PostgreSQL, Kafka and ClickHouse concurrently.
 func (c *Cluster) startStores(ctx context.Context) error {
 	var all sync.WaitGroup
 	var postgres, kafka, click error
@@ -87,7 +87,7 @@ func (c Config) postgresDir() string { return filepath.Join(c.Dir, "pg-disk", "p
 func (c Config) kafkaDir() string    { return filepath.Join(c.Dir, "kafka") }
 func (c Config) engineDir() string   { return filepath.Join(c.Dir, "engine") }
 
-// StartPostgres starts PostgreSQL, also after it was killed; then it has another port.
+// StartPostgres starts PostgreSQL, also after a kill; then it has another port.
 func (c *Cluster) StartPostgres(ctx context.Context) error {
 	dsn, err := c.script(ctx, "postgres", "start", c.postgresDir(), "max_wal_size=256") // MB, for its small disk
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *Cluster) StartPostgres(ctx context.Context) error {
 	return nil
 }
 
-// PostgresPID is the number of PostgreSQL's first process.
+// PostgresPID is the id of PostgreSQL's main process.
 func (c *Cluster) PostgresPID() (int, error) {
 	text, err := os.ReadFile(filepath.Join(c.postgresDir(), "cluster", "postmaster.pid"))
 	if err != nil {
@@ -117,16 +117,16 @@ func (c *Cluster) PostgresPID() (int, error) {
 	return pid, nil
 }
 
-// KillBroker ends broker n, from 1, as kill -9 does.
+// KillBroker kills broker n, from 1, with kill -9.
 func (c *Cluster) KillBroker(ctx context.Context, n int) error {
 	_, err := c.script(ctx, "kafka", "kill", c.kafkaDir(), strconv.Itoa(n))
 	return err
 }
 
-// stopPatience is how long a broker may take to hand over what it leads and end.
-const stopPatience = 30 * time.Second
+// brokerStopTimeout limits the time that a broker takes to hand over its partitions and end.
+const brokerStopTimeout = 30 * time.Second
 
-// StopBroker asks broker n to end, which hands over what it leads before.
+// StopBroker stops broker n gracefully, so that it first hands over its partitions.
 func (c *Cluster) StopBroker(ctx context.Context, n int) error {
 	pid, err := c.brokerPID(n)
 	if err != nil {
@@ -135,16 +135,16 @@ func (c *Cluster) StopBroker(ctx context.Context, n int) error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("stopping broker %d: %w", n, err)
 	}
-	late := await(ctx, stopPatience, func(ctx context.Context) error {
+	late := await(ctx, brokerStopTimeout, func(ctx context.Context) error {
 		if answers(ctx, c.Brokers[n-1]) {
 			return fmt.Errorf("broker %d still answers", n)
 		}
 		return nil
 	})
-	return errors.Join(late, c.KillBroker(ctx, n)) // which waits until nothing is left of it
+	return errors.Join(late, c.KillBroker(ctx, n)) // which waits until the process has ended
 }
 
-// brokerPID is the number of a broker's process.
+// brokerPID is the id of a broker's process.
 func (c *Cluster) brokerPID(n int) (int, error) {
 	text, err := os.ReadFile(filepath.Join(c.kafkaDir(), strconv.Itoa(n), "pid"))
 	if err != nil {
@@ -157,14 +157,14 @@ func (c *Cluster) brokerPID(n int) (int, error) {
 	return pid, nil
 }
 
-// ReviveBroker starts a broker that was killed, and waits until it takes part.
+// RestartBroker starts a killed broker, and waits until it has joined.
 func (c *Cluster) ReviveBroker(ctx context.Context, n int) error {
 	_, err := c.script(ctx, "kafka", "revive", c.kafkaDir(), strconv.Itoa(n))
 	return err
 }
 
-// startEngine starts the embedded ClickHouse as a process of its own, which no instance
-// owns: it reads its configuration as a parent instance would write it.
+// startEngine starts the embedded ClickHouse as a process that no instance owns. It writes the
+// configuration as a parent instance would.
 func (c *Cluster) startEngine(ctx context.Context) error {
 	if err := os.MkdirAll(c.engineDir(), 0o700); err != nil {
 		return fmt.Errorf("making the folder of the engine: %w", err)
@@ -180,19 +180,19 @@ func (c *Cluster) startEngine(ctx context.Context) error {
 	settings := embedded.Config{Data: c.engineDir(), Port: port, MaxQueries: 64, Owner: "make cluster", Parent: os.Getpid()}
 	c.Engine = &Process{
 		Name: "engine", argv: []string{c.program(), "engine"}, env: os.Environ(), dir: c.Dir,
-		talk: func(in io.Writer, out io.Reader) error {
+		handshake: func(in io.Writer, out io.Reader) error {
 			if err := json.NewEncoder(in).Encode(settings); err != nil {
 				return fmt.Errorf("configuring the engine: %w", err)
 			}
-			var said embedded.Report
-			if err := json.NewDecoder(out).Decode(&said); err != nil {
-				return fmt.Errorf("the engine says nothing: %w", err)
+			var report embedded.Report
+			if err := json.NewDecoder(out).Decode(&report); err != nil {
+				return fmt.Errorf("reading the report of the engine: %w", err)
 			}
-			if said.Error != "" {
-				return errors.New(said.Error)
+			if report.Error != "" {
+				return errors.New(report.Error)
 			}
-			if _, got, _ := net.SplitHostPort(said.Address); got != text {
-				return fmt.Errorf("the engine listens on %s, and port %s was asked for", said.Address, text)
+			if _, got, _ := net.SplitHostPort(report.Address); got != text {
+				return fmt.Errorf("the engine listens on %s, want port %s", report.Address, text)
 			}
 			return nil
 		},

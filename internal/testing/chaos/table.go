@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// Print shows what runs where.
+// Print prints the processes and their addresses.
 func (c *Cluster) Print(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, address string, pid any, does string) {

@@ -1,6 +1,5 @@
-// Package realdata finds the real files that tests are held against. They lie
-// beside the checkout, in ../shared/data, and are never part of it: most may
-// be used and not all may be passed on.
+// Package realdata finds the real files that tests use. They are beside the checkout, in
+// ../shared/data, and never part of it: most may be used, but not all may be redistributed.
 package realdata
 
 import (
@@ -9,9 +8,8 @@ import (
 	"testing"
 )
 
-// Path returns the path of a real file, named relative to the data folder
-// ("cpcb/city_day.csv"). Where the folder is absent the test is skipped; under
-// CI, where it must not be, the test fails.
+// Path returns the path of a real file, relative to the data folder ("cpcb/city_day.csv"). If the
+// folder is missing, the test is skipped. Under CI the test fails, because the folder must exist.
 func Path(tb testing.TB, name string) string {
 	tb.Helper()
 	dir, err := os.Getwd()

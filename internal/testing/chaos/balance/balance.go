@@ -1,10 +1,9 @@
-// Package balance is a small proxy in front of instances that answer the same. It does
-// what docs/operations/compose/haproxy.cfg has haproxy do: it asks each instance every
-// second at /readyz, believes the first no and the second yes, sends a request to the
-// one with the fewest under way, and tries another instance only when a connection was
-// never made, because what has been sent may have been done. A kept connection that
-// turns out to be closed before it was used is replaced, for methods that may be
-// repeated, as haproxy does too.
+// Package balance is a small load balancer in front of equal instances. It behaves as haproxy with
+// docs/operations/compose/haproxy.cfg. It polls /readyz of each instance every second. One failure
+// marks an instance as down, two successes mark it as up. A request goes to the instance with the
+// fewest in flight. It is sent to another instance only if no connection was made, because a sent
+// request may have had effects. If a kept-alive connection turns out to be closed, methods that may
+// be repeated are retried, as haproxy does.
 package balance
 
 import (
@@ -27,43 +26,42 @@ import (
 
 // Times of the proxy; those of haproxy.cfg.
 const (
-	askEvery    = time.Second
-	askSoon     = 500 * time.Millisecond // while an instance is on its way up
-	dialMost    = 2 * time.Second
-	answerMost  = 75 * time.Second
-	keepMost    = 60 * time.Second
-	yesInARow   = 2
-	keptPerHost = 256
-	// bodyMost is larger than any body of the API.
-	bodyMost = 9 << 20
+	pollEvery      = time.Second
+	pollSoon       = 500 * time.Millisecond // while an instance starts
+	dialTimeout    = 2 * time.Second
+	answerTimeout  = 75 * time.Second
+	idleTimeout    = 60 * time.Second
+	upAfter        = 2
+	maxIdlePerHost = 256
+	// maxBody is larger than any body of the API.
+	maxBody = 9 << 20
 )
 
-// Proxy sends requests to instances that are ready.
+// Proxy forwards requests to ready instances.
 type Proxy struct {
 	instances []*instance
 	client    *http.Transport
 	forward   httputil.ReverseProxy
-	// Elsewhere counts requests that went to another instance, because a connection was
-	// not made.
+	// Failovers counts requests that went to another instance, because no connection was made.
 	Elsewhere atomic.Int64
 }
 
-// instance is one of those behind.
+// instance is one instance behind the proxy.
 type instance struct {
 	name, address string
-	under         atomic.Int64
+	inFlight      atomic.Int64
 	up            atomic.Bool
 }
 
-// New is for instances by their name and host:port; none is up before Run has asked.
+// New makes a proxy for instances with names and host:port. All are down until Run has polled them.
 func New(names, addresses []string) *Proxy {
 	p := &Proxy{}
 	for i, name := range names {
 		p.instances = append(p.instances, &instance{name: name, address: addresses[i]})
 	}
 	p.client = &http.Transport{
-		DialContext: dial, ResponseHeaderTimeout: answerMost, IdleConnTimeout: keepMost,
-		MaxIdleConnsPerHost: keptPerHost, DisableCompression: true,
+		DialContext: dial, ResponseHeaderTimeout: answerTimeout, IdleConnTimeout: idleTimeout,
+		MaxIdleConnsPerHost: maxIdlePerHost, DisableCompression: true,
 	}
 	p.forward = httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -71,46 +69,46 @@ func New(names, addresses []string) *Proxy {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "instance", r.In.Host
 		},
 		Transport:    p,
-		ErrorLog:     log.New(io.Discard, "", 0), // a request that failed is counted by whoever asked
-		ErrorHandler: refuse,
+		ErrorLog:     log.New(io.Discard, "", 0), // the client counts a failed request
+		ErrorHandler: writeError,
 	}
 	return p
 }
 
-func refuse(w http.ResponseWriter, _ *http.Request, err error) {
+func writeError(w http.ResponseWriter, _ *http.Request, err error) {
 	status := http.StatusBadGateway
-	if errors.Is(err, errNobody) {
+	if errors.Is(err, errNoneReady) {
 		status = http.StatusServiceUnavailable
 	}
 	http.Error(w, err.Error(), status)
 }
 
-// dialError says that a connection was never made.
+// dialError means that no connection was made.
 type dialError struct{ error }
 
 func (e dialError) Unwrap() error { return e.error }
 
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	c, err := (&net.Dialer{Timeout: dialMost}).DialContext(ctx, network, address)
+	c, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, dialError{err}
 	}
 	return c, nil
 }
 
-var errNobody = errors.New("no instance is ready")
+var errNoneReady = errors.New("no instance is ready")
 
-// ServeHTTP sends a request on.
+// ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.forward.ServeHTTP(w, r) }
 
-// RoundTrip implements [http.RoundTripper] with whichever instance has the least to do.
+// RoundTrip implements [http.RoundTripper] with the least loaded instance.
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := whole(r)
+	body, err := readAll(r)
 	if err != nil {
 		return nil, err
 	}
 	tried := map[*instance]bool{}
-	err = errNobody
+	err = errNoneReady
 	for {
 		to := p.choose(tried)
 		if to == nil {
@@ -125,44 +123,44 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		if body != nil {
 			out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		}
-		to.under.Add(1)
+		to.inFlight.Add(1)
 		var reply *http.Response
 		if reply, err = p.client.RoundTrip(out); err == nil {
-			reply.Body = &counted{ReadCloser: reply.Body, of: to}
+			reply.Body = &countedBody{ReadCloser: reply.Body, of: to}
 			return reply, nil
 		}
-		to.under.Add(-1)
+		to.inFlight.Add(-1)
 		if _, never := errors.AsType[dialError](err); !never {
 			return nil, err
 		}
 	}
 }
 
-// whole reads a body, so that it can be sent again when nobody had it.
-func whole(r *http.Request) ([]byte, error) {
+// readAll reads a body, so that it can be sent again after a failed connection.
+func readAll(r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
 	defer func() { _ = r.Body.Close() }()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, bodyMost))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
 	}
 	return body, nil
 }
 
-// choose is the ready instance with the least under way that was not tried yet.
+// choose returns the ready instance with the fewest requests in flight that was not tried yet.
 func (p *Proxy) choose(tried map[*instance]bool) (least *instance) {
 	for _, i := range p.instances {
-		if i.up.Load() && !tried[i] && (least == nil || i.under.Load() < least.under.Load()) {
+		if i.up.Load() && !tried[i] && (least == nil || i.inFlight.Load() < least.inFlight.Load()) {
 			least = i
 		}
 	}
 	return least
 }
 
-// counted is a reply's body, until the end of which a request is under way.
-type counted struct {
+// countedBody is a reply's body; the request is in flight until it is closed.
+type countedBody struct {
 	io.ReadCloser
 
 	of   *instance
@@ -170,12 +168,12 @@ type counted struct {
 }
 
 // Close implements io.Closer.
-func (c *counted) Close() error {
-	c.once.Do(func() { c.of.under.Add(-1) })
+func (c *countedBody) Close() error {
+	c.once.Do(func() { c.of.inFlight.Add(-1) })
 	return c.ReadCloser.Close()
 }
 
-// Up is how many instances are ready, as far as the proxy knows.
+// Ready returns the number of instances that the proxy considers ready.
 func (p *Proxy) Up() (n int) {
 	for _, i := range p.instances {
 		if i.up.Load() {
@@ -185,7 +183,7 @@ func (p *Proxy) Up() (n int) {
 	return n
 }
 
-// Run asks every instance whether it is ready, until ctx ends.
+// Run polls the readiness of every instance until ctx ends.
 func (p *Proxy) Run(ctx context.Context) {
 	defer p.client.CloseIdleConnections()
 	var all sync.WaitGroup
@@ -196,18 +194,18 @@ func (p *Proxy) Run(ctx context.Context) {
 }
 
 func (i *instance) watch(ctx context.Context) {
-	asking := &http.Client{Timeout: askEvery, Transport: &http.Transport{DisableKeepAlives: true}}
+	asking := &http.Client{Timeout: pollEvery, Transport: &http.Transport{DisableKeepAlives: true}}
 	yes := 0
 	for ctx.Err() == nil {
-		every := askEvery
+		every := pollEvery
 		switch {
 		case !i.ready(ctx, asking):
 			yes = 0
 			i.up.Store(false)
 		case i.up.Load():
 		default:
-			every = askSoon
-			if yes++; yes >= yesInARow {
+			every = pollSoon
+			if yes++; yes >= upAfter {
 				i.up.Store(true)
 			}
 		}

@@ -14,13 +14,13 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// backend is an instance: it answers with its name, and says whether it is ready.
+// backend is an instance that answers with its name, and reports whether it is ready.
 type backend struct {
 	*httptest.Server
 
-	ready  atomic.Bool
-	broken atomic.Bool // closes the connection once it has read the request
-	asked  atomic.Int64
+	ready    atomic.Bool
+	broken   atomic.Bool // closes the connection after reading the request
+	requests atomic.Int64
 }
 
 func newBackend(t *testing.T, name string) *backend {
@@ -34,7 +34,7 @@ func newBackend(t *testing.T, name string) *backend {
 			}
 			return
 		}
-		b.asked.Add(1)
+		b.requests.Add(1)
 		body, _ := io.ReadAll(r.Body)
 		if b.broken.Load() {
 			panic(http.ErrAbortHandler)
@@ -47,7 +47,7 @@ func newBackend(t *testing.T, name string) *backend {
 
 func (b *backend) address() string { return strings.TrimPrefix(b.URL, "http://") }
 
-// between starts a proxy in front of two instances that are known to be ready.
+// between starts a proxy in front of two ready instances.
 func between(t *testing.T) (p *balance.Proxy, front string, one, two *backend) {
 	t.Helper()
 	one, two = newBackend(t, "one"), newBackend(t, "two")
@@ -68,7 +68,7 @@ func between(t *testing.T) (p *balance.Proxy, front string, one, two *backend) {
 	return p, server.URL, one, two
 }
 
-func post(t *testing.T, url, body string) (status int, said string) {
+func post(t *testing.T, url, body string) (status int, got string) {
 	t.Helper()
 	client := http.Client{Timeout: time.Minute}
 	reply, err := client.Post(url, "text/plain", strings.NewReader(body))
@@ -83,21 +83,21 @@ func post(t *testing.T, url, body string) (status int, said string) {
 	return reply.StatusCode, string(text)
 }
 
-func TestARequestGoesElsewhereWhenNoConnectionWasMade(t *testing.T) {
+func TestFailoverWithoutConnection(t *testing.T) {
 	t.Parallel()
 	p, front, one, two := between(t)
 	one.Close()
 	for range 4 {
-		if status, said := post(t, front, "hello"); status != http.StatusOK || said != "two hello" {
-			t.Fatalf("got %d %q, want the other instance's answer", status, said)
+		if status, got := post(t, front, "hello"); status != http.StatusOK || got != "two hello" {
+			t.Fatalf("got %d %q, want the other instance's answer", status, got)
 		}
 	}
-	if p.Elsewhere.Load() == 0 || two.asked.Load() != 4 {
-		t.Errorf("%d requests went elsewhere, and two had %d", p.Elsewhere.Load(), two.asked.Load())
+	if p.Elsewhere.Load() == 0 || two.requests.Load() != 4 {
+		t.Errorf("%d requests failed over, and two got %d", p.Elsewhere.Load(), two.requests.Load())
 	}
 }
 
-func TestWhatWasSentIsNotSentAgain(t *testing.T) {
+func TestSentRequestIsNotRetried(t *testing.T) {
 	t.Parallel()
 	_, front, one, two := between(t)
 	one.broken.Store(true)
@@ -105,26 +105,26 @@ func TestWhatWasSentIsNotSentAgain(t *testing.T) {
 	if status, _ := post(t, front, "order"); status != http.StatusBadGateway {
 		t.Errorf("got %d, want 502", status)
 	}
-	if asked := one.asked.Load() + two.asked.Load(); asked != 1 {
-		t.Errorf("the instances were asked %d times, want once", asked)
+	if requests := one.requests.Load() + two.requests.Load(); requests != 1 {
+		t.Errorf("the instances got %d requests, want 1", requests)
 	}
 }
 
-func TestAnInstanceThatLeavesGetsNothingNew(t *testing.T) {
+func TestUnreadyInstanceGetsNoRequests(t *testing.T) {
 	t.Parallel()
 	p, front, one, _ := between(t)
 	one.ready.Store(false)
 	fixture.Until(t, "one instance is up", func() bool { return p.Up() == 1 })
 	for range 4 {
-		if _, said := post(t, front, "hello"); said != "two hello" {
-			t.Fatalf("got %q from an instance that is not ready", said)
+		if _, got := post(t, front, "hello"); got != "two hello" {
+			t.Fatalf("got %q from an instance that is not ready", got)
 		}
 	}
 	one.ready.Store(true)
 	fixture.Until(t, "both instances are up", func() bool { return p.Up() == 2 })
 }
 
-func TestNobodyIsReady(t *testing.T) {
+func TestNoInstanceIsReady(t *testing.T) {
 	t.Parallel()
 	p := balance.New([]string{"one"}, []string{"127.0.0.1:1"})
 	server := httptest.NewServer(p)

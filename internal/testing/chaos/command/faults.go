@@ -11,20 +11,20 @@ import (
 	"vayu/internal/testing/chaos/load"
 )
 
-// errNotHeld is the end of a run in which something that must hold has not.
+// errNotHeld means that an invariant was violated during the run.
 var errNotHeld = errors.New("something that must hold has not held")
 
-// faults breaks a cluster under load and says what came of it.
+// faults injects faults into a cluster under load and reports the results.
 func faults(ctx context.Context, r request) error {
 	chosen, err := fault.Chosen(fault.Faults(), r.only)
 	if err != nil {
 		return err
 	}
-	return r.broken(ctx, chosen)
+	return r.inject(ctx, chosen)
 }
 
-// broken starts a cluster and has faults happen to it.
-func (r request) broken(ctx context.Context, chosen []fault.Fault) (err error) {
+// inject starts a cluster and injects the chosen faults.
+func (r request) inject(ctx context.Context, chosen []fault.Fault) (err error) {
 	inbox := load.NewInbox()
 	defer inbox.Close()
 	r.CA = inbox.CA
@@ -39,7 +39,7 @@ func (r request) broken(ctx context.Context, chosen []fault.Fault) (err error) {
 	}
 	held, err := (&fault.Run{Cluster: c, Inbox: inbox, Faults: chosen, Out: r.Out}).Do(ctx)
 	if err == nil && ctx.Err() != nil {
-		err = ctx.Err() // it ended before its time
+		err = ctx.Err() // it was interrupted
 	}
 	if err == nil && !held {
 		err = errNotHeld

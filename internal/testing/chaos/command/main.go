@@ -1,4 +1,4 @@
-// Command cluster is behind `make cluster`, `make faults` and `make partitions`.
+// Command cluster implements `make cluster`, `make faults` and `make partitions`.
 package main
 
 import (
@@ -25,13 +25,13 @@ func main() {
 	}
 }
 
-// request is what the command line says.
+// request is the parsed command line.
 type request struct {
 	chaos.Config
 	only []string // faults or partitions; empty for all
 }
 
-// actions by the first word of the command line.
+// actions by the first argument.
 var actions = map[string]func(ctx context.Context, r request) error{
 	"up":         up,
 	"faults":     faults,
@@ -73,11 +73,11 @@ func run(ctx context.Context, args []string) error {
 	return outcome(args[0], actions[args[0]](ctx, r))
 }
 
-// errInterrupted is the end of a run that was to find something out, and has not.
+// errInterrupted is the result of an interrupted test run.
 var errInterrupted = errors.New("interrupted")
 
-// outcome is what is to be said of an error. Ctrl-C is how up ends; other commands it
-// keeps from what they are for. What else went wrong is said of every one.
+// outcome is the reported error. Ctrl-C ends up without an error, but makes other commands fail.
+// Other errors are always reported.
 func outcome(action string, err error) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
@@ -89,12 +89,12 @@ func outcome(action string, err error) error {
 	return errors.Join(errInterrupted, rest)
 }
 
-// besides is what an error has beside interruptions.
+// besides returns the errors other than interruptions.
 func besides(err error) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}
-	switch e := err.(type) { //nolint:errorlint // each layer is looked at
+	switch e := err.(type) { //nolint:errorlint // each layer is inspected
 	case interface{ Unwrap() []error }:
 		var rest []error
 		for _, one := range e.Unwrap() {
@@ -107,7 +107,7 @@ func besides(err error) error {
 	return nil
 }
 
-// up runs a cluster for people, until Ctrl-C.
+// up runs a cluster for interactive use, until Ctrl-C.
 func up(ctx context.Context, r request) (err error) {
 	_, _ = fmt.Fprintln(r.Out, "starting PostgreSQL, three Kafka brokers, ClickHouse and eight instances in", r.Dir, "…")
 	c, err := chaos.Start(ctx, r.Config)

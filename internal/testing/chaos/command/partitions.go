@@ -12,14 +12,14 @@ import (
 	"vayu/internal/testing/chaos/fault"
 )
 
-// unsharedVariable says that this process has a network of its own.
+// unsharedVariable marks a process in a network namespace of its own.
 const unsharedVariable = "VAYU_CLUSTER_UNSHARED"
 
-// needed are programs of the system, and Debian's packages that have them.
+// needed are programs of the system, and the Debian packages that contain them.
 var needed = map[string]string{"ip": "iproute2", "iptables": "iptables", "unshare": "util-linux", "sysctl": "procps"}
 
-// partitions drops packets between processes of a cluster under load. The whole of it is
-// in a network of its own, so that nothing of this machine is changed.
+// partitions drops packets between processes of a cluster under load. It runs in a network
+// namespace of its own, so that the network of this machine is not changed.
 func partitions(ctx context.Context, r request) error {
 	chosen, err := fault.Chosen(fault.Partitions(), r.only)
 	if err != nil {
@@ -29,18 +29,18 @@ func partitions(ctx context.Context, r request) error {
 		return errors.New("partitions need network namespaces, which only root can make: run it as root, or `make faults`, which cuts the connections to PostgreSQL without")
 	}
 	if os.Getenv(unsharedVariable) == "" {
-		_ = os.Remove(r.Dir) // the next one makes it
+		_ = os.Remove(r.Dir) // the next cluster creates it
 		return unshared(ctx, r.Root)
 	}
 	if err := chaos.Loopback(ctx); err != nil {
 		return err
 	}
 	r.Wires = true
-	return r.broken(ctx, chosen)
+	return r.inject(ctx, chosen)
 }
 
-// unshared starts this program again in a network of its own, in its place. What has to
-// be fetched is fetched before: that network leads nowhere.
+// unshared replaces this process by the same program in a network namespace of its own. It first
+// downloads dependencies, because the namespace has no route to the internet.
 func unshared(ctx context.Context, root string) error {
 	for name, of := range needed {
 		if _, err := exec.LookPath(name); err == nil {
@@ -63,5 +63,5 @@ func unshared(ctx context.Context, root string) error {
 	if err != nil {
 		return fmt.Errorf("finding %s: %w", argv[0], err)
 	}
-	return fmt.Errorf("starting again: %w", syscall.Exec(program, argv, append(os.Environ(), unsharedVariable+"=1"))) //nolint:gosec // ourselves
+	return fmt.Errorf("starting again: %w", syscall.Exec(program, argv, append(os.Environ(), unsharedVariable+"=1"))) //nolint:gosec // this program
 }

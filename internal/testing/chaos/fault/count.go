@@ -8,12 +8,11 @@ import (
 	"vayu/internal/testing/chaos/load"
 )
 
-// countedAfter is longer than an instance takes to write what it has counted.
+// countedAfter is longer than an instance takes to flush its counters.
 const countedAfter = 3 * time.Second
 
-// counts compares what was answered with what was counted, and with the quota of the
-// client who has one.
-func (r *Run) counts(ctx context.Context) ([]verdict, error) {
+// counts compares answered calls with counted calls, and with the quota of the limited client.
+func (r *Run) counts(ctx context.Context) ([]check, error) {
 	if err := wait(ctx, countedAfter); err != nil {
 		return nil, err
 	}
@@ -27,47 +26,46 @@ func (r *Run) counts(ctx context.Context) ([]verdict, error) {
 	}
 	now := time.Now()
 	air, limited := r.air.Between(r.began, now), r.limited.Between(r.began, now)
-	return []verdict{
+	return []check{
 		countedOf(calls, air, limited, kills),
 		{"quotas used, of calls counted", fmt.Sprintf("%d of %d (%+d)", quota, counted, quota-counted), "the same", quota == counted},
 		enforced(limited, kills, r.aloneBefore(limited.FirstRefused)),
 	}, nil
 }
 
-// countedOf compares calls with answers. An instance that is killed takes with it what
-// it counted in its last second. What clients got no answer to may have been counted.
-func countedOf(calls int64, air, limited load.Asked, kills int) verdict {
+// countedOf compares calls with answers. A killed instance loses the counts of its last second.
+// Unanswered calls may have been counted.
+func countedOf(calls int64, air, limited load.Asked, kills int) check {
 	answered := air.Answered + limited.Answered
 	unanswered := air.Requests + limited.Requests - answered
 	less, more := (airRate+limitedRate)*kills, unanswered
 	off := int(calls) - answered
-	return verdict{
+	return check{
 		"calls counted, of those answered", fmt.Sprintf("%d of %d (%+d)", calls, answered, off),
 		fmt.Sprintf("at most %d less: a second of traffic for each kill of %d; at most %d more: no answer came to these", less, kills, more),
 		-less <= off && off <= more,
 	}
 }
 
-// aloneBefore is for how long before a moment instances could not tell each other what
-// they have counted; 0 when they could.
+// aloneBefore is how long before a moment instances could not exchange their counts; 0 if they
+// could.
 func (r *Run) aloneBefore(moment time.Time) time.Duration {
 	for _, d := range r.rows {
-		if d.alone && moment.After(d.from) && moment.Before(d.mended.Add(d.recovered)) {
+		if d.alone && moment.After(d.from) && moment.Before(d.faultEnded.Add(d.recovered)) {
 			return moment.Sub(d.from)
 		}
 	}
 	return 0
 }
 
-// enforced is whether a client who asks beyond his quota got what it allows. Two
-// instances tell each other twice a second, so that a second of his traffic may be more,
-// another one for each instance that was killed with what it had counted, and all of the
-// time in which they could not.
-func enforced(limited load.Asked, kills int, alone time.Duration) verdict {
+// enforced checks that the limited client got what its quota allows. Two instances exchange counts
+// twice a second, so one second of traffic may exceed it. Each killed instance adds another second,
+// and so does the time without exchange.
+func enforced(limited load.Asked, kills int, alone time.Duration) check {
 	quota, good := load.Quota(), limited.Requests-limited.Failed
 	may := limitedRate * (1 + kills + int((alone+time.Second-1)/time.Second))
 	unanswered := limited.Requests - limited.Answered
-	return verdict{
+	return check{
 		"calls answered beyond a quota", fmt.Sprintf("%+d of %d; %d were refused", good-quota, quota, limited.Refused),
 		fmt.Sprintf("at most %d: a second of traffic for two instances, each kill of %d and each second of %.0f that they were alone", may, kills, alone.Seconds()),
 		limited.Refused > 0 && good <= quota+may && good >= quota-may-unanswered,

@@ -1,5 +1,5 @@
-// Package fault breaks a cluster, one thing after the other, while clients use it, and
-// says whether what must hold has held.
+// Package fault injects faults into a cluster under load, one after the other, and checks that the
+// invariants hold.
 package fault
 
 import (
@@ -15,37 +15,35 @@ import (
 	"vayu/internal/testing/chaos/load"
 )
 
-// Fault is something that breaks.
+// Fault is one injected fault.
 type Fault struct {
 	Name string
-	// Do breaks it and mends it. What it returns is for people.
+	// Do injects the fault and ends it. note is for the report.
 	Do func(ctx context.Context, c *chaos.Cluster) (note string, err error)
-	// kills is how many instances that answer are killed: each may lose what it has
-	// counted in its last second.
+	// kills is the number of killed API instances. Each may lose the counts of its last second.
 	kills int
-	// takeOver is whether the events that were committed before must arrive all the same
-	// within takeOverMost.
+	// takeOver requires that the events that were committed before still arrive within maxTakeOver.
 	takeOver bool
-	// healMost is how long after its end everything that was committed before must have
-	// arrived; 0 for as long as it takes.
-	healMost time.Duration
-	// rolls is whether everything is restarted in good order: no request may fail.
+	// maxHeal limits the time after the fault until all events committed before have arrived; 0 for
+	// no limit.
+	maxHeal time.Duration
+	// rolls marks a rolling restart: no request may fail.
 	rolls bool
-	// alone is whether instances cannot tell each other what they have counted.
+	// alone marks faults during which instances cannot exchange their counts.
 	alone bool
 }
 
-// How long something is away.
+// Durations of faults.
 const (
 	killedFor   = 5 * time.Second
-	deadFor     = 20 * time.Second // longer than another may take to take over
+	deadFor     = 20 * time.Second // longer than a takeover may take
 	cutFor      = 30 * time.Second
 	pausedFor   = 60 * time.Second
 	diskFullFor = 30 * time.Second
 	abusedFor   = 60 * time.Second
 )
 
-// Faults are all of them, in their order.
+// Faults returns all faults, in their order.
 func Faults() []Fault {
 	all := []Fault{
 		{Name: "kill-api-1", Do: killed("api-1", killedFor), kills: 1},
@@ -75,24 +73,24 @@ func Faults() []Fault {
 	)
 }
 
-// Chosen are the faults whose name begins with one of some words, or all without words.
-func Chosen(all []Fault, words []string) ([]Fault, error) {
-	if len(words) == 0 {
+// Select returns the faults whose names begin with one of the prefixes, or all without prefixes.
+func Chosen(all []Fault, prefixes []string) ([]Fault, error) {
+	if len(prefixes) == 0 {
 		return all, nil
 	}
 	var chosen []Fault
 	known := map[string]bool{}
 	for _, f := range all {
-		for _, word := range words {
-			if strings.HasPrefix(f.Name, word) {
-				chosen, known[word] = append(chosen, f), true
+		for _, prefix := range prefixes {
+			if strings.HasPrefix(f.Name, prefix) {
+				chosen, known[prefix] = append(chosen, f), true
 				break
 			}
 		}
 	}
-	for _, word := range words {
-		if !known[word] {
-			return nil, fmt.Errorf("there is no fault %q; there are %s", word, names(all))
+	for _, prefix := range prefixes {
+		if !known[prefix] {
+			return nil, fmt.Errorf("there is no fault %q; there are %s", prefix, names(all))
 		}
 	}
 	return chosen, nil
@@ -114,7 +112,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// killed kills an instance and starts it again after some time.
+// killed kills an instance and restarts it after some time.
 func killed(name string, away time.Duration) func(context.Context, *chaos.Cluster) (string, error) {
 	return func(ctx context.Context, c *chaos.Cluster) (string, error) {
 		return "", restart(ctx, c.Instance(name).Process, away)
@@ -131,22 +129,22 @@ func restart(ctx context.Context, p *chaos.Process, away time.Duration) error {
 	return p.Start(ctx)
 }
 
-// leaderMost is how long nobody may collect.
-const leaderMost = 15 * time.Second
+// maxLeaderless limits the time without a leader.
+const maxLeaderless = 15 * time.Second
 
-// killLeader kills the instance that collects; the other must do so soon.
+// killLeader kills the leader of the collectors; the standby must soon lead.
 func killLeader(ctx context.Context, c *chaos.Cluster) (string, error) {
 	leader := c.Leader(ctx)
 	if leader == nil {
-		return "", errors.New("nobody collects")
+		return "", errors.New("no instance leads")
 	}
 	began := time.Now()
 	if err := leader.Kill(); err != nil {
 		return "", err
 	}
 	for c.Leader(ctx) == nil {
-		if time.Since(began) > 4*leaderMost {
-			return "", errors.Join(fmt.Errorf("%s after the end of %s nobody collects", 4*leaderMost, leader.Name), leader.Start(ctx))
+		if time.Since(began) > 4*maxLeaderless {
+			return "", errors.Join(fmt.Errorf("%s after the end of %s no instance leads", 4*maxLeaderless, leader.Name), leader.Start(ctx))
 		}
 		if err := wait(ctx, 100*time.Millisecond); err != nil {
 			return "", err
@@ -157,13 +155,13 @@ func killLeader(ctx context.Context, c *chaos.Cluster) (string, error) {
 	if err := wait(ctx, deadFor-after); err != nil {
 		return note, err
 	}
-	if after > leaderMost {
+	if after > maxLeaderless {
 		note = "FAIL: " + note
 	}
 	return note, leader.Start(ctx)
 }
 
-// killOther kills the instance that waits to collect.
+// killOther kills the standby of the collectors.
 func killOther(ctx context.Context, c *chaos.Cluster) (string, error) {
 	leader := c.Leader(ctx)
 	for _, i := range c.Instances {
@@ -174,7 +172,7 @@ func killOther(ctx context.Context, c *chaos.Cluster) (string, error) {
 	return "", errors.New("there is no other")
 }
 
-// abuse has one account of the sandbox send as much as it can.
+// abuse sends as much as possible from one account of the sandbox.
 func abuse(ctx context.Context, c *chaos.Cluster) (string, error) {
 	key, err := c.NewKey(ctx, "test")
 	if err != nil {
@@ -248,8 +246,8 @@ func fullDisk(name string) func(context.Context, *chaos.Cluster) (string, error)
 	}
 }
 
-// fullDiskPostgres fills the disk of PostgreSQL. It goes on without what needs room, or
-// ends, when it cannot write its log; then it is started as soon as there is room.
+// fullDiskPostgres fills the disk of PostgreSQL. PostgreSQL continues without what needs space, or
+// ends when it cannot write its log. It is restarted as soon as there is space.
 func fullDiskPostgres(ctx context.Context, c *chaos.Cluster) (string, error) {
 	note, err := fullDisk("postgres")(ctx, c)
 	if err != nil || note != "" {
@@ -258,21 +256,21 @@ func fullDiskPostgres(ctx context.Context, c *chaos.Cluster) (string, error) {
 	return "", c.StartPostgres(ctx)
 }
 
-// fullDiskBroker fills the disk of a broker, which ends when it cannot write, and is
-// started as soon as there is room.
+// fullDiskBroker fills the disk of a broker. The broker ends when it cannot write, and is restarted
+// as soon as there is space.
 func fullDiskBroker(ctx context.Context, c *chaos.Cluster) (string, error) {
 	const n = 2
 	note, err := fullDisk("broker-2")(ctx, c)
 	if err != nil || note != "" {
 		return note, err
 	}
-	if err := c.KillBroker(ctx, n); err != nil { // it may be on its way out
+	if err := c.KillBroker(ctx, n); err != nil { // it may be ending
 		return "", err
 	}
 	return "", c.ReviveBroker(ctx, n)
 }
 
-// rollInstances restarts every instance in good order, each when all is well again.
+// rollInstances restarts every instance gracefully, each when all are healthy again.
 func rollInstances(ctx context.Context, c *chaos.Cluster) (string, error) {
 	for _, i := range c.Instances {
 		if err := i.Stop(ctx); err != nil {
@@ -288,7 +286,7 @@ func rollInstances(ctx context.Context, c *chaos.Cluster) (string, error) {
 	return "", nil
 }
 
-// rollStores restarts ClickHouse and every broker in good order.
+// rollStores restarts ClickHouse and every broker gracefully.
 func rollStores(ctx context.Context, c *chaos.Cluster) (string, error) {
 	if err := c.Engine.Stop(ctx); err != nil {
 		return "", err

@@ -18,14 +18,14 @@ func names(all []fault.Fault) (out []string) {
 func TestChosen(t *testing.T) {
 	t.Parallel()
 	all := fault.Faults()
-	for _, c := range []struct{ words, want []string }{
+	for _, c := range []struct{ prefixes, want []string }{
 		{nil, names(all)},
 		{[]string{"kill-api"}, []string{"kill-api-1", "kill-api-2"}},
 		{[]string{"roll-stores", "kill-broker-2"}, []string{"kill-broker-2", "roll-stores"}}, // in their own order
 	} {
-		got, err := fault.Chosen(all, c.words)
+		got, err := fault.Chosen(all, c.prefixes)
 		if diff := cmp.Diff(c.want, names(got)); diff != "" || err != nil {
-			t.Errorf("%q: %v\n%s", c.words, err, diff)
+			t.Errorf("%q: %v\n%s", c.prefixes, err, diff)
 		}
 	}
 	if got, err := fault.Chosen(all, []string{"kill-api", "earthquake"}); err == nil {

@@ -10,26 +10,25 @@ import (
 )
 
 const (
-	// partedFor is as long as PostgreSQL is cut for, and longer than any lease or session.
+	// partedFor is as long as PostgreSQL is cut off, and longer than any lease or session.
 	partedFor = 30 * time.Second
-	// healMost is how long after the end of a partition all that happened before must have
-	// arrived. TCP sends again after twice the time of its last try, so that a connection
-	// that is kept through 30 silent seconds goes on up to 26 seconds later; and the
-	// brokers' session and a new connection need some more.
-	healMost = 45 * time.Second
+	// maxHeal limits the time from the end of a partition until all earlier events have arrived.
+	// TCP doubles its retransmission timeout, so that a connection kept through 30 silent seconds
+	// continues up to 26 seconds later. The brokers' session and a new connection need some more.
+	maxHeal = 45 * time.Second
 )
 
-// Partitions are those of a cluster whose instances have wires: instances and what they
-// no longer reach, in each direction and in both.
+// Partitions returns the partitions of a cluster with namespaces: instances and what they cannot
+// reach, in each direction and in both.
 func Partitions() []Fault {
 	var all []Fault
 	for _, way := range []chaos.Way{chaos.Both, chaos.There, chaos.Back} {
 		all = append(all,
-			Fault{Name: "api-store-" + string(way), Do: parted(way, store, "api-1", "api-2"), healMost: healMost, alone: true},
-			Fault{Name: "api-clickhouse-" + string(way), Do: parted(way, engine, "api-1", "api-2"), healMost: healMost},
-			Fault{Name: "ingest-store-" + string(way), Do: parted(way, store, "ingest-1", "ingest-2"), healMost: healMost},
-			Fault{Name: "dispatch-kafka-" + string(way), Do: parted(way, kafka, "dispatch-1", "dispatch-2"), healMost: healMost},
-			Fault{Name: "dispatch-1-kafka-" + string(way), Do: parted(way, kafka, "dispatch-1"), healMost: healMost, takeOver: true},
+			Fault{Name: "api-store-" + string(way), Do: parted(way, store, "api-1", "api-2"), maxHeal: maxHeal, alone: true},
+			Fault{Name: "api-clickhouse-" + string(way), Do: parted(way, engine, "api-1", "api-2"), maxHeal: maxHeal},
+			Fault{Name: "ingest-store-" + string(way), Do: parted(way, store, "ingest-1", "ingest-2"), maxHeal: maxHeal},
+			Fault{Name: "dispatch-kafka-" + string(way), Do: parted(way, kafka, "dispatch-1", "dispatch-2"), maxHeal: maxHeal},
+			Fault{Name: "dispatch-1-kafka-" + string(way), Do: parted(way, kafka, "dispatch-1"), maxHeal: maxHeal, takeOver: true},
 		)
 	}
 	return all

@@ -14,23 +14,23 @@ import (
 
 // The load during a run.
 const (
-	airRate    = 200 // questions per second
+	airRate    = 200 // requests per second
 	eventRate  = 200 // events per second
 	orderRate  = 2   // recharges per second
 	airClients = 8
-	// limitedRate is how often a client asks, per second, who has a quota: it is used up
-	// after 100 s, when the instances that answer have been killed.
+	// limitedRate is the rate of the client with a quota, per second. The quota is exhausted after
+	// 100 s, when the API instances have been killed.
 	limitedRate = 10
-	// clients have a webhook each. An account's events stay on one of 12 partitions: with
-	// so many, what falls on one half differs from the other by less than a tenth.
+	// clients have a webhook each. An account's events stay on one of 12 partitions. With so many
+	// clients, the load of the two halves differs by less than a tenth.
 	clients = 200
-	// undisturbed is how long the load runs before anything breaks.
+	// undisturbed is how long the load runs before the first fault.
 	undisturbed = 45 * time.Second
 	// apart is the least time between the end of one fault and the next.
 	apart = 4 * time.Second
-	// arriveMost is how long everything may take to arrive after the last fault: the
-	// second attempt at a webhook comes after 10 s, the third 30 s later.
-	arriveMost = 3 * time.Minute
+	// maxArrive limits the time for all events to arrive after the last fault. The second attempt
+	// of a webhook comes after 10 s, the third 30 s later.
+	maxArrive = 3 * time.Minute
 )
 
 // Run is a run of faults on a cluster.
@@ -42,29 +42,29 @@ type Run struct {
 
 	store     *load.Store
 	air       *load.Air
-	limited   *load.Air // the client who has a quota
+	limited   *load.Air // the client with a quota
 	feed      *load.Feed
 	events    *load.Events
 	recharges *load.Recharges
 	rows      []row
 	began     time.Time
 	ended     time.Time
-	shares    map[string]float64 // deliveries of each dispatcher while nothing was broken
+	shares    map[string]float64 // deliveries of each dispatcher without a fault
 }
 
-// row is what one fault did.
+// row is the result of one fault.
 type row struct {
 	Fault
-	from, mended, to time.Time
-	recovered        time.Duration
-	aired            time.Duration // until everybody got air from after the end of the fault
-	stale            bool          // nobody waited for longer
-	note             string
-	wrong            error
+	from, faultEnded, to time.Time
+	recovered            time.Duration
+	aired                time.Duration // until all clients got air from after the end of the fault
+	stale                bool          // the time limit was exceeded
+	note                 string
+	wrong                error
 }
 
-// Do makes the clients, breaks everything under their load, and returns whether all that
-// must hold has held. The error is of what kept it from finding out.
+// Do creates the clients, injects all faults under their load, and returns whether all invariants
+// hold. The error is that of a run that could not be completed.
 func (r *Run) Do(ctx context.Context) (held bool, err error) {
 	c := r.Cluster
 	if r.store, err = load.OpenStore(c.DSN, c.Key, c.Dir); err != nil {
@@ -84,12 +84,12 @@ func (r *Run) Do(ctx context.Context) (held bool, err error) {
 	}
 	if err := r.underLoad(ctx); err != nil {
 		r.ended = time.Now()
-		return false, errors.Join(err, r.table(nil)) // what there is of it
+		return false, errors.Join(err, r.table(nil)) // partial results
 	}
 	return r.judge(ctx)
 }
 
-// prepare waits until nothing else is done, and makes accounts, webhooks and a wallet.
+// prepare waits until the cluster is idle, and creates accounts, webhooks and a wallet.
 func (r *Run) prepare(ctx context.Context) error {
 	c := r.Cluster
 	if err := c.AwaitPast(ctx); err != nil {
@@ -103,7 +103,7 @@ func (r *Run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := wait(ctx, 2*time.Second); err != nil { // a new key is known everywhere within one
+	if err := wait(ctx, 2*time.Second); err != nil { // all instances accept a new key within one second
 		return err
 	}
 	if err := r.Inbox.Subscribe(ctx, c.URL, all); err != nil {
@@ -124,7 +124,7 @@ func (r *Run) prepare(ctx context.Context) error {
 	return r.recharges.Prepare(ctx)
 }
 
-// underLoad breaks one thing after the other, while clients do what they do.
+// underLoad injects the faults one after the other while the clients run.
 func (r *Run) underLoad(ctx context.Context) error {
 	loads, end := context.WithCancel(ctx)
 	defer end()
@@ -147,12 +147,12 @@ func (r *Run) underLoad(ctx context.Context) error {
 		return err
 	}
 	r.shares = shares(before, after)
-	r.rows = append(r.rows, row{Fault: Fault{Name: "undisturbed"}, from: r.began, mended: time.Now(), to: time.Now()})
-	r.tell(r.rows[0])
+	r.rows = append(r.rows, row{Fault: Fault{Name: "undisturbed"}, from: r.began, faultEnded: time.Now(), to: time.Now()})
+	r.report(r.rows[0])
 	for _, f := range r.Faults {
-		done, err := r.one(ctx, f)
+		done, err := r.inject(ctx, f)
 		r.rows = append(r.rows, done)
-		r.tell(done)
+		r.report(done)
 		if err != nil {
 			return err
 		}
@@ -162,14 +162,14 @@ func (r *Run) underLoad(ctx context.Context) error {
 	return err
 }
 
-// refusedMost is longer than a quota takes to be used up.
-const refusedMost = 3 * time.Minute
+// maxRefused is longer than a quota takes to be exhausted.
+const maxRefused = 3 * time.Minute
 
-// refused waits until the quota is used up, which it is before in a long run, and a
-// little longer: for what is answered all the same.
+// refused waits until the quota is exhausted, which is already so in a long run. It waits a little
+// longer, to count requests that are still answered.
 func (r *Run) refused(ctx context.Context) error {
-	for until := time.Now().Add(refusedMost); time.Now().Before(until); {
-		if asked := r.limited.Between(r.began, time.Now()); asked.Refused > 0 {
+	for until := time.Now().Add(maxRefused); time.Now().Before(until); {
+		if stats := r.limited.Between(r.began, time.Now()); stats.Refused > 0 {
 			break
 		}
 		if err := wait(ctx, time.Second); err != nil {
@@ -179,33 +179,32 @@ func (r *Run) refused(ctx context.Context) error {
 	return wait(ctx, apart)
 }
 
-// one breaks one thing, and waits until all is well.
-func (r *Run) one(ctx context.Context, f Fault) (done row, err error) {
+// inject injects one fault, and waits until all processes are healthy.
+func (r *Run) inject(ctx context.Context, f Fault) (done row, err error) {
 	done = row{Fault: f, from: time.Now()}
 	done.note, done.wrong = f.Do(ctx, r.Cluster)
-	done.mended = time.Now()
+	done.faultEnded = time.Now()
 	if err = r.Cluster.AwaitHealthy(ctx); err == nil {
-		done.recovered = time.Since(done.mended)
-		err = errors.Join(r.awaitAir(ctx, &done), wait(ctx, apart-time.Since(done.mended)+done.recovered))
+		done.recovered = time.Since(done.faultEnded)
+		err = errors.Join(r.awaitAir(ctx, &done), wait(ctx, apart-time.Since(done.faultEnded)+done.recovered))
 	}
 	done.to = time.Now()
 	return done, errors.Join(done.wrong, err)
 }
 
-// airMost is how long after the end of a fault everybody must have air from after it. A
-// folder of files is looked at each 30 s, and 15 s are what another instance may take to
-// collect, or a connection to be made anew.
-const airMost = 45 * time.Second
+// maxAir limits the time from the end of a fault until all clients get newer air. A folder of files
+// is polled each 30 s. Another instance may take 15 s to lead, or a connection to be restored.
+const maxAir = 45 * time.Second
 
-// awaitAir waits until everybody gets air from after the end of a fault, or for much
-// longer than that may take.
+// awaitAir waits until all clients get air from after the end of a fault, or for much longer than
+// that may take.
 func (r *Run) awaitAir(ctx context.Context, done *row) error {
 	for {
 		var ok bool
-		if done.aired, ok = r.air.Newer(done.mended); ok {
+		if done.aired, ok = r.air.Newer(done.faultEnded); ok {
 			return nil
 		}
-		if time.Since(done.mended) > 2*airMost {
+		if time.Since(done.faultEnded) > 2*maxAir {
 			done.stale = true
 			return nil
 		}
@@ -215,7 +214,7 @@ func (r *Run) awaitAir(ctx context.Context, done *row) error {
 	}
 }
 
-// attempts is how many deliveries each dispatcher has made.
+// attempts returns the number of deliveries of each dispatcher.
 func (r *Run) attempts(ctx context.Context) (map[string]float64, error) {
 	made := map[string]float64{}
 	for _, i := range r.Cluster.Instances {
@@ -231,7 +230,7 @@ func (r *Run) attempts(ctx context.Context) (map[string]float64, error) {
 	return made, nil
 }
 
-// shares is how many of a hundred deliveries each has made; 0 for all when there was none.
+// shares returns the percentage of deliveries of each dispatcher; 0 for all if there was none.
 func shares(before, after map[string]float64) map[string]float64 {
 	var sum float64
 	for name, n := range after {
@@ -247,12 +246,12 @@ func shares(before, after map[string]float64) map[string]float64 {
 	return all
 }
 
-// tell says how one fault went, at once: a run takes some minutes.
-func (r *Run) tell(d row) {
-	asked := r.air.Between(d.from, d.to)
+// report prints the result of one fault at once, because a run takes some minutes.
+func (r *Run) report(d row) {
+	stats := r.air.Between(d.from, d.to)
 	_, _ = fmt.Fprintf(r.Out, "%s  %-20s %6d requests, %d failed; away %.1f s, well %.1f s later, air %.1f s  %s\n",
-		d.from.Format(time.TimeOnly), d.Name, asked.Requests, asked.Failed, d.mended.Sub(d.from).Seconds(), d.recovered.Seconds(), d.aired.Seconds(), d.note)
-	for text, n := range asked.Faults {
+		d.from.Format(time.TimeOnly), d.Name, stats.Requests, stats.Failed, d.faultEnded.Sub(d.from).Seconds(), d.recovered.Seconds(), d.aired.Seconds(), d.note)
+	for text, n := range stats.Faults {
 		_, _ = fmt.Fprintf(r.Out, "          %d× %s\n", n, text)
 	}
 }

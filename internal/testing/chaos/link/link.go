@@ -1,4 +1,4 @@
-// Package link is a wire between processes that can be cut.
+// Package link is a TCP proxy between processes that can be cut.
 package link
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Link takes TCP connections on an address of this machine and carries them to another.
+// Link accepts TCP connections on an address of this machine and forwards them to a target.
 type Link struct {
 	listener net.Listener
 
@@ -19,7 +19,7 @@ type Link struct {
 	open   map[net.Conn]bool
 }
 
-// New listens on an address; Run carries.
+// New listens on an address; Run forwards connections.
 func New(ctx context.Context, listen, target string) (*Link, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
@@ -28,17 +28,17 @@ func New(ctx context.Context, listen, target string) (*Link, error) {
 	return &Link{listener: listener, target: target, open: map[net.Conn]bool{}}, nil
 }
 
-// Address is where connections are taken.
+// Address is the address that accepts connections.
 func (l *Link) Address() string { return l.listener.Addr().String() }
 
-// Aim has connections from now on carried elsewhere.
+// SetTarget changes the target of new connections.
 func (l *Link) Aim(target string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.target = target
 }
 
-// Cut resets every connection, and every one that comes until Mend.
+// Cut resets all connections, and all new ones until Restore.
 func (l *Link) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,14 +48,14 @@ func (l *Link) Cut() {
 	}
 }
 
-// Mend ends a cut.
+// Restore ends a cut.
 func (l *Link) Mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = false
 }
 
-// Run carries connections until ctx ends, and then closes all.
+// Run forwards connections until ctx ends, and then closes all.
 func (l *Link) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -69,12 +69,12 @@ func (l *Link) Run(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		all.Go(func() { l.carry(ctx, c) })
+		all.Go(func() { l.forward(ctx, c) })
 	}
 }
 
-// carry takes one connection to the target, until either end closes it.
-func (l *Link) carry(ctx context.Context, near net.Conn) {
+// forward forwards one connection to the target, until either end closes it.
+func (l *Link) forward(ctx context.Context, near net.Conn) {
 	defer l.forget(near)
 	target, ok := l.remember(near)
 	if !ok {
@@ -99,7 +99,7 @@ func (l *Link) carry(ctx context.Context, near net.Conn) {
 	back.Wait()
 }
 
-// remember notes a connection; false when the link is cut.
+// remember registers a connection; false if the link is cut.
 func (l *Link) remember(c net.Conn) (target string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +118,7 @@ func (l *Link) forget(c net.Conn) {
 	delete(l.open, c)
 }
 
-// reset closes a connection so that the other end sees a fault and no end.
+// reset closes a connection so that the other end gets an error, not EOF.
 func reset(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

@@ -10,7 +10,7 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// echo sends back what it gets.
+// echo sends back what it receives.
 func echo(t *testing.T) string {
 	t.Helper()
 	return fixture.Port(t, nil, func(c net.Conn) {
@@ -19,17 +19,17 @@ func echo(t *testing.T) string {
 	}).Addr().String()
 }
 
-// said is what comes back of a word; an error when the connection is cut.
-func said(c net.Conn, word string) (string, error) {
-	if _, err := io.WriteString(c, word); err != nil {
+// echoed sends a text and reads the echo; an error when the connection is cut.
+func echoed(c net.Conn, text string) (string, error) {
+	if _, err := io.WriteString(c, text); err != nil {
 		return "", err
 	}
-	back := make([]byte, len(word))
+	back := make([]byte, len(text))
 	_, err := io.ReadFull(c, back)
 	return string(back), err
 }
 
-func TestALinkIsCutAndMended(t *testing.T) {
+func TestCutAndRestore(t *testing.T) {
 	t.Parallel()
 	l, err := link.New(t.Context(), "127.0.0.1:0", echo(t))
 	if err != nil {
@@ -50,15 +50,15 @@ func TestALinkIsCutAndMended(t *testing.T) {
 		return c
 	}
 	open := dial()
-	if got, err := said(open, "hello"); got != "hello" || err != nil {
-		t.Fatalf("got %q, %v through a whole link", got, err)
+	if got, err := echoed(open, "hello"); got != "hello" || err != nil {
+		t.Fatalf("got %q, %v through an open link", got, err)
 	}
 	l.Cut()
-	if got, err := said(open, "hello"); err == nil {
+	if got, err := echoed(open, "hello"); err == nil {
 		t.Errorf("got %q through a connection that was cut", got)
 	}
-	if late, err := net.Dial("tcp", l.Address()); err == nil { // a reset may come before the dial is over
-		if got, err := said(late, "hello"); err == nil {
+	if late, err := net.Dial("tcp", l.Address()); err == nil { // a reset may come before the dial has returned
+		if got, err := echoed(late, "hello"); err == nil {
 			t.Errorf("got %q through a link that is cut", got)
 		}
 		_ = late.Close()
@@ -66,12 +66,12 @@ func TestALinkIsCutAndMended(t *testing.T) {
 	l.Mend()
 	l.Aim(echo(t))
 	last := dial()
-	if got, err := said(last, "again"); got != "again" || err != nil {
-		t.Errorf("got %q, %v through a mended link", got, err)
+	if got, err := echoed(last, "again"); got != "again" || err != nil {
+		t.Errorf("got %q, %v through a restored link", got, err)
 	}
 	end()
 	<-done // with a connection open
-	if _, err := said(last, "late"); err == nil {
-		t.Error("a connection outlives its link")
+	if _, err := echoed(last, "late"); err == nil {
+		t.Error("a connection is open after its link ended")
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"vayu/internal/sleep"
 )
 
-// Abuse is one account of the sandbox that sends as much as it can: batches of equal
-// orders, hourly history, top-ups with webhooks at an endpoint that never answers, and
-// idle connections to each instance.
+// Abuse is one account of the sandbox that sends as much as possible. It sends batches of equal
+// orders, queries of hourly history, and top-ups with webhooks at an endpoint that never answers.
+// It also opens idle connections to each instance.
 type Abuse struct {
 	URL, Key  string
 	Cities    []string
@@ -28,14 +28,14 @@ type Abuse struct {
 const (
 	abuseBatches  = 40 // batches in flight
 	abuseRows     = 10_000
-	abuseHistory  = 16  // questions in flight
+	abuseHistory  = 16  // history queries in flight
 	abuseTopups   = 8   // in flight
 	abuseWebhooks = 30  // more than the plan allows in the sandbox
-	abuseIdle     = 400 // connections to each instance: more than one address may have
+	abuseIdle     = 400 // connections to each instance: more than allowed for one address
 )
 
-// Run sends until ctx ends, and returns once nothing is in flight. The error is of its
-// own endpoint.
+// Run sends until ctx ends, and returns once nothing is in flight. The error is of its own
+// endpoint.
 func (a *Abuse) Run(ctx context.Context) error {
 	hanging, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,7 +81,7 @@ func equalOrders() string {
 
 // idle keeps connections to each instance open.
 func (a *Abuse) idle(ctx context.Context) {
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}} // that of the balancer is another
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}} // other than the balancer's
 	var open []net.Conn
 	defer func() {
 		for _, conn := range open {
@@ -116,7 +116,7 @@ func (a *Abuse) send(ctx context.Context, client *http.Client, method, path, bod
 	status = reply.StatusCode
 }
 
-// Said is how many calls were answered with 2xx, 4xx and 5xx, and how many were not.
+// Summary reports how many calls were answered with 2xx, 4xx and 5xx, and how many were not.
 func (a *Abuse) Said() string {
 	return fmt.Sprintf("%d calls with 2xx, %d with 4xx, %d with 5xx, %d without a reply", a.statuses[2].Load(), a.statuses[4].Load(), a.statuses[5].Load(), a.statuses[0].Load())
 }

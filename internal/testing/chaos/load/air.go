@@ -11,46 +11,46 @@ import (
 	"time"
 )
 
-// Air asks for current air, as clients behind a proxy do: each question once, with five
-// seconds for its answer.
+// Air requests current air, as clients behind a proxy do: each request once, with a timeout of five
+// seconds.
 type Air struct {
 	URL      string
 	Accounts []Account
 	Cities   []string
-	Rate     float64 // questions per second
+	Rate     float64 // requests per second
 
-	mu    sync.Mutex
-	asked []question
+	mu       sync.Mutex
+	requests []request
 }
 
-// question is one, and what became of it.
-type question struct {
+// request is one request and its result.
+type request struct {
 	at, done time.Time
 	ok       bool
-	refused  bool      // because the quota is used up
-	updated  time.Time // of the newest reading in the answer
+	refused  bool      // because the quota is exhausted
+	updated  time.Time // time of the newest reading in the answer
 	answered bool      // by an instance: with a status that it counts
 	fault    string
 }
 
-// Limits of asking.
+// Limits of the requests.
 const (
-	answerMost = 5 * time.Second
-	askingMost = 2000
+	answerTimeout = 5 * time.Second
+	maxInFlight   = 2000
 )
 
-// Run asks until ctx ends.
+// Run sends requests until ctx ends.
 func (a *Air) Run(ctx context.Context) {
-	client := &http.Client{Timeout: answerMost, Transport: &http.Transport{MaxIdleConnsPerHost: askingMost, IdleConnTimeout: time.Minute}}
+	client := &http.Client{Timeout: answerTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: maxInFlight, IdleConnTimeout: time.Minute}}
 	defer client.CloseIdleConnections()
-	pace(ctx, a.Rate, askingMost, func(n int) { a.ask(context.WithoutCancel(ctx), client, n) }, func(int) {
+	pace(ctx, a.Rate, maxInFlight, func(n int) { a.request(context.WithoutCancel(ctx), client, n) }, func(int) {
 		now := time.Now()
-		a.note(question{at: now, done: now, fault: "too many under way"})
+		a.note(request{at: now, done: now, fault: "too many in flight"})
 	})
 }
 
-func (a *Air) ask(ctx context.Context, client *http.Client, n int) {
-	q := question{at: time.Now()}
+func (a *Air) request(ctx context.Context, client *http.Client, n int) {
+	q := request{at: time.Now()}
 	defer func() {
 		q.done = time.Now()
 		a.note(q)
@@ -78,31 +78,31 @@ func (a *Air) ask(ctx context.Context, client *http.Client, n int) {
 		q.fault = reply.Status + " " + string(body[:min(len(body), 200)])
 		return
 	}
-	var said struct{ Updated time.Time }
-	if err := json.Unmarshal(body, &said); err != nil {
+	var air struct{ Updated time.Time }
+	if err := json.Unmarshal(body, &air); err != nil {
 		q.ok, q.fault = false, err.Error()
 	}
-	q.updated = said.Updated
+	q.updated = air.Updated
 }
 
-func (a *Air) note(q question) {
+func (a *Air) note(q request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.asked = append(a.asked, q)
+	a.requests = append(a.requests, q)
 }
 
-// Asked is what was asked in some time, and what became of it.
+// AirStats are the requests of a period and their results.
 type Asked struct {
 	Requests, Failed int
 	Answered         int           // by an instance, which counts it
-	Refused          int           // of those, for the quota
-	FirstRefused     time.Time     // when the first of these was asked; zero for none
-	Gap              time.Duration // the longest time without a good answer
-	P50, P99         time.Duration // latency of good answers; 0 for none
+	Refused          int           // of those, because of the quota
+	FirstRefused     time.Time     // when the first of these was sent; zero for none
+	Gap              time.Duration // the longest time without a successful answer
+	P50, P99         time.Duration // latency of successful answers; 0 for none
 	Faults           map[string]int
 }
 
-// Availability is how many of a hundred requests were answered with 200.
+// Availability is the percentage of requests that were answered with 200.
 func (a Asked) Availability() float64 {
 	if a.Requests == 0 {
 		return 0
@@ -110,14 +110,14 @@ func (a Asked) Availability() float64 {
 	return 100 * float64(a.Requests-a.Failed) / float64(a.Requests)
 }
 
-// Between is what was asked from one moment to another.
+// Between returns the statistics from one moment to another.
 func (a *Air) Between(from, to time.Time) Asked {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sum := Asked{Faults: map[string]int{}}
 	var latencies []time.Duration
 	last := from
-	for _, q := range a.asked { // in the order in which they ended
+	for _, q := range a.requests { // in the order in which they ended
 		if q.ok && q.done.After(from) && q.done.Before(to) {
 			sum.Gap = max(sum.Gap, q.done.Sub(last))
 			last = q.done

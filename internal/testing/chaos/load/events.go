@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Events commits events of clients in turn, each in a transaction of its own.
+// Events commits events of the clients, round robin, each in a transaction of its own.
 type Events struct {
 	Store    *Store
 	Accounts []Account
 	Rate     float64 // events per second
 
 	mu        sync.Mutex
-	committed map[string]time.Time // by id: when the store had said so
+	committed map[string]time.Time // by id: when the commit was acknowledged
 }
 
-// committingMost is how many may be under way at once.
-const committingMost = 256
+// maxCommitting limits the commits in flight.
+const maxCommitting = 256
 
 // Run commits until ctx ends.
 func (e *Events) Run(ctx context.Context) {
 	e.mu.Lock()
 	e.committed = map[string]time.Time{}
 	e.mu.Unlock()
-	pace(ctx, e.Rate, committingMost, func(n int) {
+	pace(ctx, e.Rate, maxCommitting, func(n int) {
 		id, err := e.Store.fire(context.WithoutCancel(ctx), e.Accounts[n%len(e.Accounts)].ID)
 		if err != nil {
-			return // nobody knows whether it was committed
+			return // the outcome of the commit is unknown
 		}
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.committed[id] = time.Now()
-	}, func(int) {}) // the store is slower than that: there is no event, and nothing to lose
+	}, func(int) {}) // the store is slower than the rate: the event is skipped, and cannot be lost
 }
 
-// Between are the events that were committed from one moment to another.
+// Between returns the events that were committed from one moment to another.
 func (e *Events) Between(from, to time.Time) (ids []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -13,37 +13,37 @@ import (
 	"vayu/schema"
 )
 
-// Feed puts a file with newer readings into the folder that instances collect from,
-// again and again, and looks into ClickHouse for when each was stored.
+// Feed repeatedly writes a file with newer readings into the folder that instances collect from. It
+// polls ClickHouse for the time at which each was stored.
 type Feed struct {
 	Folder string
 	// Air is the text of a file with readings of a moment, to the second.
 	Air func(at time.Time) string
-	// Ask asks ClickHouse past everything that is cut.
+	// Query queries ClickHouse directly, past every cut link.
 	Ask func(ctx context.Context, sql string) (string, error)
 
 	mu     sync.Mutex
 	given  map[int64]bool   // by the moment of the readings, seconds
-	stored map[int64]Stored // the same
-	wrong  error            // of giving, at last
+	stored map[int64]Stored // by the same key
+	wrong  error            // the last error of writing
 }
 
-// Stored is what became of readings in ClickHouse.
+// Stored is when the readings of a moment were stored in ClickHouse.
 type Stored struct {
 	// Began is when ClickHouse began to store them.
 	Began time.Time
-	// RolledUp is when they were in figures that are stored; zero while they are not.
+	// RolledUp is when the results of their roll-up were stored; zero before.
 	RolledUp time.Time
 }
 
-// Times of feeding.
+// Intervals of writing and polling.
 const (
-	feedEvery = 3 * time.Second
-	lookEvery = time.Second
-	lookMost  = 2 * time.Second
+	feedEvery   = 3 * time.Second
+	lookEvery   = time.Second
+	pollTimeout = 2 * time.Second
 )
 
-// Run feeds until ctx ends.
+// Run writes files until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
 	f.mu.Lock()
 	f.given, f.stored = map[int64]bool{}, map[int64]Stored{}
@@ -51,7 +51,7 @@ func (f *Feed) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() {
 		for sleep.For(ctx, lookEvery) {
-			_ = f.look(ctx) // ClickHouse is away: the next look finds it
+			_ = f.look(ctx) // ClickHouse is unavailable: the next poll finds it
 		}
 	})
 	for again := true; again; again = sleep.For(ctx, feedEvery) {
@@ -60,7 +60,7 @@ func (f *Feed) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// give puts a file with readings of a moment into the folder.
+// give writes a file with readings of a moment into the folder.
 func (f *Feed) give(at time.Time) {
 	file := filepath.Join(f.Folder, fmt.Sprint(at.Unix(), ".xml"))
 	err := os.WriteFile(file+".tmp", []byte(f.Air(at)), 0o600)
@@ -74,16 +74,16 @@ func (f *Feed) give(at time.Time) {
 	}
 }
 
-// selectStored are the moments of readings, when they began to be stored, and the end of
-// the first roll-up that began after that: it has them. Times are milliseconds, 0 for none.
+// selectStored selects the moments of readings, when storing them began, and the end of the first
+// roll-up that began after that and so includes them. Times are milliseconds, 0 for none.
 const selectStored = `SELECT toUnixTimestamp(r.at), toUnixTimestamp64Milli(r.stored), toUnixTimestamp64Milli(u.at)
 	FROM (SELECT 1 AS one, at, min(ingested_at) AS stored FROM %[1]s.reading GROUP BY at) AS r
 	ASOF LEFT JOIN (SELECT 1 AS one, started, at FROM %[1]s.rollup) AS u ON r.one = u.one AND r.stored <= u.started`
 
-// look learns what is stored. The first stamp of a reading counts: an instance that
-// begins to collect reads the folder once more.
+// look polls what is stored. The first stamp of a reading counts, because a new leader reads the
+// folder once more.
 func (f *Feed) look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	text, err := f.Ask(ctx, fmt.Sprintf(selectStored, schema.Live.Database()))
 	if err != nil {
@@ -108,7 +108,7 @@ func (f *Feed) look(ctx context.Context) error {
 	return nil
 }
 
-// Stored is what became of the readings of a moment; false when they are not stored.
+// Stored returns when the readings of a moment were stored; false if they are not.
 func (f *Feed) Stored(at time.Time) (Stored, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,10 +116,10 @@ func (f *Feed) Stored(at time.Time) (Stored, bool) {
 	return s, ok
 }
 
-// Missing waits until everything that was given is stored, or for some time, and returns
-// how many files are not, of how many.
-func (f *Feed) Missing(ctx context.Context, patience time.Duration) (missing, given int, err error) {
-	for until := time.Now().Add(patience); ; {
+// Missing waits until all readings are stored, or until the timeout, and returns how many of the
+// given files are not.
+func (f *Feed) Missing(ctx context.Context, timeout time.Duration) (missing, given int, err error) {
+	for until := time.Now().Add(timeout); ; {
 		if err = f.look(ctx); err == nil {
 			if missing, given, err = f.count(); err != nil || missing == 0 || time.Now().After(until) {
 				return missing, given, err

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-func TestFilesThatAreNotStoredAreMissing(t *testing.T) {
+func TestMissingFiles(t *testing.T) {
 	t.Parallel()
-	said, wrong := "", error(nil)
+	reply, wrong := "", error(nil)
 	f := &Feed{
 		Folder: t.TempDir(),
 		Air:    func(at time.Time) string { return fmt.Sprint("air of ", at.Unix()) },
-		Ask:    func(context.Context, string) (string, error) { return said, wrong },
+		Ask:    func(context.Context, string) (string, error) { return reply, wrong },
 		given:  map[int64]bool{}, stored: map[int64]Stored{},
 	}
 	f.give(second(1))
@@ -25,11 +25,11 @@ func TestFilesThatAreNotStoredAreMissing(t *testing.T) {
 	if text, err := os.ReadFile(name); err != nil || string(text) != fmt.Sprint("air of ", second(4).Unix()) {
 		t.Errorf("the file holds %q: %v", text, err)
 	}
-	said = fmt.Sprintf("%d\t%d\t0\n", second(1).Unix(), second(2).UnixMilli())
+	reply = fmt.Sprintf("%d\t%d\t0\n", second(1).Unix(), second(2).UnixMilli())
 	if missing, given, err := f.Missing(t.Context(), 0); missing != 1 || given != 2 || err != nil {
 		t.Errorf("%d of %d are missing: %v", missing, given, err)
 	}
-	said = fmt.Sprintf("%d\t%d\t%d\n%d\t%d\t0\n", second(1).Unix(), second(60).UnixMilli(), second(3).UnixMilli(), second(4).Unix(), second(5).UnixMilli())
+	reply = fmt.Sprintf("%d\t%d\t%d\n%d\t%d\t0\n", second(1).Unix(), second(60).UnixMilli(), second(3).UnixMilli(), second(4).Unix(), second(5).UnixMilli())
 	if missing, given, err := f.Missing(t.Context(), 0); missing != 0 || given != 2 || err != nil {
 		t.Errorf("%d of %d are missing: %v", missing, given, err)
 	}
@@ -40,11 +40,11 @@ func TestFilesThatAreNotStoredAreMissing(t *testing.T) {
 	}
 	wrong = errors.New("ClickHouse is away")
 	if _, _, err := f.Missing(t.Context(), 0); !errors.Is(err, wrong) {
-		t.Errorf("nobody could look, and the error is %v", err)
+		t.Errorf("without ClickHouse the error is %v", err)
 	}
 }
 
-func TestAFeedThatCannotGiveSaysSo(t *testing.T) {
+func TestFeedReportsWriteError(t *testing.T) {
 	t.Parallel()
 	f := &Feed{
 		Folder: filepath.Join(t.TempDir(), "none"), Air: func(time.Time) string { return "" },
@@ -53,6 +53,6 @@ func TestAFeedThatCannotGiveSaysSo(t *testing.T) {
 	}
 	f.give(second(1))
 	if _, _, err := f.Missing(t.Context(), 0); err == nil {
-		t.Error("nothing was given, and nothing is wrong")
+		t.Error("no file was written, and there is no error")
 	}
 }

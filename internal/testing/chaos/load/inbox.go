@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Inbox is where the webhooks of all clients lead: an endpoint over TLS, with a path
-// for each, that verifies what comes and counts it.
+// Inbox is the receiver of the webhooks of all clients: an endpoint over TLS, with a path for each.
+// It verifies deliveries and counts them.
 type Inbox struct {
 	// CA is the authority of its certificate, as PEM.
 	CA []byte
@@ -28,7 +28,7 @@ type Inbox struct {
 	bad     int
 }
 
-// Arrival is an event that came.
+// Arrival is a received event.
 type Arrival struct {
 	First time.Time
 	Again []time.Time
@@ -38,17 +38,17 @@ type Arrival struct {
 func NewInbox() *Inbox {
 	in := &Inbox{secrets: map[string]string{}, got: map[string]*Arrival{}}
 	in.server = httptest.NewUnstartedServer(in)
-	in.server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections of those who were killed
+	in.server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections of killed processes
 	in.server.StartTLS()
 	in.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: in.server.Certificate().Raw})
 	return in
 }
 
-// Close stops listening and returns once the deliveries under way are answered; there is
-// nothing that can fail. Whoever delivers later is refused by the machine.
+// Close stops listening and returns once the deliveries in flight are answered. Later deliveries
+// are refused by the system.
 func (in *Inbox) Close() { in.server.Close() }
 
-// Subscribe makes a webhook of each client, each with a path of its own.
+// Subscribe creates a webhook for each client, each with a path of its own.
 func (in *Inbox) Subscribe(ctx context.Context, api string, all []Account) error {
 	for _, a := range all {
 		var made struct{ Secret string }
@@ -63,11 +63,11 @@ func (in *Inbox) Subscribe(ctx context.Context, api string, all []Account) error
 	return nil
 }
 
-// ServeHTTP takes a delivery.
+// ServeHTTP receives a delivery.
 func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	if err != nil {
-		return // whoever sent it was killed, and nobody waits for an answer
+		return // the sender was killed
 	}
 	now := time.Now()
 	in.mu.Lock()
@@ -85,14 +85,14 @@ func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Bad is how many deliveries were not signed as they should be.
+// InvalidSignatures returns the number of deliveries without a valid signature.
 func (in *Inbox) Bad() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.bad
 }
 
-// Arrived is when an event came first; false when it did not.
+// Arrived returns when an event first arrived; false if it did not.
 func (in *Inbox) Arrived(id string) (time.Time, bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -103,8 +103,8 @@ func (in *Inbox) Arrived(id string) (time.Time, bool) {
 	return a.First, true
 }
 
-// Between is how many events came for the first time, and how many again, from one
-// moment to another.
+// Between returns how many events arrived for the first time, and how many again, from one moment
+// to another.
 func (in *Inbox) Between(from, to time.Time) (first, again int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -122,9 +122,9 @@ func (in *Inbox) Between(from, to time.Time) (first, again int) {
 	return first, again
 }
 
-// send asks the API once with a body of JSON, and reads the answer.
+// send calls the API once with a body of JSON, and reads the reply.
 func send(ctx context.Context, method, url, key, body string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*answerMost)
+	ctx, cancel := context.WithTimeout(ctx, 3*answerTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {

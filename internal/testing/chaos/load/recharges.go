@@ -10,17 +10,17 @@ import (
 	"vayu/internal/sleep"
 )
 
-// Recharges orders recharges in the sandbox whose outcome is known beforehand, and
-// orders each with the same reference again until it has an answer, as clients should.
+// Recharges orders recharges in the sandbox with known outcomes. It repeats an order with the same
+// reference until it is answered, as clients should.
 type Recharges struct {
 	URL, Key string
 	Rate     float64 // per second
 
 	mu     sync.Mutex
-	orders map[string]string // by reference: the state that it must come to
+	orders map[string]string // by reference: the expected final state
 }
 
-// numbers of the sandbox, and what becomes of recharges of them.
+// numbers of the sandbox, and the outcomes of their recharges.
 var numbers = []struct{ mobile, state string }{
 	{"9000000001", "success"},
 	{"9000000002", "success"}, // pending for five seconds
@@ -28,13 +28,13 @@ var numbers = []struct{ mobile, state string }{
 	{"9000000004", "failed"},
 }
 
-// Limits of ordering.
+// Limits of the orders.
 const (
-	orderingMost = 200
-	orderEvery   = time.Second
+	maxOrders  = 200
+	orderEvery = time.Second
 )
 
-// Prepare fills the wallet.
+// Prepare funds the wallet.
 func (r *Recharges) Prepare(ctx context.Context) error {
 	r.orders = map[string]string{}
 	var reply struct{ Status, Message string }
@@ -52,7 +52,7 @@ func (r *Recharges) Prepare(ctx context.Context) error {
 
 // Run orders until ctx ends.
 func (r *Recharges) Run(ctx context.Context) {
-	pace(ctx, r.Rate, orderingMost, func(n int) {
+	pace(ctx, r.Rate, maxOrders, func(n int) {
 		is := numbers[n%len(numbers)]
 		ref := fmt.Sprint("fault-run-", n)
 		r.mu.Lock()
@@ -66,7 +66,7 @@ func (r *Recharges) Run(ctx context.Context) {
 				return
 			}
 			if !sleep.For(ctx, orderEvery) {
-				r.forget(ref) // nobody knows whether it was taken
+				r.forget(ref) // the order may or may not have been accepted
 				return
 			}
 		}
@@ -79,8 +79,8 @@ func (r *Recharges) forget(ref string) {
 	delete(r.orders, ref)
 }
 
-// Unsettled are the references whose recharge is not what it must come to, with what it
-// is; none is how it should be, some seconds after the last order.
+// Unsettled returns the references whose recharge does not have its expected state, with the actual
+// state. It should be empty some seconds after the last order.
 func (r *Recharges) Unsettled(ctx context.Context) (all map[string]string, orders int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

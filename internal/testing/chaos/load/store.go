@@ -1,6 +1,5 @@
-// Package load is what clients of a cluster do, and what they count: they ask for air,
-// they receive webhooks, they order recharges. It looks into the state store where only
-// that can say what should have come.
+// Package load simulates the clients of a cluster and counts results. They request air, receive
+// webhooks and order recharges. It reads the state store for the expected events.
 package load
 
 import (
@@ -17,14 +16,14 @@ import (
 	"vayu/schema"
 )
 
-// Store is the state store, past everything that is cut in a cluster.
+// Store is the state store, not affected by cut links.
 type Store struct {
 	db     *sqlstore.DB
 	box    *encryption.Box
 	events *outbox.Outbox
 }
 
-// OpenStore opens it; Run must run.
+// OpenStore opens the store; Run must run.
 func OpenStore(dsn, key, dir string) (*Store, error) {
 	log := slog.New(slog.DiscardHandler)
 	db, err := sqlstore.Open(sqlstore.Config{DSN: config.DSN(dsn), Data: dir}, log, nil)
@@ -48,16 +47,16 @@ func (s *Store) Run(ctx context.Context) error { return s.db.Run(ctx) }
 // Account is a client.
 type Account struct{ ID, Key string }
 
-// Plans of accounts: without limits, and with some calls a month.
+// Plans of accounts: without limits, and with a small monthly quota.
 const (
 	Unlimited = "unlimited"
 	Limited   = "free"
 )
 
-// Quota is how many calls of a month the plan Limited has.
+// Quota is the monthly quota of the plan Limited.
 func Quota() int { return int(access.DefaultSettings().Plans[Limited]) }
 
-// Accounts makes so many accounts of a plan, each with a key of the live world.
+// Accounts creates n accounts of a plan, each with a key of the live world.
 func (s *Store) Accounts(ctx context.Context, n int, plan string) ([]Account, error) {
 	if err := s.db.Ready(ctx); err != nil {
 		return nil, err
@@ -95,10 +94,10 @@ func (s *Store) fire(ctx context.Context, account string) (id string, err error)
 	return id, err
 }
 
-// fired is the type of the events that are committed.
+// fired is the type of the committed events.
 const fired = schema.EventPaymentSucceeded
 
-// Events are the ids of all events that were committed for accounts, and whose they are.
+// Events returns the ids of all events committed for accounts, and their owners.
 func (s *Store) Events(ctx context.Context) (map[string]string, error) {
 	type row struct{ id, account string }
 	all, err := sqlstore.All(s.db.View(ctx), func(r sqlstore.Scanner) (e row, err error) {
@@ -115,8 +114,8 @@ func (s *Store) Events(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// Usage is how many questions about air the store has counted, what all calls count
-// towards quotas, and how much of the quotas is used.
+// Usage returns the number of counted air requests, of all calls counted towards quotas, and of the
+// quota used.
 func (s *Store) Usage(ctx context.Context) (calls, counted, quota int64, err error) {
 	view := s.db.View(ctx)
 	err = view.QueryRow("SELECT coalesce(sum(CASE WHEN operation = 'GET /v1/aqi' THEN calls ELSE 0 END), 0), coalesce(sum(counted), 0) FROM usage_day WHERE mode = 'live'").Scan(&calls, &counted)

@@ -7,37 +7,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// second is a moment of a made-up run.
+// second is a moment of a fictitious run.
 func second(s float64) time.Time { return time.Unix(1_800_000_000, 0).Add(time.Duration(s * 1e9)) }
 
-// answers is what clients got: when, and how new it was.
+// answers are the replies to clients: time, and time of the readings.
 func answers(pairs ...[2]float64) *Air {
 	a := &Air{}
 	for _, p := range pairs {
-		a.asked = append(a.asked, question{at: second(p[0] - 0.1), done: second(p[0]), ok: true, updated: second(p[1])})
+		a.requests = append(a.requests, request{at: second(p[0] - 0.1), done: second(p[0]), ok: true, updated: second(p[1])})
 	}
 	return a
 }
 
-func TestLearntCountsTheLastOlderAnswer(t *testing.T) {
+func TestUpdatesCountLastOlderAnswer(t *testing.T) {
 	t.Parallel()
 	a := answers(
 		[2]float64{1, 0},
 		[2]float64{11, 10}, [2]float64{11.5, 0}, [2]float64{12, 0}, [2]float64{12.5, 10}, // the other instance takes longer
 		[2]float64{21, 20}, [2]float64{22, 20},
-		[2]float64{31, 30}, [2]float64{32, 20}, // a restarted one has what it kept
+		[2]float64{31, 30}, [2]float64{32, 20}, // a restarted one answers from its stored snapshot
 	)
-	a.asked = append(a.asked, question{done: second(40), updated: second(40)}) // failed
+	a.requests = append(a.requests, request{done: second(40), updated: second(40)}) // failed
 	want := []Learnt{{second(10), second(12)}, {second(20), second(21)}}
 	if diff := cmp.Diff(want, a.Learnt()); diff != "" {
 		t.Error(diff)
 	}
 	if got := answers([2]float64{1, 0}, [2]float64{2, 1}).Learnt(); got != nil {
-		t.Errorf("%v is learnt from readings nobody knows more of", got)
+		t.Errorf("got %v from too few updates", got)
 	}
 }
 
-func TestNewerIsKnownByAllInstances(t *testing.T) {
+func TestNewerNeedsAllInstances(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		air  *Air
@@ -62,7 +62,7 @@ func TestRefusalsAreCountedFromTheFirst(t *testing.T) {
 	t.Parallel()
 	a := answers([2]float64{1, 0}, [2]float64{2, 0})
 	for _, s := range []float64{4, 3, 5} { // they end in another order
-		a.asked = append(a.asked, question{at: second(s), done: second(6), answered: true, refused: true, fault: "429"})
+		a.requests = append(a.requests, request{at: second(s), done: second(6), answered: true, refused: true, fault: "429"})
 	}
 	got := a.Between(second(0), second(10))
 	want := Asked{Requests: 5, Failed: 3, Answered: 3, Refused: 3, FirstRefused: second(3), Gap: time.Second, P50: 100 * time.Millisecond, P99: 100 * time.Millisecond, Faults: map[string]int{"429": 3}}

@@ -9,12 +9,12 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// What Load would refuse at its end is refused before anything else is done.
-func TestAPlaceForADumpIsVacant(t *testing.T) {
+// CheckEmpty returns the error of Load before any work is done.
+func TestCheckEmpty(t *testing.T) {
 	t.Parallel()
 	old := sqlstore.Config{Data: t.TempDir()}
 	var dir string
-	if err := sqlstore.Opened(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
+	if err := sqlstore.WithStore(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
 		dir, _ = dump(t, db)
 		return nil
 	}); err != nil {
@@ -32,7 +32,7 @@ func TestAPlaceForADumpIsVacant(t *testing.T) {
 		"no tables":                 {empty, dir, ""},
 		"tables without accounts":   {made, now, ""},
 		"newer tables":              {made, dir, "where no store is yet"},
-		"somebody's":                {taken, now, "250 accounts"},
+		"occupied":                  {taken, now, "250 accounts"},
 		"a directory":               {sqlstore.Config{Data: t.TempDir()}, now, ""},
 		"a dump that is not there":  {empty, dir + "x", "manifest"},
 		"an address of nobody here": {sqlstore.Config{DSN: "mysql://127.0.0.1/"}, now, "postgres://"},

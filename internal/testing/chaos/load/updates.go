@@ -5,23 +5,22 @@ import (
 	"time"
 )
 
-// Learnt is how readings became known to clients.
+// Update is one update of the readings that clients observed.
 type Learnt struct {
 	// At is the moment of the readings.
 	At time.Time
-	// Known is when the last answer came that was older, or the first that was not:
-	// from then on every client got these, whichever instance answered.
+	// SeenByAll is when the last older answer arrived, or the first with these readings or newer.
+	// From then on every client got these readings from every instance.
 	Known time.Time
 }
 
-// Learnt are the readings that answers brought, in their order, but for the first, which
-// may have been known before, and the last, of which nobody knows yet who has it. An
-// answer that is older counts until the next readings are answered.
+// Updates returns the observed updates except the first, which may predate the test, and the last,
+// which may still propagate. An older answer counts until the next readings are answered.
 func (a *Air) Learnt() []Learnt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var all []Learnt
-	for _, q := range a.asked { // in the order in which they ended
+	for _, q := range a.requests { // in the order in which they ended
 		switch last := len(all) - 1; {
 		case !q.ok:
 		case last < 0 || q.updated.After(all[last].At):
@@ -36,17 +35,17 @@ func (a *Air) Learnt() []Learnt {
 	return all[1 : len(all)-1]
 }
 
-// sure is how long every answer must have been new for all instances to have it: in a
-// second each is asked many times.
+// sure is how long all answers must have been new before all instances count as updated. Each
+// instance gets many requests in a second.
 const sure = time.Second
 
-// Newer is how long after a moment all clients got readings from after it; false when
-// they do not yet. It looks at what was answered after the moment.
+// Newer returns how long after a moment all clients got newer readings; false if they do not yet.
+// It considers answers after the moment.
 func (a *Air) Newer(moment time.Time) (after time.Duration, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var older, first, last time.Time
-	for _, q := range slices.Backward(a.asked) { // in the order in which they ended
+	for _, q := range slices.Backward(a.requests) { // in the order in which they ended
 		if !q.done.After(moment) {
 			break
 		}

@@ -12,10 +12,10 @@ import (
 	"vayu/internal/testing/chaos/load"
 )
 
-// at is a moment of a made-up run.
+// at is a moment of a fictitious run.
 func at(s int) time.Time { return time.Unix(1_800_000_000+int64(s), 0) }
 
-func TestSharesAreOfEveryDispatcher(t *testing.T) {
+func TestSharesOfDispatchers(t *testing.T) {
 	t.Parallel()
 	got := shares(map[string]float64{"one": 10, "two": 0}, map[string]float64{"one": 40, "two": 10})
 	if diff := cmp.Diff(map[string]float64{"one": 75, "two": 25}, got); diff != "" {
@@ -23,11 +23,11 @@ func TestSharesAreOfEveryDispatcher(t *testing.T) {
 	}
 	got = shares(map[string]float64{"one": 7, "two": 7}, map[string]float64{"one": 7, "two": 7})
 	if diff := cmp.Diff(map[string]float64{"one": 0, "two": 0}, got); diff != "" {
-		t.Errorf("nobody has sent anything: %s", diff)
+		t.Errorf("without deliveries: %s", diff)
 	}
 }
 
-func TestVerdicts(t *testing.T) {
+func TestChecks(t *testing.T) {
 	t.Parallel()
 	quota := load.Quota()
 	limited := func(good int) load.Asked {
@@ -35,12 +35,12 @@ func TestVerdicts(t *testing.T) {
 	}
 	answered := load.Asked{Requests: 5000, Answered: 5000}
 	for name, c := range map[string]struct {
-		verdict verdict
-		held    bool
+		check check
+		held  bool
 	}{
 		"a roll without a failure":         {rolled("roll", load.Asked{Requests: 100}), true},
 		"a roll with one":                  {rolled("roll", load.Asked{Requests: 100_000, Failed: 1}), false},
-		"a roll of which nobody knows":     {rolled("roll", load.Asked{}), false},
+		"a roll without requests":          {rolled("roll", load.Asked{}), false},
 		"all is counted":                   {countedOf(6500, answered, limited(1000), 0), true},
 		"one is missing, and no kill":      {countedOf(6499, answered, limited(1000), 0), false},
 		"one is missing, and a kill":       {countedOf(6499, answered, limited(1000), 1), true},
@@ -56,30 +56,30 @@ func TestVerdicts(t *testing.T) {
 		"the seconds of a cut":             {enforced(limited(quota+4*limitedRate), 0, 2500*time.Millisecond), true},
 		"more than these":                  {enforced(limited(quota+4*limitedRate+1), 0, 2500*time.Millisecond), false},
 		"refused too early":                {enforced(limited(quota-limitedRate-1), 0, 0), false},
-		"nobody was refused":               {enforced(load.Asked{Requests: quota, Answered: quota}, 0, 0), false},
-		"air goes on":                      {aired([]row{{}, {aired: airMost}}), true},
-		"air goes on late":                 {aired([]row{{aired: airMost + time.Second}, {aired: 1}}), false},
+		"no request was refused":           {enforced(load.Asked{Requests: quota, Answered: quota}, 0, 0), false},
+		"air goes on":                      {aired([]row{{}, {aired: maxAir}}), true},
+		"air goes on late":                 {aired([]row{{aired: maxAir + time.Second}, {aired: 1}}), false},
 		"air never goes on":                {aired([]row{{aired: time.Second}, {stale: true}}), false},
-		"known in time":                    {known("", []time.Duration{time.Second, knownMost}, knownMost), true},
-		"known late":                       {known("", []time.Duration{time.Second, knownMost + 1}, knownMost), false},
-		"nobody knows when it was known":   {known("", nil, knownMost), false},
-		"one late of twenty":               {known("", append(make([]time.Duration, 19), time.Hour), knownMost), true},
-		"two late of twenty-one":           {known("", append(make([]time.Duration, 19), time.Hour, time.Hour), knownMost), false},
-		"something that came after a mend": {inTime("it", 15*time.Second, takeOverMost), true},
+		"known in time":                    {known("", []time.Duration{time.Second, maxKnown}, maxKnown), true},
+		"known late":                       {known("", []time.Duration{time.Second, maxKnown + 1}, maxKnown), false},
+		"unknown delays":                   {known("", nil, maxKnown), false},
+		"one late of twenty":               {known("", append(make([]time.Duration, 19), time.Hour), maxKnown), true},
+		"two late of twenty-one":           {known("", append(make([]time.Duration, 19), time.Hour, time.Hour), maxKnown), false},
+		"something that came after a mend": {inTime("it", 15*time.Second, maxTakeOver), true},
 	} {
-		if c.verdict.held != c.held {
-			t.Errorf("%s: %+v, want %t", name, c.verdict, c.held)
+		if c.check.held != c.held {
+			t.Errorf("%s: %+v, want %t", name, c.check, c.held)
 		}
 	}
 }
 
-func TestAloneAndQuietFollowFromTheRows(t *testing.T) {
+func TestAloneAndQuiet(t *testing.T) {
 	t.Parallel()
 	do := func(context.Context, *chaos.Cluster) (string, error) { return "", nil }
 	r := &Run{rows: []row{
-		{Fault: Fault{Name: "undisturbed"}, from: at(0), mended: at(45), to: at(45)},
-		{Fault: Fault{Name: "kill", Do: do}, from: at(45), mended: at(50), recovered: 5 * time.Second, to: at(60)},
-		{Fault: Fault{Name: "cut", Do: do, alone: true}, from: at(60), mended: at(90), recovered: 10 * time.Second, to: at(130)},
+		{Fault: Fault{Name: "undisturbed"}, from: at(0), faultEnded: at(45), to: at(45)},
+		{Fault: Fault{Name: "kill", Do: do}, from: at(45), faultEnded: at(50), recovered: 5 * time.Second, to: at(60)},
+		{Fault: Fault{Name: "cut", Do: do, alone: true}, from: at(60), faultEnded: at(90), recovered: 10 * time.Second, to: at(130)},
 	}}
 	for s, want := range map[int]time.Duration{10: 0, 52: 0, 75: 15 * time.Second, 99: 39 * time.Second, 101: 0} {
 		if got := r.aloneBefore(at(s)); got != want {
@@ -92,11 +92,11 @@ func TestAloneAndQuietFollowFromTheRows(t *testing.T) {
 		}
 	}
 	if got := r.aloneBefore(time.Time{}); got != 0 {
-		t.Errorf("nobody was refused: alone for %v", got)
+		t.Errorf("without a refusal: alone for %v", got)
 	}
 }
 
-func TestAnInterruptedRunShowsWhatItHas(t *testing.T) {
+func TestInterruptedRunPrintsPartialTable(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	r := &Run{

@@ -13,11 +13,11 @@ import (
 	"vayu/internal/config"
 )
 
-// TestPassingErrorsAreClickHousesOwn: the numbers are what they are called.
-func TestPassingErrorsAreClickHousesOwn(t *testing.T) {
+// Each number has ClickHouse's name for it.
+func TestTransientCodesHaveClickHouseNames(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)
-	for code, want := range columnstore.PassingCodes() {
+	for code, want := range columnstore.TransientCodes() {
 		var got string
 		if err := db.Conn().QueryRow(t.Context(), fmt.Sprintf("SELECT errorCodeToName(%d)", code)).Scan(&got); err != nil || got != want {
 			t.Errorf("%d is %q (%v), want %q", code, got, err, want)
@@ -25,11 +25,11 @@ func TestPassingErrorsAreClickHousesOwn(t *testing.T) {
 	}
 }
 
-func TestWhatPasses(t *testing.T) {
+func TestTransient(t *testing.T) {
 	t.Parallel()
 	_, password := columnstoretest.Access(t)
-	away := server(t, columnstore.Config{DSN: config.DSN("http://default:" + password + "@" + nobody(t) + "/")})
-	native := server(t, columnstore.Config{DSN: config.DSN("clickhouse://default@" + nobody(t) + "/")})
+	away := server(t, columnstore.Config{DSN: config.DSN("http://default:" + password + "@" + refusingAddress(t) + "/")})
+	native := server(t, columnstore.Config{DSN: config.DSN("clickhouse://default@" + refusingAddress(t) + "/")})
 	db := columnstoretest.New(t)
 	for name, c := range map[string]struct {
 		err  error
@@ -37,7 +37,7 @@ func TestWhatPasses(t *testing.T) {
 	}{
 		"a server that is away":         {away.Conn().Exec(t.Context(), "SELECT 1"), true},
 		"the same, natively":            {native.Conn().Exec(t.Context(), "SELECT 1"), true},
-		"a node that is away":           {fmt.Errorf("statement 1: %w", &clickhouse.Exception{Code: 159, Message: "Distributed DDL task is not finished"}), true},
+		"a node is unavailable":         {fmt.Errorf("statement 1: %w", &clickhouse.Exception{Code: 159, Message: "Distributed DDL task is not finished"}), true},
 		"time that ran out":             {context.DeadlineExceeded, true},
 		"a proxy whose server is away":  {&clickhouse.HTTPError{StatusCode: 502}, true},
 		"a proxy that refuses":          {&clickhouse.HTTPError{StatusCode: 403}, false},

@@ -15,7 +15,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// open runs a store that is expected to fail, and returns its error.
+// openFails runs a store that is expected to fail, and returns its error.
 func openFails(tb testing.TB, c sqlstore.Config) error {
 	tb.Helper()
 	db, err := sqlstore.Open(c, nil, nil)
@@ -33,7 +33,7 @@ func openFails(tb testing.TB, c sqlstore.Config) error {
 	return <-ended
 }
 
-func TestASecondServiceIsRefusedAndToldWhoHolds(t *testing.T) {
+func TestSecondServiceGetsHolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, stop := sqlstoretest.Start(t, sqlstore.Config{Data: dir})
@@ -41,19 +41,18 @@ func TestASecondServiceIsRefusedAndToldWhoHolds(t *testing.T) {
 	var held *filelock.HeldError
 	if !errors.As(err, &held) || held.Holder.PID != os.Getpid() || held.Holder.Started.IsZero() ||
 		!strings.HasPrefix(held.Holder.Owner, filepath.Base(os.Args[0])) || !strings.Contains(err.Error(), held.Holder.String()) {
-		t.Errorf("a second service got %v, want who holds the directory", err)
+		t.Errorf("a second service got %v, want the holder of the directory", err)
 	}
 	stop()
 	wantSettings(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))
 }
 
-// TestACommandWorksBesideTheService, and two commands beside each other, with a
-// service and without one.
-func TestACommandWorksBesideTheService(t *testing.T) {
+// Two commands run concurrently, with a service and without one.
+func TestCommandsRunBesideService(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var wait sync.WaitGroup
-	for _, name := range []string{"a", "b", "c"} { // they also make the store, in whatever order
+	for _, name := range []string{"a", "b", "c"} { // they also create the store, in any order
 		command, ready, _ := sqlstoretest.Begin(t, sqlstore.Config{Data: dir, Share: true})
 		wait.Go(func() {
 			if err := ready(); err != nil {
@@ -88,9 +87,9 @@ func TestACommandWorksBesideTheService(t *testing.T) {
 	}
 }
 
-// TestAStoreOfAnotherVersion is not touched: by a command whose service is of
-// another version, and by a program older than the store.
-func TestAStoreOfAnotherVersion(t *testing.T) {
+// A command does not open the store of a service of another version. A program older than the store does not
+// either.
+func TestStoreOfAnotherVersionIsRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, stop := sqlstoretest.Start(t, sqlstore.Config{Data: dir})
@@ -113,8 +112,8 @@ func TestAStoreOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestTheFileIsPrivate: it holds hashes of keys.
-func TestTheFileIsPrivate(t *testing.T) {
+// The file contains hashes of keys.
+func TestFilesAreReadableByOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db := sqlstoretest.Open(t, sqlstore.Config{Data: dir})
@@ -125,7 +124,7 @@ func TestTheFileIsPrivate(t *testing.T) {
 	}
 	for _, file := range files {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has mode %s, %v, want it for its owner alone", file, info.Mode(), err)
+			t.Errorf("%s has mode %s, %v, want owner only", file, info.Mode(), err)
 		}
 	}
 }

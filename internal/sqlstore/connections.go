@@ -2,9 +2,9 @@ package sqlstore
 
 import "fmt"
 
-// Others is how many other connections of this program the server has in this
-// database, from wherever: a service that runs always has one. It is 0 on SQLite,
-// whose directory belongs to the process that opened it without Config.Share.
+// OtherConnections returns how many other connections of this program the server has in this database, from any
+// host. A running service always has one. It is 0 on SQLite, whose directory belongs to the process that opened
+// it without Config.Share.
 func (tx *Tx) Others() (n int64, err error) {
 	if tx.Name() != "postgres" {
 		return 0, nil

@@ -9,7 +9,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-func TestHostsWithoutTLSAreNamed(t *testing.T) {
+func TestUnencryptedHosts(t *testing.T) {
 	t.Parallel()
 	for dsn, want := range map[config.DSN][]string{
 		"":                                   nil,
@@ -22,7 +22,7 @@ func TestHostsWithoutTLSAreNamed(t *testing.T) {
 		"postgres://u:p@localhost/vayu":                                       nil,
 		"postgres://u:p@127.0.0.2:5432,[::1]:5433/vayu?sslmode=disable":       nil,
 		"postgres://u:p@/vayu?host=/var/run/postgresql":                       nil,
-		"host=pg.example.com user=u password=p dbname=vayu sslmode=no-matter": nil, // Open refuses it
+		"host=pg.example.com user=u password=p dbname=vayu sslmode=no-matter": nil, // Open rejects it
 	} {
 		if diff := cmp.Diff(want, sqlstore.Config{DSN: dsn}.Plain()); diff != "" {
 			t.Errorf("%s:\n%s", dsn, diff)

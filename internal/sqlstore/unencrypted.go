@@ -8,15 +8,15 @@ import (
 	"vayu/internal/config"
 )
 
-// Plain are the hosts of the DSN, beyond this machine, to which passwords and rows may
-// travel unencrypted; none for SQLite. Without sslmode PostgreSQL's clients prefer
-// TLS, and do without where the server, or somebody in between, says that it has none.
+// UnencryptedHosts are the remote hosts of the DSN to which passwords and rows may travel unencrypted; none for
+// SQLite. Without sslmode PostgreSQL's clients prefer TLS, and fall back to plain text when the server, or an
+// attacker between, offers none.
 func (c Config) Plain() []string {
 	if c.DSN == "" {
 		return nil
 	}
 	cfg, err := pgx.ParseConfig(string(c.DSN))
-	if err != nil { // who opens it says so
+	if err != nil { // Open reports it
 		return nil
 	}
 	var hosts []string

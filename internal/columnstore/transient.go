@@ -11,9 +11,9 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// passingCodes are the errors of ClickHouse that say that a server, a node of a cluster or Keeper is away, is starting,
-// or has too much to do, with ClickHouse's names for them.
-var passingCodes = map[int32]string{
+// transientCodes are the ClickHouse errors of a server, a node of a cluster or Keeper that is unavailable, starting,
+// or overloaded, with ClickHouse's names for them.
+var transientCodes = map[int32]string{
 	3:    "UNEXPECTED_END_OF_FILE",
 	32:   "ATTEMPT_TO_READ_AFTER_EOF",
 	159:  "TIMEOUT_EXCEEDED", // also ON CLUSTER, when a node has not answered in time
@@ -31,7 +31,7 @@ var passingCodes = map[int32]string{
 	285:  "TOO_FEW_LIVE_REPLICAS",
 	286:  "UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE",
 	319:  "UNKNOWN_STATUS_OF_INSERT",
-	341:  "UNFINISHED", // a replica has not done an ALTER yet
+	341:  "UNFINISHED", // a replica has not finished an ALTER yet
 	369:  "ALL_REPLICAS_ARE_STALE",
 	394:  "QUERY_WAS_CANCELLED",
 	415:  "ALL_REPLICAS_LOST",
@@ -43,14 +43,14 @@ var passingCodes = map[int32]string{
 	1000: "POCO_EXCEPTION", // of the network, mostly
 }
 
-// Passing reports whether what failed may succeed when it is tried again later, because the server, a node of its cluster
-// or the way there is the reason, and not what was asked.
+// Transient reports whether a retry may succeed. The cause of err is then the server, a node of its cluster
+// or the network, and not the request.
 func Passing(err error) bool {
 	if stated, ok := errors.AsType[*clickhouse.Exception](err); ok {
-		_, passing := passingCodes[stated.Code]
+		_, passing := transientCodes[stated.Code]
 		return passing
 	}
-	if answer, ok := errors.AsType[*clickhouse.HTTPError](err); ok { // of a proxy that stands between
+	if answer, ok := errors.AsType[*clickhouse.HTTPError](err); ok { // of a proxy in between
 		return answer.StatusCode >= http.StatusInternalServerError
 	}
 	if _, network := errors.AsType[net.Error](err); network {
@@ -60,7 +60,7 @@ func Passing(err error) bool {
 		func(passing error) bool { return errors.Is(err, passing) })
 }
 
-// absent reports whether ClickHouse has said that a table or its database is not there.
+// absent reports whether the error means that a table or its database does not exist.
 func absent(err error) bool {
 	stated, ok := errors.AsType[*clickhouse.Exception](err)
 	return ok && (stated.Code == 60 || stated.Code == 81) // UNKNOWN_TABLE, UNKNOWN_DATABASE

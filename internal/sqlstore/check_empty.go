@@ -7,9 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Vacant says, as an error, why [Load] would refuse to put the dump in dir into the
-// store on a server that cfg names, and changes nothing there: it is for whoever does
-// something long before Load. A store in a directory is left to Load.
+// CheckEmpty returns the error with which [Load] would reject the dump in dir for the server of cfg. It changes
+// nothing, and is for callers with a long step before Load. A store in a directory is not checked here.
 func Vacant(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	m, _, err := loadable(ctx, dir)
 	if err != nil || cfg.DSN == "" {
@@ -26,7 +25,7 @@ func Vacant(ctx context.Context, cfg Config, dir string, log *slog.Logger) error
 	}
 	pool := stdlib.OpenDB(*settings)
 	defer pool.Close()
-	if err := p.await(ctx, pool); err != nil {
+	if err := p.waitForServer(ctx, pool); err != nil {
 		return err
 	}
 	var accounts int64
@@ -35,15 +34,15 @@ func Vacant(ctx context.Context, cfg Config, dir string, log *slog.Logger) error
 		err = pool.QueryRowContext(ctx, "SELECT count(*) FROM account").Scan(&accounts)
 	}
 	if noTable(err) {
-		return nil // nobody has made a store there
+		return nil // no store has been created there
 	}
 	switch {
 	case err != nil:
 		return err
 	case accounts > 0:
-		return occupied(accounts)
+		return notEmptyError(accounts)
 	case at > m.Version:
-		return ahead(at, m.Version)
+		return newerTablesError(at, m.Version)
 	}
 	return nil
 }

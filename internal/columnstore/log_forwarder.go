@@ -9,18 +9,18 @@ import (
 	"slices"
 )
 
-// relay hands the engine's log lines to the service's log. Lines that are not JSON come from the library itself, for
-// example the last words of a crash.
-type relay struct {
+// logForwarder forwards the engine's log lines to the service's log. Lines that are not JSON come from the library itself,
+// for example the output of a crash.
+type logForwarder struct {
 	log  *slog.Logger
 	rest []byte
 }
 
-// maxLine bounds a line that is kept waiting for its end.
+// maxLine bounds an incomplete line in the buffer.
 const maxLine = 64 << 10
 
-// Write takes a piece of the engine's standard error.
-func (r *relay) Write(p []byte) (int, error) {
+// Write receives a piece of the engine's standard error.
+func (r *logForwarder) Write(p []byte) (int, error) {
 	r.rest = append(r.rest, p...)
 	for {
 		i := bytes.IndexByte(r.rest, '\n')
@@ -35,13 +35,13 @@ func (r *relay) Write(p []byte) (int, error) {
 	}
 }
 
-func (r *relay) line(line []byte) {
+func (r *logForwarder) line(line []byte) {
 	if len(line) == 0 {
 		return
 	}
 	var fields map[string]any
 	if json.Unmarshal(line, &fields) != nil {
-		r.log.Warn("the engine wrote", "line", string(line))
+		r.log.Warn("output of the engine", "line", string(line))
 		return
 	}
 	var level slog.Level

@@ -13,17 +13,17 @@ import (
 	"vayu/internal/testing/chaos/load"
 )
 
-// What must hold.
+// Limits of the invariants.
 const (
-	availabilityLeast = 99.9 // percent, over the run
-	shareLeast        = 40.0 // percent of the deliveries, of each dispatcher
-	takeOverMost      = 15 * time.Second
+	minAvailability = 99.9 // percent, over the run
+	minShare        = 40.0 // percent of the deliveries, of each dispatcher
+	maxTakeOver     = 15 * time.Second
 )
 
-// arrived waits until every event has come, or nothing new comes any more, and returns
-// those that are lost.
+// arrived waits until every event has arrived, or no new event arrives any more, and returns the
+// lost ones.
 func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int, err error) {
-	for until := time.Now().Add(arriveMost); ; {
+	for until := time.Now().Add(maxArrive); ; {
 		all, err := r.store.Events(ctx)
 		if err != nil {
 			return nil, 0, err
@@ -36,7 +36,7 @@ func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int,
 		}
 		for _, id := range r.events.Between(r.began, time.Now()) {
 			if _, stored := all[id]; !stored {
-				lost[id] = true // the store has said that it is there
+				lost[id] = true // the store has committed it
 			}
 		}
 		if len(lost) == 0 || time.Now().After(until) {
@@ -48,7 +48,7 @@ func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int,
 	}
 }
 
-// after is how long after a moment the last event came that was committed before.
+// after is how long after a moment the last event arrived that was committed before.
 func (r *Run) after(moment time.Time) (longest time.Duration) {
 	for _, id := range r.events.Between(r.began, moment) {
 		if at, ok := r.Inbox.Arrived(id); ok {
@@ -58,23 +58,23 @@ func (r *Run) after(moment time.Time) (longest time.Duration) {
 	return longest
 }
 
-// verdict is one thing that must hold.
-type verdict struct {
+// check is the result of one invariant.
+type check struct {
 	what, is, must string
 	held           bool
 }
 
-func inTime(what string, is, most time.Duration) verdict {
-	return verdict{what, fmt.Sprintf("%.1f s", is.Seconds()), fmt.Sprintf("at most %.0f s", most.Seconds()), is <= most}
+func inTime(what string, is, limit time.Duration) check {
+	return check{what, fmt.Sprintf("%.1f s", is.Seconds()), fmt.Sprintf("at most %.0f s", limit.Seconds()), is <= limit}
 }
 
-// rolled is whether nobody noticed that everything was restarted in good order.
-func rolled(name string, asked load.Asked) verdict {
-	return verdict{"requests failed during " + name, fmt.Sprintf("%d of %d", asked.Failed, asked.Requests), "0", asked.Failed == 0 && asked.Requests > 0}
+// rolled checks that clients did not notice a rolling restart.
+func rolled(name string, stats load.Asked) check {
+	return check{"requests failed during " + name, fmt.Sprintf("%d of %d", stats.Failed, stats.Requests), "0", stats.Failed == 0 && stats.Requests > 0}
 }
 
-// judge waits until everything has arrived, prints the table and the verdicts, and
-// returns whether all have held.
+// judge waits until all events have arrived, prints the table and the checks, and returns whether
+// all hold.
 func (r *Run) judge(ctx context.Context) (held bool, err error) {
 	lost, committed, err := r.arrived(ctx)
 	if err != nil {
@@ -83,29 +83,29 @@ func (r *Run) judge(ctx context.Context) (held bool, err error) {
 	if err := r.table(lost); err != nil {
 		return false, err
 	}
-	verdicts, err := r.verdicts(ctx, len(lost), committed)
+	checks, err := r.checks(ctx, len(lost), committed)
 	if err != nil {
 		return false, err
 	}
 	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "\nWHAT MUST HOLD\tIS\tMUST BE\t")
 	held = true
-	for _, v := range verdicts {
-		word := "ok"
+	for _, v := range checks {
+		status := "ok"
 		if !v.held {
-			word, held = "FAIL", false
+			status, held = "FAIL", false
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.what, v.is, v.must, word)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", v.what, v.is, v.must, status)
 	}
 	return held, table.Flush()
 }
 
-// table shows what was so far. Without lost nobody knows what is lost.
+// table prints the results so far. A nil lost means that lost events are unknown.
 func (r *Run) table(lost map[string]bool) error {
 	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(table, "\nFAULT\tSECONDS\tREQUESTS\tFAILED\tAVAILABILITY\tP50 ms\tP99 ms\tGAP s\tCOMMITTED\tRECEIVED\tAGAIN\tLOST\tWELL AFTER s\tAIR AFTER s\t")
 	for _, d := range append(slices.Clone(r.rows), row{Fault: Fault{Name: "all"}, from: r.began, to: r.ended}) {
-		asked := r.air.Between(d.from, d.to)
+		stats := r.air.Between(d.from, d.to)
 		ids := r.events.Between(d.from, d.to)
 		gone := 0
 		for _, id := range ids {
@@ -119,18 +119,18 @@ func (r *Run) table(lost map[string]bool) error {
 		}
 		first, again := r.Inbox.Between(d.from, d.to)
 		_, _ = fmt.Fprintf(table, "%s\t%.0f\t%d\t%d\t%.3f %%\t%.1f\t%.1f\t%.2f\t%d\t%d\t%d\t%s\t%.1f\t%.1f\t\n", d.Name, d.to.Sub(d.from).Seconds(),
-			asked.Requests, asked.Failed, asked.Availability(), milliseconds(asked.P50), milliseconds(asked.P99), asked.Gap.Seconds(), len(ids), first, again, missing, d.recovered.Seconds(), d.aired.Seconds())
+			stats.Requests, stats.Failed, stats.Availability(), milliseconds(stats.P50), milliseconds(stats.P99), stats.Gap.Seconds(), len(ids), first, again, missing, d.recovered.Seconds(), d.aired.Seconds())
 	}
 	return table.Flush()
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// verdicts are of the whole run.
-func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, error) {
-	asked := r.air.Between(r.began, time.Now())
-	all := []verdict{
-		{"availability of current /v1/aqi", fmt.Sprintf("%.3f %% of %d", asked.Availability(), asked.Requests), fmt.Sprintf("at least %.1f %%", availabilityLeast), asked.Availability() >= availabilityLeast},
+// checks returns the checks of the whole run.
+func (r *Run) checks(ctx context.Context, lost, committed int) ([]check, error) {
+	stats := r.air.Between(r.began, time.Now())
+	all := []check{
+		{"availability of current /v1/aqi", fmt.Sprintf("%.3f %% of %d", stats.Availability(), stats.Requests), fmt.Sprintf("at least %.1f %%", minAvailability), stats.Availability() >= minAvailability},
 		{"events lost", fmt.Sprintf("%d of %d", lost, committed), "0", lost == 0 && committed > 0},
 		{"deliveries that do not verify", fmt.Sprint(r.Inbox.Bad()), "0", r.Inbox.Bad() == 0},
 	}
@@ -139,23 +139,23 @@ func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, err
 			all = append(all, rolled(d.Name, r.air.Between(d.from, d.to)))
 		}
 		if d.takeOver {
-			all = append(all, inTime("another takes over after "+d.Name, r.after(d.from), takeOverMost))
+			all = append(all, inTime("another takes over after "+d.Name, r.after(d.from), maxTakeOver))
 		}
-		if d.healMost > 0 {
-			all = append(all, inTime("all has arrived after "+d.Name, max(d.recovered, r.after(d.mended)), d.healMost))
+		if d.maxHeal > 0 {
+			all = append(all, inTime("all has arrived after "+d.Name, max(d.recovered, r.after(d.faultEnded)), d.maxHeal))
 		}
 		if strings.HasPrefix(d.note, "FAIL") {
-			all = append(all, verdict{d.Name, d.note, "in time", false})
+			all = append(all, check{d.Name, d.note, "in time", false})
 		}
 	}
 	for _, i := range r.Cluster.Instances {
-		if i.Has("dispatch") { // one that is not known to have sent anything has no share
+		if i.Has("dispatch") { // an instance without known deliveries has no share
 			share := r.shares[i.Name]
-			all = append(all, verdict{"share of " + i.Name, fmt.Sprintf("%.1f %%", share), fmt.Sprintf("at least %.0f %%", shareLeast), share >= shareLeast})
+			all = append(all, check{"share of " + i.Name, fmt.Sprintf("%.1f %%", share), fmt.Sprintf("at least %.0f %%", minShare), share >= minShare})
 		}
 	}
-	slices.SortStableFunc(all[3:], func(a, b verdict) int { return cmp.Compare(a.what, b.what) })
-	for _, more := range []func(context.Context) ([]verdict, error){r.freshness, r.counts, r.money} {
+	slices.SortStableFunc(all[3:], func(a, b check) int { return cmp.Compare(a.what, b.what) })
+	for _, more := range []func(context.Context) ([]check, error){r.freshness, r.counts, r.money} {
 		found, err := more(ctx)
 		if err != nil {
 			return nil, err
@@ -165,15 +165,15 @@ func (r *Run) verdicts(ctx context.Context, lost, committed int) ([]verdict, err
 	return all, nil
 }
 
-// settleMost is how long recharges may take to be final: they are enquired about after
-// 5, 10, 20 and 40 s.
-const settleMost = 90 * time.Second
+// maxSettle limits the time until recharges are final: status enquiries follow after 5, 10, 20 and
+// 40 s.
+const maxSettle = 90 * time.Second
 
-// money asks whether recharges are what they must be, and whether the books are balanced.
-func (r *Run) money(ctx context.Context) ([]verdict, error) {
+// money checks the states of the recharges, and that the ledger is balanced.
+func (r *Run) money(ctx context.Context) ([]check, error) {
 	var open map[string]string
 	var orders int
-	for until := time.Now().Add(settleMost); ; {
+	for until := time.Now().Add(maxSettle); ; {
 		var err error
 		if open, orders, err = r.recharges.Unsettled(ctx); err != nil {
 			return nil, err
@@ -189,14 +189,14 @@ func (r *Run) money(ctx context.Context) ([]verdict, error) {
 	if refs := slices.Sorted(maps.Keys(open)); len(refs) > 0 {
 		is += fmt.Sprintf("; %s is %s", refs[0], open[refs[0]])
 	}
-	said, err := r.Cluster.Command(ctx, "ledger", "verify")
+	stdout, err := r.Cluster.Command(ctx, "ledger", "verify")
 	books := "balanced"
 	if err != nil {
 		books = err.Error()
-	} else if lines := strings.Split(said, "\n"); len(lines) > 0 {
+	} else if lines := strings.Split(stdout, "\n"); len(lines) > 0 {
 		books = lines[len(lines)-1]
 	}
-	return []verdict{
+	return []check{
 		{"recharges that are not what they must be", is, "0", len(open) == 0 && orders > 0},
 		{"the books", books, "balanced", err == nil},
 	}, nil

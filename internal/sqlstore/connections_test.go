@@ -7,8 +7,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// others asks a store who else uses it.
-func others(t *testing.T, db *sqlstore.DB) (n int64) {
+// otherConnections returns the number of other connections to a store.
+func otherConnections(t *testing.T, db *sqlstore.DB) (n int64) {
 	t.Helper()
 	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
 		n, err = tx.Others()
@@ -19,17 +19,17 @@ func others(t *testing.T, db *sqlstore.DB) (n int64) {
 	return n
 }
 
-func TestAnInstanceKnowsThatItIsNotAlone(t *testing.T) {
+func TestOtherConnectionsCountsInstances(t *testing.T) {
 	t.Parallel()
-	if n := others(t, sqlstoretest.SQLite(t)); n != 0 {
-		t.Errorf("a directory has %d others, and belongs to one", n)
+	if n := otherConnections(t, sqlstoretest.SQLite(t)); n != 0 {
+		t.Errorf("got %d other connections to a directory, want 0", n)
 	}
 	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}
 	db, second := sqlstoretest.Open(t, c), sqlstoretest.Open(t, c)
 	if err := second.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := others(t, db); n == 0 {
-		t.Error("the other instance is not seen")
+	if n := otherConnections(t, db); n == 0 {
+		t.Error("the other instance is not counted")
 	}
 }

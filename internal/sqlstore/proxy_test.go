@@ -10,8 +10,8 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// port is in front of a server, whose address is asked for each connection. Each is
-// given to wire, which does not wait for its end.
+// port listens in front of a server, whose address is looked up for each connection. Each connection is
+// passed to wire in a goroutine.
 func port(t *testing.T, server func() string, wire func(client, server net.Conn)) net.Listener {
 	t.Helper()
 	return fixture.Port(t, nil, func(client net.Conn) {
@@ -36,17 +36,17 @@ func between(t *testing.T, dsn config.DSN, wire func(client, server net.Conn)) c
 	return config.DSN(address.String())
 }
 
-// fate is what becomes of a piece of what one end says.
-type fate int
+// action is the treatment of a piece of data of one end.
+type action int
 
 const (
-	told fate = iota
-	swallowed
-	last // it is not told, and the connection ends
+	forward action = iota
+	drop
+	dropAndClose // it is not forwarded, and the connection closes
 )
 
 // pass copies until an end closes; of decides about each piece.
-func pass(to, from net.Conn, of func() fate) {
+func pass(to, from net.Conn, of func() action) {
 	defer to.Close()
 	defer from.Close()
 	piece := make([]byte, 64<<10)
@@ -56,11 +56,11 @@ func pass(to, from net.Conn, of func() fate) {
 			return
 		}
 		switch of() {
-		case swallowed:
+		case drop:
 			continue
-		case last:
+		case dropAndClose:
 			return
-		case told:
+		case forward:
 		}
 		if _, err := to.Write(piece[:n]); err != nil {
 			return
@@ -68,63 +68,63 @@ func pass(to, from net.Conn, of func() fate) {
 	}
 }
 
-func whole() fate { return told }
+func forwardAll() action { return forward }
 
-// answering passes what clients say to a server; of decides about each piece of its answers.
-func answering(t *testing.T, dsn config.DSN, of func() fate) config.DSN {
+// answering forwards client data to a server; of decides about each piece of the replies.
+func answering(t *testing.T, dsn config.DSN, of func() action) config.DSN {
 	t.Helper()
 	return between(t, dsn, func(client, server net.Conn) {
-		go pass(server, client, whole)
+		go pass(server, client, forwardAll)
 		go pass(client, server, of)
 	})
 }
 
-// proxy passes bytes to the server until cut: then what the client said still goes
-// through, and the answer does not. One connection breaks; the next ones are whole.
+// proxy forwards bytes to the server until cut. Then the client's data is still forwarded, and the reply is
+// not. One connection breaks; the next ones work.
 func proxy(t *testing.T, dsn config.DSN) (through config.DSN, cut func()) {
 	t.Helper()
 	var cutting atomic.Bool
-	through = answering(t, dsn, func() fate {
+	through = answering(t, dsn, func() action {
 		if cutting.CompareAndSwap(true, false) {
-			return last
+			return dropAndClose
 		}
-		return told
+		return forward
 	})
 	return through, func() { cutting.Store(true) }
 }
 
-// silence passes bytes to the server until hush: then it goes on taking
-// connections and what they say, and answers nothing.
+// silence forwards bytes to the server until hush. Then it still accepts connections and data, and answers
+// nothing.
 func silence(t *testing.T, dsn config.DSN) (through config.DSN, hush func()) {
 	t.Helper()
 	var silent atomic.Bool
-	through = answering(t, dsn, func() fate {
+	through = answering(t, dsn, func() action {
 		if silent.Load() {
-			return swallowed
+			return drop
 		}
-		return told
+		return forward
 	})
 	return through, func() { silent.Store(true) }
 }
 
-// delay passes bytes to the server until hold: the next thing that the client says is kept, and the client loses its
-// connection. Deliver says it to the server and returns when the server has answered.
+// delay forwards bytes to the server until hold. The next message of the client is kept, and the client loses
+// its connection. deliver forwards the message and returns when the server has answered.
 func delay(t *testing.T, dsn config.DSN) (through config.DSN, hold, deliver func()) {
 	t.Helper()
 	var holding atomic.Bool
 	release, answered := make(chan struct{}), make(chan struct{})
 	through = between(t, dsn, func(client, server net.Conn) {
 		var held atomic.Bool
-		go pass(server, client, func() fate {
+		go pass(server, client, func() action {
 			if holding.CompareAndSwap(true, false) {
 				held.Store(true)
 				_ = client.Close()
 				<-release
 			}
-			return told
+			return forward
 		})
 		go func() {
-			pass(client, server, whole)
+			pass(client, server, forwardAll)
 			if held.Load() {
 				close(answered)
 			}

@@ -1,0 +1,66 @@
+package sqlstore
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"vayu/internal/filelock"
+)
+
+// Names inside the data directory.
+const (
+	fileName    = "state.db"
+	lockName    = "state.lock"      // locked by the service; contains its owner
+	migrateName = "state.migration" // locked while a process checks for migrations
+)
+
+const (
+	// lockTimeout is longer than a command's short probe of the lock.
+	lockTimeout = time.Second
+	// migrateTimeout limits the wait for another process that migrates.
+	migrateTimeout = time.Minute
+)
+
+// acquireDirectory locks the data directory for this process and calls migrate. A command beside a running
+// service calls check instead. migrate runs under the migration lock, so that two migrations cannot race. The
+// service acquires its own lock before it releases that one, so that a command that finds a service finds
+// migrated tables.
+func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, check func(filelock.Holder) error) (err error) {
+	migration, err := filelock.Take(ctx, filepath.Join(s.db.cfg.Data, migrateName), migrateTimeout)
+	if err != nil {
+		return err
+	}
+	defer migration.Release()
+	if err := migration.Sign(owner(), os.Getppid()); err != nil {
+		return err
+	}
+	path := filepath.Join(s.db.cfg.Data, lockName)
+	if s.db.cfg.Share {
+		if holder, ok := filelock.Find(path); ok {
+			return check(holder)
+		}
+		return migrate()
+	}
+	lock, err := filelock.Take(ctx, path, lockTimeout)
+	if err != nil {
+		return err
+	}
+	s.release = lock.Release // called by close, also after an error below
+	if err := lock.Sign(owner(), os.Getppid()); err != nil {
+		return err
+	}
+	return migrate()
+}
+
+// owner is the command of this process, such as "vayu serve". It is the name and the first argument only,
+// because later ones may be secret.
+func owner() string {
+	name := filepath.Base(os.Args[0])
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		name += " " + os.Args[1]
+	}
+	return name
+}
