@@ -79,9 +79,9 @@ func realStations(t *testing.T) []schema.Station {
 // The automatic rule joins the names that CPCB's stations have gone on under, and
 // no two stations that are different. The list was checked by hand: each pair has
 // one position, one agency or its successor, and one place or its earlier name.
-func TestRealStationsAreJoinedRightly(t *testing.T) {
+func TestRealStationsAreMatched(t *testing.T) {
 	t.Parallel()
-	b := newBook(nil)
+	b := newStationCache(nil)
 	for _, s := range realStations(t) {
 		b.describe(s)
 	}
@@ -121,14 +121,14 @@ func TestRealStationsAreJoinedRightly(t *testing.T) {
 }
 
 // In whatever order the names come, the same ones are one station.
-func TestOrderDoesNotChangeWhatIsOne(t *testing.T) {
+func TestMatchingIsIndependentOfOrder(t *testing.T) {
 	t.Parallel()
 	all := realStations(t)
 	var first map[string]string
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		b := newBook(nil)
+		b := newStationCache(nil)
 		for _, s := range all {
 			b.describe(s)
 		}
@@ -152,7 +152,7 @@ func TestOrderDoesNotChangeWhatIsOne(t *testing.T) {
 }
 
 // root is the id under which a station counts.
-func (b *book) root(id string) string {
+func (b *stationCache) root(id string) string {
 	if a, ok := b.aliases[id]; ok {
 		id = a.station
 	}
@@ -160,9 +160,9 @@ func (b *book) root(id string) string {
 }
 
 // No two stations that CPCB lists in one hour are one.
-func TestStationsOfOneHourAreNotJoined(t *testing.T) {
+func TestStationsOfOneHourAreNotMatched(t *testing.T) {
 	t.Parallel()
-	b := newBook(nil)
+	b := newStationCache(nil)
 	for _, s := range realStations(t) {
 		b.describe(s)
 	}

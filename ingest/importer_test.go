@@ -21,21 +21,21 @@ import (
 
 // table is an input of rows: three values each, the last of them refused.
 // Together they are several batches.
-type table struct {
-	rows  int
-	start int
-	asked *[]int64 // positions at which it was opened
+type tableSource struct {
+	rows   int
+	start  int
+	opened *[]int64 // positions at which it was opened
 }
 
 const tableRows = 320_000
 
-func (s table) open(position int64) (ingest.Source, error) {
+func (s tableSource) open(position int64) (ingest.Source, error) {
 	s.start = int(position)
-	*s.asked = append(*s.asked, position)
+	*s.opened = append(*s.opened, position)
 	return s, nil
 }
 
-func (s table) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
+func (s tableSource) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	b := ingest.NewBuilder("file", w.To, yield)
 	for row := s.start; row < s.rows; row++ {
 		b.At(int64(row))
@@ -66,18 +66,18 @@ type readingKey struct {
 }
 
 // ledger is a store that knows each reading by its key, and may die.
-type ledger struct {
-	keys       map[readingKey]bool
-	batches    int
-	diesBefore int // number of the batch, from 1
-	diesAfter  int
+type memoryStore struct {
+	keys      map[readingKey]bool
+	batches   int
+	failsAt   int // number of the batch, from 1
+	diesAfter int
 }
 
 var errKilled = errors.New("killed")
 
-func (l *ledger) Load(_ context.Context, b *ingest.Batch) error {
+func (l *memoryStore) Load(_ context.Context, b *ingest.Batch) error {
 	l.batches++
-	if l.batches == l.diesBefore {
+	if l.batches == l.failsAt {
 		panic(errKilled)
 	}
 	for row := range b.Rows() {
@@ -100,11 +100,11 @@ var countsOnly = cmp.Options{cmpopts.IgnoreFields(ingest.Summary{}, "Elapsed", "
 
 func TestImportCountsEveryValue(t *testing.T) {
 	t.Parallel()
-	store, asked := &ledger{keys: map[readingKey]bool{}}, []int64{}
+	store, asked := &memoryStore{keys: map[readingKey]bool{}}, []int64{}
 	var last ingest.Summary
 	calls := 0
 	got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{
-		Key: "table", Open: table{rows: tableRows, asked: &asked}.open,
+		Key: "table", Open: tableSource{rows: tableRows, opened: &asked}.open,
 		Progress: func(s ingest.Summary) {
 			calls++
 			if s.Stored < last.Stored || s.Read != s.Stored+s.Rejected[ingest.MissingValue] {
@@ -133,13 +133,13 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprint("batch ", batch, " stored ", after), func(t *testing.T) {
 				t.Parallel()
-				dir, store, asked := t.TempDir(), &ledger{keys: map[readingKey]bool{}}, []int64{}
+				dir, store, asked := t.TempDir(), &memoryStore{keys: map[readingKey]bool{}}, []int64{}
 				if after {
 					store.diesAfter = batch
 				} else {
-					store.diesBefore = batch
+					store.failsAt = batch
 				}
-				job := ingest.Job{Key: "table", Open: table{rows: tableRows, asked: &asked}.open}
+				job := ingest.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &asked}.open}
 				if _, err := ingest.NewImporter(store, dir).Import(t.Context(), job); err == nil {
 					t.Fatal("the import was not interrupted")
 				}
@@ -171,8 +171,8 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 
 func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
 	t.Parallel()
-	dir, store, asked := t.TempDir(), &ledger{keys: map[readingKey]bool{}, diesBefore: 3}, []int64{}
-	job := ingest.Job{Key: "table", Open: table{rows: tableRows, asked: &asked}.open}
+	dir, store, asked := t.TempDir(), &memoryStore{keys: map[readingKey]bool{}, failsAt: 3}, []int64{}
+	job := ingest.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &asked}.open}
 	importer := ingest.NewImporter(store, dir)
 	if _, err := importer.Import(t.Context(), job); err == nil {
 		t.Fatal("the import was not interrupted")
@@ -196,7 +196,7 @@ func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
 func TestImportReportsWhatStopsIt(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	importer := ingest.NewImporter(&ledger{keys: map[readingKey]bool{}}, t.TempDir())
+	importer := ingest.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, t.TempDir())
 	if _, err := importer.Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Errorf("Import of an input that does not open = %v", err)
 	}
@@ -210,7 +210,7 @@ func TestImportReportsWhatStopsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := []int64{}
-	_, err := ingest.NewImporter(&ledger{keys: map[readingKey]bool{}}, dir).Import(t.Context(), ingest.Job{Open: table{rows: tableRows, asked: &asked}.open})
+	_, err := ingest.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, dir).Import(t.Context(), ingest.Job{Open: tableSource{rows: tableRows, opened: &asked}.open})
 	if err == nil || errors.As(err, &refused) {
 		t.Errorf("Import that cannot save its progress = %v", err)
 	}
@@ -219,7 +219,7 @@ func TestImportReportsWhatStopsIt(t *testing.T) {
 func TestImportWaitsForTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, src := &shelf{failures: 3}, &sourceFunc{fetch: one}
+		store, src := &memoryArchive{failures: 3}, &sourceFunc{fetch: yieldOne}
 		got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
 		if err != nil || got.Stored != 1 || store.rows != 1 {
 			t.Errorf("Import = %+v, %v", got, err)
@@ -252,7 +252,7 @@ func TestFileKeyChangesWithTheFile(t *testing.T) {
 func TestTryStoresNothingAndShowsEverything(t *testing.T) {
 	t.Parallel()
 	src := &sourceFunc{fetch: func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-		if err := one(ctx, n, w, yield); err != nil {
+		if err := yieldOne(ctx, n, w, yield); err != nil {
 			return err
 		}
 		panic("half way")
@@ -282,7 +282,7 @@ func TestImportThatStoresNothingFails(t *testing.T) {
 			fetch(b)
 			return b.Close()
 		}}
-		store := &withdrawer{ledger{keys: map[readingKey]bool{}}}
+		store := &withdrawingStore{memoryStore{keys: map[readingKey]bool{}}}
 		_, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
 		return err
 	}
@@ -304,9 +304,9 @@ func TestImportThatStoresNothingFails(t *testing.T) {
 }
 
 // withdrawer is a store that held every key that a batch calls missing.
-type withdrawer struct{ ledger }
+type withdrawingStore struct{ memoryStore }
 
-func (w *withdrawer) Load(ctx context.Context, b *ingest.Batch) error {
+func (w *withdrawingStore) Load(ctx context.Context, b *ingest.Batch) error {
 	b.Withdrawn = len(b.Missing)
-	return w.ledger.Load(ctx, b)
+	return w.memoryStore.Load(ctx, b)
 }

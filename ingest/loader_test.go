@@ -124,7 +124,7 @@ func TestCoverage(t *testing.T) {
 
 // TestEveryInsertAsksForTheSettings: above all a cluster must not acknowledge
 // what it has only queued.
-func TestEveryInsertAsksForTheSettings(t *testing.T) {
+func TestEveryInsertSendsTheSettings(t *testing.T) {
 	t.Parallel()
 	_, name := database(t)
 	conn, inserts := columnstoretest.RecordInserts(t)

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Outcome is how one attempt to run a source ended. It is a label of
+// Outcome is the result of one run of a source. It is a label of
 // vayu_source_runs_total.
 type Outcome string
 
@@ -12,15 +12,15 @@ type Outcome string
 const (
 	Done         Outcome = "done"          // everything fetched, stored and rolled up
 	FetchFailed  Outcome = "fetch_failed"  // the source returned an error
-	TimedOut     Outcome = "timed_out"     // the fetch took longer than it may
-	Refused      Outcome = "refused"       // the source refused its whole input, see BatchError
-	Panicked     Outcome = "panicked"      // a panic was kept inside
-	StoreFailed  Outcome = "store_failed"  // ClickHouse did not take a batch
+	TimedOut     Outcome = "timed_out"     // the fetch exceeded its timeout
+	Refused      Outcome = "refused"       // the source rejected its whole input, see BatchError
+	Panicked     Outcome = "panicked"      // the source panicked; recovered
+	StoreFailed  Outcome = "store_failed"  // ClickHouse rejected a batch or was unreachable
 	RollUpFailed Outcome = "rollup_failed" // everything is stored, but not rolled up
-	BreakerOpen  Outcome = "breaker_open"  // not tried: the source has failed too often
+	BreakerOpen  Outcome = "breaker_open"  // skipped after repeated failures
 )
 
-// Metrics counts what sources bring. One serves all runners of a process.
+// Metrics counts runs and readings of sources. All runners of a process share one.
 type Metrics struct {
 	runs        *prometheus.CounterVec   // source, outcome
 	seconds     *prometheus.HistogramVec // source
@@ -65,11 +65,11 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// outcomes are all that there are.
+// outcomes are all outcomes.
 var outcomes = []Outcome{Done, FetchFailed, TimedOut, Refused, Panicked, StoreFailed, RollUpFailed, BreakerOpen}
 
-// last notes the outcome of the last run.
-func (m *Metrics) last(source string, is Outcome) {
+// setLastOutcome sets the outcome gauge of the last run.
+func (m *Metrics) setLastOutcome(source string, is Outcome) {
 	for _, one := range outcomes {
 		value := 0.0
 		if one == is {
@@ -79,19 +79,19 @@ func (m *Metrics) last(source string, is Outcome) {
 	}
 }
 
-// idle takes back what the gauges say of a source that runs no more: it is as before its
-// first run. When it last ran well stays true.
-func (m *Metrics) idle(source string) {
+// reset resets the gauges of a source that no longer runs here. The time of its
+// last success stays valid.
+func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)
 	m.breaker.WithLabelValues(source).Set(0)
 }
 
-// batch counts a batch that was stored.
+// batch counts a stored batch.
 func (m *Metrics) batch(source string, b *Batch) {
 	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))
 	for reason, n := range b.Rejected {
-		if reason.keepsReading() {
+		if reason.concernsPosition() {
 			m.positions.WithLabelValues(source, string(reason)).Add(float64(n))
 			continue
 		}

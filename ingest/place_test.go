@@ -108,7 +108,7 @@ func TestAStationWithoutACityIsWhereItStands(t *testing.T) {
 }
 
 // The spellings that copies of CPCB's data have for one station.
-func TestSpellingsOfOneStationAreOne(t *testing.T) {
+func TestSpellingsOfOneStationAreAliases(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
@@ -158,7 +158,7 @@ func TestIDsOfTwoNetworksReferToTheOneThatCounts(t *testing.T) {
 }
 
 // Stations that an older program stored are placed and joined by the present rules.
-func TestOldStationsAreMended(t *testing.T) {
+func TestRulesApplyToStoredStations(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	err := conn.Exec(t.Context(), "INSERT INTO "+name+`.station (id, source, name, city, state, latitude, longitude, kind, first_seen, last_seen) VALUES
@@ -240,7 +240,7 @@ func TestServiceCompletesTheMergeOfAnotherProcess(t *testing.T) {
 }
 
 // Withdrawn readings of an alias do not come back as readings of its station.
-func TestMergeLeavesWithdrawnReadings(t *testing.T) {
+func TestMergeSkipsWithdrawnReadings(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)

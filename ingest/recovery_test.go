@@ -17,15 +17,15 @@ const day = 24 * time.Hour
 func TestBatchWaitsForTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.shelf.failures = 3
-		k.source.fetch = one
+		var k runnerFixture
+		k.archive.failures = 3
+		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 30*time.Minute)
 		if diff := cmp.Diff([]time.Duration{0}, k.source.times()); diff != "" {
 			t.Errorf("calls: the source was asked again for what was at hand (-want +got):\n%s", diff)
 		}
-		if k.shelf.rows != 1 || k.changed != 1 {
-			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.shelf.rows, k.changed)
+		if k.archive.rows != 1 || k.changed != 1 {
+			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, k.changed)
 		}
 		if got := k.metric(t, "vayu_source_store_errors_total", ""); got != 3 {
 			t.Errorf("%v failures to store counted, want 3", got)
@@ -36,17 +36,17 @@ func TestBatchWaitsForTheStore(t *testing.T) {
 func TestLongOutageOfTheStoreLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.shelf.failures = 20 // 31 s of patience are 6 tries
+		var k runnerFixture
+		k.archive.failures = 20 // 31 s of patience are 6 tries
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 			if n > 1 { // a source that brings nothing twice
 				return nil
 			}
-			return one(ctx, n, w, yield)
+			return yieldOne(ctx, n, w, yield)
 		}
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 30*time.Minute)
-		if k.shelf.rows != 1 || k.changed != 1 {
-			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.shelf.rows, k.changed)
+		if k.archive.rows != 1 || k.changed != 1 {
+			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, k.changed)
 		}
 		if got := k.metric(t, "vayu_source_runs_total", "outcome=store_failed"); got != 3 {
 			t.Errorf("%v runs counted as failed by the store, want 3", got)
@@ -60,9 +60,9 @@ func TestLongOutageOfTheStoreLosesNothing(t *testing.T) {
 func TestHalfAFetchStaysAndTheWindowIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-			if err := one(ctx, n, w, yield); err != nil || n != 2 {
+			if err := yieldOne(ctx, n, w, yield); err != nil || n != 2 {
 				return err
 			}
 			return errors.New("cut off")
@@ -76,8 +76,8 @@ func TestHalfAFetchStaysAndTheWindowIsAskedAgain(t *testing.T) {
 		if diff := cmp.Diff(want, k.source.calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
-		if k.shelf.rows != 3 || k.changed != 3 {
-			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.shelf.rows, k.changed)
+		if k.archive.rows != 3 || k.changed != 3 {
+			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.archive.rows, k.changed)
 		}
 	})
 }
@@ -91,13 +91,13 @@ func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var k bench
+				var k runnerFixture
 				calls := 0
 				k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 					if n > 1 {
 						return nil
 					}
-					return one(ctx, n, w, yield)
+					return yieldOne(ctx, n, w, yield)
 				}
 				k.onChange = func(context.Context) error {
 					if calls++; calls < 3 {
@@ -120,9 +120,9 @@ func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
 func TestStoreThatCannotBeAskedIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.shelf.lost = 3
-		k.source.fetch = one
+		var k runnerFixture
+		k.archive.lost = 3
+		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, time.Minute)
 		if diff := cmp.Diff([]time.Duration{7 * time.Second}, k.source.times()); diff != "" { // 1+2+4
 			t.Errorf("calls (-want +got):\n%s", diff)
@@ -135,7 +135,7 @@ func TestStoreThatCannotBeAskedIsAskedAgain(t *testing.T) {
 
 func TestWindows(t *testing.T) {
 	t.Parallel()
-	at := bubble.Add
+	at := bubbleStart.Add
 	for _, c := range []struct {
 		name        string
 		history     time.Duration
@@ -189,8 +189,8 @@ func TestWindows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var k bench
-				k.shelf.first, k.shelf.last = c.first, c.last
+				var k runnerFixture
+				k.archive.first, k.archive.last = c.first, c.last
 				k.source.fetch = func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error { return nil }
 				k.run(t, ingest.Feed{Schedule: "@every 1h", History: c.history}, c.length)
 				if diff := cmp.Diff(c.want, k.source.calls); diff != "" {
@@ -207,9 +207,9 @@ func TestWindows(t *testing.T) {
 func TestPresentHasPrecedenceOverThePast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, _ func(*ingest.Batch) error) error {
-			if w.To.Before(bubble.Add(-time.Hour)) { // the past is slow and fails at first
+			if w.To.Before(bubbleStart.Add(-time.Hour)) { // the past is slow and fails at first
 				time.Sleep(40 * time.Minute)
 				if n == 2 {
 					return errors.New("503")

@@ -18,7 +18,7 @@ import (
 )
 
 // shelf is an archive in memory that can be made to fail.
-type shelf struct {
+type memoryArchive struct {
 	mu       sync.Mutex
 	rows     int
 	loads    int
@@ -30,7 +30,7 @@ type shelf struct {
 
 var errFull = errors.New("no space left on device")
 
-func (s *shelf) Load(_ context.Context, b *ingest.Batch) error {
+func (s *memoryArchive) Load(_ context.Context, b *ingest.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loads++
@@ -42,7 +42,7 @@ func (s *shelf) Load(_ context.Context, b *ingest.Batch) error {
 	return nil
 }
 
-func (s *shelf) Coverage(context.Context, string, time.Time) (time.Time, time.Time, error) {
+func (s *memoryArchive) Coverage(context.Context, string, time.Time) (time.Time, time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lost > 0 {
@@ -64,7 +64,7 @@ type call struct{ At, From, To time.Duration }
 
 func (s *sourceFunc) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	s.mu.Lock()
-	s.calls = append(s.calls, call{time.Since(bubble), w.From.Sub(bubble), w.To.Sub(bubble)})
+	s.calls = append(s.calls, call{time.Since(bubbleStart), w.From.Sub(bubbleStart), w.To.Sub(bubbleStart)})
 	n := len(s.calls)
 	s.mu.Unlock()
 	return s.fetch(ctx, n, w, yield)
@@ -81,12 +81,12 @@ func (s *sourceFunc) times() []time.Duration {
 }
 
 // bubble is when every synctest bubble begins.
-var bubble = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // one yields a batch with one reading at the end of the window.
-func one(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
+func yieldOne(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
 	b := ingest.NewBuilder("test", w.To, yield)
-	if err := b.Add(b.Station(station("a")), concentration(schema.PM25, later(w.To, bubble), 50)); err != nil {
+	if err := b.Add(b.Station(station("a")), concentration(schema.PM25, later(w.To, bubbleStart), 50)); err != nil {
 		return err
 	}
 	b.Reject(ingest.MissingValue)
@@ -101,8 +101,8 @@ func later(a, b time.Time) time.Time {
 }
 
 // bench is a runner at work in a bubble.
-type bench struct {
-	shelf    shelf
+type runnerFixture struct {
+	archive  memoryArchive
 	source   sourceFunc
 	registry *prometheus.Registry
 	runner   *ingest.Runner
@@ -112,7 +112,7 @@ type bench struct {
 }
 
 // run runs the feed for a while.
-func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
+func (k *runnerFixture) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 	t.Helper()
 	k.registry = prometheus.NewRegistry()
 	feed.Name, feed.Source = "test", &k.source
@@ -121,7 +121,7 @@ func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 		onChange = func(context.Context) error { k.changed++; return nil }
 	}
 	log := slog.New(slog.NewTextHandler(&k.log, nil))
-	r, err := ingest.NewRunner(&k.shelf, onChange, ingest.NewMetrics(k.registry), log, feed)
+	r, err := ingest.NewRunner(&k.archive, onChange, ingest.NewMetrics(k.registry), log, feed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 }
 
 // metric reads the counters whose labels contain text, e.g. `outcome="done"`.
-func (k *bench) metric(t *testing.T, name, labels string) float64 {
+func (k *runnerFixture) metric(t *testing.T, name, labels string) float64 {
 	t.Helper()
 	families, err := k.registry.Gather()
 	if err != nil {
@@ -161,8 +161,8 @@ func (k *bench) metric(t *testing.T, name, labels string) float64 {
 func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.source.fetch = one
+		var k runnerFixture
+		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Schedule: "5 * * * *"}, 150*time.Minute)
 		// hours of an Indian clock begin at hh:30 UTC
 		want := []call{
@@ -173,8 +173,8 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 		if diff := cmp.Diff(want, k.source.calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
-		if k.shelf.rows != 3 || k.changed != 3 {
-			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.shelf.rows, k.changed)
+		if k.archive.rows != 3 || k.changed != 3 {
+			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.archive.rows, k.changed)
 		}
 		for labels, want := range map[string]float64{
 			"outcome=stored": 3, "outcome=rejected reason=missing_value": 3,
@@ -189,7 +189,7 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 		if got := k.metric(t, "vayu_source_run_seconds", ""); got != 3 {
 			t.Errorf("%v runs timed, want 3", got)
 		}
-		if got, want := k.metric(t, "vayu_source_last_success_timestamp_seconds", ""), bubble.Add(95*time.Minute).Unix(); got != float64(want) {
+		if got, want := k.metric(t, "vayu_source_last_success_timestamp_seconds", ""), bubbleStart.Add(95*time.Minute).Unix(); got != float64(want) {
 			t.Errorf("last success at %v, want %v", got, want)
 		}
 	})
@@ -198,10 +198,10 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 func TestSlowFeedNeverOverlapsItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 			time.Sleep(25 * time.Minute)
-			return one(ctx, n, w, yield)
+			return yieldOne(ctx, n, w, yield)
 		}
 		k.run(t, ingest.Feed{Schedule: "@every 10m", Timeout: time.Hour}, 80*time.Minute)
 		if diff := cmp.Diff([]time.Duration{0, 35 * time.Minute, 70 * time.Minute}, k.source.times()); diff != "" {
@@ -213,8 +213,8 @@ func TestSlowFeedNeverOverlapsItself(t *testing.T) {
 func TestJitterDelaysScheduledRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.source.fetch = one
+		var k runnerFixture
+		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Jitter: 10 * time.Minute, Schedule: "@every 1h"}, 100*time.Hour)
 		times, spread := k.source.times(), map[time.Duration]bool{}
 		for i := 1; i < len(times); i++ {
@@ -236,7 +236,7 @@ func failing(times int, fail func(ctx context.Context) error) func(context.Conte
 		if n <= times {
 			return fail(ctx)
 		}
-		return one(ctx, n, w, yield)
+		return yieldOne(ctx, n, w, yield)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
 		t.Run(c.outcome, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var k bench
+				var k runnerFixture
 				k.source.fetch = failing(2, c.fail)
 				k.run(t, ingest.Feed{Schedule: "@every 1h", Timeout: time.Minute}, 50*time.Minute)
 				want := []time.Duration{0, c.took + 15*time.Second, 2*c.took + 45*time.Second}
@@ -273,8 +273,8 @@ func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
 				if got := k.metric(t, "vayu_source_runs_total", "outcome=done"); got != 1 {
 					t.Errorf("%v good runs counted, want 1", got)
 				}
-				if k.shelf.rows != 1 {
-					t.Errorf("%d readings stored, want 1", k.shelf.rows)
+				if k.archive.rows != 1 {
+					t.Errorf("%d readings stored, want 1", k.archive.rows)
 				}
 			})
 		})
@@ -284,7 +284,7 @@ func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
 func TestBreakerSparesAServerInTrouble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = failing(1000, func(context.Context) error { return errors.New("503") })
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 10*time.Hour)
 		if got := len(k.source.times()); got < 5+9*2 || got > 5+10*4 {
@@ -311,16 +311,16 @@ func TestBreakerSparesAServerInTrouble(t *testing.T) {
 func TestSourceWithoutItsPastKeepsItsPresent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-			if w.To.Before(bubble.Add(-time.Hour)) {
+			if w.To.Before(bubbleStart.Add(-time.Hour)) {
 				return errors.New("404")
 			}
-			return one(ctx, n, w, yield)
+			return yieldOne(ctx, n, w, yield)
 		}
 		k.run(t, ingest.Feed{Schedule: "@every 1h", History: 30 * 24 * time.Hour}, 5*time.Hour+time.Minute)
-		if k.shelf.rows != 6 {
-			t.Errorf("%d readings of the present, want 6", k.shelf.rows)
+		if k.archive.rows != 6 {
+			t.Errorf("%d readings of the present, want 6", k.archive.rows)
 		}
 		if got := k.metric(t, "vayu_source_breaker_state", ""); got != 0 {
 			t.Errorf("breaker state %v, want 0, closed", got)

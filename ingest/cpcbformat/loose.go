@@ -34,7 +34,7 @@ func Named(words string) (schema.Station, bool) {
 	for size := min(3, begin-1); size > 0; size-- {
 		city := strings.Join(fields[begin-size:begin], " ")
 		if isCity(city) {
-			return loose(strings.Join(fields[:begin-size], " "), city, strings.Join(fields[begin:end], " ")), true
+			return stationFromParts(strings.Join(fields[:begin-size], " "), city, strings.Join(fields[begin:end], " ")), true
 		}
 	}
 	return schema.Station{}, false
@@ -51,7 +51,7 @@ func isCity(text string) bool {
 
 // loose makes a station of the parts of its name. Parts in lower case, as in a
 // slug, are written with capitals.
-func loose(place, city, agency string) schema.Station {
+func stationFromParts(place, city, agency string) schema.Station {
 	if strings.ToLower(place+city+agency) == place+city+agency {
 		place, city, agency = capitals(place), capitals(city), strings.ToUpper(agency)
 	}
@@ -82,7 +82,7 @@ func findAgency(fields []string) (begin, end int, ok bool) {
 		switch {
 		case (last == "pcb" || last == "spcb") && end > 3: // "Kerala PCB"
 			return end - 2, end, true
-		case board(last):
+		case isBoard(last):
 			return end - 1, end, true
 		}
 	}
@@ -91,7 +91,7 @@ func findAgency(fields []string) (begin, end int, ok bool) {
 
 // board reports whether a word is the name of a pollution control board or
 // committee: CPCB, MPCB, DPCC, PCBA.
-func board(word string) bool {
+func isBoard(word string) bool {
 	word = strings.ToLower(word)
 	return len(word) > 3 && (strings.HasSuffix(word, "pcb") || strings.HasSuffix(word, "pcc")) || word == "pcba"
 }
@@ -129,7 +129,7 @@ func Tidy(name string) string {
 		}
 	}
 	first, rest, more := strings.Cut(strings.ReplaceAll(agency, ",", " "), " ")
-	if !more || !board(first) && !slices.Contains(agencies, strings.ToLower(first)) || !afterAgency(rest, city) {
+	if !more || !isBoard(first) && !slices.Contains(agencies, strings.ToLower(first)) || !afterAgency(rest, city) {
 		return name
 	}
 	return strings.TrimSuffix(name, agency) + first

@@ -19,7 +19,7 @@ import (
 )
 
 // agent tells feeds who asks.
-const agent = "vayu (air quality service)"
+const userAgent = "vayu (air quality service)"
 
 // maxRedirects is how often a feed may send us on; they all do with one.
 const maxRedirects = 3
@@ -71,7 +71,7 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 	if err != nil {
 		return nil, errors.New("asking the feed: its URL cannot be read") // the cause quotes the URL, key and all
 	}
-	req.Header.Set("User-Agent", agent)
+	req.Header.Set("User-Agent", userAgent)
 	if known.ETag != "" {
 		req.Header.Set("If-None-Match", known.ETag)
 	}
@@ -80,18 +80,18 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", place(req.URL), bare(ctx, err))
+		return nil, fmt.Errorf("asking %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotModified && known != (Stamp{}) {
 		return &Reply{Stamp: known}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("asking %s: the server answered %d %s", place(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, fmt.Errorf("asking %s: the server answered %d %s", safeURL(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading the reply of %s: %w", place(req.URL), bare(ctx, err))
+		return nil, fmt.Errorf("reading the reply of %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	switch {
 	case int64(len(body)) > c.limit:
@@ -105,13 +105,13 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 }
 
 // place is an address without its query and user, for errors.
-func place(u *url.URL) string {
+func safeURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).Redacted()
 }
 
 // bare takes the address, and with it the key, out of an error of net/http.
 // The end of ctx is told from the client's own time-out.
-func bare(ctx context.Context, err error) error {
+func redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -96,7 +96,7 @@ func load(t *testing.T, dir string) *Case {
 }
 
 // wanted returns a file of expectations, and whether there is one.
-func (c *Case) wanted(t *testing.T, name string) (string, bool) {
+func (c *Case) expected(t *testing.T, name string) (string, bool) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +109,7 @@ func (c *Case) wanted(t *testing.T, name string) (string, bool) {
 }
 
 // fault says what is wrong with an error; empty when it is the one wanted.
-func (c *Case) fault(err error) string {
+func (c *Case) mismatch(err error) string {
 	if err != nil && strings.Contains(err.Error(), Key) {
 		return "the error holds the key"
 	}

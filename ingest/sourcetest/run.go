@@ -51,14 +51,14 @@ func Run(t *testing.T, dir string, open Opener) {
 func runCase(t *testing.T, c *Case, s *server, open Opener) {
 	src, err := open(c)
 	if err != nil {
-		if fault := c.fault(err); fault != "" {
+		if fault := c.mismatch(err); fault != "" {
 			t.Fatal(fault)
 		}
 		return
 	}
-	var got harvest
-	err = src.Fetch(t.Context(), ingest.Window{}, got.take(t, c))
-	if fault := c.fault(err); fault != "" {
+	var got fetched
+	err = src.Fetch(t.Context(), ingest.Window{}, got.collect(t, c))
+	if fault := c.mismatch(err); fault != "" {
 		t.Fatal(fault)
 	}
 	if err != nil && len(got.readings) > 0 {
@@ -77,18 +77,18 @@ func runCase(t *testing.T, c *Case, s *server, open Opener) {
 }
 
 // compare holds what came against the case's files.
-func (h *harvest) compare(t *testing.T, c *Case) {
+func (h *fetched) compare(t *testing.T, c *Case) {
 	t.Helper()
-	want, _ := c.wanted(t, "readings.csv")
+	want, _ := c.expected(t, "readings.csv")
 	if diff := cmp.Diff(want, h.readingText()); diff != "" {
 		t.Errorf("readings (-want +got):\n%s", diff)
 	}
-	if want, ok := c.wanted(t, "missing.csv"); ok {
+	if want, ok := c.expected(t, "missing.csv"); ok {
 		if diff := cmp.Diff(want, lines(h.missing)); diff != "" {
 			t.Errorf("missing (-want +got):\n%s", diff)
 		}
 	}
-	if want, ok := c.wanted(t, "stations.csv"); ok {
+	if want, ok := c.expected(t, "stations.csv"); ok {
 		if diff := cmp.Diff(want, h.stationText()); diff != "" {
 			t.Errorf("stations (-want +got):\n%s", diff)
 		}
@@ -100,12 +100,12 @@ func (h *harvest) compare(t *testing.T, c *Case) {
 
 // fetchAgain: a second fetch gives the same readings, or none when the source
 // can tell that nothing has changed.
-func fetchAgain(t *testing.T, c *Case, s *server, src ingest.Source, first *harvest) {
+func fetchAgain(t *testing.T, c *Case, s *server, src ingest.Source, first *fetched) {
 	if s != nil {
 		s.restart()
 	}
-	var second harvest
-	if err := src.Fetch(t.Context(), ingest.Window{}, second.take(t, c)); err != nil {
+	var second fetched
+	if err := src.Fetch(t.Context(), ingest.Window{}, second.collect(t, c)); err != nil {
 		t.Fatalf("the second fetch: %v", err)
 	}
 	if len(second.readings) == 0 {
@@ -127,8 +127,8 @@ func fetchCancelled(t *testing.T, c *Case, s *server, open Opener) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var got harvest
-	if err := src.Fetch(ctx, ingest.Window{}, got.take(t, c)); !errors.Is(err, context.Canceled) {
+	var got fetched
+	if err := src.Fetch(ctx, ingest.Window{}, got.collect(t, c)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the context ended, want its error", err)
 	}
 }

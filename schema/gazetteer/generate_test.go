@@ -21,14 +21,14 @@ type vertex [2]int
 // and compares it with the embedded file. -update writes the file.
 func TestStatesAreThoseOfTheBoundaries(t *testing.T) {
 	t.Parallel()
-	generated(t, "states.txt", dissolve(t))
+	generated(t, "states.txt", dissolveStates(t))
 }
 
 // dissolve joins the constituencies of each state. The file is simplified with
 // shared borders, so a border between two constituencies of one state occurs an
 // even number of times among the state's edges. The edges that occur an odd
 // number of times are the state's outline.
-func dissolve(t *testing.T) string {
+func dissolveStates(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(realdata.Path(t, "boundaries/india_pc_2019_simplified.geojson"))
 	if err != nil {

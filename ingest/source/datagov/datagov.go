@@ -28,12 +28,12 @@ type Source struct {
 // [ingest.NotListed]. Nothing is yielded when a page of the first look fails.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()
-	if err := s.look(ctx, records); err != nil {
+	if err := s.fetchPages(ctx, records); err != nil {
 		return err
 	}
 	if records.missing() > 0 {
-		records.again()
-		if err := s.lookAgain(ctx, records); err != nil {
+		records.beginSecondPass()
+		if err := s.fetchPagesAgain(ctx, records); err != nil {
 			return err
 		}
 	}
@@ -46,14 +46,14 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 }
 
 // look goes through the pages from the first to the last that is needed.
-func (s *Source) look(ctx context.Context, records *listing) error {
+func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	for page := range s.config.MaxPages {
-		reply, err := s.client.Get(ctx, s.page(records.read), fetch.Stamp{})
+		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Stamp{})
 		if err != nil {
 			return fmt.Errorf("fetching data.gov.in from record %d: %w", records.read, err)
 		}
 		body := bytes.ReplaceAll(reply.Body, []byte(s.config.Key.Reveal()), []byte("***")) // a refusal may quote the key
-		done, err := records.page(body)
+		done, err := records.addPage(body)
 		if err != nil {
 			return fmt.Errorf("reading page %d of data.gov.in: %w", page+1, err)
 		}
@@ -67,14 +67,14 @@ func (s *Source) look(ctx context.Context, records *listing) error {
 // lookAgain is a second look. When it fails the first one stands, so it may
 // take half of the time that the fetch has left; the other half is for storing.
 // It returns an error only when ctx has ended.
-func (s *Source) lookAgain(ctx context.Context, records *listing) error {
+func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	if err := s.look(limited, records); err != nil && ctx.Err() != nil {
+	if err := s.fetchPages(limited, records); err != nil && ctx.Err() != nil {
 		return err
 	}
 	return nil
@@ -82,7 +82,7 @@ func (s *Source) lookAgain(ctx context.Context, records *listing) error {
 
 // page is the address of the page from a record on. It holds the key: never
 // show it.
-func (s *Source) page(offset int) string {
+func (s *Source) pageURL(offset int) string {
 	q := url.Values{
 		"api-key": {s.config.Key.Reveal()}, "format": {"json"},
 		"limit": {strconv.Itoa(s.config.Limit)}, "offset": {strconv.Itoa(offset)},

@@ -35,7 +35,7 @@ func FuzzListing(f *testing.F) {
 			return nil
 		})
 		l := newListing()
-		if done, err := l.page([]byte(text)); err != nil || !done || l.add(b) != nil {
+		if done, err := l.addPage([]byte(text)); err != nil || !done || l.add(b) != nil {
 			b.Discard()
 			return
 		}

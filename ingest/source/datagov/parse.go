@@ -32,7 +32,7 @@ type listing struct {
 func newListing() *listing { return &listing{seen: make(map[key]bool)} }
 
 // page takes in the next page and reports whether it was the last.
-func (l *listing) page(body []byte) (done bool, err error) {
+func (l *listing) addPage(body []byte) (done bool, err error) {
 	if !utf8.Valid(body) {
 		return false, refuse("the page is not UTF-8")
 	}
@@ -70,17 +70,17 @@ func (l *listing) page(body []byte) (done bool, err error) {
 	if l.second {
 		return count == 0 || l.read >= l.total || l.missing() == 0, nil
 	}
-	return l.total < 0 && count == 0 || l.total >= 0 && l.read >= l.total, l.fault(count, fresh)
+	return l.total < 0 && count == 0 || l.total >= 0 && l.read >= l.total, l.pageError(count, fresh)
 }
 
 // missing is how many of the records that the portal counts were not met.
 func (l *listing) missing() int { return max(0, l.total-len(l.records)) }
 
 // again begins the second look.
-func (l *listing) again() { l.read, l.second = 0, true }
+func (l *listing) beginSecondPass() { l.read, l.second = 0, true }
 
 // fault says why a first look cannot go on after a page.
-func (l *listing) fault(count, fresh int) error {
+func (l *listing) pageError(count, fresh int) error {
 	switch {
 	case len(l.records) == 0:
 		return refuse("the listing is empty")

@@ -71,7 +71,7 @@ func parseJSON(in *source, b *ingest.Builder) error {
 	if !headerOf(cells).span() {
 		return refuse("the table's header lacks From Date, To Date or a pollutant")
 	}
-	e.remark(cells)
+	e.skipRemark(cells)
 	for n, row := range r.Data.Table.Body {
 		for i, h := range r.Data.Table.Header {
 			cells[i] = scalar(row[h.Key])

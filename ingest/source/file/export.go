@@ -48,7 +48,7 @@ func (e *export) several() bool { return len(e.listed) > 1 }
 func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	key := bytes.TrimSpace(at(cells, e.interval.fromDate))
 	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(at(cells, 1)) == 0 && e.title(cells) != "" {
-		if !e.remark(cells) && !before {
+		if !e.skipRemark(cells) && !before {
 			b.Reject(ingest.BadLine)
 		}
 		return nil
@@ -142,7 +142,7 @@ var remarks = []string{
 
 // remark takes in a row without readings. It reports false for one that stands
 // in a table and means nothing.
-func (e *export) remark(cells [][]byte) bool {
+func (e *export) skipRemark(cells [][]byte) bool {
 	first, second := strings.TrimSpace(string(at(cells, 0))), strings.TrimSpace(string(at(cells, 1)))
 	switch strings.ToLower(first) {
 	case "state":

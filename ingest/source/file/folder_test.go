@@ -19,16 +19,16 @@ const (
 )
 
 // watched is a folder under test with a clock that the test moves.
-type watched struct {
+type folderFixture struct {
 	t   *testing.T
 	dir string
 	at  time.Time
 	src ingest.Source
 }
 
-func watch(t *testing.T) *watched {
+func watch(t *testing.T) *folderFixture {
 	t.Helper()
-	w := &watched{t: t, dir: t.TempDir(), at: now()}
+	w := &folderFixture{t: t, dir: t.TempDir(), at: now()}
 	src, err := Config{Folder: w.dir, Settle: 10 * time.Second}.New("file", func() time.Time { return w.at })
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func watch(t *testing.T) *watched {
 }
 
 // put writes a file as it would look age ago.
-func (w *watched) put(name, content string, age time.Duration) {
+func (w *folderFixture) put(name, content string, age time.Duration) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -53,7 +53,7 @@ func (w *watched) put(name, content string, age time.Duration) {
 }
 
 // fetch returns how many readings came.
-func (w *watched) fetch(yield error) (rows int, err error) {
+func (w *folderFixture) fetch(yield error) (rows int, err error) {
 	err = w.src.Fetch(w.t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
 		defer b.Release()
 		rows += b.Rows()
@@ -62,7 +62,7 @@ func (w *watched) fetch(yield error) (rows int, err error) {
 	return rows, err
 }
 
-func (w *watched) expect(what string, want int) {
+func (w *folderFixture) expect(what string, want int) {
 	w.t.Helper()
 	got, err := w.fetch(nil)
 	if err != nil || got != want {
@@ -130,7 +130,7 @@ func TestFolderTriesAgain(t *testing.T) {
 
 // TestFolderReportsStrangersOnce: a file of no known format neither keeps the
 // others from being read nor fails every later fetch.
-func TestFolderReportsStrangersOnce(t *testing.T) {
+func TestFolderReportsUnknownFormatsOnce(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
 	w.put("README", "what lies here\n", time.Hour)
@@ -146,7 +146,7 @@ func TestFolderReportsStrangersOnce(t *testing.T) {
 
 // TestFolderSkipsWhatItCannotLookAt: one subfolder lies too deep for the system
 // to open it by its path, which stops every user alike.
-func TestFolderSkipsWhatItCannotLookAt(t *testing.T) {
+func TestFolderSkipsUnreadableSubfolder(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
 	w.put("a.csv", listingHead+listingRow, time.Minute)

@@ -37,9 +37,9 @@ func newArchive(h header) (row, bool) {
 	return a, a.location >= 0 && a.sensor >= 0 && a.name >= 0 && a.stamp >= 0 && a.parameter >= 0 && a.unit >= 0 && a.value >= 0
 }
 
-func (a *archive) site(in *source) error { return a.places.beside(in.path) }
+func (a *archive) resolveStation(in *source) error { return a.places.beside(in.path) }
 
-func (a *archive) survey(cells [][]byte) {
+func (a *archive) prescan(cells [][]byte) {
 	if at, ok := a.clock.parse(cells[a.stamp], zoned); ok {
 		a.spacings.note(cells[a.sensor], at)
 	}

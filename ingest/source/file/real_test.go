@@ -21,7 +21,7 @@ import (
 func now() time.Time { return time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC) }
 
 // reaped is what a file gave.
-type reaped struct {
+type fileSummary struct {
 	Format    string
 	Readings  int
 	Stations  int
@@ -31,13 +31,13 @@ type reaped struct {
 	Stuck     int
 }
 
-func reap(t *testing.T, path string) reaped {
+func reap(t *testing.T, path string) fileSummary {
 	t.Helper()
 	f, err := Open("file", path, 0, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := reaped{Format: f.Format(), Averaging: make(map[uint16]int), Kinds: make(map[schema.Kind]int)}
+	got := fileSummary{Format: f.Format(), Averaging: make(map[uint16]int), Kinds: make(map[schema.Kind]int)}
 	stations := make(map[string]bool)
 	err = f.Fetch(context.Background(), ingest.Window{}, func(b *ingest.Batch) error {
 		defer b.Release()
@@ -67,16 +67,16 @@ func reap(t *testing.T, path string) reaped {
 }
 
 // listed is what a download of data.gov.in must give.
-func listed(readings, stations, missing int) reaped {
-	return reaped{
+func listed(readings, stations, missing int) fileSummary {
+	return fileSummary{
 		"data.gov.in CSV", readings, stations, ingest.Rejections{ingest.MissingValue: missing},
 		map[uint16]int{60: readings}, map[schema.Kind]int{schema.SubIndex: readings}, 0,
 	}
 }
 
 // measured is what a file of concentrations must give.
-func measured(format string, readings, stations int, averaging uint16, rejected ingest.Rejections) reaped {
-	return reaped{
+func measured(format string, readings, stations int, averaging uint16, rejected ingest.Rejections) fileSummary {
+	return fileSummary{
 		format, readings, stations, rejected,
 		map[uint16]int{averaging: readings}, map[schema.Kind]int{schema.Concentration: readings}, 0,
 	}
@@ -86,7 +86,7 @@ func measured(format string, readings, stations int, averaging uint16, rejected 
 // other means (a script over the same files with the rules written anew).
 func TestRealFiles(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]reaped{
+	for name, want := range map[string]fileSummary{
 		"datagov/Khushal-08.csv":      listed(3178, 506, 364),
 		"datagov/Ls6375.csv":          listed(2958, 461, 178),
 		"datagov/PRAVEENMK-GIT.csv":   listed(2841, 459, 240),
@@ -151,7 +151,7 @@ func TestOtherRealFiles(t *testing.T) {
 }
 
 // TestOpenRefusesWhatIsNoFile: neither a folder nor a missing file is waited for.
-func TestOpenRefusesWhatIsNoFile(t *testing.T) {
+func TestOpenRefusesNonFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if _, err := Open("file", dir, 0, now); err == nil {

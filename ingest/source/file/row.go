@@ -14,11 +14,11 @@ type row interface {
 
 // surveyor is a row that must have seen the whole table before it reads the
 // first line of it.
-type surveyor interface{ survey(cells [][]byte) }
+type prescanner interface{ prescan(cells [][]byte) }
 
 // sited is a row whose station or sensor is not in the table: it follows from
 // the file's name and from files beside it, before the table is read.
-type sited interface{ site(in *source) error }
+type stationResolver interface{ resolveStation(in *source) error }
 
 // rows makes the parser of the tables whose first line is a header that open
 // accepts. A line that cannot be read costs that line only.
@@ -33,15 +33,15 @@ func rows(open func(header) (row, bool)) func(*source, *ingest.Builder) error {
 		if !ok {
 			return refuse("the table has another header than it was recognised by")
 		}
-		if s, ok := r.(sited); ok {
-			if err := s.site(in); err != nil {
+		if s, ok := r.(stationResolver); ok {
+			if err := s.resolveStation(in); err != nil {
 				return err
 			}
 		}
-		if s, ok := r.(surveyor); ok {
+		if s, ok := r.(prescanner); ok {
 			err := t.each(func(_ int64, cells [][]byte, fine bool) error {
 				if fine {
-					s.survey(cells)
+					s.prescan(cells)
 				}
 				return nil
 			})

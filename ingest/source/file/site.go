@@ -30,9 +30,9 @@ func newStationList(h header) (row, bool) {
 // siteOf tells which station a file is from, and the averaging interval that its
 // name gives, 0 for none. A station list beside the file counts more than the
 // file's name.
-func siteOf(path string) (schema.Station, time.Duration, error) {
+func stationOfFile(path string) (schema.Station, time.Duration, error) {
 	base := plainName(filepath.Base(path))
-	name, period := siteName(base)
+	name, period := stationNameOf(base)
 	listed, err := listedStation(filepath.Join(filepath.Dir(path), stationList), base)
 	if err != nil {
 		return schema.Station{}, 0, err
@@ -71,7 +71,7 @@ var year = regexp.MustCompile(`[-_ ](19|20)\d\d$`)
 
 // siteName takes the words of a station's name and the averaging interval out
 // of a file's name.
-func siteName(base string) (name string, period time.Duration) {
+func stationNameOf(base string) (name string, period time.Duration) {
 	if m := yearly.FindStringSubmatch(base); m != nil {
 		if period = cpcbformat.Period(m[4], m[5]); period == 0 {
 			period = cpcbformat.Period(m[1], m[2])

@@ -42,9 +42,9 @@ func newWide(h header) (row, bool) {
 	return t, t.stamp >= 0 && len(t.columns) > 0 && !located
 }
 
-func (t *wide) site(in *source) error {
+func (t *wide) resolveStation(in *source) error {
 	var err error
-	t.station, t.period, err = siteOf(in.path)
+	t.station, t.period, err = stationOfFile(in.path)
 	return err
 }
 
@@ -52,7 +52,7 @@ func (t *wide) time(cells [][]byte) (time.Time, bool) {
 	return t.clock.parse(cells[t.stamp], cpcbformat.ParseTime)
 }
 
-func (t *wide) survey(cells [][]byte) {
+func (t *wide) prescan(cells [][]byte) {
 	at, ok := t.time(cells)
 	if !ok {
 		return

@@ -88,7 +88,7 @@ func TestRawQuarters(t *testing.T) {
 }
 
 // TestWhichEndATimeIs holds how a table of one time a row is understood.
-func TestWhichEndATimeIs(t *testing.T) {
+func TestTimesAreStartsOrEnds(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2020, 1, 1, 0, 0, 0, 0, schema.India)
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestWhichEndATimeIs(t *testing.T) {
 }
 
 // TestSiteName holds what names of files say.
-func TestSiteName(t *testing.T) {
+func TestStationNameOf(t *testing.T) {
 	t.Parallel()
 	type answer struct {
 		Name   string
@@ -127,7 +127,7 @@ func TestSiteName(t *testing.T) {
 		"download.csv":                       {"download", 0},
 	} {
 		var got answer
-		got.Name, got.Period = siteName(plainName(file))
+		got.Name, got.Period = stationNameOf(plainName(file))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", file, diff)
 		}

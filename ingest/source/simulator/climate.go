@@ -139,7 +139,7 @@ var diwali = map[int]time.Time{
 
 // smokeOf is the factor of fireworks on particles: 2.5 from 19:00 to 02:00,
 // fading to 1 over the next twenty hours.
-func smokeOf(begin time.Time) float64 {
+func fireworksFactor(begin time.Time) float64 {
 	evening, known := diwali[begin.Year()]
 	if !known {
 		return 1

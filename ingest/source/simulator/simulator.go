@@ -58,7 +58,7 @@ func hoursFrom(first, to time.Time) []hour {
 			end: end, number: number, day: number / 24, of: begin.Hour(),
 			year:    float64(begin.YearDay()-1) / 365.25 * 12,
 			weekend: weekday == time.Saturday || weekday == time.Sunday,
-			smoke:   smokeOf(begin),
+			smoke:   fireworksFactor(begin),
 		})
 	}
 	return out
@@ -77,7 +77,7 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 		station := c.station(n)
 		seed := hashText(station.ID)
 		number := b.Station(station)
-		down := outages(seed, hours)
+		down := silentHours(seed, hours)
 		for i, p := range pollutants {
 			if err := addCurve(b, number, p, mix(seed+uint64(p)), curves[i], hours, down); err != nil {
 				return err
@@ -114,7 +114,7 @@ func addCurve(b *ingest.Builder, station int, p schema.Pollutant, seed uint64, c
 
 // outages tells in which hours a station reports nothing: on one day in 25, for
 // two to nine hours.
-func outages(seed uint64, hours []hour) []bool {
+func silentHours(seed uint64, hours []hour) []bool {
 	down := make([]bool, len(hours))
 	for i := range hours {
 		h := mix(seed ^ uint64(hours[i].day)*0xd1b54a32d192ed03)
