@@ -15,28 +15,27 @@ import (
 	"vayu/schema/parameter"
 )
 
-// maxDepth is how deep elements of a feed may lie in one another; the feed
-// itself needs six.
+// maxDepth is the largest nesting depth of a feed's elements; the feed needs six.
 const maxDepth = 12
 
-// feedStation is a station of the live feed as it was written.
+// feedStation is a station of the live feed in raw form.
 type feedStation struct {
 	name, city, state   string
 	latitude, longitude string
 	stamp               string
 	figures             []figure
-	value, dominant     string // CPCB's own AQI and predominant pollutant
+	value, dominant     string // CPCB's own AQI and dominant pollutant
 }
 
-// figure is a pollutant of a station; min, max and hourly only serve to tell
-// a sensor that has stopped.
+// figure is a pollutant of a station. min, max and hourly only serve to detect a
+// stuck sensor.
 type figure struct{ id, min, max, avg, hourly string }
 
-// ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed
-// carries no concentrations: Avg is the sub-index 0–500 of the last 24 hours (8
-// for CO and O3), published hourly. Nothing is added unless the whole feed is
-// well formed and passes the gate (see [gate]); otherwise the error is an
-// [*ingest.BatchError]. The caller bounds r.
+// ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed has no
+// concentrations: Avg is the sub-index 0–500 of the last 24 hours (8 for CO and
+// O3), published hourly. ParseFeed adds nothing unless the whole feed is well
+// formed and passes [gate]. Otherwise it returns an [*ingest.BatchError]. The
+// caller bounds r.
 func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	stations, err := readFeed(r)
 	if err != nil {
@@ -54,7 +53,7 @@ func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	return nil
 }
 
-// feedKey tells whether a figure was met before in the same feed.
+// feedKey identifies a figure, to detect duplicates in a feed.
 type feedKey struct {
 	station   int
 	parameter parameter.Parameter
@@ -99,8 +98,8 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	return nil
 }
 
-// flag tells a sensor that has probably stopped: no spread over the day and no
-// figure for the last hour.
+// flag marks a probably stuck sensor: no spread over the day and no value for the
+// last hour.
 func (f *figure) flag() schema.Flag {
 	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
 		return schema.Stuck
@@ -108,7 +107,7 @@ func (f *figure) flag() schema.Flag {
 	return schema.Plain
 }
 
-// readFeed reads the whole feed, strictly: a part of a feed is no feed.
+// readFeed reads the whole feed strictly; an incomplete feed is an error.
 func readFeed(r io.Reader) ([]feedStation, error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); fetch.IsHTML(head) {
@@ -134,8 +133,8 @@ func readFeed(r io.Reader) ([]feedStation, error) {
 	return w.stations, nil
 }
 
-// unreadable keeps an error of the reader underneath (the context's, a limit's)
-// and turns one of the text into a refusal.
+// unreadable passes on an error of the reader (context, limit) and turns a syntax
+// error into a rejection.
 func unreadable(err error) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "xml:") {
@@ -146,7 +145,7 @@ func unreadable(err error) error {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// feedWalk is where in a feed we are.
+// feedWalk is the current element of the feed.
 type feedWalk struct {
 	depth       int
 	closed      bool
@@ -208,8 +207,8 @@ func attribute(t xml.StartElement, name string) string {
 	return ""
 }
 
-// index is our AQI of a station of the feed: the largest Avg, under the rules
-// of the National AQI.
+// index returns our AQI of a station: the largest Avg, under the rules of the
+// National AQI.
 func (s *feedStation) index() (aqi int, dominant schema.Pollutant, ok bool) {
 	indices := naqi.None()
 	for _, f := range s.figures {

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// harvest is everything that a fetch yielded.
+// fetched is everything that a fetch yielded.
 type fetched struct {
 	batches  int
 	readings []string
@@ -21,7 +21,7 @@ type fetched struct {
 	rejected ingest.Rejections
 }
 
-// take collects batches and checks what must hold for each of them.
+// collect returns a yield that collects batches and checks each one's invariants.
 func (h *fetched) collect(t *testing.T, c *Case) func(*ingest.Batch) error {
 	h.stations = make(map[string]string)
 	return func(b *ingest.Batch) error {

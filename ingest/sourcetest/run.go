@@ -13,13 +13,12 @@ import (
 	"vayu/ingest"
 )
 
-// Opener builds the source under test for a case, at c.URL or c.Path with
-// c.Clock and [Key].
+// Opener builds the source under test for a case, at c.URL or c.Path with c.Clock
+// and [Key].
 type Opener func(c *Case) (ingest.Source, error)
 
 // Run runs every folder of dir as a test. Each case must give its readings,
-// its rejections and its error; beyond that every source must keep the contract
-// of [ingest.Source].
+// rejections and error. The source must also keep the contract of [ingest.Source].
 func Run(t *testing.T, dir string, open Opener) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -30,7 +29,7 @@ func Run(t *testing.T, dir string, open Opener) {
 	for _, entry := range entries {
 		folder := filepath.Join(dir, entry.Name())
 		if _, err := os.Stat(filepath.Join(folder, "case.json")); err != nil {
-			continue // fuzz corpora lie here, too
+			continue // fuzz corpora are here, too
 		}
 		cases++
 		t.Run(entry.Name(), func(t *testing.T) {
@@ -76,7 +75,7 @@ func runCase(t *testing.T, c *Case, s *server, open Opener) {
 	t.Run("refused", func(t *testing.T) { fetchRefused(t, c, s, open) })
 }
 
-// compare holds what came against the case's files.
+// compare compares the fetched data with the case's files.
 func (h *fetched) compare(t *testing.T, c *Case) {
 	t.Helper()
 	want, _ := c.expected(t, "readings.csv")
@@ -98,8 +97,8 @@ func (h *fetched) compare(t *testing.T, c *Case) {
 	}
 }
 
-// fetchAgain: a second fetch gives the same readings, or none when the source
-// can tell that nothing has changed.
+// fetchAgain checks that a second fetch gives the same readings, or none if the
+// source detects that nothing changed.
 func fetchAgain(t *testing.T, c *Case, s *server, src ingest.Source, first *fetched) {
 	if s != nil {
 		s.restart()
@@ -116,7 +115,8 @@ func fetchAgain(t *testing.T, c *Case, s *server, src ingest.Source, first *fetc
 	}
 }
 
-// fetchCancelled: a fetch whose context has ended returns the context's error.
+// fetchCancelled checks that a fetch with an ended context returns the context's
+// error.
 func fetchCancelled(t *testing.T, c *Case, s *server, open Opener) {
 	if s != nil {
 		s.restart()
@@ -136,7 +136,8 @@ func fetchCancelled(t *testing.T, c *Case, s *server, open Opener) {
 // errRefused stands for a loader that cannot store a batch.
 var errRefused = errors.New("the store is down")
 
-// fetchRefused: an error of yield comes back, and the next fetch tries again.
+// fetchRefused checks that Fetch returns yield's error and that the next fetch
+// retries.
 func fetchRefused(t *testing.T, c *Case, s *server, open Opener) {
 	src, err := open(c)
 	if err != nil {

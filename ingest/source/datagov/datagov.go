@@ -12,8 +12,8 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Source is the portal's resource. It only has the present, so it ignores the
-// window's beginning.
+// Source is the portal's resource. It has no history and ignores the window's
+// beginning.
 type Source struct {
 	name   string
 	config Config
@@ -21,11 +21,11 @@ type Source struct {
 	client *fetch.Client
 }
 
-// Fetch implements [ingest.Source]. It asks for pages until it has as many
-// different records as the portal says there are. The order of the portal's
-// pages is unstable, so a record may fall between two of them: then it looks
-// through the pages once more, and counts what it has not met by then as
-// [ingest.NotListed]. Nothing is yielded when a page of the first look fails.
+// Fetch implements [ingest.Source]. It reads pages until it has as many different
+// records as the portal's total. The order of pages is unstable, so a record may
+// be skipped. Then Fetch reads the pages a second time and counts the remaining
+// ones as [ingest.NotListed]. If a page of the first pass fails, it yields
+// nothing.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()
 	if err := s.fetchPages(ctx, records); err != nil {
@@ -45,7 +45,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// look goes through the pages from the first to the last that is needed.
+// fetchPages reads the pages from the first to the last that is needed.
 func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	for page := range s.config.MaxPages {
 		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Stamp{})
@@ -64,9 +64,9 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	return refuse(fmt.Sprintf("data.gov.in: the listing goes on after %d pages", s.config.MaxPages))
 }
 
-// lookAgain is a second look. When it fails the first one stands, so it may
-// take half of the time that the fetch has left; the other half is for storing.
-// It returns an error only when ctx has ended.
+// fetchPagesAgain is the second pass. If it fails, the result of the first pass is
+// used. It may take half of the remaining time; the rest is for storing. It
+// returns an error only when ctx has ended.
 func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {
@@ -80,8 +80,8 @@ func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	return nil
 }
 
-// page is the address of the page from a record on. It holds the key: never
-// show it.
+// pageURL returns the URL of the page that starts at a record. It contains the
+// key: never log it.
 func (s *Source) pageURL(offset int) string {
 	q := url.Values{
 		"api-key": {s.config.Key.Reveal()}, "format": {"json"},

@@ -6,7 +6,7 @@ import (
 	"vayu/schema"
 )
 
-// place is where a CAAQM table says which station a row is from.
+// stationColumns are the columns of a CAAQM table that identify a row's station.
 type stationColumns struct {
 	name, city, state int
 	stations          stations
@@ -26,7 +26,7 @@ func (s *stationColumns) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 	}), true
 }
 
-// spans is a CAAQM table of many stations that gives both ends of every row's
+// intervalTable is a CAAQM table of many stations with both ends of every
 // interval. The end is the reading's time.
 type intervalTable struct {
 	place    stationColumns
@@ -51,8 +51,8 @@ func (t *intervalTable) read(cells [][]byte, b *ingest.Builder) error {
 	return concentrations(t.columns, cells, station, end, minutes, b)
 }
 
-// starts is a CAAQM table that gives only the beginning of every row's
-// interval. The table is looked through first for their length (see [spacings]).
+// startTable is a CAAQM table with only the beginning of every interval. A first
+// pass finds the length of the intervals (see [spacings]).
 type startTable struct {
 	place    stationColumns
 	interval interval

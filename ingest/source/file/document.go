@@ -8,12 +8,11 @@ import (
 	"vayu/ingest"
 )
 
-// maxDocument is the largest document that is read as a whole; the largest
-// export of the portal that was seen has 0.4 MB.
+// maxDocument is the largest document that is read as a whole. The portal's
+// largest known export has 0.4 MB.
 const maxDocument = 64 << 20
 
-// limited refuses a document that is longer than [maxDocument], instead of
-// cutting it off.
+// limited rejects a document longer than [maxDocument] instead of truncating it.
 func limited(r io.Reader) io.Reader { return &limitedReader{r, maxDocument} }
 
 type limitedReader struct {
@@ -29,8 +28,8 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reply is what the CAAQM portal answers to its own page, as far as it holds
-// readings.
+// reply is the CAAQM portal's reply to its own page, without the fields that are
+// not needed.
 type reply struct {
 	Data struct {
 		Table *struct {
@@ -88,7 +87,7 @@ func parseJSON(in *source, b *ingest.Builder) error {
 	return nil
 }
 
-// scalar is a JSON string or number as text, and nothing for the rest.
+// scalar returns a JSON string or number as text, and nil for anything else.
 func scalar(raw json.RawMessage) []byte {
 	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
 		return nil

@@ -12,16 +12,15 @@ type row interface {
 	read(cells [][]byte, b *ingest.Builder) error
 }
 
-// surveyor is a row that must have seen the whole table before it reads the
-// first line of it.
+// prescanner is a row that needs a first pass over the whole table.
 type prescanner interface{ prescan(cells [][]byte) }
 
-// sited is a row whose station or sensor is not in the table: it follows from
-// the file's name and from files beside it, before the table is read.
+// stationResolver is a row whose table lacks its station or sensor. It finds it
+// from the file's name and neighbouring files, before reading the table.
 type stationResolver interface{ resolveStation(in *source) error }
 
-// rows makes the parser of the tables whose first line is a header that open
-// accepts. A line that cannot be read costs that line only.
+// rows returns the parser of the tables whose header open accepts. An unreadable
+// line is skipped and counted.
 func rows(open func(header) (row, bool)) func(*source, *ingest.Builder) error {
 	return func(in *source, b *ingest.Builder) error {
 		t, err := openTable(in)
@@ -89,9 +88,9 @@ func openTable(in *source) (*table, error) {
 	return t, nil
 }
 
-// each calls visit for every line after the header that is not empty; fine is
-// false for a line that is no row of the table. At the end it calls ended with
-// the text's length.
+// each calls visit for every non-empty line after the header. fine is false for a
+// line that is no row of the table. At the end it calls ended with the text's
+// length.
 func (t *table) each(visit func(at int64, cells [][]byte, fine bool) error, ended ...func(int64)) error {
 	cells := make([][]byte, 0, len(t.header.names)+1)
 	for {
