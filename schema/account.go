@@ -1,10 +1,10 @@
 package schema
 
-// Scope is what a key allows. A key has every scope but keys:manage unless its
-// maker says otherwise.
+// Scope is a permission of a key. By default a key has every scope except
+// keys:manage.
 type Scope string
 
-// The scopes of CONTRACT 2.
+// The scopes that a key can have.
 const (
 	AQIRead        Scope = "aqi:read"
 	RechargeWrite  Scope = "recharge:write"
@@ -16,11 +16,10 @@ const (
 	KeysManage     Scope = "keys:manage"
 )
 
-// Scopes is every scope.
+// Scopes lists every scope.
 var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage}
 
-// Key is what may be told of an API key after it was made. Times are RFC 3339
-// in UTC, with seconds.
+// Key is an API key without its secret. Times are RFC 3339 in UTC, with seconds.
 type Key struct {
 	ID               string   `json:"id"`
 	Name             string   `json:"name"`
@@ -38,8 +37,8 @@ type Key struct {
 	RotatedFrom      *string  `json:"rotated_from"`
 }
 
-// KeyMade is the reply to a request for a new key. It is the only one that holds
-// the key, and the secret of its signatures when it needs them.
+// KeyCreated is the reply to a request for a new key. No other reply contains the
+// key, or the signing secret if signatures are required.
 type KeyMade struct {
 	Status        string `json:"status"`
 	Key           string `json:"key"`
@@ -47,7 +46,7 @@ type KeyMade struct {
 	Data          Key    `json:"data"`
 }
 
-// KeyShown is the reply to a question about one key.
+// KeyReply is the reply about one key.
 type KeyShown struct {
 	Status string `json:"status"`
 	Data   Key    `json:"data"`
@@ -65,9 +64,8 @@ type Account struct {
 	Quota     *Quota   `json:"quota"` // null when nothing is counted: an unlimited plan, or the sandbox
 }
 
-// Quota is what an account has used of its calls in a month (UTC). It is also
-// the data of the events quota.warning and quota.exceeded, with Threshold 80
-// and 100.
+// Quota is an account's use of its calls in a month (UTC). It is also the data of
+// the events quota.warning (Threshold 80) and quota.exceeded (100).
 type Quota struct {
 	Period    string `json:"period"` // 2026-11
 	Limit     int64  `json:"limit"`
@@ -77,7 +75,7 @@ type Quota struct {
 	ResetsAt  string `json:"resets_at"`
 }
 
-// UsageDay is one operation on one day (UTC).
+// UsageDay is the usage of one operation on one day (UTC).
 type UsageDay struct {
 	Date      string `json:"date"`
 	Operation string `json:"operation"` // such as "GET /v1/aqi"
@@ -86,8 +84,8 @@ type UsageDay struct {
 	Counted   int64  `json:"counted"`   // what they count towards the quota
 }
 
-// Usage is the reply of GET /v1/usage. The quota is that of the current month,
-// whichever days were asked for.
+// Usage is the reply of GET /v1/usage. The quota is always that of the current
+// month.
 type Usage struct {
 	Status string     `json:"status"`
 	Mode   string     `json:"mode"`
@@ -95,8 +93,8 @@ type Usage struct {
 	Days   []UsageDay `json:"days"`
 }
 
-// AuditRow is one entry of the audit log. Hash covers the row and the hash
-// before it, both lower-case hex.
+// AuditRow is one entry of the audit log. Hash covers the row and the previous
+// hash, both lower-case hex.
 type AuditRow struct {
 	Seq       int64          `json:"seq"`
 	At        string         `json:"at"` // RFC 3339 with microseconds

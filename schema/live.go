@@ -1,7 +1,7 @@
 package schema
 
-// LiveKind is what a notice of GET /v1/live is about; its name stands in the field
-// event of a message.
+// LiveKind is the subject of a notice of GET /v1/live. It is the field event of an
+// SSE message.
 type LiveKind string
 
 // The kinds of notices.
@@ -12,7 +12,7 @@ const (
 	LiveAir      LiveKind = "air"
 )
 
-// Messages of GET /v1/live that are no notices.
+// Messages of GET /v1/live that are not notices.
 const (
 	LiveHello = "hello"
 	LiveReset = "reset"
@@ -26,12 +26,13 @@ type LiveGreeting struct {
 	At      string     `json:"at"`      // RFC 3339 in UTC
 }
 
-// LiveAnew says that notices of some kinds were left out: read anew what you show.
+// LiveResetNotice reports that notices of some kinds were dropped. The client must
+// reload what it shows.
 type LiveAnew struct {
 	Kinds []LiveKind `json:"kinds"`
 }
 
-// LiveDeliveryNotice says that a delivery is new or has moved on.
+// LiveDeliveryNotice reports a new or changed delivery.
 type LiveDeliveryNotice struct {
 	ID        string        `json:"id"`
 	WebhookID string        `json:"webhook_id"`
@@ -40,7 +41,7 @@ type LiveDeliveryNotice struct {
 	Attempts  int           `json:"attempts"` // that are recorded
 }
 
-// LiveEventNotice says that something has happened.
+// LiveEventNotice reports a new event.
 type LiveEventNotice struct {
 	ID      string    `json:"id"`
 	Type    EventType `json:"type"`
@@ -48,7 +49,7 @@ type LiveEventNotice struct {
 	Created int64     `json:"created"`           // Unix seconds
 }
 
-// LiveBatchNotice says how far a batch is.
+// LiveBatchNotice reports the progress of a batch.
 type LiveBatchNotice struct {
 	ID         string     `json:"batch_id"`
 	Kind       string     `json:"kind"` // recharge or verification
@@ -58,7 +59,7 @@ type LiveBatchNotice struct {
 	Failed     int        `json:"failed"`
 }
 
-// LiveAirNotice says that figures of the air have changed.
+// LiveAirNotice reports new air quality values.
 type LiveAirNotice struct {
 	Updated string `json:"updated"` // end of the newest hour of any city, RFC 3339 in UTC
 	Cities  int    `json:"cities"`  // that are known

@@ -1,16 +1,16 @@
 package schema
 
-// RechargeType is what is recharged (spec 2.2).
+// RechargeType is the kind of service that is recharged.
 type RechargeType string
 
-// The types that there are.
+// The types.
 const (
 	Prepaid RechargeType = "prepaid"
 	DTH     RechargeType = "dth"
 )
 
-// RechargeState is where a recharge stands (spec 3.1). It goes from pending to
-// success or failed, and from success to refunded.
+// RechargeState is the state of a recharge. It goes from pending to success or
+// failed, and from success to refunded.
 type RechargeState string
 
 // The states.
@@ -21,11 +21,10 @@ const (
 	RechargeRefunded RechargeState = "refunded"
 )
 
-// RechargeStates is every state.
+// RechargeStates lists every state.
 var RechargeStates = []RechargeState{RechargePending, RechargeSuccess, RechargeFailed, RechargeRefunded}
 
-// Recharge is a recharge as replies show it (spec 2.3, and what CONTRACT 4 adds).
-// Times are RFC 3339 in UTC.
+// Recharge is a recharge in replies. Times are RFC 3339 in UTC.
 type Recharge struct {
 	Status        RechargeState `json:"status"`
 	TransactionID string        `json:"transaction_id"`
@@ -47,8 +46,8 @@ type Recharge struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
 
-// RechargeDetail is a recharge with its whole story, as GET
-// /v1/recharge/{id}?view=detail shows it.
+// RechargeDetail is a recharge with its timeline, the reply of GET
+// /v1/recharge/{id}?view=detail.
 type RechargeDetail struct {
 	Recharge
 	Asked
@@ -56,13 +55,13 @@ type RechargeDetail struct {
 	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator has contradicted what is final
 }
 
-// Detection says where an operator and its circle are known from.
+// Detection is the origin of a detected operator and circle.
 type Detection struct {
 	Source     string `json:"source"`     // lookup: the provider, which knows ported numbers; series: whom the number was given to first
 	Confidence string `json:"confidence"` // high, or low for series
 }
 
-// RechargeEvent is the data of recharge.* events (spec 6.2 and CONTRACT 4).
+// RechargeEvent is the data of recharge.* events.
 type RechargeEvent struct {
 	TransactionID string        `json:"transaction_id"`
 	Mobile        string        `json:"mobile"`
@@ -83,17 +82,17 @@ type RechargeEvent struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
 
-// Subject is what the event is about: the id of the recharge.
+// Subject returns the id of the recharge.
 func (e RechargeEvent) Subject() string { return e.TransactionID }
 
-// Plan is something that an operator offers.
+// Plan is a recharge plan of an operator.
 type Plan struct {
 	Amount      Paise  `json:"amount"`
 	Days        int    `json:"validity_days"` // 0 when it is not known
 	Description string `json:"description"`
 }
 
-// OperatorEntry is an operator that recharges can name.
+// OperatorEntry is an operator that supports recharges.
 type OperatorEntry struct {
 	Name      string       `json:"name"`
 	Type      RechargeType `json:"type"`
@@ -126,7 +125,7 @@ type Plans struct {
 	Data     []Plan `json:"data"`
 }
 
-// CallbackTaken is the reply to a provider's callback.
+// CallbackAccepted is the reply to a provider's callback.
 type CallbackTaken struct {
 	Status string `json:"status"`
 }

@@ -1,9 +1,9 @@
 package schema
 
-// StepAct is what was done about a recharge or a verification.
+// StepAct is an action in the timeline of a recharge or a verification.
 type StepAct string
 
-// The acts.
+// The acts. A provider is an operator or a bank.
 const (
 	ActCreated  StepAct = "created"  // it was asked for, and is on disk
 	ActSubmit   StepAct = "submit"   // an operator was asked to carry a recharge out
@@ -17,7 +17,7 @@ const (
 	ActSettled  StepAct = "settled"  // it came to a final state
 )
 
-// StepAnswer is what kind of answer came, or what has come of an act.
+// StepAnswer is the provider's answer to an act, or the act's result.
 type StepAnswer string
 
 // The answers.
@@ -43,13 +43,13 @@ const (
 	AnswerLateFailure   StepAnswer = "late_failure"   // not carried out after all, which was charged
 	AnswerStray         StepAnswer = "stray"          // an order was carried out in whose place there is another, or that was never given
 
-	// Of settled.
+	// Answers of settled.
 	AnswerSuccess  StepAnswer = "success"
 	AnswerRefunded StepAnswer = "refunded"
 )
 
-// Step is one thing that was done about a recharge or a verification. The same answer
-// to the same act again and again is one step. Times are RFC 3339 in UTC, with
+// Step is one entry of the timeline of a recharge or a verification. Repeated
+// equal answers to the same act are one step. Times are RFC 3339 in UTC, with
 // microseconds, as in the statement of a wallet.
 type Step struct {
 	At     string     `json:"at"`    // when the answer came the first
@@ -59,7 +59,7 @@ type Step struct {
 	Answer StepAnswer `json:"answer"`
 }
 
-// Asked is what an operator or a bank was asked, and what came of it.
+// ProviderCalls is the timeline of an order at its provider.
 type Asked struct {
 	Provider    string `json:"provider,omitempty"`     // configured name of who was asked; empty for nobody
 	ProviderRef string `json:"provider_ref,omitempty"` // what it calls it, once it has said so

@@ -1,6 +1,6 @@
 package schema
 
-// VerificationMethod is how an account is verified (CONTRACT 5).
+// VerificationMethod is the method of an account verification.
 type VerificationMethod string
 
 // The methods.
@@ -9,8 +9,8 @@ const (
 	VerifyUPI       VerificationMethod = "upi"        // a question about an address; no money moves
 )
 
-// VerificationState is where a verification stands. It goes from pending to success or
-// failed.
+// VerificationState is the state of a verification. It goes from pending to
+// success or failed.
 type VerificationState string
 
 // The states.
@@ -20,10 +20,10 @@ const (
 	VerificationFailed  VerificationState = "failed"  // it does not exist, or nobody could say
 )
 
-// VerificationStates is every state.
+// VerificationStates lists every state.
 var VerificationStates = []VerificationState{VerificationPending, VerificationSuccess, VerificationFailed}
 
-// AccountStatus is how a bank account stands (spec 2.4).
+// AccountStatus is the status of a bank account.
 type AccountStatus string
 
 // The statuses.
@@ -34,10 +34,10 @@ const (
 	AccountClosed  AccountStatus = "closed"
 )
 
-// AccountStatuses is every status.
+// AccountStatuses lists every status.
 var AccountStatuses = []AccountStatus{AccountActive, AccountDormant, AccountFrozen, AccountClosed}
 
-// NameMatch says how alike the expected name and the registered one are (spec 2.4).
+// NameMatch is the similarity of the expected and the registered name.
 type NameMatch string
 
 // The matches.
@@ -47,8 +47,7 @@ const (
 	NameNone    NameMatch = "none"    // not alike enough, or no name was expected
 )
 
-// Verification is a verification as replies show it (spec 2.4, and what CONTRACT 5
-// adds). Times are RFC 3339 in UTC.
+// Verification is a verification in replies. Times are RFC 3339 in UTC.
 type Verification struct {
 	Status   VerificationState `json:"status"`
 	Verified bool              `json:"verified"`
@@ -71,7 +70,7 @@ type Verification struct {
 	FailedAt       string             `json:"failed_at,omitempty"`
 }
 
-// Beneficiary is what a bank says of an account that exists, and how it compares.
+// Beneficiary is a bank's data about an existing account, and the name match.
 type Beneficiary struct {
 	NameMatch         NameMatch     `json:"name_match"`
 	BeneficiaryName   string        `json:"beneficiary_name"`
@@ -83,7 +82,7 @@ type Beneficiary struct {
 	SuspiciousReasons []string      `json:"suspicious_reasons"`
 }
 
-// BulkCompleted is the data of verification.bulk.completed (spec 6.2).
+// BulkCompleted is the data of verification.bulk.completed.
 type BulkCompleted struct {
 	BatchID    string `json:"batch_id"`
 	Total      int    `json:"total"`
@@ -93,7 +92,7 @@ type BulkCompleted struct {
 	ExpiresAt  string `json:"expires_at"`
 }
 
-// Subject is what the event is about: the id of the batch.
+// Subject returns the id of the batch.
 func (e BulkCompleted) Subject() string { return e.BatchID }
 
 // VerificationEvent is the data of verification.completed and verification.failed.
@@ -115,11 +114,11 @@ type VerificationEvent struct {
 	FailedAt      string   `json:"failed_at,omitempty"`
 }
 
-// Subject is what the event is about: the id of the verification.
+// Subject returns the id of the verification.
 func (e VerificationEvent) Subject() string { return e.VerificationID }
 
-// VerificationDetail is a verification with its whole story, as GET
-// /v1/bank/verify/{id}?view=detail shows it.
+// VerificationDetail is a verification with its timeline, the reply of GET
+// /v1/bank/verify/{id}?view=detail.
 type VerificationDetail struct {
 	Verification
 	Asked
