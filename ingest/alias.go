@@ -147,7 +147,7 @@ func FindStation(ctx context.Context, conn driver.Conn, database, text string) (
 	case len(found) == 0:
 		return "", fmt.Errorf("%q: %w", text, ErrNoStation)
 	case len(found) > 1 && found[0] != text:
-		return "", fmt.Errorf("several stations are called %q: %v", text, found)
+		return "", fmt.Errorf("several stations are named %q: %v (use the id)", text, found)
 	}
 	return found[0], nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // errTimeout is the cause of a fetch that exceeded [Feed.Timeout].
-var errTimeout = errors.New("the fetch took longer than it may")
+var errTimeout = errors.New("the fetch timed out")
 
 // runCounts are the stored rows and the rejected values of one run.
 type runCounts struct {
@@ -60,7 +60,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, kind runKind, 
 	defer cancel()
 	load := loadWithRetry(r.archive, func(err error) {
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
-		r.log.WarnContext(ctx, "a batch waits for the store", "source", f.Name, "error", err)
+		r.log.WarnContext(ctx, "storing a batch failed, retrying", "source", f.Name, "error", err)
 	})
 	stored := func(_ context.Context, b *Batch) error { //nolint:unparam // the importer's callback can fail
 		r.metrics.batch(f.Name, b)

@@ -204,7 +204,7 @@ func (b *Builder) flush() error {
 		b.batch.Missing = make([]schema.Reading, 0, batchMissing)
 	}
 	if err := b.yield(batch); err != nil {
-		return fmt.Errorf("passing on a batch: %w", err)
+		return fmt.Errorf("yielding a batch: %w", err)
 	}
 	return nil
 }

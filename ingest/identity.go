@@ -160,8 +160,8 @@ func digits(s string) string {
 // The reasons of automatic aliases.
 const (
 	bySpelling = "spelling" // another spelling of the name
-	byNewName  = "renamed"  // the station or its agency has another name now
-	byOldName  = "earlier"  // what the station was called, by its present name
+	byNewName  = "renamed"  // the station or its agency was renamed
+	byOldName  = "earlier"  // an earlier name of the known station
 )
 
 // sameStation reports whether description a belongs to the known station b, and

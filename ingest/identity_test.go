@@ -50,7 +50,7 @@ func TestTitlesAreFolded(t *testing.T) {
 	}
 }
 
-// realStations are the 603 stations that downloads of data.gov.in have named.
+// realStations are the 603 stations in downloads of data.gov.in.
 func realStations(t *testing.T) []schema.Station {
 	t.Helper()
 	file, err := os.Open(realdata.Path(t, "stations.csv"))
@@ -76,9 +76,9 @@ func realStations(t *testing.T) []schema.Station {
 	return all
 }
 
-// The automatic rule joins the names that CPCB's stations have gone on under, and
-// no two stations that are different. The list was checked by hand: each pair has
-// one position, one agency or its successor, and one place or its earlier name.
+// TestRealStationsAreMatched checks that the rule matches renamed CPCB stations
+// and no different ones. The list was checked by hand: each pair has one position,
+// one agency or its successor, and one place or its earlier name.
 func TestRealStationsAreMatched(t *testing.T) {
 	t.Parallel()
 	b := newStationCache(nil)
@@ -120,7 +120,8 @@ func TestRealStationsAreMatched(t *testing.T) {
 	}
 }
 
-// In whatever order the names come, the same ones are one station.
+// TestMatchingIsIndependentOfOrder checks that the matches do not depend on the
+// order of the names.
 func TestMatchingIsIndependentOfOrder(t *testing.T) {
 	t.Parallel()
 	all := realStations(t)
@@ -151,7 +152,7 @@ func TestMatchingIsIndependentOfOrder(t *testing.T) {
 	}
 }
 
-// root is the id under which a station counts.
+// root returns the id under which a station counts.
 func (b *stationCache) root(id string) string {
 	if a, ok := b.aliases[id]; ok {
 		id = a.station
@@ -159,7 +160,8 @@ func (b *stationCache) root(id string) string {
 	return cmp.Or(b.known[id].SameAs, id)
 }
 
-// No two stations that CPCB lists in one hour are one.
+// TestStationsOfOneHourAreNotMatched checks that two stations which CPCB lists in
+// one hour stay separate.
 func TestStationsOfOneHourAreNotMatched(t *testing.T) {
 	t.Parallel()
 	b := newStationCache(nil)

@@ -72,7 +72,7 @@ func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	if err := l.loadReadings(ctx, b.token, b.Readings, aliases); err != nil {
 		return err
 	}
-	b.token = "" // what is loaded once more on purpose counts once more
+	b.token = "" // a deliberate second load is a new insert
 	if moved > 0 {
 		b.Rejected.Add(StationMoved, moved)
 	}

@@ -50,13 +50,13 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14), // 50 ms to 7 min
 		}, []string{"source"}),
 		readings:    counter("vayu_readings_total", "Values by outcome (stored, rejected) and reason.", "source", "outcome", "reason"),
-		positions:   counter("vayu_station_positions_dropped_total", "Positions of stations that were not believed, by reason; the readings are stored.", "source", "reason"),
+		positions:   counter("vayu_station_positions_dropped_total", "Rejected positions of stations by reason; the readings are stored.", "source", "reason"),
 		refused:     counter("vayu_source_refused_total", "Inputs refused as a whole, by reason.", "source", "reason"),
-		panics:      counter("vayu_source_panics_total", "Panics of a source that were kept inside.", "source"),
-		storeErrors: counter("vayu_source_store_errors_total", "Tries to store a batch that failed.", "source"),
-		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "When the source last ran well, seconds since 1970."),
+		panics:      counter("vayu_source_panics_total", "Recovered panics of a source.", "source"),
+		storeErrors: counter("vayu_source_store_errors_total", "Failed attempts to store a batch.", "source"),
+		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "Time of the last successful run, seconds since 1970."),
 		breaker:     gauge("vayu_source_breaker_state", "0 closed, 1 half open, 2 open."),
-		backlog:     gauge("vayu_source_backlog_seconds", "Length of the past that the source has still to bring."),
+		backlog:     gauge("vayu_source_backlog_seconds", "Length of the backfill that remains."),
 		outcome: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_source_outcome", Help: "1 for the outcome of the last run of a source, 0 for the others.",
 		}, []string{"source", "outcome"}),

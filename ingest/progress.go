@@ -88,11 +88,11 @@ func (f progressFolder) remove(key string) error {
 func FileKey(path string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return "", fmt.Errorf("naming %q: %w", path, err)
+		return "", fmt.Errorf("identifying %q: %w", path, err)
 	}
 	info, err := os.Stat(absolute)
 	if err != nil {
-		return "", fmt.Errorf("naming %q: %w", path, err)
+		return "", fmt.Errorf("identifying %q: %w", path, err)
 	}
 	return fmt.Sprintf("%s %d %d", absolute, info.Size(), info.ModTime().UnixNano()), nil
 }

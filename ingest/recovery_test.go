@@ -22,7 +22,7 @@ func TestBatchWaitsForTheStore(t *testing.T) {
 		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 30*time.Minute)
 		if diff := cmp.Diff([]time.Duration{0}, k.source.times()); diff != "" {
-			t.Errorf("calls: the source was asked again for what was at hand (-want +got):\n%s", diff)
+			t.Errorf("calls: the source was fetched again for unstored batches (-want +got):\n%s", diff)
 		}
 		if k.archive.rows != 1 || k.changed != 1 {
 			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, k.changed)
@@ -37,9 +37,9 @@ func TestLongOutageOfTheStoreLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
-		k.archive.failures = 20 // 31 s of patience are 6 tries
+		k.archive.failures = 20 // the retries of 31 s are 6 attempts
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-			if n > 1 { // a source that brings nothing twice
+			if n > 1 { // a source that yields nothing twice
 				return nil
 			}
 			return yieldOne(ctx, n, w, yield)
@@ -107,7 +107,7 @@ func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
 				}
 				k.run(t, ingest.Feed{Schedule: "@every 1h"}, 10*time.Hour)
 				if calls != 3 {
-					t.Errorf("the roll-up was asked %d times, want twice in vain and once with success", calls)
+					t.Errorf("%d roll-ups, want two failures and one success", calls)
 				}
 				if got := k.metric(t, "vayu_source_runs_total", "outcome=rollup_failed"); got != 2 {
 					t.Errorf("%v runs counted as failed by the roll-up, want 2", got)
@@ -121,7 +121,7 @@ func TestStoreThatCannotBeAskedIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
-		k.archive.lost = 3
+		k.archive.coverageFailures = 3
 		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, time.Minute)
 		if diff := cmp.Diff([]time.Duration{7 * time.Second}, k.source.times()); diff != "" { // 1+2+4
@@ -160,7 +160,7 @@ func TestWindows(t *testing.T) {
 			name: "a fill that was interrupted goes on one slice before", history: 20 * day, length: time.Minute,
 			first: at(-9 * day), last: at(-time.Hour),
 			want: []call{
-				{0, -37*time.Hour - 3*time.Hour, 35*time.Hour - 36*time.Hour}, // the newest slice may be half there
+				{0, -37*time.Hour - 3*time.Hour, 35*time.Hour - 36*time.Hour}, // the newest slice may be incomplete
 				{0, -time.Hour - 3*time.Hour, 0},
 				{0, -9 * day, -2 * day},
 				{0, -16 * day, -9 * day},
@@ -168,7 +168,7 @@ func TestWindows(t *testing.T) {
 			},
 		},
 		{
-			name: "a complete past is not asked for again", history: 20 * day, length: time.Minute,
+			name: "no backfill of a complete history", history: 20 * day, length: time.Minute,
 			first: at(-27 * day), last: at(-30 * time.Minute),
 			want: []call{{0, -36*time.Hour - 30*time.Minute - 3*time.Hour, -30 * time.Minute}, {0, -30*time.Minute - 3*time.Hour, 0}},
 		},
@@ -182,7 +182,7 @@ func TestWindows(t *testing.T) {
 			},
 		},
 		{
-			name: "a source of the present is asked once", first: at(-3 * day), last: at(-3 * day), length: time.Minute,
+			name: "one call for a source without history", first: at(-3 * day), last: at(-3 * day), length: time.Minute,
 			want: []call{{0, -3*day - 3*time.Hour, 0}},
 		},
 	} {
@@ -209,7 +209,7 @@ func TestPresentHasPrecedenceOverThePast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, _ func(*ingest.Batch) error) error {
-			if w.To.Before(bubbleStart.Add(-time.Hour)) { // the past is slow and fails at first
+			if w.To.Before(bubbleStart.Add(-time.Hour)) { // backfill runs are slow and fail at first
 				time.Sleep(40 * time.Minute)
 				if n == 2 {
 					return errors.New("503")

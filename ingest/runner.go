@@ -65,7 +65,7 @@ func NewRunner(archive Archive, onChange func(context.Context) error, metrics *M
 			return nil, err
 		}
 		if names[feed.Name] {
-			return nil, fmt.Errorf("feed %q is there twice", feed.Name)
+			return nil, fmt.Errorf("feed %q is defined twice", feed.Name)
 		}
 		names[feed.Name] = true
 		r.feeds = append(r.feeds, &feedRun{Feed: feed, schedule: schedule, breaker: newBreaker(feed.Name, metrics)})
@@ -202,7 +202,7 @@ func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
 			return false
 		}
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
-		r.log.WarnContext(ctx, "cannot tell what is stored", "source", f.Name, "error", err)
+		r.log.WarnContext(ctx, "reading the coverage failed, retrying", "source", f.Name, "error", err)
 		if sleep(ctx, min(time.Second<<min(failures, 5), 30*time.Second)) != nil {
 			return false
 		}

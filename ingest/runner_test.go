@@ -17,15 +17,15 @@ import (
 	"vayu/schema"
 )
 
-// shelf is an archive in memory that can be made to fail.
+// memoryArchive is an archive in memory that can fail.
 type memoryArchive struct {
-	mu       sync.Mutex
-	rows     int
-	loads    int
-	failures int // loads that still fail
-	first    time.Time
-	last     time.Time
-	lost     int // answers of Coverage that still fail
+	mu               sync.Mutex
+	rows             int
+	loads            int
+	failures         int // remaining failures of Load
+	first            time.Time
+	last             time.Time
+	coverageFailures int // remaining failures of Coverage
 }
 
 var errFull = errors.New("no space left on device")
@@ -45,21 +45,21 @@ func (s *memoryArchive) Load(_ context.Context, b *ingest.Batch) error {
 func (s *memoryArchive) Coverage(context.Context, string, time.Time) (time.Time, time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lost > 0 {
-		s.lost--
+	if s.coverageFailures > 0 {
+		s.coverageFailures--
 		return time.Time{}, time.Time{}, errFull
 	}
 	return s.first, s.last, nil
 }
 
-// sourceFunc is a source in a test; n counts its calls from 1.
+// sourceFunc is a source for tests; n counts its calls from 1.
 type sourceFunc struct {
 	mu    sync.Mutex
 	calls []call
 	fetch func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error
 }
 
-// call is a fetch as seen from the start of the test.
+// call is a fetch, relative to the start of the test.
 type call struct{ At, From, To time.Duration }
 
 func (s *sourceFunc) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
@@ -80,10 +80,10 @@ func (s *sourceFunc) times() []time.Duration {
 	return out
 }
 
-// bubble is when every synctest bubble begins.
+// bubbleStart is the start time of every synctest bubble.
 var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// one yields a batch with one reading at the end of the window.
+// yieldOne yields a batch with one reading at the end of the window.
 func yieldOne(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
 	b := ingest.NewBuilder("test", w.To, yield)
 	if err := b.Add(b.Station(station("a")), concentration(schema.PM25, later(w.To, bubbleStart), 50)); err != nil {
@@ -100,7 +100,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// bench is a runner at work in a bubble.
+// runnerFixture is a runner in a synctest bubble.
 type runnerFixture struct {
 	archive  memoryArchive
 	source   sourceFunc
@@ -111,7 +111,7 @@ type runnerFixture struct {
 	changed  int
 }
 
-// run runs the feed for a while.
+// run runs the feed for a duration.
 func (k *runnerFixture) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 	t.Helper()
 	k.registry = prometheus.NewRegistry()
@@ -133,7 +133,7 @@ func (k *runnerFixture) run(t *testing.T, feed ingest.Feed, length time.Duration
 	}
 }
 
-// metric reads the counters whose labels contain text, e.g. `outcome="done"`.
+// metric sums the metrics whose labels contain text, e.g. `outcome="done"`.
 func (k *runnerFixture) metric(t *testing.T, name, labels string) float64 {
 	t.Helper()
 	families, err := k.registry.Gather()
@@ -220,7 +220,7 @@ func TestJitterDelaysScheduledRuns(t *testing.T) {
 		for i := 1; i < len(times); i++ {
 			wait := times[i] - times[i-1]
 			spread[wait] = true
-			if wait <= time.Hour-time.Second || wait >= 70*time.Minute { // a schedule begins at a whole second
+			if wait <= time.Hour-time.Second || wait >= 70*time.Minute { // a schedule starts at a whole second
 				t.Errorf("%s between two runs, want 60 to 70 minutes", wait)
 			}
 		}
@@ -230,7 +230,7 @@ func TestJitterDelaysScheduledRuns(t *testing.T) {
 	})
 }
 
-// failing returns a fetch that fails in its first calls.
+// failing returns a fetch whose first calls fail.
 func failing(times int, fail func(ctx context.Context) error) func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error {
 	return func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 		if n <= times {

@@ -57,11 +57,11 @@ type Account struct {
 	Status    string   `json:"status"`
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
-	Mode      string   `json:"mode"` // of the key that asks
+	Mode      string   `json:"mode"` // of the calling key
 	Plan      string   `json:"plan"`
 	AllowList []string `json:"allow_list"`
 	CreatedAt string   `json:"created_at"`
-	Quota     *Quota   `json:"quota"` // null when nothing is counted: an unlimited plan, or the sandbox
+	Quota     *Quota   `json:"quota"` // null if calls are not counted: an unlimited plan, or the sandbox
 }
 
 // Quota is an account's use of its calls in a month (UTC). It is also the data of
@@ -80,8 +80,8 @@ type UsageDay struct {
 	Date      string `json:"date"`
 	Operation string `json:"operation"` // such as "GET /v1/aqi"
 	Calls     int64  `json:"calls"`     // requests with a valid key
-	Failed    int64  `json:"failed"`    // of these, answered with 4xx or 5xx
-	Counted   int64  `json:"counted"`   // what they count towards the quota
+	Failed    int64  `json:"failed"`    // of these, with reply 4xx or 5xx
+	Counted   int64  `json:"counted"`   // calls that count towards the quota
 }
 
 // Usage is the reply of GET /v1/usage. The quota is always that of the current

@@ -7,10 +7,10 @@ type BatchState string
 
 // The states.
 const (
-	BatchQueued     BatchState = "queued"     // nobody has looked at it yet
-	BatchProcessing BatchState = "processing" // some records are under way, or wait for it
-	BatchCompleted  BatchState = "completed"  // the outcome of every record is certain
-	BatchExpired    BatchState = "expired"    // it was completed so long ago that its results are not kept
+	BatchQueued     BatchState = "queued"     // no worker has started it
+	BatchProcessing BatchState = "processing" // some records are queued or in progress
+	BatchCompleted  BatchState = "completed"  // every record has a final result
+	BatchExpired    BatchState = "expired"    // its results are deleted
 )
 
 // BatchStates lists every state.
@@ -26,29 +26,29 @@ const Accepted = "accepted"
 type BatchAccepted struct {
 	Status     string     `json:"status"` // accepted
 	BatchID    string     `json:"batch_id"`
-	State      BatchState `json:"state,omitempty"` // where results have an address
+	State      BatchState `json:"state,omitempty"` // of batches with a results URL
 	Total      int        `json:"total"`
 	StatusURL  string     `json:"status_url"`            // path of the batch
-	ResultsURL string     `json:"results_url,omitempty"` // address of the results, where they have one
+	ResultsURL string     `json:"results_url,omitempty"` // of batches with a results URL
 }
 
 // BatchRetention is where the results of a batch are, and until when.
 type BatchKept struct {
 	ResultsURL string  `json:"results_url,omitempty"`
-	ExpiresAt  *string `json:"expires_at"` // null before the batch is completed
+	ExpiresAt  *string `json:"expires_at"` // null before completion
 }
 
 // Batch is a batch in lists. Times are RFC 3339 in UTC.
 type Batch struct {
 	BatchID    string     `json:"batch_id"`
-	RefID      *string    `json:"ref_id"` // null when the client gave none
+	RefID      *string    `json:"ref_id"` // null if the client gave none
 	State      BatchState `json:"state"`
 	Total      int        `json:"total"`
 	Successful int        `json:"successful"`
 	Failed     int        `json:"failed"`
-	Done       int        `json:"done"` // both together
+	Done       int        `json:"done"` // successful and failed
 	CreatedAt  string     `json:"created_at"`
-	FinishedAt *string    `json:"finished_at"` // null before it is completed
+	FinishedAt *string    `json:"finished_at"` // null before completion
 
 	*BatchKept // nil if results are kept without limit and have no URL
 }

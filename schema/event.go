@@ -81,7 +81,7 @@ type Envelope struct {
 // EventReply is the reply about one event.
 type EventShown struct {
 	Status string          `json:"status"`
-	Data   json.RawMessage `json:"data"` // an Envelope as it was stored
+	Data   json.RawMessage `json:"data"` // the stored Envelope
 }
 
 // examples holds the documented example of each type's data, one file each.

@@ -22,7 +22,7 @@ const (
 type LiveGreeting struct {
 	Mode    string     `json:"mode"`
 	Account string     `json:"account"` // id
-	Kinds   []LiveKind `json:"kinds"`   // that will be told
+	Kinds   []LiveKind `json:"kinds"`   // of the notices that follow
 	At      string     `json:"at"`      // RFC 3339 in UTC
 }
 
@@ -38,14 +38,14 @@ type LiveDeliveryNotice struct {
 	WebhookID string        `json:"webhook_id"`
 	EventID   string        `json:"event_id"`
 	State     DeliveryState `json:"state"`
-	Attempts  int           `json:"attempts"` // that are recorded
+	Attempts  int           `json:"attempts"` // recorded ones
 }
 
 // LiveEventNotice reports a new event.
 type LiveEventNotice struct {
 	ID      string    `json:"id"`
 	Type    EventType `json:"type"`
-	Subject string    `json:"subject,omitempty"` // id of what it is about
+	Subject string    `json:"subject,omitempty"` // id of its subject
 	Created int64     `json:"created"`           // Unix seconds
 }
 
@@ -62,6 +62,6 @@ type LiveBatchNotice struct {
 // LiveAirNotice reports new air quality values.
 type LiveAirNotice struct {
 	Updated string `json:"updated"` // end of the newest hour of any city, RFC 3339 in UTC
-	Cities  int    `json:"cities"`  // that are known
-	Built   string `json:"built"`   // when these figures were published, RFC 3339 in UTC
+	Cities  int    `json:"cities"`  // known ones
+	Built   string `json:"built"`   // publication time of these values, RFC 3339 in UTC
 }

@@ -144,7 +144,7 @@ type Problem struct {
 	Retryable   bool            `json:"retryable"`
 	Allow       string          `json:"-"`
 	RetryAfter  int             `json:"-"`
-	Status      int             `json:"-"` // of the reply, if it is not that of Code; 0 if it is
+	Status      int             `json:"-"` // of the reply if it differs from Code's, else 0
 }
 
 // NearestStation is the nearest station of any kind to a place without data, with
@@ -164,13 +164,13 @@ type Condition string
 
 // The conditions. The first three are those of the National AQI (CPCB 2014).
 const (
-	ThreePollutants Condition = "three_pollutants" // it measures at least three
-	OnePM           Condition = "pm25_or_pm10"     // one of which is PM2.5 or PM10
+	ThreePollutants Condition = "three_pollutants" // at least three pollutants
+	OnePM           Condition = "pm25_or_pm10"     // PM2.5 or PM10 among them
 	SixteenHours    Condition = "sixteen_hours"    // each in 16 of the last 24 hours
-	CountedKind     Condition = "kind"             // its kind is one of those asked for
-	Recent          Condition = "recent"           // its last reading is of the last 24 hours
+	CountedKind     Condition = "kind"             // its kind is requested
+	Recent          Condition = "recent"           // its last reading is in the last 24 hours
 	Within100KM     Condition = "within_100_km"    // it is within reach
-	InPeriod        Condition = "period"           // it has an index on a day that was asked for
+	InPeriod        Condition = "period"           // it has an index on a requested day
 )
 
 // Conditions lists every condition, in the order of the constants.

@@ -35,8 +35,8 @@ type Recharge struct {
 	RefID         string        `json:"ref_id"`
 	Mobile        string        `json:"mobile"`
 	Type          RechargeType  `json:"type"`
-	Detection     *Detection    `json:"detection,omitempty"` // when the operator was detected
-	Error         *Problem      `json:"error,omitempty"`     // of a failed one
+	Detection     *Detection    `json:"detection,omitempty"` // if the operator was detected
+	Error         *Problem      `json:"error,omitempty"`     // of failed
 	BatchID       string        `json:"batch_id,omitempty"`
 	RefundID      string        `json:"refund_id,omitempty"`
 	Reason        string        `json:"reason,omitempty"` // of the refund
@@ -52,12 +52,12 @@ type RechargeDetail struct {
 	Recharge
 	Asked
 
-	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator has contradicted what is final
+	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
 }
 
 // Detection is the origin of a detected operator and circle.
 type Detection struct {
-	Source     string `json:"source"`     // lookup: the provider, which knows ported numbers; series: whom the number was given to first
+	Source     string `json:"source"`     // lookup: the provider, which knows ported numbers; series: the number's first operator
 	Confidence string `json:"confidence"` // high, or low for series
 }
 
@@ -71,7 +71,7 @@ type RechargeEvent struct {
 	Type          RechargeType  `json:"type"`
 	Status        RechargeState `json:"status"`
 	RefID         string        `json:"ref_id"`
-	BatchID       string        `json:"batch_id,omitempty"`     // of one that came in a batch
+	BatchID       string        `json:"batch_id,omitempty"`     // if it belongs to a batch
 	CreatedAt     string        `json:"created_at,omitempty"`   // pending
 	CompletedAt   string        `json:"completed_at,omitempty"` // completed
 	Charged       *bool         `json:"charged,omitempty"`      // failed: false
@@ -99,7 +99,7 @@ type OperatorEntry struct {
 	Aliases   []string     `json:"aliases"`
 	MinAmount Paise        `json:"min_amount"` // of one recharge, in rupees
 	MaxAmount Paise        `json:"max_amount"`
-	Available bool         `json:"available"` // a provider serves it, and it is worth asking now
+	Available bool         `json:"available"` // it has a provider whose circuit breaker is closed
 }
 
 // Operators is the reply of GET /v1/operators.
@@ -113,7 +113,7 @@ type Detected struct {
 	Status    string    `json:"status"`
 	Mobile    string    `json:"mobile"` // ten digits
 	Operator  string    `json:"operator"`
-	Circle    string    `json:"circle"` // empty when it is not known
+	Circle    string    `json:"circle"` // empty if unknown
 	Detection Detection `json:"detection"`
 }
 
@@ -121,7 +121,7 @@ type Detected struct {
 type Plans struct {
 	Status   string `json:"status"`
 	Operator string `json:"operator"`
-	Circle   string `json:"circle"` // empty when none was asked for
+	Circle   string `json:"circle"` // empty if the query has none
 	Data     []Plan `json:"data"`
 }
 

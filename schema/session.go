@@ -6,9 +6,9 @@ type Session struct {
 	KeyID     string `json:"key_id"`
 	CreatedAt string `json:"created_at"`
 	ExpiresAt string `json:"expires_at"`
-	Client    string `json:"client"`  // IP address that signed in
-	Agent     string `json:"agent"`   // what the browser calls itself
-	Current   bool   `json:"current"` // whether it is the one that asks
+	Client    string `json:"client"`  // IP address of the login
+	Agent     string `json:"agent"`   // User-Agent of the browser
+	Current   bool   `json:"current"` // it is the session of this call
 }
 
 // SessionReply is the reply about a created or ended session.
@@ -20,7 +20,7 @@ type SessionShown struct {
 // SessionsEnded is the reply of DELETE /v1/sessions.
 type SessionsEnded struct {
 	Status string `json:"status"`
-	Ended  int    `json:"ended"` // how many there were
+	Ended  int    `json:"ended"` // number of ended sessions
 }
 
 // Identity is the reply of GET /v1/sessions/current: the caller's identity.

@@ -5,8 +5,8 @@ type VerificationMethod string
 
 // The methods.
 const (
-	VerifyPennyDrop VerificationMethod = "penny_drop" // a deposit of a rupee, to which the bank answers with the name
-	VerifyUPI       VerificationMethod = "upi"        // a question about an address; no money moves
+	VerifyPennyDrop VerificationMethod = "penny_drop" // a deposit of one rupee; the bank replies with the name
+	VerifyUPI       VerificationMethod = "upi"        // a lookup of a UPI address; no money moves
 )
 
 // VerificationState is the state of a verification. It goes from pending to
@@ -16,8 +16,8 @@ type VerificationState string
 // The states.
 const (
 	VerificationPending VerificationState = "pending"
-	VerificationSuccess VerificationState = "success" // the account exists, whatever else is true of it
-	VerificationFailed  VerificationState = "failed"  // it does not exist, or nobody could say
+	VerificationSuccess VerificationState = "success" // the account exists, in any status
+	VerificationFailed  VerificationState = "failed"  // it does not exist, or no provider has a result
 )
 
 // VerificationStates lists every state.
@@ -43,8 +43,8 @@ type NameMatch string
 // The matches.
 const (
 	NameExact   NameMatch = "exact"   // the same words
-	NamePartial NameMatch = "partial" // alike enough for the tolerance
-	NameNone    NameMatch = "none"    // not alike enough, or no name was expected
+	NamePartial NameMatch = "partial" // similar enough for the tolerance
+	NameNone    NameMatch = "none"    // not similar enough, or no name was expected
 )
 
 // Verification is a verification in replies. Times are RFC 3339 in UTC.
@@ -59,9 +59,9 @@ type Verification struct {
 	AccountNumber  string             `json:"account_number,omitempty"` // masked to the last four
 	IFSC           string             `json:"ifsc,omitempty"`
 	VPA            string             `json:"vpa,omitempty"` // masked
-	UTR            string             `json:"utr,omitempty"` // of a deposit, when the bank has said it
+	UTR            string             `json:"utr,omitempty"` // of a deposit, once the bank reports it
 	Cached         bool               `json:"cached,omitempty"`
-	Error          *Problem           `json:"error,omitempty"` // of a failed one
+	Error          *Problem           `json:"error,omitempty"` // of failed
 	Message        string             `json:"message,omitempty"`
 	RefID          string             `json:"ref_id,omitempty"`
 	BatchID        string             `json:"batch_id,omitempty"`
@@ -75,7 +75,7 @@ type Beneficiary struct {
 	NameMatch         NameMatch     `json:"name_match"`
 	BeneficiaryName   string        `json:"beneficiary_name"`
 	Bank              string        `json:"bank"`
-	Branch            string        `json:"branch"` // empty when nobody knows
+	Branch            string        `json:"branch"` // empty if unknown
 	AccountStatus     AccountStatus `json:"account_status"`
 	NameMatchScore    int           `json:"name_match_score"` // 0 to 100
 	Suspicious        bool          `json:"suspicious"`

@@ -8,8 +8,8 @@ type Wallet struct {
 	Status    string `json:"status"`
 	Currency  string `json:"currency"`
 	Available Paise  `json:"available"` // can be spent
-	Held      Paise  `json:"held"`      // set aside for recharges that are pending
-	Balance   Paise  `json:"balance"`   // both together
+	Held      Paise  `json:"held"`      // reserved for pending recharges
+	Balance   Paise  `json:"balance"`   // available and held
 }
 
 // PaymentState is the state of a payment.
@@ -55,7 +55,7 @@ type Payment struct {
 	RefID       *string       `json:"ref_id"`
 	Balance     *Paise        `json:"balance,omitempty"`
 	CreatedAt   string        `json:"created_at,omitempty"`   // replies only
-	CompletedAt string        `json:"completed_at,omitempty"` // once it is decided
+	CompletedAt string        `json:"completed_at,omitempty"` // once final
 	Error       *Problem      `json:"error,omitempty"`
 }
 

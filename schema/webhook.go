@@ -32,7 +32,7 @@ type Webhook struct {
 // limit.
 type WebhookBacklog struct {
 	Limit     int64  `json:"limit"`  // of waiting deliveries
-	Failed    int64  `json:"failed"` // the oldest, which failed because of it
+	Failed    int64  `json:"failed"` // the oldest, which failed because of the limit
 	ReachedAt string `json:"reached_at"`
 }
 

@@ -48,7 +48,7 @@ func redirect(next *http.Request, via []*http.Request) error {
 	if via[len(via)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
 		return errors.New("a redirect from https to http")
 	}
-	next.Header.Del("Referer") // it holds the address, and with it the key
+	next.Header.Del("Referer") // it contains the URL with the key
 	return nil
 }
 
@@ -68,7 +68,7 @@ type Reply struct {
 func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errors.New("asking the feed: its URL cannot be read") // the cause quotes the URL, key and all
+		return nil, errors.New("fetching the feed: its URL is invalid") // the cause quotes the URL with the key
 	}
 	req.Header.Set("User-Agent", userAgent)
 	if known.ETag != "" {
@@ -79,14 +79,14 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", safeURL(req.URL), redactError(ctx, err))
+		return nil, fmt.Errorf("fetching %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotModified && known != (Stamp{}) {
 		return &Reply{Stamp: known}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("asking %s: the server answered %d %s", safeURL(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, fmt.Errorf("fetching %s: status %d %s", safeURL(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 //nolint:gochecknoglobals // a flag of the test binary
-var update = flag.Bool("update", false, "write the generated files anew")
+var update = flag.Bool("update", false, "write the generated files")
 
 func TestEveryStationsCityIsInTheTable(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func (l *listing) addPage(body []byte) (done bool, err error) {
 		return false, refuse("the page is not the portal's JSON: " + err.Error())
 	}
 	if p.Records == nil {
-		return false, refuse(fmt.Sprintf("the page has no records; the portal says %.100q", p.Message))
+		return false, refuse(fmt.Sprintf("the page has no records; its message is %.100q", p.Message))
 	}
 	if !l.second { // the pages confirmed the first pass's total
 		if l.total, err = strconv.Atoi(string(p.Total)); err != nil {

@@ -64,7 +64,7 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	}
 	if e.station < 0 {
 		if !named([]byte(e.name)) {
-			return refuse("the table does not say which station it is from")
+			return refuse("the table does not name its station")
 		}
 		e.station = b.Station(e.describe())
 	}

@@ -33,7 +33,7 @@ func Open(name, path string, start int64, clock func() time.Time) (*File, error)
 		return nil, fmt.Errorf("opening a file: %w", err)
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would block
-		return nil, fmt.Errorf("opening %q: it is no regular file", path)
+		return nil, fmt.Errorf("opening %q: not a regular file", path)
 	}
 	f.size = info.Size()
 	if f.format, err = recognise(f.source(context.Background())); err != nil {

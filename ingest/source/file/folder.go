@@ -47,7 +47,7 @@ var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	files, faults, err := f.list(ctx)
 	if err != nil {
-		return fmt.Errorf("looking through %q: %w", f.config.Folder, err)
+		return fmt.Errorf("reading folder %q: %w", f.config.Folder, err)
 	}
 	for _, e := range files {
 		passed := true

@@ -18,7 +18,7 @@ const (
 	listingRow  = "\"Pusa, Delhi - IMD\",09-12-2025 12:00:00,PM2.5,99\n"
 )
 
-// watched is a folder under test with a clock that the test moves.
+// folderFixture is a folder under test with a clock that the test sets.
 type folderFixture struct {
 	t   *testing.T
 	dir string
@@ -37,7 +37,7 @@ func watch(t *testing.T) *folderFixture {
 	return w
 }
 
-// put writes a file as it would look age ago.
+// put writes a file with a modification time age ago.
 func (w *folderFixture) put(name, content string, age time.Duration) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
@@ -52,7 +52,7 @@ func (w *folderFixture) put(name, content string, age time.Duration) {
 	}
 }
 
-// fetch returns how many readings came.
+// fetch returns the number of yielded readings.
 func (w *folderFixture) fetch(yield error) (rows int, err error) {
 	err = w.src.Fetch(w.t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
 		defer b.Release()
@@ -116,7 +116,8 @@ func TestFolderReadsTheOldestFirst(t *testing.T) {
 	}
 }
 
-// TestFolderTriesAgain: a file whose readings were not accepted is read again.
+// TestFolderTriesAgain checks that a file is read again if its readings were not
+// accepted.
 func TestFolderTriesAgain(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
@@ -128,8 +129,8 @@ func TestFolderTriesAgain(t *testing.T) {
 	w.expect("the next fetch", 1)
 }
 
-// TestFolderReportsStrangersOnce: a file of no known format neither keeps the
-// others from being read nor fails every later fetch.
+// TestFolderReportsUnknownFormatsOnce checks that a file of unknown format affects
+// neither other files nor later fetches.
 func TestFolderReportsUnknownFormatsOnce(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
@@ -144,8 +145,8 @@ func TestFolderReportsUnknownFormatsOnce(t *testing.T) {
 	w.expect("the stranger turned into a table", 1)
 }
 
-// TestFolderSkipsWhatItCannotLookAt: one subfolder lies too deep for the system
-// to open it by its path, which stops every user alike.
+// TestFolderSkipsUnreadableSubfolder uses a subfolder whose path is too long to
+// open. Unlike missing permissions, this also stops root.
 func TestFolderSkipsUnreadableSubfolder(t *testing.T) {
 	t.Parallel()
 	w := watch(t)

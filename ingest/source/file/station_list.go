@@ -42,7 +42,7 @@ func stationOfFile(path string) (schema.Station, time.Duration, error) {
 	}
 	station, ok := cpcbformat.Named(name)
 	if !ok {
-		return schema.Station{}, 0, refuse("neither the table nor the file's name %q says which station it is from: "+
+		return schema.Station{}, 0, refuse("neither the table nor the file name %q shows which station it is from: "+
 			"name the file like Raw_data_1Hr_2023_site_5024_Anand_Vihar_Delhi_DPCC_1Hr.csv, or put a table %s "+
 			"with the columns file,station beside it", base, stationList)
 	}

@@ -178,7 +178,7 @@ func TestFetchStops(t *testing.T) {
 	}
 }
 
-// BenchmarkSixtyDays is the first fill of the sandbox.
+// BenchmarkSixtyDays measures the first fill of the sandbox.
 func BenchmarkSixtyDays(b *testing.B) {
 	rows := 0
 	for b.Loop() {
