@@ -89,7 +89,7 @@ func TestBatchesEndBetweenRows(t *testing.T) {
 	}
 }
 
-func TestBuilderPassesOnWhatYieldSays(t *testing.T) {
+func TestBuilderReturnsYieldError(t *testing.T) {
 	t.Parallel()
 	full := errors.New("full")
 	for _, positioned := range []bool{false, true} {

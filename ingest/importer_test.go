@@ -170,7 +170,7 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
-func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
+func TestDamagedProgressRestartsImport(t *testing.T) {
 	t.Parallel()
 	dir, store, opened := t.TempDir(), &memoryStore{keys: map[readingKey]bool{}, failsAt: 3}, []int64{}
 	job := ingest.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
@@ -194,7 +194,7 @@ func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
 	}
 }
 
-func TestImportReportsWhatStopsIt(t *testing.T) {
+func TestImportReturnsErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	importer := ingest.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, t.TempDir())
@@ -217,7 +217,7 @@ func TestImportReportsWhatStopsIt(t *testing.T) {
 	}
 }
 
-func TestImportWaitsForTheStore(t *testing.T) {
+func TestImportRetriesStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, src := &memoryArchive{failures: 3}, &sourceFunc{fetch: yieldOne}
@@ -250,7 +250,7 @@ func TestFileKeyChangesWithTheFile(t *testing.T) {
 	}
 }
 
-func TestTryStoresNothingAndShowsEverything(t *testing.T) {
+func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 	t.Parallel()
 	src := &sourceFunc{fetch: func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 		if err := yieldOne(ctx, n, w, yield); err != nil {

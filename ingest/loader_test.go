@@ -17,7 +17,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-func TestStoredReadingsComeBack(t *testing.T) {
+func TestStoredReadingsRoundTrip(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	want := []schema.Reading{
@@ -57,7 +57,7 @@ func TestStoredReadingsComeBack(t *testing.T) {
 	}
 }
 
-func TestLoadingTwiceDoublesNothing(t *testing.T) {
+func TestLoadIsIdempotent(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	loader := ingest.NewLoader(conn, name)
@@ -149,7 +149,7 @@ func (c *deadConn) PrepareBatch(ctx context.Context, query string, o ...driver.P
 	return c.Conn.PrepareBatch(ctx, query, o...)
 }
 
-func TestDeadEngineAcknowledgesNothing(t *testing.T) {
+func TestFailedInsertIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	for inserts := range 2 { // it fails before the stations, and before the readings

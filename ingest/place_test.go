@@ -51,7 +51,7 @@ const (
 	storedUnder   = "SELECT DISTINCT toString(station) FROM %s.reading ORDER BY 1"
 )
 
-func TestTheBetterSourcesPositionWins(t *testing.T) {
+func TestPositionOfBetterSourceWins(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
@@ -85,7 +85,7 @@ func TestTheBetterSourcesPositionWins(t *testing.T) {
 	}
 }
 
-func TestAStationWithoutACityIsWhereItStands(t *testing.T) {
+func TestStationWithoutCityGetsItFromPosition(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
@@ -139,7 +139,7 @@ func TestSpellingsOfOneStationAreAliases(t *testing.T) {
 	}
 }
 
-func TestIDsOfTwoNetworksReferToTheOneThatCounts(t *testing.T) {
+func TestTwinRefersToHigherPriority(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)

@@ -14,7 +14,7 @@ import (
 
 const day = 24 * time.Hour
 
-func TestBatchWaitsForTheStore(t *testing.T) {
+func TestStoreFailureIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
@@ -33,7 +33,7 @@ func TestBatchWaitsForTheStore(t *testing.T) {
 	})
 }
 
-func TestLongOutageOfTheStoreLosesNothing(t *testing.T) {
+func TestLongStoreFailureLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
@@ -57,7 +57,7 @@ func TestLongOutageOfTheStoreLosesNothing(t *testing.T) {
 	})
 }
 
-func TestHalfAFetchStaysAndTheWindowIsAskedAgain(t *testing.T) {
+func TestPartialFetchIsStoredAndWindowRefetched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
@@ -82,7 +82,7 @@ func TestHalfAFetchStaysAndTheWindowIsAskedAgain(t *testing.T) {
 	})
 }
 
-func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
+func TestFailedRollUpIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func() error{
 		"error": func() error { return errors.New("too much memory") },
@@ -117,7 +117,7 @@ func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestStoreThatCannotBeAskedIsAskedAgain(t *testing.T) {
+func TestFailedCoverageIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
@@ -128,7 +128,7 @@ func TestStoreThatCannotBeAskedIsAskedAgain(t *testing.T) {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
 		if got := k.metric(t, "vayu_source_store_errors_total", ""); got != 3 {
-			t.Errorf("%v failures to ask counted, want 3", got)
+			t.Errorf("%v coverage failures counted, want 3", got)
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-func TestPresentHasPrecedenceOverThePast(t *testing.T) {
+func TestLiveRunsPrecedeBackfill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture

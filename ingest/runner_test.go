@@ -240,7 +240,7 @@ func failing(times int, fail func(ctx context.Context) error) func(context.Conte
 	}
 }
 
-func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
+func TestFailureIsCountedAndRetriedWithinTheHour(t *testing.T) {
 	t.Parallel()
 	hang := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
 	for _, c := range []struct {
@@ -281,7 +281,7 @@ func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
 	}
 }
 
-func TestBreakerSparesAServerInTrouble(t *testing.T) {
+func TestBreakerLimitsRequestsToFailingServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
@@ -308,7 +308,7 @@ func TestBreakerSparesAServerInTrouble(t *testing.T) {
 	})
 }
 
-func TestSourceWithoutItsPastKeepsItsPresent(t *testing.T) {
+func TestFailingBackfillKeepsLiveRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
@@ -334,7 +334,7 @@ func TestSourceWithoutItsPastKeepsItsPresent(t *testing.T) {
 	})
 }
 
-func TestBadFeedsAreRefused(t *testing.T) {
+func TestInvalidFeedsAreRejected(t *testing.T) {
 	t.Parallel()
 	src := new(sourceFunc)
 	for _, feeds := range [][]ingest.Feed{

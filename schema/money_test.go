@@ -145,7 +145,7 @@ func FuzzPaiseString(f *testing.F) {
 	})
 }
 
-func TestAmountsAreReadAsTheyAreWritten(t *testing.T) {
+func TestAmountsRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, want := range []Paise{0, 1, 99, 100, 199_50, -1, math.MaxInt64, math.MinInt64} {
 		text, err := json.Marshal(map[string]Paise{"amount": want})

@@ -19,7 +19,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
-func TestGetAsksOnlyForNews(t *testing.T) {
+func TestGetSendsValidators(t *testing.T) {
 	t.Parallel()
 	const changed = "Tue, 09 Dec 2025 06:30:00 GMT"
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -28,10 +28,10 @@ const (
 	strayPosition = 30.0
 )
 
-// TestExtentsAreThoseOfTheStations generates extents.csv and compares it with the
+// TestExtentsMatchStations generates extents.csv and compares it with the
 // embedded file. The input is the positions of known stations and head post
 // offices. -update writes the file.
-func TestExtentsAreThoseOfTheStations(t *testing.T) {
+func TestExtentsMatchStations(t *testing.T) {
 	t.Parallel()
 	type key struct{ name, state string }
 	stations := map[key][]geo.Point{}

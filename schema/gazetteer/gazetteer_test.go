@@ -31,7 +31,7 @@ func TestEveryStationsCityIsInTheTable(t *testing.T) {
 	}
 }
 
-func TestCanonicalKnowsOldNewAndHindiNames(t *testing.T) {
+func TestCanonicalResolvesOldNewAndHindiNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ city, state, wantName, wantState string }{
 		{"Gurgaon", "", "Gurugram", "Haryana"},

@@ -17,9 +17,9 @@ import (
 // precision of the boundaries' file.
 type vertex [2]int
 
-// TestStatesAreThoseOfTheBoundaries generates states.txt from the constituencies
+// TestStatesMatchBoundaries generates states.txt from the constituencies
 // and compares it with the embedded file. -update writes the file.
-func TestStatesAreThoseOfTheBoundaries(t *testing.T) {
+func TestStatesMatchBoundaries(t *testing.T) {
 	t.Parallel()
 	generated(t, "states.txt", dissolveStates(t))
 }

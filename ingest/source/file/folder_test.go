@@ -182,7 +182,7 @@ func TestFolderSkipsUnreadableSubfolder(t *testing.T) {
 	w.expect("it is gone", 0)
 }
 
-func TestFolderThatIsMissing(t *testing.T) {
+func TestMissingFolder(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
 	if err := os.Remove(w.dir); err != nil {

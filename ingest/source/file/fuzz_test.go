@@ -84,7 +84,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-func TestLineThatIsTooLong(t *testing.T) {
+func TestTooLongLine(t *testing.T) {
 	t.Parallel()
 	long := bytes.Repeat([]byte("x"), maxLine+5)
 	for name, text := range map[string][]byte{

@@ -87,7 +87,7 @@ func TestHoursAreThoseOfAnIndianClock(t *testing.T) {
 	}
 }
 
-func TestStationsCannotBeTakenForRealOnes(t *testing.T) {
+func TestStationsAreMarkedAsSimulated(t *testing.T) {
 	t.Parallel()
 	sample := fetch(t, to.Add(-12*time.Hour), to)
 	places, ids := map[string]int{}, map[string]bool{}

@@ -10,7 +10,7 @@ import (
 
 // Only the table comment shows a client of the server that a table may hold
 // several versions of a row.
-func TestReplacingTablesSayHowToReadThem(t *testing.T) {
+func TestReplacingTableCommentsNameFinal(t *testing.T) {
 	t.Parallel()
 	for name, p := range forms() {
 		statements, err := columnstore.DDL(clickhouse.Files, p)

@@ -24,10 +24,10 @@ func forms() map[string]columnstore.Params {
 	}
 }
 
-// TestTheStatementsAreThoseOfTheFiles makes the effect of a changed migration or
+// TestStatementsMatchGoldenFiles makes the effect of a changed migration or
 // template function visible in a review. After an intended change: go test
 // ./schema/migrations/clickhouse -update.
-func TestTheStatementsAreThoseOfTheFiles(t *testing.T) {
+func TestStatementsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for name, p := range forms() {
 		statements, err := columnstore.DDL(clickhouse.Files, p)
