@@ -102,7 +102,9 @@ func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
 
 // storeUnstored stores the batches that an earlier fetch left. The source may
 // regard them as stored and not yield them again.
-func (r *Runner) storeUnstored(ctx context.Context, f *feedRun, load, stored func(context.Context, *Batch) error) error {
+func (r *Runner) storeUnstored(
+	ctx context.Context, f *feedRun, load, stored func(context.Context, *Batch) error,
+) error {
 	for len(f.unstored) > 0 {
 		b := f.unstored[0]
 		if err := storeOne(ctx, b, load, stored); err != nil {

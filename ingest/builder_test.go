@@ -50,7 +50,7 @@ func TestBuilderAppliesTheRules(t *testing.T) {
 	if diff := cmp.Diff([]schema.Station{want}, got.Stations); diff != "" {
 		t.Errorf("stations (-want +got):\n%s", diff)
 	}
-	rejected := ingest.Rejections{ingest.BadPosition: 1, ingest.FutureTime: 1, ingest.BadLine: 1} // -999 hours are in the future
+	rejected := ingest.Rejections{ingest.BadPosition: 1, ingest.FutureTime: 1, ingest.BadLine: 1} // -999 hours lie ahead
 	if diff := cmp.Diff(rejected, got.Rejected); diff != "" {
 		t.Errorf("rejected (-want +got):\n%s", diff)
 	}

@@ -54,7 +54,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		refused:     counter("vayu_source_refused_total", "Inputs refused as a whole, by reason.", "source", "reason"),
 		panics:      counter("vayu_source_panics_total", "Recovered panics of a source.", "source"),
 		storeErrors: counter("vayu_source_store_errors_total", "Failed attempts to store a batch.", "source"),
-		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "Time of the last successful run, seconds since 1970."),
+		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "Unix time of the last successful run."),
 		breaker:     gauge("vayu_source_breaker_state", "0 closed, 1 half open, 2 open."),
 		backlog:     gauge("vayu_source_backlog_seconds", "Length of the backfill that remains."),
 		outcome: prometheus.NewGaugeVec(prometheus.GaugeOpts{

@@ -144,7 +144,7 @@ func TestWindows(t *testing.T) {
 		want        []call
 	}{
 		{
-			name: "a first fill begins with the present", history: 20 * day, length: time.Minute,
+			name: "a first fill starts with the live window", history: 20 * day, length: time.Minute,
 			want: []call{
 				{0, -36 * time.Hour, 0},
 				{0, -7*day - 36*time.Hour, -36 * time.Hour},
@@ -157,7 +157,7 @@ func TestWindows(t *testing.T) {
 			want: []call{{0, -12 * time.Hour, 0}},
 		},
 		{
-			name: "a fill that was interrupted goes on one slice before", history: 20 * day, length: time.Minute,
+			name: "an interrupted fill resumes one slice earlier", history: 20 * day, length: time.Minute,
 			first: at(-9 * day), last: at(-time.Hour),
 			want: []call{
 				{0, -37*time.Hour - 3*time.Hour, 35*time.Hour - 36*time.Hour}, // the newest slice may be incomplete
@@ -173,7 +173,7 @@ func TestWindows(t *testing.T) {
 			want: []call{{0, -36*time.Hour - 30*time.Minute - 3*time.Hour, -30 * time.Minute}, {0, -30*time.Minute - 3*time.Hour, 0}},
 		},
 		{
-			name: "what was missed is caught up in order", history: 20 * day, length: time.Minute,
+			name: "missed windows are fetched in order", history: 20 * day, length: time.Minute,
 			first: at(-27 * day), last: at(-3 * day),
 			want: []call{
 				{0, -4*day - 12*time.Hour - 3*time.Hour, -3 * day},

@@ -35,7 +35,10 @@ func newStationCache(known map[string]placement) *stationCache {
 	if known == nil {
 		known = make(map[string]placement)
 	}
-	return &stationCache{known: make(map[string]schema.Station), aliases: make(map[string]alias), placements: known, changed: make(map[string]bool)}
+	return &stationCache{
+		known: make(map[string]schema.Station), aliases: make(map[string]alias),
+		placements: known, changed: make(map[string]bool),
+	}
 }
 
 // describe merges one description. refused reports that its position was refused.

@@ -102,7 +102,9 @@ func recoverPanic(work func() error) (err error) {
 
 // storeRetryDelays are the delays before a batch is loaded again. They add up to
 // 31 s, longer than an engine restart. Then the fetch is repeated later.
-var storeRetryDelays = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+var storeRetryDelays = [...]time.Duration{
+	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
+}
 
 // loadWithRetry returns a load that retries while the store fails, and calls
 // failed for each failure.

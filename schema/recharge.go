@@ -57,7 +57,7 @@ type RechargeDetail struct {
 
 // Detection is the origin of a detected operator and circle.
 type Detection struct {
-	Source     string `json:"source"`     // lookup: the provider, which knows ported numbers; series: the number's first operator
+	Source     string `json:"source"`     // lookup (covers ported numbers) or series (the number's first operator)
 	Confidence string `json:"confidence"` // high, or low for series
 }
 

@@ -33,7 +33,8 @@ func Named(words string) (schema.Station, bool) {
 	for size := min(3, begin-1); size > 0; size-- {
 		city := strings.Join(fields[begin-size:begin], " ")
 		if isCity(city) {
-			return stationFromParts(strings.Join(fields[:begin-size], " "), city, strings.Join(fields[begin:end], " ")), true
+			place, agency := strings.Join(fields[:begin-size], " "), strings.Join(fields[begin:end], " ")
+			return stationFromParts(place, city, agency), true
 		}
 	}
 	return schema.Station{}, false

@@ -86,7 +86,8 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 		return &Reply{Stamp: known}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("fetching %s: status %d %s", safeURL(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, fmt.Errorf("fetching %s: status %d %s",
+			safeURL(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
 	if err != nil {

@@ -12,8 +12,10 @@ type stationColumns struct {
 	stations          stations
 }
 
-func newPlace(h header) stationColumns {
-	return stationColumns{name: h.find("site_name", "station_name", "station name"), city: h.find("city"), state: h.find("state")}
+func newStationColumns(h header) stationColumns {
+	return stationColumns{
+		name: h.find("site_name", "station_name", "station name"), city: h.find("city"), state: h.find("state"),
+	}
 }
 
 func (s *stationColumns) number(cells [][]byte, b *ingest.Builder) (int, bool) {
@@ -35,7 +37,7 @@ type intervalTable struct {
 }
 
 func newSpans(h header) (row, bool) {
-	t := &intervalTable{newPlace(h), newInterval(h), h.columns()}
+	t := &intervalTable{newStationColumns(h), newInterval(h), h.columns()}
 	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate >= 0 && len(t.columns) > 0
 }
 
@@ -61,7 +63,7 @@ type startTable struct {
 }
 
 func newStarts(h header) (row, bool) {
-	t := &startTable{place: newPlace(h), interval: newInterval(h), columns: h.columns(), spacings: newSpacings()}
+	t := &startTable{place: newStationColumns(h), interval: newInterval(h), columns: h.columns(), spacings: newSpacings()}
 	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate < 0 && len(t.columns) > 0
 }
 
