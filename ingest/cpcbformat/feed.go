@@ -23,13 +23,13 @@ type feedStation struct {
 	name, city, state   string
 	latitude, longitude string
 	stamp               string
-	figures             []figure
+	pollutants          []pollutantEntry
 	value, dominant     string // CPCB's own AQI and dominant pollutant
 }
 
-// figure is a pollutant of a station. min, max and hourly only serve to detect a
-// stuck sensor.
-type figure struct{ id, min, max, avg, hourly string }
+// pollutantEntry is a pollutant of a station. min, max and hourly only serve to
+// detect a stuck sensor.
+type pollutantEntry struct{ id, min, max, avg, hourly string }
 
 // ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed has no
 // concentrations: Avg is the sub-index 0–500 of the last 24 hours (8 for CO and
@@ -53,7 +53,7 @@ func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	return nil
 }
 
-// feedKey identifies a figure, to detect duplicates in a feed.
+// feedKey identifies an entry, to detect duplicates in a feed.
 type feedKey struct {
 	station   int
 	parameter parameter.Parameter
@@ -62,7 +62,7 @@ type feedKey struct {
 
 func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	if schema.Slug(s.name) == "" {
-		for range s.figures {
+		for range s.pollutants {
 			b.Reject(ingest.NoStation)
 		}
 		return nil
@@ -73,7 +73,7 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	}
 	at, _ := ParseStamp(s.stamp)
 	station := b.Station(Station(s.name, s.city, s.state, lat, lon))
-	for _, f := range s.figures {
+	for _, f := range s.pollutants {
 		p, _ := parameter.Parse(f.id)
 		reading, reason := SubIndex(p, at, f.avg)
 		if reason != ingest.None && reason != ingest.MissingValue {
@@ -100,7 +100,7 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 
 // flag marks a probably stuck sensor: no spread over the day and no value for the
 // last hour.
-func (f *figure) flag() schema.Flag {
+func (f *pollutantEntry) flag() schema.Flag {
 	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
 		return schema.Stuck
 	}
@@ -190,7 +190,7 @@ func (w *feedWalk) start(t xml.StartElement) {
 	s := &w.stations[len(w.stations)-1]
 	switch t.Name.Local {
 	case "Pollutant_Index":
-		s.figures = append(s.figures, figure{
+		s.pollutants = append(s.pollutants, pollutantEntry{
 			attribute(t, "id"), attribute(t, "Min"), attribute(t, "Max"), attribute(t, "Avg"), attribute(t, "Hourly_sub_index"),
 		})
 	case "Air_Quality_Index":
@@ -211,7 +211,7 @@ func attribute(t xml.StartElement, name string) string {
 // National AQI.
 func (s *feedStation) index() (aqi int, dominant schema.Pollutant, ok bool) {
 	indices := naqi.None()
-	for _, f := range s.figures {
+	for _, f := range s.pollutants {
 		p, known := schema.ParsePollutant(f.id)
 		v, reason := ingest.ParseValue(f.avg)
 		if known && reason == ingest.None && v <= naqi.MaxIndex && indices[p] < 0 {

@@ -69,13 +69,13 @@ func (r *Records) Add(b *ingest.Builder, record *Record) error {
 		}
 		r.stations[record.Station] = station
 	}
-	figure := record.Average
-	if figure == "" {
-		figure = record.PollutantAvg
+	average := record.Average
+	if average == "" {
+		average = record.PollutantAvg
 	}
 	p, _ := parameter.Parse(string(record.Pollutant))
 	at, _ := ParseUpdate(record.LastUpdate)
-	reading, reason := SubIndex(p, at, string(figure))
+	reading, reason := SubIndex(p, at, string(average))
 	switch reason {
 	case ingest.None:
 		return b.Add(station, reading)

@@ -64,12 +64,12 @@ var Registry = map[string]Entry{
 		Feed:    ingest.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Overlap: 12 * time.Hour},
 	},
 	"file": {
-		About:   "a folder in which saved files appear",
+		About:   "a watched folder of saved files",
 		Factory: func(c Config) Factory { return c.File },
 		Feed:    ingest.Feed{Schedule: "@every 30s", Timeout: time.Hour}, // a file may hold years
 	},
 	simulator.Name: {
-		About:   "invented air for the sandbox",
+		About:   "simulated readings for the sandbox",
 		World:   schema.Sandbox,
 		Factory: func(c Config) Factory { return c.Simulator },
 		Feed:    ingest.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Overlap: time.Hour},
