@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// Alias says that the readings of one station id are stored under another.
+// Alias is a station id whose readings are stored under another id.
 type Alias struct {
 	Alias, Station string
 	Reason, Actor  string
@@ -38,25 +38,25 @@ func Aliases(ctx context.Context, conn driver.Conn, database string) ([]Alias, e
 	return all, rows.Err()
 }
 
-// ErrNoStation is the error of a merge that names a station which does not exist.
+// ErrNoStation is returned for a station that does not exist.
 var ErrNoStation = errors.New("no such station")
 
-// Merge makes one station an alias of another: its stored readings are copied to
-// the other station, those to come are stored there, and it counts no more. Where
-// both have a reading of one time, the other station's stays. Raw readings and the
-// row of the alias are kept. Merge is idempotent: after an error run it again.
+// Merge makes one station an alias of another. It copies the stored readings to
+// the other station and redirects future ones. Where both stations have a reading
+// of one time, the other station's reading stays. Raw readings and the row of the
+// alias are kept. Merge is idempotent: after an error run it again.
 //
-// Withdrawn readings are not copied. A running service follows within [stationAge],
-// and then copies what it has stored since. The hours of the station have to
-// be computed afterwards, which the next roll-up does.
+// Withdrawn readings are not copied. A running service sees the alias within
+// [cacheLifetime] and copies what it stored meanwhile. The next roll-up computes
+// the station's hours again.
 func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, err := l.readBook(ctx)
+	b, err := l.readStations(ctx)
 	if err != nil {
 		return err
 	}
-	l.book = nil
+	l.cache = nil
 	if a, ok := b.aliases[into]; ok {
 		into = a.station
 	}
@@ -82,10 +82,10 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 		b.store(station)
 	}
 	b.log(change{into, "alias", "", from, actor, reason})
-	b.found = append(b.found, alias{from, into, reason, actor})
+	b.newAliases = append(b.newAliases, alias{from, into, reason, actor})
 	for _, a := range b.aliases {
 		if a.station == from {
-			b.found = append(b.found, alias{a.alias, into, a.reason, a.actor})
+			b.newAliases = append(b.newAliases, alias{a.alias, into, a.reason, a.actor})
 		}
 	}
 	for _, s := range b.known {
@@ -94,20 +94,21 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 			b.store(s)
 		}
 	}
-	l.book = b
-	err = l.storeBook(ctx)
-	l.book = nil
+	l.cache = b
+	err = l.storeChanges(ctx)
+	l.cache = nil
 	if err != nil {
 		return err
 	}
 	return l.copyReadings(ctx, from, into)
 }
 
-// copyReadings copies the readings of one station to another, but for those that
-// the other has and those that are withdrawn. The pattern names the columns of the key without the station.
+// copyReadings copies the readings of one station to another. It skips withdrawn
+// readings and those that the other station has. The pattern names the key's
+// columns except the station.
 func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
-	// The inner query reads the column station, not what replaces it.
+	// The inner query reads the stored column station, not its replacement.
 	query := fmt.Sprintf(`INSERT INTO %[1]s.reading SELECT * REPLACE ({into:String} AS station, now64(3) AS ingested_at)
 		FROM (SELECT * FROM %[1]s.reading FINAL WHERE station = {from:String}
 			AND NOT arrayExists(w -> w.1 IN ('', parameter) AND at > w.2 AND at <= w.3,
@@ -123,8 +124,8 @@ func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	return nil
 }
 
-// FindStation returns the id of the station that an id or a name means: an id as
-// it stands, else the only station of the name.
+// FindStation resolves an id or a name to a station id. A name must belong to
+// exactly one station.
 func FindStation(ctx context.Context, conn driver.Conn, database, text string) (string, error) {
 	rows, err := conn.Query(ctx, "SELECT id FROM "+database+".station FINAL WHERE id = ? OR lower(name) = lower(?) ORDER BY id != ?",
 		text, schema.CleanPlace(text), text)
@@ -146,7 +147,7 @@ func FindStation(ctx context.Context, conn driver.Conn, database, text string) (
 	case len(found) == 0:
 		return "", fmt.Errorf("%q: %w", text, ErrNoStation)
 	case len(found) > 1 && found[0] != text:
-		return "", fmt.Errorf("several stations are called %q: %v", text, found)
+		return "", fmt.Errorf("several stations are named %q: %v (use the id)", text, found)
 	}
 	return found[0], nil
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// errTimeout is the cause of a fetch that took too long.
-var errTimeout = errors.New("the fetch took longer than it may")
+// errTimeout is the cause of a fetch that exceeded [Feed.Timeout].
+var errTimeout = errors.New("the fetch timed out")
 
-// tally is what one run has stored and refused.
-type tally struct {
+// runCounts are the stored rows and the rejected values of one run.
+type runCounts struct {
 	rows     int
 	rejected Rejections
 }
 
-// run fetches one window, stores it and rolls it up. It counts and logs how
-// that went. The watermark moves only when all of the window is stored.
-func (r *Runner) run(ctx context.Context, f *feedRun, w Window, when tense) Outcome {
+// run fetches one window, stores it and rolls it up. It counts and logs the
+// outcome. The watermark moves only when the whole window is stored.
+func (r *Runner) run(ctx context.Context, f *feedRun, w Window, kind runKind) Outcome {
 	begun := time.Now()
-	var sum tally
-	err := r.fetch(ctx, f, w, when, &sum)
+	var sum runCounts
+	err := r.fetch(ctx, f, w, kind, &sum)
 	outcome := outcomeOf(err)
 	if err == nil {
-		f.agenda.fetched(w)
+		f.plan.fetched(w)
 	}
-	if f.pending && ctx.Err() == nil {
+	if f.rollUpPending && ctx.Err() == nil {
 		if rollUpErr := r.rollUp(ctx, f); rollUpErr != nil {
 			r.notePanic(ctx, f, rollUpErr)
 			if err = errors.Join(err, rollUpErr); outcome == Done {
@@ -37,43 +37,43 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w Window, when tense) Outc
 		}
 	}
 	if ctx.Err() != nil {
-		return outcome // stopped by us: no outcome of the source
+		return outcome // shutdown is no outcome of the source
 	}
 	r.count(f, outcome, time.Since(begun))
 	log := r.log.With("source", f.Name, "from", w.From, "to", w.To, "outcome", outcome,
 		"stored", sum.rows, "rejected", sum.rejected, "seconds", time.Since(begun).Seconds())
 	if err != nil {
-		log.WarnContext(ctx, "source failed", "error", err, "failures", f.failures[when]+1)
+		log.WarnContext(ctx, "source failed", "error", err, "failures", f.failures[kind]+1)
 		return outcome
 	}
 	level := slog.LevelInfo
 	if sum.rows == 0 && len(sum.rejected) == 0 {
-		level = slog.LevelDebug // a folder is looked at every half minute
+		level = slog.LevelDebug // a folder is polled every half minute
 	}
 	log.Log(ctx, level, "source ran")
 	return outcome
 }
 
-// fetch stores what waits and transfers the window.
-func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, when tense, sum *tally) error {
+// fetch stores the unstored batches, then transfers the window.
+func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, kind runKind, sum *runCounts) error {
 	limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
 	defer cancel()
-	load := patiently(r.archive, func(err error) {
+	load := loadWithRetry(r.archive, func(err error) {
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
-		r.log.WarnContext(ctx, "a batch waits for the store", "source", f.Name, "error", err)
+		r.log.WarnContext(ctx, "storing a batch failed, retrying", "source", f.Name, "error", err)
 	})
-	stored := func(_ context.Context, b *Batch) error { //nolint:unparam // an import can fail here
+	stored := func(_ context.Context, b *Batch) error { //nolint:unparam // the importer's callback can fail
 		r.metrics.batch(f.Name, b)
-		f.pending = f.pending || b.Rows() > 0 || b.Withdrawn > 0
+		f.rollUpPending = f.rollUpPending || b.Rows() > 0 || b.Withdrawn > 0
 		sum.rows += b.Rows()
 		sum.rejected.Merge(b.Rejected)
 		return nil
 	}
-	err := r.storeWaiting(limited, f, load, stored)
+	err := r.storeUnstored(limited, f, load, stored)
 	if err == nil {
-		err = f.protected(when, func() error {
+		err = f.callThroughBreaker(kind, func() error {
 			left, err := transfer(limited, f.Source, w, load, stored)
-			f.waiting = left
+			f.unstored = left
 			if err != nil && errors.Is(context.Cause(limited), errTimeout) {
 				err = errors.Join(errTimeout, err)
 			}
@@ -87,10 +87,10 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, when tense, su
 	return err
 }
 
-// protected calls fetch unless the breaker is open. Only the present can open
-// it: a source that has no past must not lose its present for that.
-func (f *feedRun) protected(when tense, fetch func() error) error {
-	if when == past {
+// callThroughBreaker calls fetch unless the breaker is open. Only live runs can
+// open it: a source without history must not lose its live readings.
+func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
+	if kind == backfillRun {
 		if f.breaker.State() != gobreaker.StateClosed {
 			return gobreaker.ErrOpenState
 		}
@@ -100,16 +100,18 @@ func (f *feedRun) protected(when tense, fetch func() error) error {
 	return err
 }
 
-// storeWaiting stores the batches that an earlier fetch could not: their source
-// may believe that they are stored and not bring them again.
-func (r *Runner) storeWaiting(ctx context.Context, f *feedRun, load, stored func(context.Context, *Batch) error) error {
-	for len(f.waiting) > 0 {
-		b := f.waiting[0]
+// storeUnstored stores the batches that an earlier fetch left. The source may
+// regard them as stored and not yield them again.
+func (r *Runner) storeUnstored(
+	ctx context.Context, f *feedRun, load, stored func(context.Context, *Batch) error,
+) error {
+	for len(f.unstored) > 0 {
+		b := f.unstored[0]
 		if err := storeOne(ctx, b, load, stored); err != nil {
 			return err
 		}
 		b.Release()
-		f.waiting = f.waiting[1:]
+		f.unstored = f.unstored[1:]
 	}
 	return nil
 }
@@ -121,12 +123,12 @@ func releaseAll(batches *[]*Batch) {
 	*batches = nil
 }
 
-// rollUp announces what is pending, and will again when that fails.
+// rollUp calls onChange. If it fails, the roll-up stays pending.
 func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
-	if err := guard(func() error { return r.onChange(ctx) }); err != nil {
+	if err := recoverPanic(func() error { return r.onChange(ctx) }); err != nil {
 		return err
 	}
-	f.pending = false
+	f.rollUpPending = false
 	return nil
 }
 
@@ -138,16 +140,16 @@ func (r *Runner) notePanic(ctx context.Context, f *feedRun, err error) {
 	}
 }
 
-// count counts a run that came to its end.
+// count records the metrics of a finished run.
 func (r *Runner) count(f *feedRun, outcome Outcome, took time.Duration) {
 	r.metrics.runs.WithLabelValues(f.Name, string(outcome)).Inc()
-	r.metrics.last(f.Name, outcome)
+	r.metrics.setLastOutcome(f.Name, outcome)
 	if outcome != BreakerOpen {
 		r.metrics.seconds.WithLabelValues(f.Name).Observe(took.Seconds())
 	}
 	backlog := time.Duration(0)
-	if f.History > 0 && f.agenda.edge.After(f.agenda.horizon) {
-		backlog = f.agenda.edge.Sub(f.agenda.horizon)
+	if f.History > 0 && f.plan.oldest.After(f.plan.horizon) {
+		backlog = f.plan.oldest.Sub(f.plan.horizon)
 	}
 	r.metrics.backlog.WithLabelValues(f.Name).Set(backlog.Seconds())
 	if outcome == Done {
@@ -155,7 +157,7 @@ func (r *Runner) count(f *feedRun, outcome Outcome, took time.Duration) {
 	}
 }
 
-// outcomeOf names what an error of a fetch means.
+// outcomeOf maps the error of a fetch to its outcome.
 func outcomeOf(err error) Outcome {
 	var (
 		panicked *PanicError

@@ -12,8 +12,8 @@ import (
 	"vayu/schema"
 )
 
-// fleet is a network of sensors, each with one reading a minute: particles and
-// nitrogen dioxide in turn, so that there is an AQI.
+// fleet is a network of sensors, each with one reading a minute. Particles and
+// nitrogen dioxide alternate, so that there is an AQI.
 type fleet []schema.Station
 
 func newFleet(sensors int) fleet {
@@ -43,17 +43,16 @@ func (f fleet) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batc
 	return b.Close()
 }
 
-// scatter is a number without a pattern that a codec could find.
+// scatter returns a pseudo-random number that a codec cannot compress.
 func scatter(sensor, minute int) uint64 {
 	h := (uint64(sensor)<<32 | uint64(minute)) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	return (h ^ h>>27) * 0x94d049bb133111eb >> 16
 }
 
-// BenchmarkScaleIngest collects some minutes of so many sensors, from the source
-// through the checks into ClickHouse: each minute as it comes, as a schedule of one
-// a minute does, or ten minutes at once. The floor inserts the same columns and
-// nothing else.
+// BenchmarkScaleIngest collects some minutes of a fleet, from the source through
+// the checks into ClickHouse. It fetches each minute alone, as a schedule of one a
+// minute does, or ten at once. The floor only inserts the same columns.
 func BenchmarkScaleIngest(b *testing.B) {
 	for _, every := range [...]time.Duration{time.Minute, 10 * time.Minute} {
 		for _, sensors := range [...]int{100, 1_000, 10_000, 100_000} {
@@ -68,8 +67,8 @@ func BenchmarkScaleIngest(b *testing.B) {
 	}
 }
 
-// gather collects some windows of a fleet: as many as make 300,000 readings, but one
-// at least and an hour at most.
+// gather collects windows of a fleet: enough for 300,000 readings, at least one
+// and at most an hour.
 func gather(b *testing.B, conn driver.Conn, name, raw string, f fleet, every time.Duration) {
 	b.Helper()
 	minutes := int(every.Minutes())
@@ -78,7 +77,7 @@ func gather(b *testing.B, conn driver.Conn, name, raw string, f fleet, every tim
 	readings := 0
 	for n := range windows {
 		w := ingest.Window{From: now.Add(time.Duration(n-windows) * every), To: now.Add(time.Duration(n+1-windows) * every)}
-		// What is known of stations is older than a minute, so it is read each time.
+		// The cached stations are older than a minute, so each batch reads them.
 		loader := ingest.NewLoader(conn, name)
 		var kept []rows
 		began, copying := time.Now(), time.Duration(0)
@@ -110,7 +109,7 @@ func gather(b *testing.B, conn driver.Conn, name, raw string, f fleet, every tim
 	b.ReportMetric(bytesPerReading(b, conn, name), "B/reading")
 }
 
-// bytesPerReading is what a reading takes on the disk when its parts are merged.
+// bytesPerReading returns the disk size of a reading after the parts are merged.
 func bytesPerReading(b *testing.B, conn driver.Conn, name string) float64 {
 	b.Helper()
 	if err := conn.Exec(b.Context(), "OPTIMIZE TABLE "+name+".reading FINAL"); err != nil {

@@ -11,7 +11,7 @@ import (
 	"vayu/ingest/source/simulator"
 )
 
-// days collects the batches of that many simulated days.
+// days collects the batches of n simulated days.
 func days(b *testing.B, n int) (batches []*ingest.Batch, rows int) {
 	b.Helper()
 	src, err := simulator.DefaultConfig().New(simulator.Name, time.Now)
@@ -34,7 +34,7 @@ func days(b *testing.B, n int) (batches []*ingest.Batch, rows int) {
 	return batches, rows
 }
 
-// rows is a batch as slices, which is how a program without Arrow would have it.
+// rows is a batch as slices, as in a program without Arrow.
 type rows struct {
 	station, source, parameter []string
 	kind, flag                 []int8
@@ -69,9 +69,9 @@ func insertRaw(ctx context.Context, conn driver.Conn, database string, s rows) e
 	return batch.Send()
 }
 
-// BenchmarkLoaderAgainstRawInsert stores the same million readings through the
-// loader and by clickhouse-go alone, in turns, and reports the loader's share
-// of the raw throughput. It must be at least 0.8.
+// BenchmarkLoaderAgainstRawInsert alternately stores the same million readings
+// with the loader and with clickhouse-go alone. It reports the loader's share of
+// the raw throughput, which must be at least 0.8.
 func BenchmarkLoaderAgainstRawInsert(b *testing.B) {
 	conn, database := database(b)
 	batches, n := days(b, 22)
@@ -109,8 +109,8 @@ func BenchmarkLoaderAgainstRawInsert(b *testing.B) {
 	b.ReportMetric(float64(n*b.N)/raw.Seconds(), "raw-readings/s")
 }
 
-// BenchmarkFirstFill is what a fresh start waits for before its first answer,
-// but for the roll-up: 36 hours of the sandbox, from nothing into ClickHouse.
+// BenchmarkFirstFill stores the first 36 hours of the sandbox. A fresh start waits
+// for this and the roll-up before its first answer.
 func BenchmarkFirstFill(b *testing.B) {
 	conn, database := database(b)
 	src, err := simulator.DefaultConfig().New(simulator.Name, time.Now)

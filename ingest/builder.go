@@ -13,25 +13,25 @@ import (
 	"vayu/schema/geo"
 )
 
-// batchRows is how many readings make a batch: about 16 MB of columns. A year of a
-// station spans twelve partitions, each of which is a part of the insert; batches of a
-// quarter of this size took one and a half times as long.
+// batchRows is the number of readings in a batch, about 16 MB of columns. A
+// station's year spans twelve partitions, and each insert makes one part per
+// partition. Batches of a quarter of this size took 1.5 times as long.
 const batchRows = 1 << 18
 
-// batchMissing is how many readings of a batch are corrections to missing at most:
-// each is looked up before it is removed.
+// batchMissing is the largest number of missing values in a batch. Each is looked
+// up before it is removed.
 const batchMissing = 1 << 16
 
 // Builder turns parsed readings into batches. A source makes one per fetch,
-// describes stations, adds readings and flushes at the end. It applies the
-// rules, so a source never decides what is believable. A Builder is not safe
-// for concurrent use.
+// describes stations, adds readings and closes it. The builder applies the
+// plausibility rules, so that sources need none. It is not safe for concurrent
+// use.
 type Builder struct {
 	source string
 	now    time.Time
 	yield  func(*Batch) error
 
-	known    map[string]int // station id -> index in stations
+	known    map[string]int // index in stations by station id
 	stations []described
 	used     []int // stations with a reading in the batch
 	columns  *array.RecordBuilder
@@ -40,17 +40,18 @@ type Builder struct {
 	rows     int
 
 	position   int64
-	positioned bool  // the source says where it is
+	positioned bool  // the source reports positions
 	err        error // of a flush in At or Missing
 }
 
-// described is a station, and whether the batch at hand has readings of it.
+// described is a station. used reports whether the current batch has readings of
+// it.
 type described struct {
 	schema.Station
 	used bool
 }
 
-// fields are the builder's columns by their own types.
+// fields are the builder's columns with their concrete types.
 type fields struct {
 	station, source *array.StringBuilder
 	kind, flag      *array.Int8Builder
@@ -60,8 +61,7 @@ type fields struct {
 	averaging       *array.Uint16Builder
 }
 
-// NewBuilder makes a builder for one fetch of a source at a time, which passes
-// full batches to yield.
+// NewBuilder returns a builder for one fetch. It passes full batches to yield.
 func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder {
 	columns := array.NewRecordBuilder(memory.DefaultAllocator, schema.ReadingColumns)
 	return &Builder{
@@ -79,10 +79,9 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 	}
 }
 
-// Station describes a station and returns its number for [Builder.Add].
-// City and state are normalised; a position outside India is dropped and
-// counted. Describing a station again is cheap and changes nothing, except
-// that a description with a position completes one without.
+// Station describes a station and returns its number for [Builder.Add]. City and
+// state are normalised. A position outside India is dropped and counted. A
+// repeated description has no effect, except that it completes a missing position.
 func (b *Builder) Station(s schema.Station) int {
 	if i, ok := b.known[s.ID]; ok {
 		if old := &b.stations[i]; !old.Located() && s.Located() && geo.InIndia(s.Latitude, s.Longitude) {
@@ -102,8 +101,8 @@ func (b *Builder) Station(s schema.Station) int {
 	return len(b.stations) - 1
 }
 
-// Add adds a reading of a station. r.Station and r.Source are filled in here.
-// A reading that the rules refuse is counted. The error is yield's.
+// Add adds a reading of a station and fills in r.Station and r.Source. A reading
+// that violates the rules is counted as rejected. The error is yield's.
 func (b *Builder) Add(station int, r schema.Reading) error {
 	if b.err != nil {
 		return b.err
@@ -131,12 +130,10 @@ func (b *Builder) Add(station int, r schema.Reading) error {
 	return b.flush()
 }
 
-// Missing reports that the source has no figure for a station, parameter and
-// time: it names a cell that is empty or holds a marker such as NA. r.Value,
+// Missing reports a cell that is empty or holds a marker such as NA. r.Value,
 // r.Station and r.Source are ignored. The cell is counted as [MissingValue] and
-// put into [Batch.Missing], so that the store can take back a figure that the
-// source gave before. A key without a parameter, before the first believed
-// instant or ahead of the clock is counted only.
+// added to [Batch.Missing], so that the store can withdraw an earlier value. A key
+// without a parameter, before [earliest] or in the future is only counted.
 func (b *Builder) Missing(station int, r schema.Reading) {
 	b.Reject(MissingValue)
 	if b.err != nil || !r.Parameter.Valid() || checkTime(r.At, b.now) != None {
@@ -149,7 +146,7 @@ func (b *Builder) Missing(station int, r schema.Reading) {
 	}
 }
 
-// note records that a station has a reading at an instant.
+// note records that a station has a reading at a time.
 func (b *Builder) note(station int, at time.Time) {
 	s := &b.stations[station]
 	if s.FirstSeen.IsZero() || at.Before(s.FirstSeen) {
@@ -164,12 +161,12 @@ func (b *Builder) note(station int, at time.Time) {
 	}
 }
 
-// Reject counts a value, line or position that the source itself had to refuse.
+// Reject counts a value, line or position that the source rejected.
 func (b *Builder) Reject(reason Reason) { b.batch.Rejected.Add(reason, 1) }
 
-// At notes how far in its input the source has got; batches carry it. A source
-// calls it between the rows of its input, with a position from which everything
-// not yet added or rejected can be read: batches then end between rows.
+// At sets the position in the input, which batches carry. A source calls it
+// between rows. Everything not yet added or rejected must be readable from there.
+// Batches then end between rows.
 func (b *Builder) At(position int64) {
 	b.position, b.positioned = position, true
 	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing) {
@@ -177,8 +174,8 @@ func (b *Builder) At(position int64) {
 	}
 }
 
-// Close yields what is left and frees the builder's columns. Call it once, at
-// the end of a fetch that went well; after an error call [Builder.Discard].
+// Close yields the remaining readings and frees the columns. Call it once, after a
+// successful fetch; after an error call [Builder.Discard].
 func (b *Builder) Close() error {
 	defer b.columns.Release()
 	if b.err != nil {
@@ -190,7 +187,7 @@ func (b *Builder) Close() error {
 	return b.flush()
 }
 
-// Discard frees the builder's columns without yielding them.
+// Discard frees the columns without yielding them.
 func (b *Builder) Discard() { b.columns.Release() }
 
 func (b *Builder) flush() error {
@@ -203,11 +200,11 @@ func (b *Builder) flush() error {
 		s.used = false
 	}
 	b.batch, b.rows, b.used = new(Batch), 0, b.used[:0]
-	if len(batch.Missing) >= batchMissing { // the next batch of such a file will be the same
+	if len(batch.Missing) >= batchMissing { // the next batch of such a file will be similar
 		b.batch.Missing = make([]schema.Reading, 0, batchMissing)
 	}
 	if err := b.yield(batch); err != nil {
-		return fmt.Errorf("passing on a batch: %w", err)
+		return fmt.Errorf("yielding a batch: %w", err)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// collect returns a yield and the batches that it was given.
+// collect returns a yield function and the batches that it received.
 func collect(t *testing.T) (yield func(*ingest.Batch) error, batches func() []*ingest.Batch) {
 	t.Helper()
 	var got []*ingest.Batch
@@ -89,7 +89,7 @@ func TestBatchesEndBetweenRows(t *testing.T) {
 	}
 }
 
-func TestBuilderPassesOnWhatYieldSays(t *testing.T) {
+func TestBuilderReturnsYieldError(t *testing.T) {
 	t.Parallel()
 	full := errors.New("full")
 	for _, positioned := range []bool{false, true} {
@@ -124,8 +124,8 @@ func TestEmptyFetchYieldsNothing(t *testing.T) {
 	}
 }
 
-// TestMissingNamesTheKey: a cell without a figure is counted and named, unless
-// its key cannot be a reading's.
+// TestMissingNamesTheKey checks that a cell without a value is counted and listed,
+// unless its key is invalid.
 func TestMissingNamesTheKey(t *testing.T) {
 	t.Parallel()
 	yield, batches := collect(t)
@@ -146,7 +146,8 @@ func TestMissingNamesTheKey(t *testing.T) {
 	}
 }
 
-// TestMissingFillsBatches: millions of cells without a figure do not pile up.
+// TestMissingFillsBatches checks that millions of cells without a value do not
+// accumulate.
 func TestMissingFillsBatches(t *testing.T) {
 	t.Parallel()
 	for _, positioned := range []bool{false, true} {

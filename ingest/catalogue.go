@@ -11,17 +11,17 @@ import (
 	"vayu/schema/parameter"
 )
 
-// catalogueColumns are those of the table `parameter` that the program gives
-// values to.
+// catalogueColumns are the columns of the table `parameter` that the program
+// writes.
 var catalogueColumns = []clickhouse.ColumnNameAndType{
 	{Name: "id", Type: "String"}, {Name: "name", Type: "String"}, {Name: "unit", Type: "String"},
 	{Name: "substance_group", Type: "String"}, {Name: "in_index", Type: "Bool"},
 	{Name: "molar_mass", Type: "Float64"}, {Name: "least", Type: "Float64"}, {Name: "most", Type: "Float64"},
 }
 
-// WriteCatalogue brings the table `parameter` of a database to the catalogue
-// of this program. It writes nothing when the table has every row already, and
-// never removes a row: an older program may have readings of it.
+// WriteCatalogue updates the table `parameter` to the program's catalogue. It
+// writes nothing if every row is current. It never removes a row, because an older
+// program may have readings of it.
 func WriteCatalogue(ctx context.Context, conn driver.Conn, database string) error {
 	stored, err := storedCatalogue(ctx, conn, database)
 	if err != nil {
@@ -52,7 +52,7 @@ func WriteCatalogue(ctx context.Context, conn driver.Conn, database string) erro
 	return nil
 }
 
-// catalogueRow identifies a row by everything that it holds.
+// catalogueRow returns a text that identifies a row by all of its values.
 func catalogueRow(p parameter.Parameter) string {
 	least, most := p.Range()
 	return fmt.Sprint([]any{p.ID(), p.Name(), p.Unit(), string(p.Group()), p.Indexed(), p.MolarMass(), least, most})

@@ -11,7 +11,7 @@ var changeColumns = []clickhouse.ColumnNameAndType{
 	{Name: "after", Type: "String"}, {Name: "source", Type: "String"}, {Name: "reason", Type: "String"},
 }
 
-// aliasSlices turns rows into the columns of aliasColumns.
+// aliasSlices converts rows to the columns of aliasColumns.
 func aliasSlices(all []alias) []any {
 	return []any{
 		column(all, func(a alias) string { return a.alias }), column(all, func(a alias) string { return a.station }),
@@ -19,7 +19,7 @@ func aliasSlices(all []alias) []any {
 	}
 }
 
-// changeSlices turns rows into the columns of changeColumns.
+// changeSlices converts rows to the columns of changeColumns.
 func changeSlices(all []change) []any {
 	return []any{
 		column(all, func(c change) string { return c.station }), column(all, func(c change) string { return c.field }),

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// enum writes the Enum8 type whose numbers are those of Go's constants.
+// enum returns the Enum8 type whose numbers are those of Go's constants.
 func enum[T interface {
 	~uint8
 	fmt.Stringer
@@ -23,8 +23,8 @@ func enum[T interface {
 	return "Enum8(" + strings.Join(parts, ", ") + ")"
 }
 
-// clickhouseType is the type of the table for each type of a batch. Names are
-// LowCardinality, numbers of constants are enums with the same numbers.
+// clickhouseType returns the column type for a field of a batch. Names are
+// LowCardinality; numbers of constants are enums with the same numbers.
 func clickhouseType(t *testing.T, field arrow.Field) string {
 	t.Helper()
 	switch field.Type.ID() {
@@ -38,7 +38,7 @@ func clickhouseType(t *testing.T, field arrow.Field) string {
 		if unit := field.Type.(*arrow.TimestampType); unit.Unit == arrow.Second {
 			return "DateTime('" + unit.TimeZone + "')"
 		}
-	case arrow.UINT8: // of a parameter, whose identifier is stored
+	case arrow.UINT8: // a parameter; its identifier is stored
 		return "LowCardinality(String)"
 	case arrow.INT8:
 		switch field.Name {

@@ -2,7 +2,7 @@ package ingest
 
 import "time"
 
-// Age makes the stations in memory so old that the next batch reads them anew.
+// Age expires the cached stations, so that the next batch reads them again.
 func (l *Loader) Age() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,27 +7,26 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Feed is a source and how it is to be run. Zero durations take the default
-// that their comment names.
+// Feed is a source with its schedule. Zero durations take the defaults given
+// below.
 type Feed struct {
 	// Name is the source's name: the column `source` and the label of metrics.
 	Name string
-	// Source is asked for readings.
+	// Source fetches the readings.
 	Source Source
-	// Schedule is when to ask: five cron fields on an Indian clock
-	// ("5 * * * *"), or "@every 10m". Default "@hourly". The first run is at
-	// once.
+	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m".
+	// Default "@hourly". The first run starts at once.
 	Schedule string
-	// Jitter delays every scheduled run by a random time below it, so that not
-	// everybody asks a public server in the same second. Default none.
+	// Jitter is the upper bound of a random delay of each scheduled run. It
+	// spreads the load on a public server. Default none.
 	Jitter time.Duration
 	// Timeout bounds one fetch. Default 10 minutes.
 	Timeout time.Duration
-	// Overlap is how far each window reaches back into the one before, for
-	// readings that the source publishes late. Default 3 hours.
+	// Lookback is how much of the previous window is fetched again, for late data.
+	// Default 3 hours.
 	Overlap time.Duration
-	// History is how far back the source is asked at first; 0 for one that
-	// only has the present.
+	// History is the time range of the first backfill; 0 for a source without
+	// history.
 	History time.Duration
 }
 
@@ -35,12 +34,12 @@ const (
 	defaultSchedule = "@hourly"
 	defaultTimeout  = 10 * time.Minute
 	defaultOverlap  = 3 * time.Hour
-	// recentSlice is the first slice of a first fill: a current answer needs the last
-	// 24 hours, and 12 more let it have a trend.
+	// recentSlice is the first slice of a first fill. Current answers need 24
+	// hours; 12 more give a trend.
 	recentSlice = 36 * time.Hour
-	// pastSlice is one slice of the rest of a first fill, and the longest stretch
-	// that is fetched again when a fill was interrupted.
-	pastSlice = 7 * 24 * time.Hour
+	// backfillSlice is the length of one backfill slice. It bounds what is fetched
+	// again after an interruption.
+	backfillSlice = 7 * 24 * time.Hour
 )
 
 // prepare checks the feed and fills its defaults.
@@ -64,73 +63,72 @@ func (f Feed) prepare() (Feed, cron.Schedule, error) {
 	return f, schedule, nil
 }
 
-// agenda is which windows of a feed are still to be fetched. It is pure: times
-// are arguments.
+// fetchPlan is the set of windows that a feed still has to fetch. It is pure:
+// times are arguments.
 //
-// The present comes first. On a first fill that is the last 36 hours, and the
-// past follows behind it slice by slice, newest first, so that current answers
-// exist within seconds. After a stop the agenda is made again from what the
-// store holds; because slices are fetched in a fixed order, everything between
-// the first and the last stored reading is complete but for the slice at either
-// edge, and those are fetched again.
-type agenda struct {
+// Live windows come first. A first fill starts with the last 36 hours and then
+// goes back slice by slice. So current answers exist within seconds. After a
+// restart the plan is derived from the stored readings. Slices are fetched in a
+// fixed order, so only the slices at the two edges can be incomplete. They are
+// fetched again.
+type fetchPlan struct {
 	feed      Feed
-	watermark time.Time // everything up to here has been fetched, back to edge
-	edge      time.Time // the past is fetched back to here
-	horizon   time.Time // and is wanted back to here
+	watermark time.Time // end of the fetched range
+	oldest    time.Time // start of the fetched range
+	horizon   time.Time // start of the wanted range
 }
 
-// newAgenda plans a feed from the first and the last reading that the store
-// holds of it since now - History - pastSlice; both zero for none.
-func newAgenda(feed Feed, first, last, now time.Time) agenda {
-	a := agenda{feed: feed, horizon: now.Add(-feed.History)}
+// newFetchPlan plans a feed from its first and last stored reading since now -
+// History - backfillSlice. Both are zero if there is none.
+func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
+	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
 	switch {
 	case feed.History == 0:
-		a.watermark, a.edge = last, a.horizon
+		p.watermark, p.oldest = last, p.horizon
 	case last.IsZero():
-		a.edge = later(now.Add(-recentSlice), a.horizon)
+		p.oldest = later(now.Add(-recentSlice), p.horizon)
 	default:
 		// A slice may have been interrupted at either edge.
-		a.watermark = later(last.Add(-recentSlice), a.horizon)
-		a.edge = a.horizon
-		if first.After(a.horizon.Add(-pastSlice)) {
-			a.edge = earlier(first.Add(pastSlice), a.watermark)
+		p.watermark = later(last.Add(-recentSlice), p.horizon)
+		p.oldest = p.horizon
+		if first.After(p.horizon.Add(-backfillSlice)) {
+			p.oldest = earlier(first.Add(backfillSlice), p.watermark)
 		}
 	}
-	return a
+	return p
 }
 
-// present returns the window from the watermark to now, or its first slice
-// when that is long: what is missed is caught up in order of time.
-func (a *agenda) present(now time.Time) Window {
+// liveWindow returns the window from the watermark to now. If that is long, it
+// returns the first slice, so gaps are filled in order of time.
+func (p *fetchPlan) liveWindow(now time.Time) Window {
 	switch {
-	case a.watermark.IsZero() && a.feed.History > 0:
-		return Window{a.edge, now}
-	case a.watermark.IsZero():
-		return Window{now.Add(-a.feed.Overlap), now}
+	case p.watermark.IsZero() && p.feed.History > 0:
+		return Window{p.oldest, now}
+	case p.watermark.IsZero():
+		return Window{now.Add(-p.feed.Overlap), now}
 	}
-	w := Window{a.watermark.Add(-a.feed.Overlap), now}
-	if a.feed.History > 0 && now.Sub(a.watermark) > recentSlice {
-		w.To = a.watermark.Add(recentSlice)
+	w := Window{p.watermark.Add(-p.feed.Overlap), now}
+	if p.feed.History > 0 && now.Sub(p.watermark) > recentSlice {
+		w.To = p.watermark.Add(recentSlice)
 	}
 	return w
 }
 
-// backlog returns the next slice of the past; false when there is none.
-func (a *agenda) backlog() (Window, bool) {
-	if a.feed.History == 0 || !a.edge.After(a.horizon) {
+// backfillWindow returns the next backfill slice, and false if none is left.
+func (p *fetchPlan) backfillWindow() (Window, bool) {
+	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
 		return Window{}, false
 	}
-	return Window{later(a.edge.Add(-pastSlice), a.horizon), a.edge}, true
+	return Window{later(p.oldest.Add(-backfillSlice), p.horizon), p.oldest}, true
 }
 
-// fetched notes that a window that present or backlog returned is stored.
-func (a *agenda) fetched(w Window) {
-	if w.To.After(a.watermark) {
-		a.watermark = w.To
+// fetched records that a window is stored.
+func (p *fetchPlan) fetched(w Window) {
+	if w.To.After(p.watermark) {
+		p.watermark = w.To
 	}
-	if w.From.Before(a.edge) && !w.To.Before(a.edge) {
-		a.edge = w.From
+	if w.From.Before(p.oldest) && !w.To.Before(p.oldest) {
+		p.oldest = w.From
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// The first fill of the sandbox, with everything real but its length.
+// TestFirstFillStoresEveryReadingOnce runs a first fill of the sandbox with a real
+// store and a shorter history.
 func TestFirstFillStoresEveryReadingOnce(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)

@@ -13,20 +13,19 @@ import (
 	"vayu/schema/geo"
 )
 
-// title is a station's name taken apart and folded, so that spellings of one name
-// are equal: "R K Puram, New Delhi - DPCC" and "DPCC RK Puram" give the place
+// title is a station's name in folded parts, so that spellings of one name are
+// equal: "R K Puram, New Delhi - DPCC" and "DPCC RK Puram" give the place
 // "rkpuram" and the agency "dpcc".
 type title struct {
 	place  string // without blanks, punctuation, city and agency
-	bare   string // place without an agency that stands before it beside the one at the end
-	agency string // empty if the name gives none
-	old    string // earlier abbreviation of the agency, if the name gives that
+	bare   string // place without an agency in front of it
+	agency string // empty if the name has none
+	old    string // earlier abbreviation of the agency, if the name has it
 	former string // place of an earlier name, "(Formerly known as …)"
 }
 
-// agencies are the boards and institutes that CPCB's names end with and that other
-// spellings begin or end with, each with its present abbreviation if the board was
-// renamed.
+// agencies are the boards and institutes in station names, at the end or at the
+// beginning. A renamed board has its current abbreviation.
 var agencies = map[string]string{
 	"ambujacements": "", "anpcc": "", "apcb": "pcba", "appcb": "", "apspcb": "", "bmc": "", "bspcb": "", "cecb": "", "cpcb": "",
 	"cpcc": "", "dmc": "", "dpcc": "", "gpcb": "", "hppcb": "", "hspcb": "", "iitm": "", "imc": "", "imd": "", "jkpcc": "",
@@ -39,8 +38,8 @@ var agencies = map[string]string{
 // stations on one road, so a transfer needs the same spot as evidence.
 var transferred = map[string]string{"imd": "iitm"}
 
-// setAgency sets the agency that words name. It reports false for words that name no
-// known one.
+// setAgency sets the agency that the tokens name. It reports false if they name
+// none.
 func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
 	present, ok := agencies[key]
@@ -51,7 +50,7 @@ func (t *title) setAgency(tokens []string) bool {
 	return ok
 }
 
-// knownAgency reports whether words name a known agency.
+// knownAgency reports whether the tokens name a known agency.
 func knownAgency(tokens []string) bool {
 	_, ok := agencies[strings.Join(tokens, "")]
 	return ok
@@ -59,8 +58,8 @@ func knownAgency(tokens []string) bool {
 
 const formerly = "formerly known as"
 
-// parseTitle takes a station's name apart. City is the station's city, which the
-// name may repeat.
+// parseTitle splits a station's name into its parts. City is the station's city,
+// which the name may repeat.
 func parseTitle(name, city string) title {
 	var t title
 	lower := strings.ToLower(schema.CleanPlace(name))
@@ -72,16 +71,16 @@ func parseTitle(name, city string) title {
 	body := lower
 	if i := strings.LastIndex(lower, " - "); i >= 0 {
 		body = lower[:i]
-		t.setAgency(words(lower[i+3:]))
-	} else if i := strings.LastIndexByte(lower, '-'); i >= 0 && knownAgency(words(lower[i+1:])) {
+		t.setAgency(splitWords(lower[i+3:]))
+	} else if i := strings.LastIndexByte(lower, '-'); i >= 0 && knownAgency(splitWords(lower[i+1:])) {
 		body = lower[:i]
-		t.setAgency(words(lower[i+1:]))
+		t.setAgency(splitWords(lower[i+1:]))
 	}
-	if i := strings.LastIndexByte(body, ','); i >= 0 && names(body[i+1:], city) {
+	if i := strings.LastIndexByte(body, ','); i >= 0 && matchesCity(body[i+1:], city) {
 		body = body[:i]
 	}
-	tokens, leading := words(body), 0
-	for _, n := range []int{2, 1} { // an agency may stand first or last, too
+	tokens, leading := splitWords(body), 0
+	for _, n := range []int{2, 1} { // an agency may also stand first or last
 		if len(tokens) <= n {
 			continue
 		}
@@ -100,7 +99,7 @@ func parseTitle(name, city string) title {
 		return t
 	}
 	for n := min(3, len(tokens)-1); n >= 1; n-- {
-		if last := tokens[len(tokens)-n:]; city != "" && names(strings.Join(last, " "), city) {
+		if last := tokens[len(tokens)-n:]; city != "" && matchesCity(strings.Join(last, " "), city) {
 			tokens = tokens[:len(tokens)-n]
 			break
 		}
@@ -109,9 +108,9 @@ func parseTitle(name, city string) title {
 	return t
 }
 
-// names reports whether a text is one of the names of a city, begins with it, as
-// "Mandikhera(Nuh)" does, or is a slip of it.
-func names(text, city string) bool {
+// matchesCity reports whether a text is a name of a city, starts with one
+// ("Mandikhera(Nuh)"), or is a misspelling of one.
+func matchesCity(text, city string) bool {
 	text = strings.TrimSpace(text)
 	if i := strings.IndexByte(text, '('); i > 0 {
 		text = text[:i]
@@ -122,24 +121,23 @@ func names(text, city string) bool {
 	return closePlaces(gazetteer.Key(text), gazetteer.Key(city))
 }
 
-// words cuts a text at everything that is neither letter nor digit.
-func words(text string) []string {
+// splitWords splits a text at everything except letters and digits.
+func splitWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// Limits of an identity. Two stations of one agency in one city whose places have
-// one spelling are one up to movedKilometres: feeds and files place a station
-// kilometres apart. Another spelling, or a name without agency, needs the same
-// spot. Of the 603 stations in downloads of data.gov.in the nearest two different
-// ones of one agency are 1.0 km apart.
+// Limits of a match. Feeds and files place one station kilometres apart. So two
+// stations with equal agency, city and place match up to movedKilometres. Another
+// spelling, or a name without agency, needs the same spot. The nearest two of 603
+// stations with one agency are 1.0 km apart.
 const (
 	sameSpot    = 0.25 // km
 	twinSpot    = 0.1  // km, for ids of two networks
-	closeLength = 8    // letters of a place from which one wrong letter is a slip
+	closeLength = 8    // letters of a place from which one wrong letter is a misspelling
 )
 
-// closePlaces reports whether two folded places are spellings of one: equal, or
-// long, with the same digits and one letter wrong, missing or swapped.
+// closePlaces reports whether two folded places are spellings of one. They are
+// equal, or long with equal digits and at most one edit.
 func closePlaces(a, b string) bool {
 	if a == b {
 		return a != ""
@@ -162,12 +160,12 @@ func digits(s string) string {
 // The reasons of automatic aliases.
 const (
 	bySpelling = "spelling" // another spelling of the name
-	byNewName  = "renamed"  // the station or its agency has another name now
-	byOldName  = "earlier"  // what the station was called, by its present name
+	byNewName  = "renamed"  // the station or its agency was renamed
+	byOldName  = "earlier"  // an earlier name of the known station
 )
 
-// sameStation says whether a description a is of the known station b, and why. The
-// rule is conservative: without agreement in place, city and agency it says no.
+// sameStation reports whether description a belongs to the known station b, and
+// the reason. It is conservative: place, city and agency must agree.
 func sameStation(a, b *schema.Station) (reason string, same bool) {
 	if a.Kind != schema.Reference || b.Kind != schema.Reference || a.City != b.City || a.State != b.State {
 		return "", false
@@ -191,10 +189,10 @@ func sameStation(a, b *schema.Station) (reason string, same bool) {
 	return reason, agreed && located && apart <= sameSpot && closePlaces(ta.bare, tb.bare)
 }
 
-// twins says whether two stations of different networks are one physical station:
-// they stand on one spot and have close names, or they have exactly one position.
-// Positions that are rounded to a hundredth of a degree are no evidence.
-func twins(a, b *schema.Station) bool {
+// samePhysicalStation reports whether two stations of different networks are one
+// physical station. They need one spot and similar names, or exactly one position.
+// Positions rounded to a hundredth of a degree are not evidence.
+func samePhysicalStation(a, b *schema.Station) bool {
 	if a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == schema.CityMean || !a.Located() || !b.Located() {
 		return false
 	}
@@ -218,8 +216,8 @@ func point(s *schema.Station) geo.Point {
 	return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude}
 }
 
-// aliasable are the networks whose files copy CPCB's stations under names of their
-// own. A live source of another network keeps its ids, see [twins].
+// aliasable are the networks whose files copy CPCB's stations under other names. A
+// live source of another network keeps its ids, see [samePhysicalStation].
 var aliasable = []string{"openaq"}
 
 // mayAlias reports whether readings of one id may be stored under the other.

@@ -50,7 +50,7 @@ func TestTitlesAreFolded(t *testing.T) {
 	}
 }
 
-// realStations are the 603 stations that downloads of data.gov.in have named.
+// realStations are the 603 stations in downloads of data.gov.in.
 func realStations(t *testing.T) []schema.Station {
 	t.Helper()
 	file, err := os.Open(realdata.Path(t, "stations.csv"))
@@ -76,12 +76,12 @@ func realStations(t *testing.T) []schema.Station {
 	return all
 }
 
-// The automatic rule joins the names that CPCB's stations have gone on under, and
-// no two stations that are different. The list was checked by hand: each pair has
-// one position, one agency or its successor, and one place or its earlier name.
-func TestRealStationsAreJoinedRightly(t *testing.T) {
+// TestRealStationsAreMatched checks that the rule matches renamed CPCB stations
+// and no different ones. The list was checked by hand: each pair has one position,
+// one agency or its successor, and one place or its earlier name.
+func TestRealStationsAreMatched(t *testing.T) {
 	t.Parallel()
-	b := newBook(nil)
+	b := newStationCache(nil)
 	for _, s := range realStations(t) {
 		b.describe(s)
 	}
@@ -120,15 +120,16 @@ func TestRealStationsAreJoinedRightly(t *testing.T) {
 	}
 }
 
-// In whatever order the names come, the same ones are one station.
-func TestOrderDoesNotChangeWhatIsOne(t *testing.T) {
+// TestMatchingIsIndependentOfOrder checks that the matches do not depend on the
+// order of the names.
+func TestMatchingIsIndependentOfOrder(t *testing.T) {
 	t.Parallel()
 	all := realStations(t)
 	var first map[string]string
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		b := newBook(nil)
+		b := newStationCache(nil)
 		for _, s := range all {
 			b.describe(s)
 		}
@@ -151,18 +152,19 @@ func TestOrderDoesNotChangeWhatIsOne(t *testing.T) {
 	}
 }
 
-// root is the id under which a station counts.
-func (b *book) root(id string) string {
+// root returns the id under which a station counts.
+func (b *stationCache) root(id string) string {
 	if a, ok := b.aliases[id]; ok {
 		id = a.station
 	}
 	return cmp.Or(b.known[id].SameAs, id)
 }
 
-// No two stations that CPCB lists in one hour are one.
-func TestStationsOfOneHourAreNotJoined(t *testing.T) {
+// TestStationsOfOneHourAreNotMatched checks that two stations which CPCB lists in
+// one hour stay separate.
+func TestStationsOfOneHourAreNotMatched(t *testing.T) {
 	t.Parallel()
-	b := newBook(nil)
+	b := newStationCache(nil)
 	for _, s := range realStations(t) {
 		b.describe(s)
 	}

@@ -12,8 +12,8 @@ import (
 	"vayu/ingest/source/file"
 )
 
-// BenchmarkImport takes a CSV file of a million readings from its bytes to rows
-// in ClickHouse, as `vayu import` does.
+// BenchmarkImport imports a CSV file of a million readings into ClickHouse, as
+// `vayu import` does.
 func BenchmarkImport(b *testing.B) {
 	conn, name := database(b)
 	path := filepath.Join(b.TempDir(), "hours.csv")
@@ -34,8 +34,8 @@ func BenchmarkImport(b *testing.B) {
 	b.ReportMetric(float64(readings)*float64(b.N)/b.Elapsed().Seconds(), "readings/s")
 }
 
-// writeHours writes a year of hourly figures of 20 stations in the form of a
-// CAAQM export and returns the number of readings.
+// writeHours writes a year of hourly values of 20 stations as a CAAQM export and
+// returns the number of readings.
 func writeHours(b *testing.B, path string) int {
 	b.Helper()
 	f, err := os.Create(path)

@@ -10,52 +10,50 @@ import (
 
 // Job is one input to import.
 type Job struct {
-	// Key names the input and its content: the same key means the same bytes.
+	// Key identifies the input and its content: the same key means the same bytes.
 	// See [FileKey].
 	Key string
-	// Open opens the input so that Fetch goes on at a position that a batch of
-	// it carried; 0 is the beginning.
+	// Open opens the input at a position from a batch; 0 is the beginning.
 	Open func(position int64) (Source, error)
-	// Progress, unless nil, is called after each stored batch from one
-	// goroutine. The summary is its own.
+	// Progress, unless nil, is called after each stored batch from one goroutine.
+	// It owns the summary.
 	Progress func(Summary)
 }
 
-// Summary is what an import did, from the input's beginning even when it was
-// interrupted and went on. Read is always Stored plus all of Rejected.
+// Summary is the result of an import. It covers the whole input, including earlier
+// interrupted runs. Read is always Stored plus all of Rejected.
 type Summary struct {
-	Read     int        // values seen
+	Read     int        // values read
 	Stored   int        // values that are in ClickHouse
-	Rejected Rejections // values refused, by reason
-	// Withdrawn counts stored readings that were taken back, because the input
-	// says that there is no figure. They are among Rejected as [MissingValue].
+	Rejected Rejections // rejected values by reason
+	// Withdrawn counts stored readings that the input now reports as missing. They
+	// are among Rejected as [MissingValue].
 	Withdrawn int
-	// Positions counts the positions of stations that were dropped; the readings
-	// of these stations are stored.
+	// Positions counts dropped station positions; the readings of these stations
+	// are stored.
 	Positions Rejections
 	Stations  int           // stations that have a stored reading
-	Elapsed   time.Duration // time spent, without the time between two tries
-	Resumed   bool          // whether an earlier import was taken up
+	Elapsed   time.Duration // working time, without the time between runs
+	Resumed   bool          // whether it resumed an earlier import
 }
 
-// Importer stores inputs once, completely, however often it is interrupted.
+// Importer stores inputs completely and resumes interrupted imports.
 type Importer struct {
 	store    Store
 	progress progressFolder
 }
 
-// NewImporter returns an importer that keeps its progress in dir, which it
-// makes when it needs it.
+// NewImporter returns an importer that keeps its progress in dir. It creates dir
+// on demand.
 func NewImporter(store Store, dir string) *Importer {
 	return &Importer{store: store, progress: progressFolder(dir)}
 }
 
-// Import stores an input. Interrupted in whatever way, it loses and doubles
-// nothing when it is called again with the same job: it goes on where
-// ClickHouse had acknowledged everything before. A finished import leaves no
-// progress behind, and doing it again stores the same readings over the same.
-// An import that neither stores nor withdraws a reading returns a
-// [NothingStoredError]. After an error the summary says what had been stored.
+// Import stores an input. It is idempotent: a repeated import stores the same
+// readings again. After an interruption, the same job resumes at the last position
+// that ClickHouse acknowledged. A finished import removes its progress file. If no
+// reading is stored or withdrawn, Import returns a [NothingStoredError]. After an
+// error the summary covers what was stored.
 func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	begun := time.Now()
 	state := i.progress.load(job.Key)
@@ -67,7 +65,7 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	for _, id := range state.Stations {
 		run.stations[id] = true
 	}
-	load := patiently(i.store, func(error) {})
+	load := loadWithRetry(i.store, func(error) {})
 	left, err := transfer(ctx, src, Window{To: begun}, load, run.stored)
 	releaseAll(&left)
 	if err != nil {
@@ -83,11 +81,11 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	return summary, nil
 }
 
-// NothingStoredError is an import whose input was read to its end and gave not
-// a single reading. Readings that had been stored before count as stored.
+// NothingStoredError is returned for an input that was read to its end without a
+// valid reading. Readings stored earlier count as stored.
 type NothingStoredError struct{ Rejected Rejections }
 
-// Error implements error. It names the reason of most rejections.
+// Error implements error. It names the most frequent reason.
 func (e *NothingStoredError) Error() string {
 	reason, n := e.Rejected.Main()
 	if reason == None {
@@ -104,17 +102,17 @@ func (e *NothingStoredError) Error() string {
 type importRun struct {
 	job      Job
 	folder   progressFolder
-	state    progress // what is stored
+	state    progress // of what is stored
 	begun    time.Time
 	stations map[string]bool
 }
 
-// stored notes a batch that ClickHouse has acknowledged.
+// stored records a batch that ClickHouse has acknowledged.
 func (r *importRun) stored(_ context.Context, b *Batch) error {
 	r.state.Stored += b.Rows()
 	r.state.Withdrawn += b.Withdrawn
 	for reason, n := range b.Rejected {
-		if reason.keepsReading() {
+		if reason.concernsPosition() {
 			r.state.Positions.Add(reason, n)
 		} else {
 			r.state.Rejected.Add(reason, n)
@@ -151,6 +149,6 @@ func (r *importRun) summary() Summary {
 	return s
 }
 
-// keepsReading reports whether what was refused is not a value but a
-// station's position.
-func (r Reason) keepsReading() bool { return r == BadPosition || r == StationMoved }
+// concernsPosition reports whether the reason rejects a station's position, not a
+// value.
+func (r Reason) concernsPosition() bool { return r == BadPosition || r == StationMoved }

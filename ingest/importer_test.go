@@ -19,23 +19,23 @@ import (
 	"vayu/schema/parameter"
 )
 
-// table is an input of rows: three values each, the last of them refused.
-// Together they are several batches.
-type table struct {
-	rows  int
-	start int
-	asked *[]int64 // positions at which it was opened
+// tableSource is an input of rows with three values each, the last of them
+// rejected. It fills several batches.
+type tableSource struct {
+	rows   int
+	start  int
+	opened *[]int64 // positions at which it was opened
 }
 
 const tableRows = 320_000
 
-func (s table) open(position int64) (ingest.Source, error) {
+func (s tableSource) open(position int64) (ingest.Source, error) {
 	s.start = int(position)
-	*s.asked = append(*s.asked, position)
+	*s.opened = append(*s.opened, position)
 	return s, nil
 }
 
-func (s table) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
+func (s tableSource) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	b := ingest.NewBuilder("file", w.To, yield)
 	for row := s.start; row < s.rows; row++ {
 		b.At(int64(row))
@@ -65,32 +65,32 @@ type readingKey struct {
 	at        time.Time
 }
 
-// ledger is a store that knows each reading by its key, and may die.
-type ledger struct {
+// memoryStore stores readings by key in memory and can panic.
+type memoryStore struct {
 	keys       map[readingKey]bool
 	batches    int
-	diesBefore int // number of the batch, from 1
-	diesAfter  int
+	failsAt    int // number of the batch, from 1
+	failsAfter int
 }
 
 var errKilled = errors.New("killed")
 
-func (l *ledger) Load(_ context.Context, b *ingest.Batch) error {
+func (l *memoryStore) Load(_ context.Context, b *ingest.Batch) error {
 	l.batches++
-	if l.batches == l.diesBefore {
+	if l.batches == l.failsAt {
 		panic(errKilled)
 	}
 	for row := range b.Rows() {
 		r := b.Reading(row)
 		l.keys[readingKey{r.Station, r.Parameter, r.At}] = true
 	}
-	if l.batches == l.diesAfter {
+	if l.batches == l.failsAfter {
 		panic(errKilled)
 	}
 	return nil
 }
 
-// want is the summary of a table that was imported completely.
+// want is the summary of a complete import of a table.
 var want = ingest.Summary{
 	Read: 3 * tableRows, Stored: 2 * tableRows, Stations: 7,
 	Rejected: ingest.Rejections{ingest.MissingValue: tableRows}, Positions: ingest.Rejections{ingest.BadPosition: 1},
@@ -100,11 +100,11 @@ var countsOnly = cmp.Options{cmpopts.IgnoreFields(ingest.Summary{}, "Elapsed", "
 
 func TestImportCountsEveryValue(t *testing.T) {
 	t.Parallel()
-	store, asked := &ledger{keys: map[readingKey]bool{}}, []int64{}
+	store, opened := &memoryStore{keys: map[readingKey]bool{}}, []int64{}
 	var last ingest.Summary
 	calls := 0
 	got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{
-		Key: "table", Open: table{rows: tableRows, asked: &asked}.open,
+		Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open,
 		Progress: func(s ingest.Summary) {
 			calls++
 			if s.Stored < last.Stored || s.Read != s.Stored+s.Rejected[ingest.MissingValue] {
@@ -123,7 +123,7 @@ func TestImportCountsEveryValue(t *testing.T) {
 		t.Errorf("%d reports of progress, the last at %d", calls, last.Stored)
 	}
 	if got.Resumed {
-		t.Error("a first import says that it went on with another")
+		t.Error("Resumed is true for a first import")
 	}
 }
 
@@ -133,13 +133,13 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprint("batch ", batch, " stored ", after), func(t *testing.T) {
 				t.Parallel()
-				dir, store, asked := t.TempDir(), &ledger{keys: map[readingKey]bool{}}, []int64{}
+				dir, store, opened := t.TempDir(), &memoryStore{keys: map[readingKey]bool{}}, []int64{}
 				if after {
-					store.diesAfter = batch
+					store.failsAfter = batch
 				} else {
-					store.diesBefore = batch
+					store.failsAt = batch
 				}
-				job := ingest.Job{Key: "table", Open: table{rows: tableRows, asked: &asked}.open}
+				job := ingest.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
 				if _, err := ingest.NewImporter(store, dir).Import(t.Context(), job); err == nil {
 					t.Fatal("the import was not interrupted")
 				}
@@ -147,10 +147,11 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// A row that lies across the cut is counted once, so the sums are exact.
+				// A row that spans the interruption is counted once, so the sums
+				// are exact.
 				w := want
 				if got.Resumed {
-					w.Positions = got.Positions // each try describes the stations again
+					w.Positions = got.Positions // each attempt describes the stations again
 				}
 				if diff := cmp.Diff(w, got, countsOnly); diff != "" {
 					t.Errorf("summary (-want +got):\n%s", diff)
@@ -158,8 +159,8 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 				if len(store.keys) != 2*tableRows {
 					t.Errorf("%d different readings stored, want %d", len(store.keys), 2*tableRows)
 				}
-				if wantResumed := batch > 1; got.Resumed != wantResumed || (asked[1] > 0) != wantResumed {
-					t.Errorf("resumed %v from %v", got.Resumed, asked)
+				if wantResumed := batch > 1; got.Resumed != wantResumed || (opened[1] > 0) != wantResumed {
+					t.Errorf("resumed %v from %v", got.Resumed, opened)
 				}
 				if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
 					t.Errorf("a finished import left %v behind", left)
@@ -169,10 +170,10 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 	}
 }
 
-func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
+func TestDamagedProgressRestartsImport(t *testing.T) {
 	t.Parallel()
-	dir, store, asked := t.TempDir(), &ledger{keys: map[readingKey]bool{}, diesBefore: 3}, []int64{}
-	job := ingest.Job{Key: "table", Open: table{rows: tableRows, asked: &asked}.open}
+	dir, store, opened := t.TempDir(), &memoryStore{keys: map[readingKey]bool{}, failsAt: 3}, []int64{}
+	job := ingest.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
 	importer := ingest.NewImporter(store, dir)
 	if _, err := importer.Import(t.Context(), job); err == nil {
 		t.Fatal("the import was not interrupted")
@@ -185,18 +186,18 @@ func TestDamagedProgressBeginsAtTheBeginning(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := importer.Import(t.Context(), job)
-	if err != nil || got.Resumed || asked[1] != 0 {
-		t.Errorf("Import = resumed %v from %v, %v", got.Resumed, asked, err)
+	if err != nil || got.Resumed || opened[1] != 0 {
+		t.Errorf("Import = resumed %v from %v, %v", got.Resumed, opened, err)
 	}
 	if diff := cmp.Diff(want, got, countsOnly); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 }
 
-func TestImportReportsWhatStopsIt(t *testing.T) {
+func TestImportReturnsErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	importer := ingest.NewImporter(&ledger{keys: map[readingKey]bool{}}, t.TempDir())
+	importer := ingest.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, t.TempDir())
 	if _, err := importer.Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Errorf("Import of an input that does not open = %v", err)
 	}
@@ -209,17 +210,17 @@ func TestImportReportsWhatStopsIt(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	asked := []int64{}
-	_, err := ingest.NewImporter(&ledger{keys: map[readingKey]bool{}}, dir).Import(t.Context(), ingest.Job{Open: table{rows: tableRows, asked: &asked}.open})
+	opened := []int64{}
+	_, err := ingest.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, dir).Import(t.Context(), ingest.Job{Open: tableSource{rows: tableRows, opened: &opened}.open})
 	if err == nil || errors.As(err, &refused) {
 		t.Errorf("Import that cannot save its progress = %v", err)
 	}
 }
 
-func TestImportWaitsForTheStore(t *testing.T) {
+func TestImportRetriesStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, src := &shelf{failures: 3}, &sourceFunc{fetch: one}
+		store, src := &memoryArchive{failures: 3}, &sourceFunc{fetch: yieldOne}
 		got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
 		if err != nil || got.Stored != 1 || store.rows != 1 {
 			t.Errorf("Import = %+v, %v", got, err)
@@ -249,10 +250,10 @@ func TestFileKeyChangesWithTheFile(t *testing.T) {
 	}
 }
 
-func TestTryStoresNothingAndShowsEverything(t *testing.T) {
+func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 	t.Parallel()
 	src := &sourceFunc{fetch: func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-		if err := one(ctx, n, w, yield); err != nil {
+		if err := yieldOne(ctx, n, w, yield); err != nil {
 			return err
 		}
 		panic("half way")
@@ -272,8 +273,8 @@ func TestTryStoresNothingAndShowsEverything(t *testing.T) {
 	}
 }
 
-// TestImportThatStoresNothingFails: an input that was read to its end and gave
-// no reading is an error, which names the main reason.
+// TestImportThatStoresNothingFails checks that an input without a valid reading is
+// an error with the most frequent reason.
 func TestImportThatStoresNothingFails(t *testing.T) {
 	t.Parallel()
 	run := func(fetch func(b *ingest.Builder)) error {
@@ -282,7 +283,7 @@ func TestImportThatStoresNothingFails(t *testing.T) {
 			fetch(b)
 			return b.Close()
 		}}
-		store := &withdrawer{ledger{keys: map[readingKey]bool{}}}
+		store := &withdrawingStore{memoryStore{keys: map[readingKey]bool{}}}
 		_, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
 		return err
 	}
@@ -303,10 +304,10 @@ func TestImportThatStoresNothingFails(t *testing.T) {
 	}
 }
 
-// withdrawer is a store that held every key that a batch calls missing.
-type withdrawer struct{ ledger }
+// withdrawingStore is a store that has a reading for every missing key of a batch.
+type withdrawingStore struct{ memoryStore }
 
-func (w *withdrawer) Load(ctx context.Context, b *ingest.Batch) error {
+func (w *withdrawingStore) Load(ctx context.Context, b *ingest.Batch) error {
 	b.Withdrawn = len(b.Missing)
-	return w.ledger.Load(ctx, b)
+	return w.memoryStore.Load(ctx, b)
 }

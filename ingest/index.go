@@ -11,7 +11,7 @@ import (
 // stationIndex finds stations by position and reference stations by name.
 type stationIndex struct {
 	cells  map[indexCell][]string
-	places map[string][]string // city, state and place of the title
+	places map[string][]string // by city, state and place of the title
 }
 
 // indexCell is a square of a hundredth of a degree, about 1 km.
@@ -21,8 +21,8 @@ func cellOf(p geo.Point) indexCell {
 	return indexCell{int(math.Floor(p.Latitude * 100)), int(math.Floor(p.Longitude * 100))}
 }
 
-// needIndex makes the index of all known stations when there is none.
-func (b *book) needIndex() {
+// needIndex builds the index of all known stations on first use.
+func (b *stationCache) needIndex() {
 	if b.index != nil {
 		return
 	}
@@ -32,8 +32,8 @@ func (b *book) needIndex() {
 	}
 }
 
-// add adds a station, or one more position or name of it. What a station was
-// before stays in: who finds it there compares it as it is.
+// add adds a station, or a further position or name of it. Earlier entries stay;
+// callers compare with the current station.
 func (x *stationIndex) add(s *schema.Station) {
 	if s.Located() {
 		appendNew(x.cells, cellOf(point(s)), s.ID)
@@ -59,7 +59,7 @@ func placeKey(s *schema.Station, place string) string {
 	return s.City + "\t" + s.State + "\t" + place
 }
 
-// near returns the stations in the cell of a position and in those around it, so
+// near returns the stations in a position's cell and the cells around it. It finds
 // all within 800 m.
 func (x *stationIndex) near(p geo.Point) []string {
 	if !p.Known() {
@@ -75,7 +75,7 @@ func (x *stationIndex) near(p geo.Point) []string {
 	return found
 }
 
-// named returns the reference stations of a city whose titles have a place.
+// named returns the reference stations of a city whose title has the place.
 func (x *stationIndex) named(s *schema.Station, place string) []string {
 	if place == "" {
 		return nil

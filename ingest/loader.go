@@ -17,27 +17,26 @@ import (
 )
 
 // Loader writes batches into the tables `reading`, `station`, `station_alias` and
-// `station_change` of one world. It may be used by several goroutines.
+// `station_change` of one world. It is safe for concurrent use.
 type Loader struct {
 	conn     driver.Conn
 	database string
 
-	mu       sync.Mutex // serialises reading and writing the tables of stations
-	book     *book
+	mu       sync.Mutex // serialises reading and writing the station tables
+	cache    *stationCache
 	loadedAt time.Time
 }
 
-// NewLoader returns a loader into a database, see [schema.World.Database]. It
-// neither connects nor
-// owns conn.
+// NewLoader returns a loader into a database, see [schema.World.Database]. It does
+// not connect; the caller owns conn.
 func NewLoader(conn driver.Conn, database string) *Loader {
 	return &Loader{conn: conn, database: database}
 }
 
-// readingColumns are the types in which columns travel over HTTP. They are the
-// plain forms of the table's types, which ClickHouse converts itself: the
-// client would build LowCardinality and Enum8 with a boxed value per row. Over
-// TCP the server names the types, and the same slices are accepted.
+// readingColumns are the column types sent over HTTP. ClickHouse converts these
+// plain types to the table's types. For LowCardinality and Enum8 the client would
+// box every value. Over TCP the server names the types and accepts the same
+// slices.
 var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "station", Type: "String"},
 	{Name: "parameter", Type: "String"},
@@ -49,13 +48,11 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "source", Type: "String"},
 }
 
-// Load stores a batch and returns nil once ClickHouse has acknowledged it.
-// After an error some of it may be stored; loading it again then completes it
-// and doubles nothing. A position that lies far from a station's known one, and
-// whose source is no better, is refused and counted in b.Rejected as
-// [StationMoved], once, when Load succeeds. Readings of an alias are stored under
-// the id of its station.
-// Load does not release the batch.
+// Load stores a batch and returns nil once ClickHouse has acknowledged it. It is
+// idempotent: after an error, load the batch again. A position far from a
+// station's known one is refused, unless its source is better. Load counts it in
+// b.Rejected as [StationMoved] when it succeeds. Readings of an alias are stored
+// under the id of its station. Load does not release the batch.
 func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
 	if err != nil {
@@ -75,7 +72,7 @@ func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	if err := l.loadReadings(ctx, b.token, b.Readings, aliases); err != nil {
 		return err
 	}
-	b.token = "" // what is loaded once more on purpose counts once more
+	b.token = "" // a deliberate second load is a new insert
 	if moved > 0 {
 		b.Rejected.Add(StationMoved, moved)
 	}
@@ -98,8 +95,8 @@ func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Re
 	return nil
 }
 
-// readingSlices returns the columns of a record as Go slices that share the
-// record's memory, in the order of readingColumns.
+// readingSlices returns the columns of a record in the order of readingColumns.
+// The slices share the record's memory.
 func readingSlices(record arrow.Record) []any {
 	at := record.Column(schema.ReadingAt).(*array.Timestamp).TimestampValues()
 	int8s := func(column int) []int8 { return record.Column(column).(*array.Int8).Int8Values() }
@@ -132,9 +129,8 @@ func texts(column *array.String) []string {
 	return out
 }
 
-// Coverage returns the first and the last end of an averaging interval that
-// the world holds from a source, looking no further back than since. Both are
-// zero when it holds nothing.
+// Coverage returns the first and the last stored end of an averaging interval of a
+// source, not before since. Both are zero if there is none.
 func (l *Loader) Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error) {
 	query := "SELECT count(), min(at), max(at) FROM " + l.database + ".reading WHERE source = {source:String} AND at >= fromUnixTimestamp({since:Int64})"
 	var rows uint64

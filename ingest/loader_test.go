@@ -17,7 +17,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-func TestStoredReadingsComeBack(t *testing.T) {
+func TestStoredReadingsRoundTrip(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	want := []schema.Reading{
@@ -57,7 +57,7 @@ func TestStoredReadingsComeBack(t *testing.T) {
 	}
 }
 
-func TestLoadingTwiceDoublesNothing(t *testing.T) {
+func TestLoadIsIdempotent(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	loader := ingest.NewLoader(conn, name)
@@ -77,7 +77,7 @@ func TestLoadingTwiceDoublesNothing(t *testing.T) {
 	if err := loader.Load(t.Context(), corrected); err != nil {
 		t.Fatal(err)
 	}
-	if err := loader.Load(t.Context(), b); err != nil { // the same block again is no duplicate to skip
+	if err := loader.Load(t.Context(), b); err != nil { // an equal block must not be skipped as a duplicate
 		t.Fatal(err)
 	}
 	if got := count(t, conn, "SELECT toUInt64(value) FROM "+name+".reading FINAL WHERE parameter = 'pm25'"); got != 50 {
@@ -122,9 +122,9 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestEveryInsertAsksForTheSettings: above all a cluster must not acknowledge
-// what it has only queued.
-func TestEveryInsertAsksForTheSettings(t *testing.T) {
+// TestEveryInsertSendsTheSettings checks the settings of inserts. A cluster must
+// not acknowledge an insert that it has only queued.
+func TestEveryInsertSendsTheSettings(t *testing.T) {
 	t.Parallel()
 	_, name := database(t)
 	conn, inserts := columnstoretest.RecordInserts(t)
@@ -134,7 +134,7 @@ func TestEveryInsertAsksForTheSettings(t *testing.T) {
 	inserts.Check(t, "reading", "station")
 }
 
-// deadConn is ClickHouse while it is away: from the nth insert on.
+// deadConn is a connection that fails from the nth insert on.
 type deadConn struct {
 	driver.Conn
 	after int
@@ -149,10 +149,10 @@ func (c *deadConn) PrepareBatch(ctx context.Context, query string, o ...driver.P
 	return c.Conn.PrepareBatch(ctx, query, o...)
 }
 
-func TestDeadEngineAcknowledgesNothing(t *testing.T) {
+func TestFailedInsertIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	for inserts := range 2 { // it dies before the stations, and before the readings
+	for inserts := range 2 { // it fails before the stations, and before the readings
 		id := fmt.Sprint("dies-after-", inserts)
 		dying := &deadConn{Conn: conn, after: inserts}
 		loader := ingest.NewLoader(dying, name)
@@ -182,7 +182,7 @@ func TestUnreachableEngineIsAnError(t *testing.T) {
 	defer conn.Close()
 	loader := ingest.NewLoader(conn, "vayu")
 	if err := loader.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err == nil {
-		t.Error("Load acknowledged a batch that nobody has")
+		t.Error("Load acknowledged a batch that is not stored")
 	}
 	if _, _, err := loader.Coverage(t.Context(), "test", now); err == nil {
 		t.Error("Coverage answered without an engine")

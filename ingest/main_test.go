@@ -16,10 +16,10 @@ import (
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
-// now is when every test takes place.
+// now is the current time of every test.
 var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
 
-// database makes a migrated database for one test.
+// database creates a migrated database for one test.
 func database(tb testing.TB) (driver.Conn, string) {
 	tb.Helper()
 	db := columnstoretest.New(tb)
@@ -31,7 +31,7 @@ func database(tb testing.TB) (driver.Conn, string) {
 	return db.Conn(), name
 }
 
-// count runs a query that answers with one number.
+// count runs a query that returns one number.
 func count(tb testing.TB, conn driver.Conn, query string) int {
 	tb.Helper()
 	var n uint64
@@ -41,7 +41,7 @@ func count(tb testing.TB, conn driver.Conn, query string) int {
 	return int(n)
 }
 
-// station is a station of the tests, with the readings of which batches are made.
+// station returns a test station.
 func station(id string) schema.Station {
 	return schema.Station{
 		ID: id, Name: id, City: "Pune", State: "Maharashtra", Latitude: 18.52, Longitude: 73.86,
@@ -53,7 +53,7 @@ func concentration(p schema.Pollutant, at time.Time, value float64) schema.Readi
 	return schema.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly}
 }
 
-// batchOf builds the one batch of a station's readings.
+// batchOf builds a single batch with readings of a station.
 func batchOf(tb testing.TB, source string, s schema.Station, readings ...schema.Reading) *ingest.Batch {
 	tb.Helper()
 	var out *ingest.Batch
@@ -71,7 +71,7 @@ func batchOf(tb testing.TB, source string, s schema.Station, readings ...schema.
 	return out
 }
 
-// storedStation reads the only station.
+// storedStation reads the only stored station.
 func storedStation(tb testing.TB, conn driver.Conn, name string) schema.Station {
 	tb.Helper()
 	var s schema.Station

@@ -8,9 +8,9 @@ import (
 	"vayu/schema/geo"
 )
 
-// movedKilometres is how far a station may be from where it was: networks
-// correct coordinates by streets, while a jump of more than 5 km is another
-// place under an old name or a slip of a digit.
+// movedKilometres is the largest accepted move of a station. Networks correct
+// coordinates by streets. A jump of more than 5 km is another place or a wrong
+// digit.
 const movedKilometres = 5
 
 // officialNetwork is the network of CPCB and the states' boards.
@@ -19,11 +19,10 @@ const officialNetwork = "cpcb"
 // fileSource is the name of the source of imported files.
 const fileSource = "import"
 
-// positionRank ranks the sources of positions; the better one wins. CPCB's own feed
-// comes first, because CPCB places the stations. Every live source, data.gov.in
-// among them, comes next. Files come last: some are public lists whose positions
-// were geocoded from names, tens of kilometres off, several stations on one point.
-// Of positions from before the source was stored nothing better is known.
+// positionRank ranks the sources of positions; the higher one wins. CPCB's own
+// feed comes first, because CPCB places the stations. Other live sources, such as
+// data.gov.in, come next. Files come last: some have positions geocoded from
+// names, tens of kilometres off. A position without a source ranks like a file.
 func positionRank(source string) int {
 	switch source {
 	case "cpcb":
@@ -34,17 +33,16 @@ func positionRank(source string) int {
 	return 2
 }
 
-// officialNames reports whether the names that a network gives decide a station's
-// city whatever its position. See [gazetteer.Locate].
+// officialNames reports whether a network's names decide a station's city,
+// whatever its position. See [gazetteer.Locate].
 func officialNames(network string) bool {
 	return network == officialNetwork || network == "simulator" || network == "citymean"
 }
 
-// mergeStation returns what is known of a station after one more description.
-// Attributes come from whichever description has the newer readings, and what
-// that one leaves empty from the other. The position comes from the better source,
-// see positionRank. jumped says that the described position was refused because it
-// is far from the known one and its source is no better.
+// mergeStation merges a description into a known station. Attributes come from the
+// description with the newer readings, empty ones from the other. The position
+// comes from the source of higher positionRank. jumped reports that the described
+// position is too far away and was refused.
 func mergeStation(known, described schema.Station) (merged schema.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {
@@ -72,7 +70,7 @@ func mergeStation(known, described schema.Station) (merged schema.Station, jumpe
 	return merged, jumped
 }
 
-// positionOf returns the description whose position counts.
+// positionOf returns the description whose position is used.
 func positionOf(known, described, newer schema.Station) (from schema.Station, jumped bool) {
 	if !described.Located() {
 		return known, false
@@ -93,11 +91,10 @@ func positionOf(known, described, newer schema.Station) (from schema.Station, ju
 	return newer, false
 }
 
-// namesOf returns the names of a station's city and state. They belong together:
-// several states have a city of one name, and a name without its state may be
-// spelt in a way that cannot be recognised. So the newer description gives both,
-// unless it lacks one of them and the older does not. What a position decided is
-// no name.
+// namesOf returns the names of a station's city and state. They come from one
+// description, because several states have a city of one name. The newer
+// description gives both, unless it lacks one and the older does not. Names
+// derived from a position are ignored.
 func namesOf(newer, older schema.Station) (city, state string) {
 	for _, s := range []*schema.Station{&newer, &older} {
 		if s.ByPosition {
@@ -110,20 +107,20 @@ func namesOf(newer, older schema.Station) (city, state string) {
 	return cmp.Or(newer.City, older.City), cmp.Or(newer.State, older.State)
 }
 
-// located is what the place of a station was computed from, and the result.
-type located struct {
+// placement is a station's computed place with its inputs.
+type placement struct {
 	city, state string
 	at          geo.Point
 	place       gazetteer.Place
 }
 
 // locate sets the city and state of a station from its names and position.
-func (b *book) locate(s *schema.Station) {
-	last := b.located[s.ID]
-	if last.city != s.City || last.state != s.State || last.at != point(s) || last == (located{}) {
-		last = located{city: s.City, state: s.State, at: point(s)}
+func (b *stationCache) locate(s *schema.Station) {
+	last := b.placements[s.ID]
+	if last.city != s.City || last.state != s.State || last.at != point(s) || last == (placement{}) {
+		last = placement{city: s.City, state: s.State, at: point(s)}
 		last.place = gazetteer.Locate(s.City, s.State, last.at, officialNames(s.Network()))
-		b.located[s.ID] = last
+		b.placements[s.ID] = last
 	}
 	s.City, s.State, s.ByPosition = last.place.City, last.place.State, last.place.ByPosition
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Outcome is how one attempt to run a source ended. It is a label of
+// Outcome is the result of one run of a source. It is a label of
 // vayu_source_runs_total.
 type Outcome string
 
@@ -12,15 +12,15 @@ type Outcome string
 const (
 	Done         Outcome = "done"          // everything fetched, stored and rolled up
 	FetchFailed  Outcome = "fetch_failed"  // the source returned an error
-	TimedOut     Outcome = "timed_out"     // the fetch took longer than it may
-	Refused      Outcome = "refused"       // the source refused its whole input, see BatchError
-	Panicked     Outcome = "panicked"      // a panic was kept inside
-	StoreFailed  Outcome = "store_failed"  // ClickHouse did not take a batch
+	TimedOut     Outcome = "timed_out"     // the fetch exceeded its timeout
+	Refused      Outcome = "refused"       // the source rejected its whole input, see BatchError
+	Panicked     Outcome = "panicked"      // the source panicked; recovered
+	StoreFailed  Outcome = "store_failed"  // ClickHouse rejected a batch or was unreachable
 	RollUpFailed Outcome = "rollup_failed" // everything is stored, but not rolled up
-	BreakerOpen  Outcome = "breaker_open"  // not tried: the source has failed too often
+	BreakerOpen  Outcome = "breaker_open"  // skipped after repeated failures
 )
 
-// Metrics counts what sources bring. One serves all runners of a process.
+// Metrics counts runs and readings of sources. All runners of a process share one.
 type Metrics struct {
 	runs        *prometheus.CounterVec   // source, outcome
 	seconds     *prometheus.HistogramVec // source
@@ -50,13 +50,13 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14), // 50 ms to 7 min
 		}, []string{"source"}),
 		readings:    counter("vayu_readings_total", "Values by outcome (stored, rejected) and reason.", "source", "outcome", "reason"),
-		positions:   counter("vayu_station_positions_dropped_total", "Positions of stations that were not believed, by reason; the readings are stored.", "source", "reason"),
+		positions:   counter("vayu_station_positions_dropped_total", "Rejected positions of stations by reason; the readings are stored.", "source", "reason"),
 		refused:     counter("vayu_source_refused_total", "Inputs refused as a whole, by reason.", "source", "reason"),
-		panics:      counter("vayu_source_panics_total", "Panics of a source that were kept inside.", "source"),
-		storeErrors: counter("vayu_source_store_errors_total", "Tries to store a batch that failed.", "source"),
-		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "When the source last ran well, seconds since 1970."),
+		panics:      counter("vayu_source_panics_total", "Recovered panics of a source.", "source"),
+		storeErrors: counter("vayu_source_store_errors_total", "Failed attempts to store a batch.", "source"),
+		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "Unix time of the last successful run."),
 		breaker:     gauge("vayu_source_breaker_state", "0 closed, 1 half open, 2 open."),
-		backlog:     gauge("vayu_source_backlog_seconds", "Length of the past that the source has still to bring."),
+		backlog:     gauge("vayu_source_backlog_seconds", "Length of the backfill that remains."),
 		outcome: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_source_outcome", Help: "1 for the outcome of the last run of a source, 0 for the others.",
 		}, []string{"source", "outcome"}),
@@ -65,11 +65,11 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// outcomes are all that there are.
+// outcomes are all outcomes.
 var outcomes = []Outcome{Done, FetchFailed, TimedOut, Refused, Panicked, StoreFailed, RollUpFailed, BreakerOpen}
 
-// last notes the outcome of the last run.
-func (m *Metrics) last(source string, is Outcome) {
+// setLastOutcome sets the outcome gauge of the last run.
+func (m *Metrics) setLastOutcome(source string, is Outcome) {
 	for _, one := range outcomes {
 		value := 0.0
 		if one == is {
@@ -79,19 +79,19 @@ func (m *Metrics) last(source string, is Outcome) {
 	}
 }
 
-// idle takes back what the gauges say of a source that runs no more: it is as before its
-// first run. When it last ran well stays true.
-func (m *Metrics) idle(source string) {
+// reset resets the gauges of a source that no longer runs here. The time of its
+// last success stays valid.
+func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)
 	m.breaker.WithLabelValues(source).Set(0)
 }
 
-// batch counts a batch that was stored.
+// batch counts a stored batch.
 func (m *Metrics) batch(source string, b *Batch) {
 	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))
 	for reason, n := range b.Rejected {
-		if reason.keepsReading() {
+		if reason.concernsPosition() {
 			m.positions.WithLabelValues(source, string(reason)).Add(float64(n))
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// lines runs a query that answers with one text a row.
+// lines runs a query that returns one text per row.
 func lines(t *testing.T, conn driver.Conn, query string) []string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), query)
@@ -51,7 +51,7 @@ const (
 	storedUnder   = "SELECT DISTINCT toString(station) FROM %s.reading ORDER BY 1"
 )
 
-func TestTheBetterSourcesPositionWins(t *testing.T) {
+func TestPositionOfBetterSourceWins(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
@@ -85,7 +85,7 @@ func TestTheBetterSourcesPositionWins(t *testing.T) {
 	}
 }
 
-func TestAStationWithoutACityIsWhereItStands(t *testing.T) {
+func TestStationWithoutCityGetsItFromPosition(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
@@ -107,8 +107,9 @@ func TestAStationWithoutACityIsWhereItStands(t *testing.T) {
 	}
 }
 
-// The spellings that copies of CPCB's data have for one station.
-func TestSpellingsOfOneStationAreOne(t *testing.T) {
+// TestSpellingsOfOneStationAreAliases covers the spellings in copies of CPCB's
+// data.
+func TestSpellingsOfOneStationAreAliases(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
@@ -122,7 +123,7 @@ func TestSpellingsOfOneStationAreOne(t *testing.T) {
 		load(t, l, "import", s, 8-i)
 		load(t, ingest.NewLoader(conn, name), "import", s, 3) // of another process
 	}
-	// The stations beside it are others.
+	// Neighbouring stations are different ones.
 	load(t, l, "import", cpcbformat.Station("R K Puram, Delhi - IITM", "Delhi", "", 28.563262, 77.186937), 3)
 	load(t, l, "import", cpcbformat.Station("R K Puram Sector 4, Delhi - DPCC", "Delhi", "", 28.563262, 77.186937), 3)
 	want := []string{"cpcb-r-k-puram-delhi-dpcc", "cpcb-r-k-puram-delhi-iitm", "cpcb-r-k-puram-sector-4-delhi-dpcc"}
@@ -138,7 +139,7 @@ func TestSpellingsOfOneStationAreOne(t *testing.T) {
 	}
 }
 
-func TestIDsOfTwoNetworksReferToTheOneThatCounts(t *testing.T) {
+func TestTwinRefersToHigherPriority(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)
@@ -157,8 +158,9 @@ func TestIDsOfTwoNetworksReferToTheOneThatCounts(t *testing.T) {
 	}
 }
 
-// Stations that an older program stored are placed and joined by the present rules.
-func TestOldStationsAreMended(t *testing.T) {
+// TestRulesApplyToStoredStations checks that stations of an older program get the
+// current rules.
+func TestRulesApplyToStoredStations(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	err := conn.Exec(t.Context(), "INSERT INTO "+name+`.station (id, source, name, city, state, latitude, longitude, kind, first_seen, last_seen) VALUES
@@ -219,8 +221,8 @@ func TestMergeMakesOneStation(t *testing.T) {
 	}
 }
 
-// A service stores readings under an id until it hears that another process made
-// it an alias. It copies them then.
+// TestServiceCompletesTheMergeOfAnotherProcess checks that a service copies the
+// readings that it stored before it read the alias.
 func TestServiceCompletesTheMergeOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
@@ -239,8 +241,9 @@ func TestServiceCompletesTheMergeOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// Withdrawn readings of an alias do not come back as readings of its station.
-func TestMergeLeavesWithdrawnReadings(t *testing.T) {
+// TestMergeSkipsWithdrawnReadings checks that withdrawn readings of an alias do
+// not return under its station.
+func TestMergeSkipsWithdrawnReadings(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := ingest.NewLoader(conn, name)

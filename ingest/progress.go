@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// progress is how far an import has got: everything before Position is stored,
-// and the counts are of exactly that.
+// progress is the saved state of an import. Everything before Position is stored
+// and counted.
 type progress struct {
 	Key       string        `json:"key"`
 	Position  int64         `json:"position"`
@@ -25,7 +25,7 @@ type progress struct {
 	Elapsed   time.Duration `json:"elapsed_ns"`
 }
 
-// progressFolder holds a file per import under way.
+// progressFolder holds one file per unfinished import.
 type progressFolder string
 
 func (f progressFolder) path(key string) string {
@@ -33,8 +33,8 @@ func (f progressFolder) path(key string) string {
 	return filepath.Join(string(f), hex.EncodeToString(sum[:16])+".json")
 }
 
-// load returns the progress of an import. Without a file, or with one that
-// cannot be read, it begins at the beginning: that costs time and no reading.
+// load returns the progress of an import. Without a readable file the import
+// starts at the beginning, which is slower but loses nothing.
 func (f progressFolder) load(key string) progress {
 	text, err := os.ReadFile(f.path(key))
 	if err != nil {
@@ -47,7 +47,7 @@ func (f progressFolder) load(key string) progress {
 	return p
 }
 
-// save replaces the file in one step, after its content is on the disk.
+// save replaces the file atomically, after a sync of its content.
 func (f progressFolder) save(p progress) (err error) {
 	defer func() {
 		if err != nil {
@@ -83,16 +83,16 @@ func (f progressFolder) remove(key string) error {
 	return nil
 }
 
-// FileKey names a file by where it is, its size and when it was written last: a
-// file that changes is another input.
+// FileKey identifies a file by its path, size and modification time. A changed
+// file is another input.
 func FileKey(path string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return "", fmt.Errorf("naming %q: %w", path, err)
+		return "", fmt.Errorf("identifying %q: %w", path, err)
 	}
 	info, err := os.Stat(absolute)
 	if err != nil {
-		return "", fmt.Errorf("naming %q: %w", path, err)
+		return "", fmt.Errorf("identifying %q: %w", path, err)
 	}
 	return fmt.Sprintf("%s %d %d", absolute, info.Size(), info.ModTime().UnixNano()), nil
 }

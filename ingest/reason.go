@@ -13,61 +13,59 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Reason names why a value, a line or a batch was refused. It is the label of
-// the metric vayu_readings_total and of an import's summary.
+// Reason is why a value, a line or a batch was rejected. It is the label of the
+// metric vayu_readings_total and of an import's summary.
 type Reason string
 
-// The reasons. None is a value that is fine.
+// The reasons. None is a valid value.
 const (
 	None             Reason = ""
-	MissingValue     Reason = "missing_value"     // "", "-", "NA", "None", -999, -9999: the source has no figure
-	BadNumber        Reason = "bad_number"        // text that is no finite decimal number
-	NegativeValue    Reason = "negative_value"    // below zero, and no known marker of a missing value
-	OutOfRange       Reason = "out_of_range"      // outside what the parameter or the index can reach
-	UnknownPollutant Reason = "unknown_pollutant" // a parameter that the catalogue does not hold
+	MissingValue     Reason = "missing_value"     // "", "-", "NA", "None", -999, -9999: the source has no value
+	BadNumber        Reason = "bad_number"        // text that is not a finite decimal number
+	NegativeValue    Reason = "negative_value"    // below zero, and not a missing marker
+	OutOfRange       Reason = "out_of_range"      // outside the range of the parameter or the index
+	UnknownPollutant Reason = "unknown_pollutant" // a parameter that is not in the catalogue
 	UnknownUnit      Reason = "unknown_unit"      // a unit that cannot be converted
-	BadTime          Reason = "bad_time"          // text that is no time in the source's format
+	BadTime          Reason = "bad_time"          // text that is not a time in the source's format
 	FutureTime       Reason = "future_time"       // more than five minutes ahead of the clock
 	AncientTime      Reason = "ancient_time"      // before 2000: no automatic station in India is older
-	NoStation        Reason = "no_station"        // a reading that does not say where it was taken
+	NoStation        Reason = "no_station"        // a reading without a station
 	BadPosition      Reason = "bad_position"      // coordinates outside India or 0,0: the position is dropped, the readings stay
-	StationMoved     Reason = "station_moved"     // a position far from the known one: the known one stays, and the readings too
-	Duplicate        Reason = "duplicate"         // the same station, pollutant and time again in one fetch
-	NotListed        Reason = "not_listed"        // a record that the source counts and did not list
+	StationMoved     Reason = "station_moved"     // a position far from the known one; that one and the readings stay
+	Duplicate        Reason = "duplicate"         // a repeated station, pollutant and time in one fetch
+	NotListed        Reason = "not_listed"        // a record that the source counts but does not list
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
-	OutsideIndia     Reason = "outside_india"     // a reading whose source says that it was taken in another country
-	Unreadable       Reason = "unreadable"        // a part of a watched folder that cannot be looked at; the rest is read
-	GateFailed       Reason = "gate_failed"       // a batch whose own cross-check fails
-	BadReply         Reason = "bad_reply"         // a reply or file that cannot be read as what it should be: cut off, too large, a web page
+	OutsideIndia     Reason = "outside_india"     // a reading from another country
+	Unreadable       Reason = "unreadable"        // an unreadable part of a watched folder; the rest is read
+	GateFailed       Reason = "gate_failed"       // a batch that fails its own cross-check
+	BadReply         Reason = "bad_reply"         // an unreadable reply or file: cut off, too large, a web page
 )
 
-// explanations says of each reason what it means, for people who read the
-// output of an import.
+// explanations describe each reason for readers of an import's output.
 var explanations = map[Reason]string{
 	MissingValue:     "the cells are empty or hold a marker such as NA",
 	BadNumber:        "the cells hold no decimal number",
-	NegativeValue:    "the figures are below zero",
-	OutOfRange:       "the figures are above what can be measured",
-	UnknownPollutant: "the parameters are not known",
-	UnknownUnit:      "the units cannot be converted, or are not known",
-	BadTime:          "the times are in a form that is not known, or the averaging interval is not",
-	FutureTime:       "the times lie ahead of this machine's clock",
+	NegativeValue:    "the values are below zero",
+	OutOfRange:       "the values are outside the valid range",
+	UnknownPollutant: "the parameters are unknown",
+	UnknownUnit:      "the units are unknown or cannot be converted",
+	BadTime:          "the format of the times or the averaging interval is unknown",
+	FutureTime:       "the times are in the future of this machine's clock",
 	AncientTime:      "the times are before 2000",
 	NoStation:        "the rows do not name a station",
-	Duplicate:        "the same station, parameter and time came before",
+	Duplicate:        "the same station, parameter and time are repeated",
 	NotListed:        "the source counts records that it does not list",
 	BadLine:          "the lines cannot be read as rows of the table",
 	OutsideIndia:     "the readings were taken outside India",
 }
 
-// Explain says in words what the reason means; empty for a reason that refuses
-// no value.
+// Explain describes the reason; it is empty for [None].
 func (r Reason) Explain() string { return explanations[r] }
 
-// Rejections counts refused values by reason.
+// Rejections counts rejected values by reason.
 type Rejections map[Reason]int
 
-// Add counts n more values refused for a reason.
+// Add counts n more rejected values.
 func (r *Rejections) Add(reason Reason, n int) {
 	if *r == nil {
 		*r = make(Rejections)
@@ -75,15 +73,15 @@ func (r *Rejections) Add(reason Reason, n int) {
 	(*r)[reason] += n
 }
 
-// Merge adds all of other.
+// Merge adds all counts of other.
 func (r *Rejections) Merge(other Rejections) {
 	for reason, n := range other {
 		r.Add(reason, n)
 	}
 }
 
-// Main returns the reason of most rejections and how many it has; of equal ones
-// the first in the alphabet. It is [None] when nothing was rejected.
+// MostFrequent returns the reason of most rejections and its count. Ties go to the
+// alphabetically first. It is [None] when nothing was rejected.
 func (r Rejections) Main() (main Reason, count int) {
 	for _, reason := range slices.Sorted(maps.Keys(r)) {
 		if n := r[reason]; n > count {
@@ -93,8 +91,8 @@ func (r Rejections) Main() (main Reason, count int) {
 	return main, count
 }
 
-// ParseValue reads a source's text of a value. Null beats zero: every marker
-// of a missing value that the networks use is a [MissingValue].
+// ParseValue parses a value. A missing marker takes precedence over a number:
+// every one that the networks use is a [MissingValue].
 func ParseValue(text string) (float64, Reason) {
 	text = strings.TrimSpace(text)
 	switch text {
@@ -102,7 +100,7 @@ func ParseValue(text string) (float64, Reason) {
 		return 0, MissingValue
 	}
 	if len(text) > 40 || strings.ContainsAny(text, "_xXpPiI") {
-		return 0, BadNumber // Go's hexadecimal, grouped and named numbers are no measurements
+		return 0, BadNumber // Go's hexadecimal, grouped and named numbers are not measurements
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -111,8 +109,8 @@ func ParseValue(text string) (float64, Reason) {
 	return v, CheckValue(v)
 }
 
-// CheckValue tells a figure from a marker of a missing value and from what
-// cannot be a figure at all.
+// CheckValue distinguishes a valid value, a missing marker and an impossible
+// value.
 func CheckValue(v float64) Reason {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -125,15 +123,15 @@ func CheckValue(v float64) Reason {
 	return None
 }
 
-// ParseValueOf is [ParseValue] for a parameter: values of a signed one, such as
-// a temperature, may be below zero. The missing markers -99, -999 and -9999
-// stay; -1 is a value then.
+// ParseValueOf is [ParseValue] for a parameter: a signed one, such as a
+// temperature, may be below zero. The markers -99, -999 and -9999 remain missing
+// values; -1 is a value then.
 func ParseValueOf(p parameter.Parameter, text string) (float64, Reason) {
 	v, reason := ParseValue(text)
 	return v, checkSigned(p, v, reason)
 }
 
-// checkSigned lifts the refusal of a negative value of a signed parameter.
+// checkSigned accepts a negative value of a signed parameter.
 func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 	if p.Signed() && (reason == NegativeValue || v == -1) {
 		return None
@@ -141,19 +139,19 @@ func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 	return reason
 }
 
-// earliest is the first instant from which readings are believed: India's
-// first automatic stations began in the 2000s.
+// earliest is the first time of valid readings: India's first automatic stations
+// began in the 2000s.
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// leeway is how far ahead of the clock a reading may be: the clock skew that is
-// tolerated. Stations and this machine follow NTP, so minutes are generous. An
-// hour would let a station with a fast clock open every hour of its city alone.
-const leeway = 5 * time.Minute
+// maxClockSkew is how far in the future a reading may be. Stations and this
+// machine use NTP, so minutes are generous. With an hour, one fast clock could
+// open its city's hours alone.
+const maxClockSkew = 5 * time.Minute
 
 // checkTime applies the rules to the end of an averaging interval.
 func checkTime(at, now time.Time) Reason {
 	switch {
-	case at.After(now.Add(leeway)):
+	case at.After(now.Add(maxClockSkew)):
 		return FutureTime
 	case at.Before(earliest):
 		return AncientTime
@@ -161,7 +159,7 @@ func checkTime(at, now time.Time) Reason {
 	return None
 }
 
-// Check applies the rules to a reading that is otherwise complete.
+// Check applies the rules to a complete reading.
 func Check(r *schema.Reading, now time.Time) Reason {
 	switch {
 	case r.Station == "":
@@ -185,8 +183,8 @@ func Check(r *schema.Reading, now time.Time) Reason {
 	return None
 }
 
-// BatchError is a fetch that was refused as a whole: its input cannot be
-// trusted. The last good data stay.
+// BatchError rejects a fetch as a whole, because its input is not trustworthy.
+// Earlier data remain.
 type BatchError struct {
 	Reason Reason
 	Detail string

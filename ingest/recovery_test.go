@@ -14,18 +14,18 @@ import (
 
 const day = 24 * time.Hour
 
-func TestBatchWaitsForTheStore(t *testing.T) {
+func TestStoreFailureIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.shelf.failures = 3
-		k.source.fetch = one
+		var k runnerFixture
+		k.archive.failures = 3
+		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 30*time.Minute)
 		if diff := cmp.Diff([]time.Duration{0}, k.source.times()); diff != "" {
-			t.Errorf("calls: the source was asked again for what was at hand (-want +got):\n%s", diff)
+			t.Errorf("calls: the source was fetched again for unstored batches (-want +got):\n%s", diff)
 		}
-		if k.shelf.rows != 1 || k.changed != 1 {
-			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.shelf.rows, k.changed)
+		if k.archive.rows != 1 || k.changed != 1 {
+			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, k.changed)
 		}
 		if got := k.metric(t, "vayu_source_store_errors_total", ""); got != 3 {
 			t.Errorf("%v failures to store counted, want 3", got)
@@ -33,20 +33,20 @@ func TestBatchWaitsForTheStore(t *testing.T) {
 	})
 }
 
-func TestLongOutageOfTheStoreLosesNothing(t *testing.T) {
+func TestLongStoreFailureLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.shelf.failures = 20 // 31 s of patience are 6 tries
+		var k runnerFixture
+		k.archive.failures = 20 // the retries of 31 s are 6 attempts
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-			if n > 1 { // a source that brings nothing twice
+			if n > 1 { // a source that yields nothing twice
 				return nil
 			}
-			return one(ctx, n, w, yield)
+			return yieldOne(ctx, n, w, yield)
 		}
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 30*time.Minute)
-		if k.shelf.rows != 1 || k.changed != 1 {
-			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.shelf.rows, k.changed)
+		if k.archive.rows != 1 || k.changed != 1 {
+			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, k.changed)
 		}
 		if got := k.metric(t, "vayu_source_runs_total", "outcome=store_failed"); got != 3 {
 			t.Errorf("%v runs counted as failed by the store, want 3", got)
@@ -57,12 +57,12 @@ func TestLongOutageOfTheStoreLosesNothing(t *testing.T) {
 	})
 }
 
-func TestHalfAFetchStaysAndTheWindowIsAskedAgain(t *testing.T) {
+func TestPartialFetchIsStoredAndWindowRefetched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-			if err := one(ctx, n, w, yield); err != nil || n != 2 {
+			if err := yieldOne(ctx, n, w, yield); err != nil || n != 2 {
 				return err
 			}
 			return errors.New("cut off")
@@ -76,13 +76,13 @@ func TestHalfAFetchStaysAndTheWindowIsAskedAgain(t *testing.T) {
 		if diff := cmp.Diff(want, k.source.calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
-		if k.shelf.rows != 3 || k.changed != 3 {
-			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.shelf.rows, k.changed)
+		if k.archive.rows != 3 || k.changed != 3 {
+			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.archive.rows, k.changed)
 		}
 	})
 }
 
-func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
+func TestFailedRollUpIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func() error{
 		"error": func() error { return errors.New("too much memory") },
@@ -91,13 +91,13 @@ func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var k bench
+				var k runnerFixture
 				calls := 0
 				k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 					if n > 1 {
 						return nil
 					}
-					return one(ctx, n, w, yield)
+					return yieldOne(ctx, n, w, yield)
 				}
 				k.onChange = func(context.Context) error {
 					if calls++; calls < 3 {
@@ -107,7 +107,7 @@ func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
 				}
 				k.run(t, ingest.Feed{Schedule: "@every 1h"}, 10*time.Hour)
 				if calls != 3 {
-					t.Errorf("the roll-up was asked %d times, want twice in vain and once with success", calls)
+					t.Errorf("%d roll-ups, want two failures and one success", calls)
 				}
 				if got := k.metric(t, "vayu_source_runs_total", "outcome=rollup_failed"); got != 2 {
 					t.Errorf("%v runs counted as failed by the roll-up, want 2", got)
@@ -117,25 +117,25 @@ func TestRollUpThatFailsIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestStoreThatCannotBeAskedIsAskedAgain(t *testing.T) {
+func TestFailedCoverageIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.shelf.lost = 3
-		k.source.fetch = one
+		var k runnerFixture
+		k.archive.coverageFailures = 3
+		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, time.Minute)
 		if diff := cmp.Diff([]time.Duration{7 * time.Second}, k.source.times()); diff != "" { // 1+2+4
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
 		if got := k.metric(t, "vayu_source_store_errors_total", ""); got != 3 {
-			t.Errorf("%v failures to ask counted, want 3", got)
+			t.Errorf("%v coverage failures counted, want 3", got)
 		}
 	})
 }
 
 func TestWindows(t *testing.T) {
 	t.Parallel()
-	at := bubble.Add
+	at := bubbleStart.Add
 	for _, c := range []struct {
 		name        string
 		history     time.Duration
@@ -144,7 +144,7 @@ func TestWindows(t *testing.T) {
 		want        []call
 	}{
 		{
-			name: "a first fill begins with the present", history: 20 * day, length: time.Minute,
+			name: "a first fill starts with the live window", history: 20 * day, length: time.Minute,
 			want: []call{
 				{0, -36 * time.Hour, 0},
 				{0, -7*day - 36*time.Hour, -36 * time.Hour},
@@ -157,10 +157,10 @@ func TestWindows(t *testing.T) {
 			want: []call{{0, -12 * time.Hour, 0}},
 		},
 		{
-			name: "a fill that was interrupted goes on one slice before", history: 20 * day, length: time.Minute,
+			name: "an interrupted fill resumes one slice earlier", history: 20 * day, length: time.Minute,
 			first: at(-9 * day), last: at(-time.Hour),
 			want: []call{
-				{0, -37*time.Hour - 3*time.Hour, 35*time.Hour - 36*time.Hour}, // the newest slice may be half there
+				{0, -37*time.Hour - 3*time.Hour, 35*time.Hour - 36*time.Hour}, // the newest slice may be incomplete
 				{0, -time.Hour - 3*time.Hour, 0},
 				{0, -9 * day, -2 * day},
 				{0, -16 * day, -9 * day},
@@ -168,12 +168,12 @@ func TestWindows(t *testing.T) {
 			},
 		},
 		{
-			name: "a complete past is not asked for again", history: 20 * day, length: time.Minute,
+			name: "no backfill of a complete history", history: 20 * day, length: time.Minute,
 			first: at(-27 * day), last: at(-30 * time.Minute),
 			want: []call{{0, -36*time.Hour - 30*time.Minute - 3*time.Hour, -30 * time.Minute}, {0, -30*time.Minute - 3*time.Hour, 0}},
 		},
 		{
-			name: "what was missed is caught up in order", history: 20 * day, length: time.Minute,
+			name: "missed windows are fetched in order", history: 20 * day, length: time.Minute,
 			first: at(-27 * day), last: at(-3 * day),
 			want: []call{
 				{0, -4*day - 12*time.Hour - 3*time.Hour, -3 * day},
@@ -182,15 +182,15 @@ func TestWindows(t *testing.T) {
 			},
 		},
 		{
-			name: "a source of the present is asked once", first: at(-3 * day), last: at(-3 * day), length: time.Minute,
+			name: "one call for a source without history", first: at(-3 * day), last: at(-3 * day), length: time.Minute,
 			want: []call{{0, -3*day - 3*time.Hour, 0}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var k bench
-				k.shelf.first, k.shelf.last = c.first, c.last
+				var k runnerFixture
+				k.archive.first, k.archive.last = c.first, c.last
 				k.source.fetch = func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error { return nil }
 				k.run(t, ingest.Feed{Schedule: "@every 1h", History: c.history}, c.length)
 				if diff := cmp.Diff(c.want, k.source.calls); diff != "" {
@@ -204,12 +204,12 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-func TestPresentHasPrecedenceOverThePast(t *testing.T) {
+func TestLiveRunsPrecedeBackfill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, _ func(*ingest.Batch) error) error {
-			if w.To.Before(bubble.Add(-time.Hour)) { // the past is slow and fails at first
+			if w.To.Before(bubbleStart.Add(-time.Hour)) { // backfill runs are slow and fail at first
 				time.Sleep(40 * time.Minute)
 				if n == 2 {
 					return errors.New("503")

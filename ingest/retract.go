@@ -14,8 +14,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingKey is what makes two readings the same: of equal keys the one that was
-// stored last counts.
+// readingKey identifies a reading. Of equal keys the last stored one is valid.
 type readingKey struct {
 	station   string
 	parameter parameter.Parameter
@@ -28,16 +27,16 @@ func keyOf(r *schema.Reading) readingKey {
 	return readingKey{r.Station, r.Parameter, r.At.Unix(), r.Kind, r.Averaging}
 }
 
-// removalColumns are those of a row that removes a reading.
+// removalColumns are the columns of a row that removes a reading.
 var removalColumns = []clickhouse.ColumnNameAndType{
 	{Name: "station", Type: "String"}, {Name: "parameter", Type: "String"}, {Name: "at", Type: "DateTime('UTC')"},
 	{Name: "kind", Type: "Int8"}, {Name: "averaging", Type: "UInt16"}, {Name: "source", Type: "String"}, {Name: "removed", Type: "UInt8"},
 }
 
-// retract removes the stored readings that their own source now calls missing,
-// and returns how many there were. A missing value that was never stored leaves
-// no row. A source removes only what it brought: a mirror that lags does not
-// remove the readings of the feed.
+// retract removes the stored readings that their own source now reports as
+// missing. It returns their number. A missing value that was never stored leaves
+// no row. A source removes only its own readings, so a lagging mirror cannot
+// remove the feed's.
 func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, error) {
 	if len(missing) == 0 {
 		return 0, nil
@@ -63,7 +62,7 @@ func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, er
 		if !stored[key] {
 			continue
 		}
-		delete(stored, key) // it may be named twice
+		delete(stored, key) // duplicates occur
 		stations, parameters, sources = append(stations, r.Station), append(parameters, r.Parameter.ID()), append(sources, r.Source)
 		at, kind = append(at, r.At), append(kind, int8(r.Kind))
 		averaging, removed = append(averaging, r.Averaging), append(removed, 1)
@@ -79,7 +78,7 @@ func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, er
 	return len(stations), nil
 }
 
-// storedAmong returns which of the keys have a reading of the same source.
+// storedAmong returns the keys that have a stored reading of the same source.
 func (l *Loader) storedAmong(ctx context.Context, missing []schema.Reading) (map[readingKey]bool, error) {
 	wanted := make(map[readingKey]bool, len(missing))
 	stations, parameters := make(map[string]bool), make(map[string]bool)

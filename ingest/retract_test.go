@@ -8,8 +8,9 @@ import (
 	"vayu/schema"
 )
 
-// A value that its source corrects to missing is no reading any more; one that
-// another source brought stays, and a later value counts again.
+// TestCorrectionToMissingRemovesTheReading checks that a correction to missing
+// withdraws the source's own reading. Readings of other sources stay, and a later
+// value is valid again.
 func TestCorrectionToMissingRemovesTheReading(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)

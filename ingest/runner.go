@@ -15,19 +15,17 @@ import (
 	"vayu/schema"
 )
 
-// Archive is a [Store] that remembers what it was given.
+// Archive is a [Store] that can report what it holds.
 type Archive interface {
 	Store
-	// Coverage returns the first and the last end of an averaging interval
-	// stored from a source, looking no further back than since; both zero when
-	// there is none.
+	// Coverage returns the first and the last stored end of an averaging interval
+	// of a source, not before since. Both are zero if there is none.
 	Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error)
 }
 
-// Runner asks feeds for readings on their schedules and stores what they
-// bring. Each feed has a goroutine of its own, so one never delays another and
-// never overlaps itself; whatever a source does (fails, hangs, panics) stays
-// with its feed.
+// Runner fetches feeds on their schedules and stores their readings. Each feed has
+// its own goroutine, so feeds do not delay each other or overlap themselves.
+// Errors, hangs and panics of a source stay within its feed.
 type Runner struct {
 	archive  Archive
 	onChange func(context.Context) error
@@ -36,29 +34,28 @@ type Runner struct {
 	feeds    []*feedRun
 }
 
-// feedRun is a feed at work. Only its own goroutine touches it.
+// feedRun is a running feed. Only its own goroutine uses it.
 type feedRun struct {
 	Feed
-	schedule cron.Schedule
-	breaker  *gobreaker.CircuitBreaker[struct{}]
-	agenda   agenda
-	waiting  []*Batch // fetched, not yet stored
-	pending  bool     // readings are stored that onChange has not been told of
-	failures [2]int   // in a row, of the present and of the past
+	schedule      cron.Schedule
+	breaker       *gobreaker.CircuitBreaker[struct{}]
+	plan          fetchPlan
+	unstored      []*Batch // fetched, not yet stored
+	rollUpPending bool     // readings are stored, onChange has not succeeded
+	failures      [2]int   // consecutive, by runKind
 }
 
-// A breaker opens after five failures in a row (under the waits of [backoff]
-// that is after four minutes) and lets one attempt through every 15 minutes, so
-// a server in trouble sees four requests an hour from us.
+// A breaker opens after five consecutive failures, which is four minutes with
+// [backoff]. It lets one attempt through every 15 minutes, so a failing server
+// gets four requests an hour.
 const (
 	breakerFailures = 5
 	breakerPause    = 15 * time.Minute
 )
 
-// NewRunner prepares a runner. onChange is called after each window that
-// stored something, with what changed, from several goroutines; what it has
-// refused with an error is passed again with the next. An error names a feed
-// that cannot be run.
+// NewRunner prepares a runner. onChange is called after each window that stored
+// something, from several goroutines. If it fails, it is called again after the
+// next run. The error names the invalid feed.
 func NewRunner(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)
@@ -68,7 +65,7 @@ func NewRunner(archive Archive, onChange func(context.Context) error, metrics *M
 			return nil, err
 		}
 		if names[feed.Name] {
-			return nil, fmt.Errorf("feed %q is there twice", feed.Name)
+			return nil, fmt.Errorf("feed %q is defined twice", feed.Name)
 		}
 		names[feed.Name] = true
 		r.feeds = append(r.feeds, &feedRun{Feed: feed, schedule: schedule, breaker: newBreaker(feed.Name, metrics)})
@@ -93,9 +90,9 @@ func newBreaker(name string, metrics *Metrics) *gobreaker.CircuitBreaker[struct{
 	})
 }
 
-// Run runs the feeds until ctx ends and returns nil. Each is asked at once and
-// then on its schedule. A fetch that is under way when ctx ends is abandoned;
-// what it has stored stays.
+// Run runs the feeds until ctx ends and returns nil. Each is fetched at once and
+// then on its schedule. A fetch in progress when ctx ends is cancelled; stored
+// batches stay.
 func (r *Runner) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, f := range r.feeds {
@@ -106,76 +103,76 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
-// Forget takes back what the metrics say of the last runs, after the end of Run: who
-// runs the feeds next, here or in another process, says how they are.
+// ResetMetrics resets the gauges of the feeds after Run has ended. The next
+// leader, here or in another process, sets its own.
 func (r *Runner) Forget() {
 	for _, f := range r.feeds {
-		r.metrics.idle(f.Name)
+		r.metrics.reset(f.Name)
 	}
 }
 
-// loop runs one feed until ctx ends. The present has precedence; slices of the
-// past fill the time between.
+// loop runs one feed until ctx ends. Live runs have precedence; backfill runs fill
+// the time between.
 func (r *Runner) loop(ctx context.Context, f *feedRun) {
-	defer releaseAll(&f.waiting)
-	if !r.recall(ctx, f) {
+	defer releaseAll(&f.unstored)
+	if !r.loadPlan(ctx, f) {
 		return
 	}
-	due, pastDue := time.Now(), time.Now()
+	due, backfillDue := time.Now(), time.Now()
 	for ctx.Err() == nil {
 		now := time.Now()
-		window, when := f.agenda.present(now), present
+		window, kind := f.plan.liveWindow(now), liveRun
 		if now.Before(due) {
-			slice, more := f.agenda.backlog()
-			if wait := untilNext(now, due, pastDue, more); wait > 0 {
-				_ = sleep(ctx, wait) // the loop's condition sees the end of ctx
+			slice, more := f.plan.backfillWindow()
+			if wait := untilNext(now, due, backfillDue, more); wait > 0 {
+				_ = sleep(ctx, wait) // the loop's condition checks ctx
 				continue
 			}
-			window, when = slice, past
+			window, kind = slice, backfillRun
 		}
-		outcome := r.run(ctx, f, window, when)
+		outcome := r.run(ctx, f, window, kind)
 		if ctx.Err() != nil {
 			return
 		}
 		if outcome == Done {
-			f.failures[when] = 0
-			if when == present && !window.To.Before(now) { // else there is more to catch up
+			f.failures[kind] = 0
+			if kind == liveRun && !window.To.Before(now) { // else there is more to catch up
 				due = f.next(time.Now())
 			}
 			continue
 		}
-		again := time.Now().Add(backoff(f.failures[when]))
-		f.failures[when]++
-		if when == present || outcome == RollUpFailed { // the next run rolls up what is pending
+		again := time.Now().Add(backoff(f.failures[kind]))
+		f.failures[kind]++
+		if kind == liveRun || outcome == RollUpFailed { // the next run rolls up what is pending
 			due = earlier(again, f.next(time.Now()))
 		}
-		if when == past {
-			pastDue = again
+		if kind == backfillRun {
+			backfillDue = again
 		}
 	}
 }
 
-// tense is what a run is about. It is an index of feedRun.failures.
-type tense int
+// runKind is the kind of a run. It indexes feedRun.failures.
+type runKind int
 
 const (
-	present tense = iota
-	past
+	liveRun runKind = iota
+	backfillRun
 )
 
-// untilNext returns how long a feed that is not due has to wait: 0 when it can
-// fetch a slice of the past now.
-func untilNext(now, due, pastDue time.Time, backlog bool) time.Duration {
+// untilNext returns how long a feed must wait that has no live run due; 0 if it
+// can backfill now.
+func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	switch {
 	case !backlog:
 		return due.Sub(now)
-	case now.Before(pastDue):
-		return earlier(due, pastDue).Sub(now)
+	case now.Before(backfillDue):
+		return earlier(due, backfillDue).Sub(now)
 	}
 	return 0
 }
 
-// next returns when the feed is scheduled after now.
+// next returns the next scheduled time after now.
 func (f *feedRun) next(now time.Time) time.Time {
 	at := f.schedule.Next(now.In(schema.India))
 	if f.Jitter > 0 {
@@ -184,28 +181,28 @@ func (f *feedRun) next(now time.Time) time.Time {
 	return at
 }
 
-// backoff is how long to wait after that many failures in a row before the
-// present one: 15 s, 30 s, 1, 2, 4, 8 and then always 10 minutes. The first
-// five tries fall into four minutes, ten into an hour.
+// backoff returns the delay after the given number of earlier consecutive
+// failures: 15 s, 30 s, 1, 2, 4, 8 and then 10 minutes. The first five attempts
+// take four minutes, ten take an hour.
 func backoff(failures int) time.Duration {
 	return min(15*time.Second<<min(failures, 10), 10*time.Minute)
 }
 
-// recall makes the feed's agenda from what the archive holds, for as long as
-// that takes. It reports false when ctx ended.
-func (r *Runner) recall(ctx context.Context, f *feedRun) bool {
+// loadPlan derives the fetch plan from the archive's coverage and retries until it
+// succeeds. It reports false when ctx ended.
+func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
 	for failures := 0; ; failures++ {
 		now := time.Now()
-		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-pastSlice))
+		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-backfillSlice))
 		if err == nil {
-			f.agenda = newAgenda(f.Feed, first, last, now)
+			f.plan = newFetchPlan(f.Feed, first, last, now)
 			return true
 		}
 		if ctx.Err() != nil {
 			return false
 		}
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
-		r.log.WarnContext(ctx, "cannot tell what is stored", "source", f.Name, "error", err)
+		r.log.WarnContext(ctx, "reading the coverage failed, retrying", "source", f.Name, "error", err)
 		if sleep(ctx, min(time.Second<<min(failures, 5), 30*time.Second)) != nil {
 			return false
 		}

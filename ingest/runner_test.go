@@ -17,20 +17,20 @@ import (
 	"vayu/schema"
 )
 
-// shelf is an archive in memory that can be made to fail.
-type shelf struct {
-	mu       sync.Mutex
-	rows     int
-	loads    int
-	failures int // loads that still fail
-	first    time.Time
-	last     time.Time
-	lost     int // answers of Coverage that still fail
+// memoryArchive is an archive in memory that can fail.
+type memoryArchive struct {
+	mu               sync.Mutex
+	rows             int
+	loads            int
+	failures         int // remaining failures of Load
+	first            time.Time
+	last             time.Time
+	coverageFailures int // remaining failures of Coverage
 }
 
 var errFull = errors.New("no space left on device")
 
-func (s *shelf) Load(_ context.Context, b *ingest.Batch) error {
+func (s *memoryArchive) Load(_ context.Context, b *ingest.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loads++
@@ -42,29 +42,29 @@ func (s *shelf) Load(_ context.Context, b *ingest.Batch) error {
 	return nil
 }
 
-func (s *shelf) Coverage(context.Context, string, time.Time) (time.Time, time.Time, error) {
+func (s *memoryArchive) Coverage(context.Context, string, time.Time) (time.Time, time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lost > 0 {
-		s.lost--
+	if s.coverageFailures > 0 {
+		s.coverageFailures--
 		return time.Time{}, time.Time{}, errFull
 	}
 	return s.first, s.last, nil
 }
 
-// sourceFunc is a source in a test; n counts its calls from 1.
+// sourceFunc is a source for tests; n counts its calls from 1.
 type sourceFunc struct {
 	mu    sync.Mutex
 	calls []call
 	fetch func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error
 }
 
-// call is a fetch as seen from the start of the test.
+// call is a fetch, relative to the start of the test.
 type call struct{ At, From, To time.Duration }
 
 func (s *sourceFunc) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	s.mu.Lock()
-	s.calls = append(s.calls, call{time.Since(bubble), w.From.Sub(bubble), w.To.Sub(bubble)})
+	s.calls = append(s.calls, call{time.Since(bubbleStart), w.From.Sub(bubbleStart), w.To.Sub(bubbleStart)})
 	n := len(s.calls)
 	s.mu.Unlock()
 	return s.fetch(ctx, n, w, yield)
@@ -80,13 +80,13 @@ func (s *sourceFunc) times() []time.Duration {
 	return out
 }
 
-// bubble is when every synctest bubble begins.
-var bubble = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+// bubbleStart is the start time of every synctest bubble.
+var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// one yields a batch with one reading at the end of the window.
-func one(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
+// yieldOne yields a batch with one reading at the end of the window.
+func yieldOne(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
 	b := ingest.NewBuilder("test", w.To, yield)
-	if err := b.Add(b.Station(station("a")), concentration(schema.PM25, later(w.To, bubble), 50)); err != nil {
+	if err := b.Add(b.Station(station("a")), concentration(schema.PM25, later(w.To, bubbleStart), 50)); err != nil {
 		return err
 	}
 	b.Reject(ingest.MissingValue)
@@ -100,9 +100,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// bench is a runner at work in a bubble.
-type bench struct {
-	shelf    shelf
+// runnerFixture is a runner in a synctest bubble.
+type runnerFixture struct {
+	archive  memoryArchive
 	source   sourceFunc
 	registry *prometheus.Registry
 	runner   *ingest.Runner
@@ -111,8 +111,8 @@ type bench struct {
 	changed  int
 }
 
-// run runs the feed for a while.
-func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
+// run runs the feed for a duration.
+func (k *runnerFixture) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 	t.Helper()
 	k.registry = prometheus.NewRegistry()
 	feed.Name, feed.Source = "test", &k.source
@@ -121,7 +121,7 @@ func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 		onChange = func(context.Context) error { k.changed++; return nil }
 	}
 	log := slog.New(slog.NewTextHandler(&k.log, nil))
-	r, err := ingest.NewRunner(&k.shelf, onChange, ingest.NewMetrics(k.registry), log, feed)
+	r, err := ingest.NewRunner(&k.archive, onChange, ingest.NewMetrics(k.registry), log, feed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,8 +133,8 @@ func (k *bench) run(t *testing.T, feed ingest.Feed, length time.Duration) {
 	}
 }
 
-// metric reads the counters whose labels contain text, e.g. `outcome="done"`.
-func (k *bench) metric(t *testing.T, name, labels string) float64 {
+// metric sums the metrics whose labels contain text, e.g. `outcome="done"`.
+func (k *runnerFixture) metric(t *testing.T, name, labels string) float64 {
 	t.Helper()
 	families, err := k.registry.Gather()
 	if err != nil {
@@ -161,8 +161,8 @@ func (k *bench) metric(t *testing.T, name, labels string) float64 {
 func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.source.fetch = one
+		var k runnerFixture
+		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Schedule: "5 * * * *"}, 150*time.Minute)
 		// hours of an Indian clock begin at hh:30 UTC
 		want := []call{
@@ -173,8 +173,8 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 		if diff := cmp.Diff(want, k.source.calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
-		if k.shelf.rows != 3 || k.changed != 3 {
-			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.shelf.rows, k.changed)
+		if k.archive.rows != 3 || k.changed != 3 {
+			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.archive.rows, k.changed)
 		}
 		for labels, want := range map[string]float64{
 			"outcome=stored": 3, "outcome=rejected reason=missing_value": 3,
@@ -189,7 +189,7 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 		if got := k.metric(t, "vayu_source_run_seconds", ""); got != 3 {
 			t.Errorf("%v runs timed, want 3", got)
 		}
-		if got, want := k.metric(t, "vayu_source_last_success_timestamp_seconds", ""), bubble.Add(95*time.Minute).Unix(); got != float64(want) {
+		if got, want := k.metric(t, "vayu_source_last_success_timestamp_seconds", ""), bubbleStart.Add(95*time.Minute).Unix(); got != float64(want) {
 			t.Errorf("last success at %v, want %v", got, want)
 		}
 	})
@@ -198,10 +198,10 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 func TestSlowFeedNeverOverlapsItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 			time.Sleep(25 * time.Minute)
-			return one(ctx, n, w, yield)
+			return yieldOne(ctx, n, w, yield)
 		}
 		k.run(t, ingest.Feed{Schedule: "@every 10m", Timeout: time.Hour}, 80*time.Minute)
 		if diff := cmp.Diff([]time.Duration{0, 35 * time.Minute, 70 * time.Minute}, k.source.times()); diff != "" {
@@ -213,14 +213,14 @@ func TestSlowFeedNeverOverlapsItself(t *testing.T) {
 func TestJitterDelaysScheduledRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
-		k.source.fetch = one
+		var k runnerFixture
+		k.source.fetch = yieldOne
 		k.run(t, ingest.Feed{Jitter: 10 * time.Minute, Schedule: "@every 1h"}, 100*time.Hour)
 		times, spread := k.source.times(), map[time.Duration]bool{}
 		for i := 1; i < len(times); i++ {
 			wait := times[i] - times[i-1]
 			spread[wait] = true
-			if wait <= time.Hour-time.Second || wait >= 70*time.Minute { // a schedule begins at a whole second
+			if wait <= time.Hour-time.Second || wait >= 70*time.Minute { // a schedule starts at a whole second
 				t.Errorf("%s between two runs, want 60 to 70 minutes", wait)
 			}
 		}
@@ -230,17 +230,17 @@ func TestJitterDelaysScheduledRuns(t *testing.T) {
 	})
 }
 
-// failing returns a fetch that fails in its first calls.
+// failing returns a fetch whose first calls fail.
 func failing(times int, fail func(ctx context.Context) error) func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error {
 	return func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 		if n <= times {
 			return fail(ctx)
 		}
-		return one(ctx, n, w, yield)
+		return yieldOne(ctx, n, w, yield)
 	}
 }
 
-func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
+func TestFailureIsCountedAndRetriedWithinTheHour(t *testing.T) {
 	t.Parallel()
 	hang := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
 	for _, c := range []struct {
@@ -257,7 +257,7 @@ func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
 		t.Run(c.outcome, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var k bench
+				var k runnerFixture
 				k.source.fetch = failing(2, c.fail)
 				k.run(t, ingest.Feed{Schedule: "@every 1h", Timeout: time.Minute}, 50*time.Minute)
 				want := []time.Duration{0, c.took + 15*time.Second, 2*c.took + 45*time.Second}
@@ -273,18 +273,18 @@ func TestFailureIsCountedAndTriedAgainWithinTheHour(t *testing.T) {
 				if got := k.metric(t, "vayu_source_runs_total", "outcome=done"); got != 1 {
 					t.Errorf("%v good runs counted, want 1", got)
 				}
-				if k.shelf.rows != 1 {
-					t.Errorf("%d readings stored, want 1", k.shelf.rows)
+				if k.archive.rows != 1 {
+					t.Errorf("%d readings stored, want 1", k.archive.rows)
 				}
 			})
 		})
 	}
 }
 
-func TestBreakerSparesAServerInTrouble(t *testing.T) {
+func TestBreakerLimitsRequestsToFailingServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = failing(1000, func(context.Context) error { return errors.New("503") })
 		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 10*time.Hour)
 		if got := len(k.source.times()); got < 5+9*2 || got > 5+10*4 {
@@ -308,19 +308,19 @@ func TestBreakerSparesAServerInTrouble(t *testing.T) {
 	})
 }
 
-func TestSourceWithoutItsPastKeepsItsPresent(t *testing.T) {
+func TestFailingBackfillKeepsLiveRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var k bench
+		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-			if w.To.Before(bubble.Add(-time.Hour)) {
+			if w.To.Before(bubbleStart.Add(-time.Hour)) {
 				return errors.New("404")
 			}
-			return one(ctx, n, w, yield)
+			return yieldOne(ctx, n, w, yield)
 		}
 		k.run(t, ingest.Feed{Schedule: "@every 1h", History: 30 * 24 * time.Hour}, 5*time.Hour+time.Minute)
-		if k.shelf.rows != 6 {
-			t.Errorf("%d readings of the present, want 6", k.shelf.rows)
+		if k.archive.rows != 6 {
+			t.Errorf("%d readings of the present, want 6", k.archive.rows)
 		}
 		if got := k.metric(t, "vayu_source_breaker_state", ""); got != 0 {
 			t.Errorf("breaker state %v, want 0, closed", got)
@@ -334,7 +334,7 @@ func TestSourceWithoutItsPastKeepsItsPresent(t *testing.T) {
 	})
 }
 
-func TestBadFeedsAreRefused(t *testing.T) {
+func TestInvalidFeedsAreRejected(t *testing.T) {
 	t.Parallel()
 	src := new(sourceFunc)
 	for _, feeds := range [][]ingest.Feed{

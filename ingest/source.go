@@ -1,10 +1,9 @@
-// Package ingest brings readings in: it asks sources for them on a schedule,
-// refuses what cannot be true and says why, and writes the rest to ClickHouse
-// by columns.
+// Package ingest collects readings. It fetches sources on a schedule, rejects
+// invalid values with a reason, and writes the rest to ClickHouse by columns.
 //
-// Sources are dumb and the runner is wise: a source fetches and parses, and
-// everything around it (schedule, jitter, overlap, time-out, panic, breaker,
-// watermark, metrics) is written once, here.
+// A source only fetches and parses. The runner implements the rest once, for all
+// sources: schedule, jitter, lookback, timeout, panic, breaker, watermark and
+// metrics.
 package ingest
 
 import (
@@ -19,43 +18,42 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Window is the time for which readings are wanted: those whose averaging
-// interval ends after From and not after To, in UTC. A source that only has the
-// present ignores From.
+// Window is the time range of the wanted readings. It holds the averaging
+// intervals that end after From and not after To, in UTC. A source without history
+// ignores From.
 type Window struct{ From, To time.Time }
 
 // Source is one network, feed or file.
 type Source interface {
 	// Fetch yields the source's readings of a window in batches and returns nil
-	// when it has yielded them all. Readings outside the window may be yielded
-	// too; storing a reading twice changes nothing. Fetch may be called again,
-	// never twice at once. It returns as soon as ctx ends or yield returns an
-	// error, and then returns that error. A batch belongs to yield once passed,
-	// and one that yield has accepted is stored later or fetched again by a new
-	// source: a source may remember in memory, and only there, that it is done.
+	// when all are yielded. Readings outside the window are allowed, because
+	// storing is idempotent. Fetch may be called again, but not concurrently. When
+	// ctx ends or yield fails, it returns that error at once. yield owns the
+	// batch. A batch that yield accepted is stored later, or a new source fetches
+	// it again. So a source may remember accepted input in memory only.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 
-// Batch is a group of readings on its way to the table `reading`.
+// Batch is a group of readings for the table `reading`.
 type Batch struct {
-	// Readings has the columns of [schema.ReadingColumns]. Whoever holds the
-	// batch last releases it with [Batch.Release].
+	// Readings has the columns of [schema.ReadingColumns]. The last owner of the
+	// batch releases it with [Batch.Release].
 	Readings arrow.Record
 	// Stations describes every station that has a reading in the batch.
 	Stations []schema.Station
-	// Missing names the stations, parameters and times for which the source says
-	// that it has no figure; Value is unused. A reading of the same key in the
-	// same batch counts more than its entry here. Stations need not be described.
+	// Missing holds the keys for which the source reports no value; Value is
+	// unused. A reading of the same key in the same batch takes precedence.
+	// Stations need not be described.
 	Missing []schema.Reading
-	// Withdrawn is how many stored readings the store took back because of
-	// Missing. [Store.Load] sets it when it succeeds.
+	// Withdrawn is how many stored readings the store removed because of Missing.
+	// [Store.Load] sets it on success.
 	Withdrawn int
-	// Rejected counts the values that were refused, by reason.
+	// Rejected counts the rejected values by reason.
 	Rejected Rejections
-	// Position is where in its input a file source stands after this batch, in
-	// the source's own measure; 0 where a source cannot be resumed.
+	// Position is the position in a file source's input after this batch, in the
+	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
-	// token names the insert of the readings for as long as its outcome is unknown.
+	// token identifies the insert of the readings until its result is certain.
 	token string
 }
 
@@ -75,8 +73,7 @@ func (b *Batch) Release() {
 	}
 }
 
-// Reading returns a row of the batch as a value, for tables and tests; batches
-// are stored by columns.
+// Reading returns a row of the batch as a value, for tables and tests.
 func (b *Batch) Reading(row int) schema.Reading {
 	int8At := func(column int) int8 { return b.Readings.Column(column).(*array.Int8).Value(row) }
 	textAt := func(column int) string {

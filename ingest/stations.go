@@ -13,9 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// stationAge is how long the stations in memory are trusted: another process
-// (an import beside the service) may write the table too.
-const stationAge = 10 * time.Second
+// cacheLifetime is the maximum age of the cached stations. Another process, such
+// as an import, may write the table too.
+const cacheLifetime = 10 * time.Second
 
 var stationColumns = []clickhouse.ColumnNameAndType{
 	{Name: "id", Type: "String"},
@@ -40,14 +40,13 @@ var stationColumns = []clickhouse.ColumnNameAndType{
 const stationNames = "id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen, " +
 	"position_source, place_source, same_as"
 
-// loadStations writes the stations whose row changes, the aliases that it finds
-// and the log of what changed. It returns how many positions it refused, and the
-// id under which the readings of each alias are stored. Memory follows once
-// ClickHouse has the rows.
+// loadStations writes the changed stations, the new aliases and the change log. It
+// returns the number of refused positions, and the station id of each alias. The
+// cache advances only after ClickHouse has acknowledged the rows.
 func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (moved int, aliases map[string]string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.refreshBook(ctx); err != nil {
+	if err := l.refreshCache(ctx); err != nil {
 		return 0, nil, err
 	}
 	for _, s := range described {
@@ -57,49 +56,49 @@ func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (
 			s.PositionSource = s.Source
 		}
 		id := s.ID
-		if l.book.describe(s) {
+		if l.cache.describe(s) {
 			moved++
 		}
-		if a, ok := l.book.aliases[id]; ok {
+		if a, ok := l.cache.aliases[id]; ok {
 			if aliases == nil {
 				aliases = make(map[string]string)
 			}
 			aliases[id] = a.station
 		}
 	}
-	if err := l.storeBook(ctx); err != nil {
-		l.book = nil // memory is ahead of the tables: read them again
+	if err := l.storeChanges(ctx); err != nil {
+		l.cache = nil // the cache is ahead of the tables: read them again
 		return 0, nil, err
 	}
 	return moved, aliases, nil
 }
 
-// refreshBook reads the stations and their aliases when those in memory are too
-// old. l.mu is held.
-func (l *Loader) refreshBook(ctx context.Context) error {
-	first := l.book == nil
-	if !first && time.Since(l.loadedAt) <= stationAge {
+// refreshCache reads the stations and their aliases if the cache has expired. l.mu
+// is held.
+func (l *Loader) refreshCache(ctx context.Context) error {
+	first := l.cache == nil
+	if !first && time.Since(l.loadedAt) <= cacheLifetime {
 		return nil
 	}
-	book, err := l.readBook(ctx)
+	book, err := l.readStations(ctx)
 	if err != nil {
 		return err
 	}
 	if !first {
-		if err := l.completeMerges(ctx, l.book, book); err != nil {
+		if err := l.completeMerges(ctx, l.cache, book); err != nil {
 			return err
 		}
 	}
-	l.book, l.loadedAt = book, time.Now()
+	l.cache, l.loadedAt = book, time.Now()
 	if first {
-		l.book.mend()
+		l.cache.applyRules()
 	}
 	return nil
 }
 
-// completeMerges copies the readings of ids that another process has made
-// aliases: this one stored readings under them until it read of it.
-func (l *Loader) completeMerges(ctx context.Context, was, is *book) error {
+// completeMerges copies the readings of ids that another process made aliases.
+// This process stored readings under them until it read the alias.
+func (l *Loader) completeMerges(ctx context.Context, was, is *stationCache) error {
 	for id, a := range is.aliases {
 		if known, ok := was.aliases[id]; ok && known.station == a.station {
 			continue
@@ -111,37 +110,37 @@ func (l *Loader) completeMerges(ctx context.Context, was, is *book) error {
 	return nil
 }
 
-// canonical returns readings under the ids under which they are stored.
+// canonical returns the readings with each alias replaced by its station.
 func (l *Loader) canonical(ctx context.Context, readings []schema.Reading) ([]schema.Reading, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.refreshBook(ctx); err != nil {
+	if err := l.refreshCache(ctx); err != nil {
 		return nil, err
 	}
-	if len(l.book.aliases) == 0 {
+	if len(l.cache.aliases) == 0 {
 		return readings, nil
 	}
 	readings = slices.Clone(readings)
 	for i := range readings {
-		if a, ok := l.book.aliases[readings[i].Station]; ok {
+		if a, ok := l.cache.aliases[readings[i].Station]; ok {
 			readings[i].Station = a.station
 		}
 	}
 	return readings, nil
 }
 
-// storeBook writes what has changed in memory. The log comes before the stations:
-// after a crash in between, a change is logged twice and none is missed.
-func (l *Loader) storeBook(ctx context.Context) error {
-	b := l.book
+// storeChanges writes the cache's changes. The log is written before the stations:
+// after a crash in between, a change is logged twice and none is lost.
+func (l *Loader) storeChanges(ctx context.Context) error {
+	b := l.cache
 	if len(b.changes) > 0 {
 		if err := columnstore.Insert(ctx, l.conn, l.database+".station_change", columnstore.NewToken(), changeColumns, changeSlices(b.changes)); err != nil {
 			return fmt.Errorf("storing %d changes of stations: %w", len(b.changes), err)
 		}
 	}
-	if len(b.found) > 0 {
-		if err := columnstore.Insert(ctx, l.conn, l.database+".station_alias", columnstore.NewToken(), aliasColumns, aliasSlices(b.found)); err != nil {
-			return fmt.Errorf("storing %d aliases of stations: %w", len(b.found), err)
+	if len(b.newAliases) > 0 {
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station_alias", columnstore.NewToken(), aliasColumns, aliasSlices(b.newAliases)); err != nil {
+			return fmt.Errorf("storing %d aliases of stations: %w", len(b.newAliases), err)
 		}
 	}
 	if len(b.changed) > 0 {
@@ -153,18 +152,18 @@ func (l *Loader) storeBook(ctx context.Context) error {
 			return fmt.Errorf("storing %d stations: %w", len(rows), err)
 		}
 	}
-	b.changes, b.found = nil, nil
+	b.changes, b.newAliases = nil, nil
 	clear(b.changed)
 	return nil
 }
 
-// readBook reads the stations and their aliases.
-func (l *Loader) readBook(ctx context.Context) (*book, error) {
-	var located map[string]located
-	if l.book != nil {
-		located = l.book.located
+// readStations reads the stations and their aliases.
+func (l *Loader) readStations(ctx context.Context) (*stationCache, error) {
+	var located map[string]placement
+	if l.cache != nil {
+		located = l.cache.placements
 	}
-	b := newBook(located)
+	b := newStationCache(located)
 	rows, err := l.conn.Query(ctx, "SELECT "+stationNames+" FROM "+l.database+".station FINAL")
 	if err != nil {
 		return nil, fmt.Errorf("reading the stations: %w", err)
@@ -187,7 +186,7 @@ func (l *Loader) readBook(ctx context.Context) (*book, error) {
 	return b, l.readAliases(ctx, b)
 }
 
-func (l *Loader) readAliases(ctx context.Context, b *book) error {
+func (l *Loader) readAliases(ctx context.Context, b *stationCache) error {
 	rows, err := l.conn.Query(ctx, "SELECT alias, station, reason, actor FROM "+l.database+".station_alias FINAL")
 	if err != nil {
 		return fmt.Errorf("reading the aliases of stations: %w", err)
@@ -199,7 +198,7 @@ func (l *Loader) readAliases(ctx context.Context, b *book) error {
 			return fmt.Errorf("reading an alias: %w", err)
 		}
 		b.aliases[a.alias] = a
-		delete(b.known, a.alias) // its row is from before
+		delete(b.known, a.alias) // its row predates the alias
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading the aliases of stations: %w", err)
@@ -207,11 +206,11 @@ func (l *Loader) readAliases(ctx context.Context, b *book) error {
 	return nil
 }
 
-// wholeSecond gives times the form in which the table keeps them, so that equal
-// ones compare equal.
+// wholeSecond truncates a time to the table's precision, so that equal times
+// compare equal.
 func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
 
-// stationSlices turns rows into the columns of stationColumns.
+// stationSlices converts rows to the columns of stationColumns.
 func stationSlices(stations []schema.Station) []any {
 	n := len(stations)
 	text := func(field func(*schema.Station) string) []string {

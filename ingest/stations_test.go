@@ -31,7 +31,7 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		steps []step
-		want  schema.Station // first and last seen are of the steps
+		want  schema.Station // first and last seen are those of the steps
 	}{
 		{"seen again", []step{{station("a"), hour(1), nil}, {station("a"), hour(2), nil}}, station("a")},
 		{
@@ -109,7 +109,7 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 			t.Parallel()
 			conn, name := database(t)
 			c.want.Source, c.want.FirstSeen, c.want.LastSeen = "test", now, time.Time{}
-			for _, again := range []bool{false, true} { // with memory, then each step with a loader that has none
+			for _, again := range []bool{false, true} { // with one loader, then with a new one per step
 				loader := ingest.NewLoader(conn, name)
 				for _, s := range c.steps {
 					if again {

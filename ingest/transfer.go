@@ -8,29 +8,28 @@ import (
 	"time"
 )
 
-// inFlight is how many batches may wait between parsing and storing: with one
-// more on each side that is four batches, about 16 MB, and both cores are busy.
+// inFlight is how many batches are buffered between parsing and storing. With one
+// more on each side that is four batches, about 16 MB. Both cores are then busy.
 const inFlight = 2
 
-// Store keeps batches.
+// Store stores batches.
 type Store interface {
-	// Load stores a batch and returns nil once it is safe. It may be called
-	// again with the same batch after an error, and storing a batch twice
-	// changes nothing. It may add to b.Rejected when it succeeds, and it does
-	// not release the batch.
+	// Load stores a batch and returns nil once it is durable. It is idempotent and
+	// may be called again after an error. It may add to b.Rejected on success. It
+	// does not release the batch.
 	Load(ctx context.Context, b *Batch) error
 }
 
-// PanicError is a panic of a source, kept inside.
+// PanicError is a recovered panic of a source.
 type PanicError struct {
 	Value any
 	Stack []byte
 }
 
-// Error implements error. It leaves the stack to the log.
+// Error implements error. The stack is only logged.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// StoreError is a batch that could not be stored; the source is not to blame.
+// StoreError is a failure of the store, not of the source.
 type StoreError struct{ Err error }
 
 // Error implements error.
@@ -39,12 +38,11 @@ func (e *StoreError) Error() string { return "storing a batch: " + e.Err.Error()
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// transfer fetches a window and stores its batches in order, parsing the next
-// while the last one is being stored. stored is called after each batch that
-// the store has acknowledged, from one goroutine at a time, before the batch is
-// released. On return nothing is running any more. After an error left holds,
-// in order, the batches that the source was rid of and the store did not take;
-// they are the caller's.
+// transfer fetches a window and stores its batches in order. It parses the next
+// batch while the last one is being stored. stored is called after each
+// acknowledged batch, from one goroutine, before the batch is released. transfer
+// returns after its goroutine has ended. After an error, left holds the fetched
+// batches that are not stored, in order. The caller owns them.
 func transfer(ctx context.Context, src Source, w Window, load, stored func(context.Context, *Batch) error) (left []*Batch, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -65,7 +63,7 @@ func transfer(ctx context.Context, src Source, w Window, load, stored func(conte
 		}
 		done <- err
 	}()
-	fetchErr := guard(func() error {
+	fetchErr := recoverPanic(func() error {
 		return src.Fetch(ctx, w, func(b *Batch) error {
 			select {
 			case batches <- b:
@@ -78,13 +76,13 @@ func transfer(ctx context.Context, src Source, w Window, load, stored func(conte
 	})
 	close(batches)
 	if storeErr := <-done; storeErr != nil {
-		return left, storeErr // it came first, and what the fetch says follows from it
+		return left, storeErr // the fetch error follows from it
 	}
 	return nil, fetchErr
 }
 
 func storeOne(ctx context.Context, b *Batch, load, stored func(context.Context, *Batch) error) error {
-	return guard(func() error {
+	return recoverPanic(func() error {
 		if err := load(ctx, b); err != nil {
 			return &StoreError{err}
 		}
@@ -92,8 +90,8 @@ func storeOne(ctx context.Context, b *Batch, load, stored func(context.Context, 
 	})
 }
 
-// guard turns a panic of work into an error.
-func guard(work func() error) (err error) {
+// recoverPanic turns a panic of work into an error.
+func recoverPanic(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &PanicError{Value: p, Stack: debug.Stack()}
@@ -102,14 +100,15 @@ func guard(work func() error) (err error) {
 	return work()
 }
 
-// storePatience is how long a batch waits for a store that fails before the
-// fetch is given up and repeated later: 1+2+4+8+16 s, longer than the engine
-// takes to restart.
-var storePatience = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+// storeRetryDelays are the delays before a batch is loaded again. They add up to
+// 31 s, longer than an engine restart. Then the fetch is repeated later.
+var storeRetryDelays = [...]time.Duration{
+	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
+}
 
-// patiently returns a load that tries again while the store fails, and calls
+// loadWithRetry returns a load that retries while the store fails, and calls
 // failed for each failure.
-func patiently(store Store, failed func(error)) func(context.Context, *Batch) error {
+func loadWithRetry(store Store, failed func(error)) func(context.Context, *Batch) error {
 	return func(ctx context.Context, b *Batch) error {
 		for try := 0; ; try++ {
 			err := store.Load(ctx, b)
@@ -117,10 +116,10 @@ func patiently(store Store, failed func(error)) func(context.Context, *Batch) er
 				return err
 			}
 			failed(err)
-			if try == len(storePatience) {
+			if try == len(storeRetryDelays) {
 				return err
 			}
-			if sleepErr := sleep(ctx, storePatience[try]); sleepErr != nil {
+			if sleepErr := sleep(ctx, storeRetryDelays[try]); sleepErr != nil {
 				return errors.Join(err, sleepErr)
 			}
 		}

@@ -1,10 +1,10 @@
 package schema
 
-// Scope is what a key allows. A key has every scope but keys:manage unless its
-// maker says otherwise.
+// Scope is a permission of a key. By default a key has every scope except
+// keys:manage.
 type Scope string
 
-// The scopes of CONTRACT 2.
+// The scopes that a key can have.
 const (
 	AQIRead        Scope = "aqi:read"
 	RechargeWrite  Scope = "recharge:write"
@@ -16,11 +16,10 @@ const (
 	KeysManage     Scope = "keys:manage"
 )
 
-// Scopes is every scope.
+// Scopes lists every scope.
 var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage}
 
-// Key is what may be told of an API key after it was made. Times are RFC 3339
-// in UTC, with seconds.
+// Key is an API key without its secret. Times are RFC 3339 in UTC, with seconds.
 type Key struct {
 	ID               string   `json:"id"`
 	Name             string   `json:"name"`
@@ -38,8 +37,8 @@ type Key struct {
 	RotatedFrom      *string  `json:"rotated_from"`
 }
 
-// KeyMade is the reply to a request for a new key. It is the only one that holds
-// the key, and the secret of its signatures when it needs them.
+// KeyCreated is the reply to a request for a new key. No other reply contains the
+// key, or the signing secret if signatures are required.
 type KeyMade struct {
 	Status        string `json:"status"`
 	Key           string `json:"key"`
@@ -47,7 +46,7 @@ type KeyMade struct {
 	Data          Key    `json:"data"`
 }
 
-// KeyShown is the reply to a question about one key.
+// KeyReply is the reply about one key.
 type KeyShown struct {
 	Status string `json:"status"`
 	Data   Key    `json:"data"`
@@ -58,16 +57,15 @@ type Account struct {
 	Status    string   `json:"status"`
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
-	Mode      string   `json:"mode"` // of the key that asks
+	Mode      string   `json:"mode"` // of the calling key
 	Plan      string   `json:"plan"`
 	AllowList []string `json:"allow_list"`
 	CreatedAt string   `json:"created_at"`
-	Quota     *Quota   `json:"quota"` // null when nothing is counted: an unlimited plan, or the sandbox
+	Quota     *Quota   `json:"quota"` // null if calls are not counted: an unlimited plan, or the sandbox
 }
 
-// Quota is what an account has used of its calls in a month (UTC). It is also
-// the data of the events quota.warning and quota.exceeded, with Threshold 80
-// and 100.
+// Quota is an account's use of its calls in a month (UTC). It is also the data of
+// the events quota.warning (Threshold 80) and quota.exceeded (100).
 type Quota struct {
 	Period    string `json:"period"` // 2026-11
 	Limit     int64  `json:"limit"`
@@ -77,17 +75,17 @@ type Quota struct {
 	ResetsAt  string `json:"resets_at"`
 }
 
-// UsageDay is one operation on one day (UTC).
+// UsageDay is the usage of one operation on one day (UTC).
 type UsageDay struct {
 	Date      string `json:"date"`
 	Operation string `json:"operation"` // such as "GET /v1/aqi"
 	Calls     int64  `json:"calls"`     // requests with a valid key
-	Failed    int64  `json:"failed"`    // of these, answered with 4xx or 5xx
-	Counted   int64  `json:"counted"`   // what they count towards the quota
+	Failed    int64  `json:"failed"`    // of these, with reply 4xx or 5xx
+	Counted   int64  `json:"counted"`   // calls that count towards the quota
 }
 
-// Usage is the reply of GET /v1/usage. The quota is that of the current month,
-// whichever days were asked for.
+// Usage is the reply of GET /v1/usage. The quota is always that of the current
+// month.
 type Usage struct {
 	Status string     `json:"status"`
 	Mode   string     `json:"mode"`
@@ -95,8 +93,8 @@ type Usage struct {
 	Days   []UsageDay `json:"days"`
 }
 
-// AuditRow is one entry of the audit log. Hash covers the row and the hash
-// before it, both lower-case hex.
+// AuditRow is one entry of the audit log. Hash covers the row and the previous
+// hash, both lower-case hex.
 type AuditRow struct {
 	Seq       int64          `json:"seq"`
 	At        string         `json:"at"` // RFC 3339 with microseconds

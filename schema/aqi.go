@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Success is the status of every reply that answers the question.
+// Success is the status of a successful reply.
 const Success = "success"
 
-// Record is the air quality record of spec 2.1, its fields in the spec's order.
-// Concentrations are in µg/m³, CO in mg/m³, to two decimals; null when no
-// station within reach measured the pollutant. AQI is India's National AQI,
-// 0–500. Updated is the end of the latest averaging interval, UTC.
+// Record is the air quality record of a city, pin code or position. Clients rely
+// on the order of its fields. Concentrations are in µg/m³, CO in mg/m³, to two
+// decimals; null if no station within reach measured the pollutant. AQI is India's
+// National AQI, 0–500. Updated is the end of the latest averaging interval, UTC.
 type Record struct {
 	Status   string    `json:"status"`
 	City     string    `json:"city"`
@@ -27,7 +27,7 @@ type Record struct {
 	Updated  time.Time `json:"updated"`
 }
 
-// BulkError stands in a bulk reply for a city that could not be answered.
+// BulkError replaces the record of a city without an answer in a bulk reply.
 type BulkError struct {
 	Status string  `json:"status"`
 	City   string  `json:"city"`
@@ -35,11 +35,10 @@ type BulkError struct {
 }
 
 // Detail is what view=detail adds to a record. SubIndices holds 0–500 per
-// pollutant identifier; Estimated lists the pollutants whose concentration was
-// borrowed from a station elsewhere or derived from a published sub-index;
-// Stale is true when the record is more than three hours old, and never for the
-// record of a date. Pincode and DistanceKM are given for questions by pin code or
-// position, Kinds when the question named other kinds than those that count anyway.
+// pollutant identifier. Estimated lists pollutants whose concentration was
+// gap-filled or derived from a published sub-index. Stale is true for a current
+// record older than three hours. Queries by pin code or position get Pincode and
+// DistanceKM. Queries for other than the default station kinds get Kinds.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`
@@ -58,9 +57,8 @@ type Detail struct {
 	Stale         bool              `json:"stale"`
 }
 
-// StationFigure is a station as part of a detailed record. DistanceKM is from
-// the place that was asked for; AQI is null when the station has too few
-// pollutants for an index.
+// StationFigure is a station of a detailed record. DistanceKM is from the queried
+// place. AQI is null if the station has too few pollutants.
 type StationFigure struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name"`
@@ -78,9 +76,9 @@ type List[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// CityEntry is a city in GET /v1/cities. Name is how the city is called in
-// records. AQI and Updated are null until the city has its first index;
-// coordinates (the mean of its stations, WGS 84) are null when unknown.
+// CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI
+// and Updated are null before the first index. Coordinates (the mean of its
+// stations, WGS 84) are null if unknown.
 type CityEntry struct {
 	Name      string     `json:"name"`
 	City      string     `json:"city"`
@@ -93,9 +91,8 @@ type CityEntry struct {
 	Stations  int        `json:"stations"`
 }
 
-// StationEntry is a station in GET /v1/stations and GET /v1/stations/{id}.
-// Figures are those of its latest hour; DistanceKM is given when the question
-// had a position.
+// StationEntry is a station in GET /v1/stations and GET /v1/stations/{id}. The
+// values are of its latest hour. Queries with a position get DistanceKM.
 type StationEntry struct {
 	ID          string         `json:"id"`
 	Name        string         `json:"name"`
@@ -123,9 +120,9 @@ type StationEntry struct {
 	Updated     *time.Time     `json:"updated"`
 }
 
-// StationReply is the reply of GET /v1/stations/{id}. Hour is the end of the hour
-// that the figures are of, null before the first. Readings is the latest of each
-// parameter; null while the readings cannot be read.
+// StationReply is the reply of GET /v1/stations/{id}. Hour is the end of the
+// latest hour, null before the first. Readings holds the latest reading of each
+// parameter, null while they are unavailable.
 type StationReply struct {
 	Status string `json:"status"`
 	StationEntry
@@ -133,9 +130,9 @@ type StationReply struct {
 	Readings []LatestReading `json:"readings"`
 }
 
-// LatestReading is the newest reading of a parameter at a station, as its source
-// gave it. Unit is that of a concentration and empty for a sub-index; Averaging is
-// the averaging interval in minutes, At its end.
+// LatestReading is the newest reading of a parameter at a station, as the source
+// published it. Unit is empty for a sub-index. Averaging is the averaging interval
+// in minutes, and At its end.
 type LatestReading struct {
 	Parameter string    `json:"parameter"`
 	Value     float64   `json:"value"`
@@ -145,8 +142,8 @@ type LatestReading struct {
 	Averaging uint16    `json:"averaging"`
 }
 
-// Append appends the record as JSON without its closing brace, so that callers
-// can add fields. City must be as [AppendString] wants it.
+// Append appends the record as JSON without its closing brace, so that callers can
+// add fields. City must be a result of [AppendString].
 func (r *Record) Append(b []byte) []byte {
 	b = append(b, `{"status":"success","city":`...)
 	b = AppendString(b, r.City)
@@ -175,9 +172,9 @@ func (r *Record) Append(b []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. Control characters, quotes and
-// backslashes are escaped, and < > & as well, so that a reply shown by mistake
-// as a page carries no markup. Invalid UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string. It escapes control characters, quotes
+// and backslashes. It escapes < > & too, so that a reply displayed as HTML
+// contains no markup. Invalid UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, r := range s {

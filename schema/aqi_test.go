@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-func TestRecordIsSpec21InItsOrder(t *testing.T) {
+func TestRecordHasFieldsInOrder(t *testing.T) {
 	t.Parallel()
 	r := schema.Record{
 		Status: schema.Success, City: `Pune "<X>" दिल्ली`, AQI: 95, Category: "Satisfactory",
@@ -68,7 +68,7 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-func TestEveryCodeHasAStatusOfRefusal(t *testing.T) {
+func TestEveryCodeHasAnErrorStatus(t *testing.T) {
 	t.Parallel()
 	for code, status := range schema.CodeStatus {
 		if status < 400 || status > 599 || code.Status() != status {

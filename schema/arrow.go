@@ -14,12 +14,12 @@ const (
 	ReadingSource
 )
 
-// ReadingColumns is a batch of readings in Arrow: what a source yields and what
-// the loader writes to the table `reading`. A test holds it against the DDL.
-// `parameter` is the number of a [parameter.Parameter], for which the loader
-// writes its identifier; `kind` and `flag` are the numbers of [Kind] and [Flag];
-// `at` is the end of the averaging interval in UTC seconds; `value` is in the
-// parameter's unit or 0–500; `averaging` is in minutes.
+// ReadingColumns is the Arrow schema of a batch of readings. A test compares it
+// with the DDL of the table `reading`. `parameter` is the number of a
+// [parameter.Parameter]; the loader writes its identifier. `kind` and `flag` are
+// the numbers of [Kind] and [Flag]. `at` is the end of the averaging interval in
+// UTC seconds. `value` is in the parameter's unit or 0–500. `averaging` is in
+// minutes.
 var ReadingColumns = arrow.NewSchema([]arrow.Field{
 	{Name: "station", Type: arrow.BinaryTypes.String},
 	{Name: "parameter", Type: arrow.PrimitiveTypes.Uint8},

@@ -2,66 +2,66 @@ package schema
 
 import "encoding/json"
 
-// BatchState is where a batch stands (CONTRACT 4 and 5).
+// BatchState is the state of a batch.
 type BatchState string
 
 // The states.
 const (
-	BatchQueued     BatchState = "queued"     // nobody has looked at it yet
-	BatchProcessing BatchState = "processing" // some records are under way, or wait for it
-	BatchCompleted  BatchState = "completed"  // the outcome of every record is certain
-	BatchExpired    BatchState = "expired"    // it was completed so long ago that its results are not kept
+	BatchQueued     BatchState = "queued"     // no worker has started it
+	BatchProcessing BatchState = "processing" // some records are queued or in progress
+	BatchCompleted  BatchState = "completed"  // every record has a final result
+	BatchExpired    BatchState = "expired"    // its results are deleted
 )
 
-// BatchStates is every state.
+// BatchStates lists every state.
 var BatchStates = []BatchState{BatchQueued, BatchProcessing, BatchCompleted, BatchExpired}
 
-// BatchMost is how many records a batch has at most (CONTRACT 4 and 5).
+// MaxBatchRecords is the largest number of records in a batch.
 const BatchMost = 10_000
 
-// Accepted is the status of a reply that something was taken on, to be done.
+// Accepted is the status of a reply to accepted work.
 const Accepted = "accepted"
 
-// BatchAccepted is the reply to a batch that was taken on.
+// BatchAccepted is the reply to an accepted batch.
 type BatchAccepted struct {
 	Status     string     `json:"status"` // accepted
 	BatchID    string     `json:"batch_id"`
-	State      BatchState `json:"state,omitempty"` // where results have an address
+	State      BatchState `json:"state,omitempty"` // of batches with a results URL
 	Total      int        `json:"total"`
 	StatusURL  string     `json:"status_url"`            // path of the batch
-	ResultsURL string     `json:"results_url,omitempty"` // address of the results, where they have one
+	ResultsURL string     `json:"results_url,omitempty"` // of batches with a results URL
 }
 
-// BatchKept is where the results of a batch are, and how long.
+// BatchRetention is where the results of a batch are, and until when.
 type BatchKept struct {
 	ResultsURL string  `json:"results_url,omitempty"`
-	ExpiresAt  *string `json:"expires_at"` // null before the batch is completed
+	ExpiresAt  *string `json:"expires_at"` // null before completion
 }
 
-// Batch is a batch as lists show it. Times are RFC 3339 in UTC.
+// Batch is a batch in lists. Times are RFC 3339 in UTC.
 type Batch struct {
 	BatchID    string     `json:"batch_id"`
-	RefID      *string    `json:"ref_id"` // null when the client gave none
+	RefID      *string    `json:"ref_id"` // null if the client gave none
 	State      BatchState `json:"state"`
 	Total      int        `json:"total"`
 	Successful int        `json:"successful"`
 	Failed     int        `json:"failed"`
-	Done       int        `json:"done"` // both together
+	Done       int        `json:"done"` // successful and failed
 	CreatedAt  string     `json:"created_at"`
-	FinishedAt *string    `json:"finished_at"` // null before it is completed
+	FinishedAt *string    `json:"finished_at"` // null before completion
 
-	*BatchKept // nil when results are kept for ever, and have no address
+	*BatchKept // nil if results are kept without limit and have no URL
 }
 
-// BatchShown is the reply to a question about one batch.
+// BatchReply is the reply about one batch.
 type BatchShown struct {
 	Status string `json:"status"`
 	Batch
 }
 
-// BatchResults is one page of what the records of a batch have become, in the
-// order in which they were sent. What is in Results has index, and is otherwise a
-// [BatchRecord] or what is shown of a recharge or verification.
+// BatchResults is one page of a batch's results, in the order of the records. An
+// entry of Results has an index. It is a [BatchRecord], a recharge or a
+// verification.
 type BatchResults struct {
 	Status     string            `json:"status"`
 	BatchID    string            `json:"batch_id"`
@@ -76,8 +76,8 @@ type BatchResults struct {
 	*BatchKept // as in Batch
 }
 
-// BatchRecord is a record that has become nothing: not yet, or because it was
-// refused.
+// BatchRecord is a record without a recharge or verification: it is queued or was
+// rejected.
 type BatchRecord struct {
 	Index  int      `json:"index"`  // from 0
 	Status string   `json:"status"` // queued or error

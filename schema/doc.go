@@ -1,4 +1,3 @@
-// Package schema is the vocabulary of Vayu: everything that crosses a boundary
-// between two parts, between Vayu and its engines, or between Vayu and its
-// clients. It does no I/O and reads no clock.
+// Package schema defines the types that cross boundaries: between parts of Vayu,
+// to its databases, and to its clients. It does no I/O and reads no clock.
 package schema

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// EventType names what happened (spec 6.1).
+// EventType names the type of an event.
 type EventType string
 
 // The types of events.
@@ -25,16 +25,16 @@ const (
 	EventPaymentFailed             EventType = "payment.failed"
 )
 
-// EventTypes is every type of event, in the order of spec 6.1.
+// EventTypes lists every type of event, in the documented order.
 var EventTypes = []EventType{
 	EventRechargeCompleted, EventRechargeFailed, EventRechargePending, EventRechargeRefunded,
 	EventVerificationCompleted, EventVerificationBulkCompleted, EventVerificationFailed,
 	EventQuotaWarning, EventQuotaExceeded, EventPaymentSucceeded, EventPaymentFailed,
 }
 
-// Scope is the scope that a key needs to read events of a type: the read scope of
-// what the event is about (CONTRACT 6). It is empty for an unknown type, which no
-// key may read.
+// Scope returns the scope that a key needs to read events of a type. It is the
+// read scope of the event's subject. It is empty for an unknown type, which no key
+// may read.
 func (t EventType) Scope() Scope {
 	switch family, _, _ := strings.Cut(string(t), "."); family {
 	case "recharge", "payment":
@@ -59,17 +59,17 @@ func (s ScopeSet) Readable() []EventType {
 	return all
 }
 
-// UnreadableEvent refuses a key that may not read events of a type. Field names
-// what asked for them; it may be empty.
+// UnreadableEvent returns the problem of a key that may not read events of a type.
+// Field is the request field that named the type, or "".
 func UnreadableEvent(field string, t EventType) *Problem {
 	return Refuse(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" need.")
 }
 
-// EventVersion is the api_version of envelopes that are made now.
+// EventVersion is the api_version of new envelopes.
 const EventVersion = "2026-11-01"
 
-// Envelope is what a receiver gets (spec 2.6). Its bytes are made once, when the
-// event happens, and sent and shown as they are ever after.
+// Envelope is the body of a delivery. Its bytes are encoded once, when the event
+// happens, and never change.
 type Envelope struct {
 	ID         string          `json:"id"` // evt_ + ULID
 	Type       EventType       `json:"type"`
@@ -78,19 +78,19 @@ type Envelope struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// EventShown is the reply to a question about one event.
+// EventReply is the reply about one event.
 type EventShown struct {
 	Status string          `json:"status"`
-	Data   json.RawMessage `json:"data"` // an Envelope as it was stored
+	Data   json.RawMessage `json:"data"` // the stored Envelope
 }
 
-// examples are the documented examples of what happened, a file for each type.
+// examples holds the documented example of each type's data, one file each.
 //
 //go:embed example/*.json
 var examples embed.FS
 
-// EventExample is the documented example of the data of a type, a JSON object
-// without white space; nil for a type that does not exist.
+// EventExample returns the documented example of a type's data, a JSON object
+// without white space. It is nil for an unknown type.
 func EventExample(t EventType) json.RawMessage {
 	text, err := examples.ReadFile("example/" + string(t) + ".json")
 	if err != nil {
@@ -103,8 +103,8 @@ func EventExample(t EventType) json.RawMessage {
 	return out.Bytes()
 }
 
-// TestEventData is the data of a test event: the documented example of a type,
-// with "test": true at its end. It is nil for a type that does not exist.
+// TestEventData returns the data of a test event: the documented example with
+// "test": true at its end. It is nil for an unknown type.
 func TestEventData(t EventType) json.RawMessage {
 	object, ok := bytes.CutSuffix(EventExample(t), []byte("}"))
 	if !ok {

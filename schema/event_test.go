@@ -37,7 +37,7 @@ func TestEveryTypeHasTestData(t *testing.T) {
 	}
 }
 
-// Quota events are made of a type of this package; their examples are such.
+// The data of quota events is a Quota, and their examples are valid ones.
 func TestExamplesOfQuotaEventsAreQuotas(t *testing.T) {
 	t.Parallel()
 	for _, typ := range []schema.EventType{schema.EventQuotaWarning, schema.EventQuotaExceeded} {
@@ -53,7 +53,7 @@ func TestExamplesOfQuotaEventsAreQuotas(t *testing.T) {
 	}
 }
 
-// The contract shows one event of each type, with the data that test events have.
+// The contract shows one event of each type, with the data of test events.
 func TestTheContractShowsEveryEvent(t *testing.T) {
 	t.Parallel()
 	text, err := apidoc.Document()

@@ -6,12 +6,11 @@ import (
 	"strconv"
 )
 
-// Figure is an amount in hundredths of its unit, the precision with which the
-// API shows concentrations. In JSON it is a decimal number, or null when it is
-// [Unknown].
+// Figure is a value in hundredths of its unit, the precision of concentrations in
+// the API. In JSON it is a decimal number, or null if it is [Unknown].
 type Figure int32
 
-// Unknown is the figure of something that nobody measured.
+// Unknown is the figure without a measurement.
 const Unknown Figure = math.MinInt32
 
 // Known reports whether the figure was measured.

@@ -1,9 +1,9 @@
 package schema
 
-// Health is how a webhook does, in one word.
+// Health is the health of a webhook in one word.
 type Health string
 
-// The healths of a webhook, see Health in the contract.
+// The healths of a webhook, see Health in the OpenAPI document.
 const (
 	HealthIdle     Health = "idle"
 	HealthHealthy  Health = "healthy"
@@ -12,20 +12,21 @@ const (
 	HealthPaused   Health = "paused"
 )
 
-// WebhookHealth is the reply of GET /v1/webhooks/{id}/health. All of it is about
-// the webhook's newest deliveries, 1,000 at most.
+// WebhookHealth is the reply of GET /v1/webhooks/{id}/health. It covers the
+// webhook's newest deliveries, at most 1,000.
 type WebhookHealth struct {
 	Status    string `json:"status"`
 	WebhookID string `json:"webhook_id"`
 	Health    Health `json:"health"`
-	// Deliveries is how many there are, and in which states. Since is when the oldest
-	// was made, null when there is none; HasMore says that there are older ones.
+	// Deliveries is their number, and States the number per state. Since is the
+	// creation time of the oldest, null if there are none. HasMore reports older
+	// ones.
 	Deliveries int            `json:"deliveries"`
 	Since      *string        `json:"since"`
 	HasMore    bool           `json:"has_more"`
 	States     DeliveryCounts `json:"states"`
-	// OldestWaitingAt is when the oldest that waits was made, NextAttemptAt when the
-	// next attempt is due; null for none.
+	// OldestWaitingAt is the creation time of the oldest waiting delivery.
+	// NextAttemptAt is when the next attempt is due. Both are null if none waits.
 	OldestWaitingAt *string          `json:"oldest_waiting_at"`
 	NextAttemptAt   *string          `json:"next_attempt_at"`
 	Attempts        AttemptCounts    `json:"attempts"`
@@ -34,8 +35,8 @@ type WebhookHealth struct {
 	ByHour          []AttemptsOfHour `json:"by_hour"` // 24, the oldest first
 }
 
-// DeliveryCounts is how many deliveries are in each state. Unretried are those of
-// the failed ones that were not delivered again by hand.
+// DeliveryCounts is the number of deliveries per state. Unretried are the failed
+// ones without a manual retry.
 type DeliveryCounts struct {
 	Waiting   int `json:"waiting"`
 	Delivered int `json:"delivered"`
@@ -44,8 +45,8 @@ type DeliveryCounts struct {
 	Unretried int `json:"failed_unretried"`
 }
 
-// AttemptCounts are attempts and how long they took in milliseconds, null when
-// there are none: half of them at most the median, 95 % at most P95.
+// AttemptCounts are the attempts and percentiles of their duration in
+// milliseconds. These are null if there are no attempts.
 type AttemptCounts struct {
 	Count     int      `json:"count"`
 	Successes int      `json:"successes"`
@@ -60,7 +61,7 @@ type WebhookAttempt struct {
 	LastAttempt
 }
 
-// AttemptsOfHour are the attempts that were begun within an hour.
+// AttemptsOfHour counts the attempts that began within an hour.
 type AttemptsOfHour struct {
 	Hour      string `json:"hour"` // its beginning, RFC 3339 in UTC
 	Delivered int    `json:"delivered"`

@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-func TestWhatCanBeAnID(t *testing.T) {
+func TestIsID(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"wh_01KAHR3M5Q7S9V1X3Z5B7D9F1H": true, "x": true, strings.Repeat("w", 64): true,
@@ -19,7 +19,7 @@ func TestWhatCanBeAnID(t *testing.T) {
 	}
 }
 
-func TestTheNameOfAWorldMeansIt(t *testing.T) {
+func TestWorldOfInvertsString(t *testing.T) {
 	t.Parallel()
 	for _, w := range schema.Worlds {
 		if got := schema.WorldOf(w.String()); got != w {

@@ -1,7 +1,7 @@
 package schema
 
-// LiveKind is what a notice of GET /v1/live is about; its name stands in the field
-// event of a message.
+// LiveKind is the subject of a notice of GET /v1/live. It is the field event of an
+// SSE message.
 type LiveKind string
 
 // The kinds of notices.
@@ -12,7 +12,7 @@ const (
 	LiveAir      LiveKind = "air"
 )
 
-// Messages of GET /v1/live that are no notices.
+// Messages of GET /v1/live that are not notices.
 const (
 	LiveHello = "hello"
 	LiveReset = "reset"
@@ -22,33 +22,34 @@ const (
 type LiveGreeting struct {
 	Mode    string     `json:"mode"`
 	Account string     `json:"account"` // id
-	Kinds   []LiveKind `json:"kinds"`   // that will be told
+	Kinds   []LiveKind `json:"kinds"`   // of the notices that follow
 	At      string     `json:"at"`      // RFC 3339 in UTC
 }
 
-// LiveAnew says that notices of some kinds were left out: read anew what you show.
+// LiveResetNotice reports that notices of some kinds were dropped. The client must
+// reload what it shows.
 type LiveAnew struct {
 	Kinds []LiveKind `json:"kinds"`
 }
 
-// LiveDeliveryNotice says that a delivery is new or has moved on.
+// LiveDeliveryNotice reports a new or changed delivery.
 type LiveDeliveryNotice struct {
 	ID        string        `json:"id"`
 	WebhookID string        `json:"webhook_id"`
 	EventID   string        `json:"event_id"`
 	State     DeliveryState `json:"state"`
-	Attempts  int           `json:"attempts"` // that are recorded
+	Attempts  int           `json:"attempts"` // recorded ones
 }
 
-// LiveEventNotice says that something has happened.
+// LiveEventNotice reports a new event.
 type LiveEventNotice struct {
 	ID      string    `json:"id"`
 	Type    EventType `json:"type"`
-	Subject string    `json:"subject,omitempty"` // id of what it is about
+	Subject string    `json:"subject,omitempty"` // id of its subject
 	Created int64     `json:"created"`           // Unix seconds
 }
 
-// LiveBatchNotice says how far a batch is.
+// LiveBatchNotice reports the progress of a batch.
 type LiveBatchNotice struct {
 	ID         string     `json:"batch_id"`
 	Kind       string     `json:"kind"` // recharge or verification
@@ -58,9 +59,9 @@ type LiveBatchNotice struct {
 	Failed     int        `json:"failed"`
 }
 
-// LiveAirNotice says that figures of the air have changed.
+// LiveAirNotice reports new air quality values.
 type LiveAirNotice struct {
 	Updated string `json:"updated"` // end of the newest hour of any city, RFC 3339 in UTC
-	Cities  int    `json:"cities"`  // that are known
-	Built   string `json:"built"`   // when these figures were published, RFC 3339 in UTC
+	Cities  int    `json:"cities"`  // known ones
+	Built   string `json:"built"`   // publication time of these values, RFC 3339 in UTC
 }

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Paise is an amount of money, hundredths of a rupee. Nothing is ever computed in
-// fractions of it.
+// Paise is an amount of money in hundredths of a rupee. All arithmetic is in whole
+// paise.
 type Paise int64
 
-// Faults of amounts.
+// The errors of [ParsePaise].
 var (
 	ErrAmountForm      = errors.New("not a number")
 	ErrAmountPrecision = errors.New("more than two decimals")
 	ErrAmountRange     = errors.New("out of range")
 )
 
-// maxAmountDigits is how many digits the largest amount has.
+// maxAmountDigits is the number of digits of the largest amount.
 const maxAmountDigits = len("9223372036854775807")
 
-// ParsePaise reads a JSON number of rupees, exactly: 199, 199.5, 1.995e2. The
-// error is one of the three above. It costs what reading the text costs, however
-// large its exponent.
+// ParsePaise parses a JSON number of rupees exactly: 199, 199.5, 1.995e2. The
+// error is one of the three above. The cost is linear in the text's length, for
+// any exponent.
 func ParsePaise(text string) (Paise, error) {
 	n, ok := scanNumber(text)
 	if !ok {
@@ -54,13 +54,13 @@ func ParsePaise(text string) (Paise, error) {
 	return Paise(paise), nil
 }
 
-// number is the parts of a JSON number. Exponent is its digits.
+// number holds the parts of a JSON number. Exponent holds its digits.
 type number struct {
 	negative, shrinks         bool
 	whole, fraction, exponent string
 }
 
-// scanNumber takes a number apart, by the grammar of RFC 8259, section 6.
+// scanNumber splits a number by the grammar of RFC 8259, section 6.
 func scanNumber(text string) (n number, ok bool) {
 	text, n.negative = strings.CutPrefix(text, "-")
 	n.whole, text = leadingDigits(text)
@@ -86,7 +86,7 @@ func scanNumber(text string) (n number, ok bool) {
 	return n, n.exponent != "" && text == ""
 }
 
-// leadingDigits cuts the digits off the beginning of a text.
+// leadingDigits splits the leading digits off a text.
 func leadingDigits(text string) (digits, rest string) {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
@@ -96,9 +96,8 @@ func leadingDigits(text string) (digits, rest string) {
 	return text, ""
 }
 
-// scale is the power of ten that the digits of a number of rupees are to be
-// multiplied with to be paise. Far is its sign when it is beyond what the digits of
-// any text could make up for.
+// scale returns the power of ten that turns the digits of rupees into paise. far
+// is the exponent's sign if the exponent exceeds what digits can offset, else 0.
 func (n number) scale() (scale, far int) {
 	exponent, err := strconv.Atoi("0" + n.exponent)
 	if err != nil || exponent > math.MaxInt32 {
@@ -113,7 +112,7 @@ func (n number) scale() (scale, far int) {
 	return exponent + len("00") - len(n.fraction), 0
 }
 
-// String is rupees as they are written in JSON, without trailing zeros: 199.5.
+// String returns rupees in JSON form, without trailing zeros: 199.5.
 func (p Paise) String() string {
 	text := make([]byte, 0, maxAmountDigits+len("-.00"))
 	rest := uint64(p)
@@ -133,7 +132,7 @@ func (p Paise) String() string {
 // MarshalJSON writes rupees as a number.
 func (p Paise) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalJSON reads rupees, exactly; null leaves the amount as it is.
+// UnmarshalJSON parses rupees exactly; null leaves the amount unchanged.
 func (p *Paise) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
@@ -145,14 +144,15 @@ func (p *Paise) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Rupees is an amount for people, grouped as in India: ₹199, ₹199.50, ₹12,34,567.
+// Rupees formats an amount for people, with Indian grouping: ₹199, ₹199.50,
+// ₹12,34,567.
 func (p Paise) Rupees() string {
 	sign, rest := "", uint64(p)
 	if p < 0 {
 		sign, rest = "-", -rest
 	}
 	whole := strconv.FormatUint(rest/100, 10)
-	const last = 3 // digits; before them two by two
+	const last = 3 // digits; the others are grouped in pairs
 	for at := len(whole) - last; at > 0; at -= 2 {
 		whole = whole[:at] + "," + whole[at:]
 	}

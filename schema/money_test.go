@@ -92,7 +92,7 @@ func TestRupees(t *testing.T) {
 	}
 }
 
-// A large exponent costs no memory: only its size is looked at.
+// A large exponent costs no memory: only its size matters.
 func TestParsePaiseCost(t *testing.T) {
 	for _, text := range []string{"1e999999999", "1e-999999999", "1e2147483647", "0e999999999"} {
 		if got := testing.AllocsPerRun(10, func() { _, _ = ParsePaise(text) }); got > 3 {
@@ -113,7 +113,7 @@ func FuzzParsePaise(f *testing.F) {
 			}
 		}
 		if exponent := strings.IndexAny(text, "eE"); !json.Valid([]byte(text)) || exponent >= 0 && len(text)-exponent > 5 {
-			return // big.Rat would work out ten to that power
+			return // big.Rat would compute ten to that power
 		}
 		exact, ok := new(big.Rat).SetString(text)
 		if !ok {
@@ -145,7 +145,7 @@ func FuzzPaiseString(f *testing.F) {
 	})
 }
 
-func TestAmountsAreReadAsTheyAreWritten(t *testing.T) {
+func TestAmountsRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, want := range []Paise{0, 1, 99, 100, 199_50, -1, math.MaxInt64, math.MinInt64} {
 		text, err := json.Marshal(map[string]Paise{"amount": want})

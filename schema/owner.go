@@ -1,6 +1,6 @@
 package schema
 
-// Owner is an account in one of the worlds: whose something is.
+// Owner is the account that owns something, with its world.
 type Owner struct {
 	Account string // id
 	World   World

@@ -2,13 +2,13 @@ package schema
 
 import "vayu/schema/parameter"
 
-// Pollutant is one of the eight substances of India's National Air Quality
-// Index. The zero value is no pollutant.
+// Pollutant is one of the eight substances of India's National Air Quality Index.
+// The zero value is invalid.
 type Pollutant uint8
 
-// The pollutants of the National AQI, in the order in which records list them.
-// The numbers are those of the Enum8 columns in ClickHouse and of the first
-// entries of the catalogue: never renumber.
+// The pollutants of the National AQI, in the order of records. The numbers are
+// those of the Enum8 columns in ClickHouse and of the first entries of the
+// catalogue: never renumber.
 const (
 	PM25 = Pollutant(parameter.PM25)
 	PM10 = Pollutant(parameter.PM10)
@@ -20,11 +20,11 @@ const (
 	Pb   = Pollutant(parameter.Pb)
 )
 
-// Pollutants is every pollutant of the index in the order of its constants.
+// Pollutants lists the pollutants of the index in the order of their constants.
 var Pollutants = [...]Pollutant{PM25, PM10, NO2, SO2, CO, O3, NH3, Pb}
 
-// RecordPollutants is the six pollutants that every air quality record carries
-// (spec 2.1), in the order of the record.
+// RecordPollutants lists the six pollutants of an air quality record, in the order
+// of its fields.
 var RecordPollutants = [...]Pollutant{PM25, PM10, NO2, SO2, CO, O3}
 
 // Valid reports whether p is one of the eight pollutants.
@@ -33,17 +33,17 @@ func (p Pollutant) Valid() bool { return p >= PM25 && p <= Pb }
 // Parameter returns the pollutant's entry of the catalogue.
 func (p Pollutant) Parameter() parameter.Parameter { return parameter.Parameter(p) }
 
-// String returns the identifier used in columns and JSON fields, e.g. "pm25".
+// String returns the identifier in columns and JSON fields, e.g. "pm25".
 func (p Pollutant) String() string { return p.catalogued().ID() }
 
-// Label returns the name shown to people, e.g. "PM2.5".
+// Label returns the display name, e.g. "PM2.5".
 func (p Pollutant) Label() string { return p.catalogued().Name() }
 
-// Unit returns the unit in which concentrations of p are kept and shown:
-// milligrams per cubic metre for CO, micrograms per cubic metre for the rest.
+// Unit returns the unit of stored and shown concentrations: milligrams per cubic
+// metre for CO, micrograms per cubic metre for the others.
 func (p Pollutant) Unit() string { return p.catalogued().Unit() }
 
-// catalogued is p's entry, none for what is no pollutant of the index.
+// catalogued returns p's entry, or the zero Parameter if p is invalid.
 func (p Pollutant) catalogued() parameter.Parameter {
 	if !p.Valid() {
 		return 0

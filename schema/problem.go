@@ -1,10 +1,10 @@
 package schema
 
-// Code names a kind of refusal or failure to clients. The codes and their HTTP
-// statuses are part of the contract: never rename one.
+// Code is an error code of the API. The codes and their HTTP statuses are part of
+// the contract: never rename one.
 type Code string
 
-// The codes of CONTRACT 1.
+// The error codes of replies.
 const (
 	InvalidJSON           Code = "invalid_json"
 	InvalidRequest        Code = "invalid_request"
@@ -57,13 +57,14 @@ const (
 	BankTimeout           Code = "bank_timeout"
 )
 
-// The codes of CONTRACT 5 that are verdicts. They are in replies with status 200.
+// Codes of a failed verification. The reply has status 200, because the
+// verification itself completed.
 const (
 	AccountNotFound Code = "account_not_found"
 	VPANotFound     Code = "vpa_not_found"
 )
 
-// CodeStatus is the HTTP status of every code.
+// CodeStatus maps every code to its HTTP status.
 var CodeStatus = map[Code]int{
 	InvalidJSON:           400,
 	InvalidRequest:        400,
@@ -116,8 +117,7 @@ var CodeStatus = map[Code]int{
 	BankTimeout:           504,
 }
 
-// Status returns the HTTP status of a code; 500 for one that is not in the
-// contract.
+// Status returns the HTTP status of a code; 500 for an unknown one.
 func (c Code) Status() int {
 	if status, ok := CodeStatus[c]; ok {
 		return status
@@ -125,12 +125,12 @@ func (c Code) Status() int {
 	return 500
 }
 
-// Problem is the `error` object of a reply, and an error in Go: handlers return
-// it and the API turns it into the reply. Message is written for the client and
-// must carry no stack, SQL or text of another system. Suggestions go with
-// location_not_found, Candidates with ambiguous_location, Nearest with
-// no_station_nearby and no_data. Allow is the Allow
-// header of method_not_allowed; RetryAfter is seconds, 0 for no such header.
+// Problem is the `error` object of a reply, and a Go error: handlers return it and
+// the API encodes it. Message is for the client and must not contain stacks, SQL
+// or texts of other systems. Suggestions belong to location_not_found, Candidates
+// to ambiguous_location, Nearest to no_station_nearby and no_data. Allow is the
+// Allow header of method_not_allowed. RetryAfter is in seconds, 0 for no such
+// header.
 type Problem struct {
 	Code        Code            `json:"code"`
 	Message     string          `json:"message"`
@@ -144,13 +144,13 @@ type Problem struct {
 	Retryable   bool            `json:"retryable"`
 	Allow       string          `json:"-"`
 	RetryAfter  int             `json:"-"`
-	Status      int             `json:"-"` // of the reply, if it is not that of Code; 0 if it is
+	Status      int             `json:"-"` // of the reply if it differs from Code's, else 0
 }
 
-// NearestStation is the nearest station of any kind to a place that has no answer,
-// and why it does not count. DistanceKM is null when the position of the station is
-// unknown. Has lists the pollutants that it measured in the 24 hours before its last
-// reading; Missing lists the conditions that it does not meet, as [Condition].
+// NearestStation is the nearest station of any kind to a place without data, with
+// the reason. DistanceKM is null if the station's position is unknown. Has lists
+// the pollutants measured in the 24 hours before its last reading. Missing lists
+// its unmet conditions, as [Condition].
 type NearestStation struct {
 	ID         string      `json:"id"`
 	DistanceKM *Figure     `json:"distance_km"`
@@ -159,59 +159,59 @@ type NearestStation struct {
 	Missing    []Condition `json:"missing"`
 }
 
-// Condition names what a station needs so that it counts in an answer.
+// Condition is a requirement that a station must meet to be used in an answer.
 type Condition string
 
 // The conditions. The first three are those of the National AQI (CPCB 2014).
 const (
-	ThreePollutants Condition = "three_pollutants" // it measures at least three
-	OnePM           Condition = "pm25_or_pm10"     // one of which is PM2.5 or PM10
+	ThreePollutants Condition = "three_pollutants" // at least three pollutants
+	OnePM           Condition = "pm25_or_pm10"     // PM2.5 or PM10 among them
 	SixteenHours    Condition = "sixteen_hours"    // each in 16 of the last 24 hours
-	CountedKind     Condition = "kind"             // its kind is one of those asked for
-	Recent          Condition = "recent"           // its last reading is of the last 24 hours
+	CountedKind     Condition = "kind"             // its kind is requested
+	Recent          Condition = "recent"           // its last reading is in the last 24 hours
 	Within100KM     Condition = "within_100_km"    // it is within reach
-	InPeriod        Condition = "period"           // it has an index on a day that was asked for
+	InPeriod        Condition = "period"           // it has an index on a requested day
 )
 
-// Conditions is every condition, in the order of the constants.
+// Conditions lists every condition, in the order of the constants.
 var Conditions = [...]Condition{ThreePollutants, OnePM, SixteenHours, CountedKind, Recent, Within100KM, InPeriod}
 
-// ProblemDetail is one of several faults in one request.
+// ProblemDetail is one of several errors in one request.
 type ProblemDetail struct {
 	Field   string `json:"field"`
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 }
 
-// ProblemBody is the whole body of a refused request.
+// ProblemBody is the body of an error reply.
 type ProblemBody struct {
 	Status  string  `json:"status"`
 	Message string  `json:"message"`
 	Error   Problem `json:"error"`
 }
 
-// Refuse makes a problem. Field is the parameter or JSON field at fault, or "".
+// NewProblem returns a problem. Field is the invalid parameter or JSON field, or
+// "".
 func Refuse(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
 
-// Faults are all that is wrong with one request, in the order in which it was
-// found.
+// RequestErrors are all errors of one request, in order of detection.
 type Faults []ProblemDetail
 
-// Add notes a fault of the kind invalid_request.
+// Add adds an error with the code invalid_request.
 func (f *Faults) Add(field, message string) { f.AddAs(InvalidRequest, field, message) }
 
-// AddAs notes a fault of another kind.
+// AddAs adds an error with another code.
 func (f *Faults) AddAs(code Code, field, message string) {
 	*f = append(*f, ProblemDetail{Field: field, Code: code, Message: message})
 }
 
-// Problem is the refusal that names all faults; nil when there are none.
+// Problem returns a problem with all errors; nil if there are none.
 func (f Faults) Problem() error { return RefuseAll(f) }
 
-// RefuseAll makes one problem of several faults, the first foremost; nil when
-// there are none.
+// NewProblemOf combines several errors into one problem. The first one determines
+// its code; nil if there are none.
 func RefuseAll(faults []ProblemDetail) error {
 	if len(faults) == 0 {
 		return nil
@@ -223,8 +223,8 @@ func RefuseAll(faults []ProblemDetail) error {
 	return p
 }
 
-// Unavailable is a refusal as service_unavailable because of something that may
-// be back in a moment. The client reads message; cause is for the log alone.
+// Unavailable returns a service_unavailable problem for a temporary failure. The
+// client gets message; only the log gets cause.
 func Unavailable(message string, cause error) error {
 	return &unavailableError{Refuse(ServiceUnavailable, "", message), cause}
 }
@@ -236,13 +236,13 @@ type unavailableError struct {
 
 func (e *unavailableError) Error() string { return e.Problem.Error() + ": " + e.cause.Error() }
 
-// Unwrap gives the client's answer and the cause.
+// Unwrap returns the problem and the cause.
 func (e *unavailableError) Unwrap() []error { return []error{e.Problem, e.cause} }
 
 // Error implements error.
 func (p *Problem) Error() string { return string(p.Code) + ": " + p.Message }
 
-// Body returns the body of a reply that refuses a request.
+// Body returns the body of an error reply.
 func (p *Problem) Body(requestID string) ProblemBody {
 	e := *p
 	e.RequestID = requestID

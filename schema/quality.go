@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// QualityCount counts the results of one test at one parameter.
+// QualityCount counts the results of one test for one parameter.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`
@@ -13,7 +13,7 @@ type QualityCount struct {
 	Last      time.Time `json:"last"`
 }
 
-// QualityResult is a result of a test that is not good.
+// QualityResult is a test result other than good.
 type QualityResult struct {
 	Parameter string    `json:"parameter"`
 	At        time.Time `json:"at"`
@@ -25,9 +25,9 @@ type QualityResult struct {
 	Detail    string    `json:"detail"`
 }
 
-// QualityReply is the reply of GET /v1/stations/{id}/quality: all counts, and
-// one page of results, newest first. NOxForm is in which units the station
-// reports NO, NO2 and NOx; nil when they do not tell.
+// QualityReply is the reply of GET /v1/stations/{id}/quality: all counts, and one
+// page of results, newest first. NOxForm is the unit form of the station's NO, NO2
+// and NOx; nil if undetermined.
 type QualityReply struct {
 	Status     string          `json:"status"`
 	Station    string          `json:"station"`

@@ -6,16 +6,16 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Kind says what a reading's value is.
+// Kind is the kind of a reading's value.
 type Kind uint8
 
 const (
-	// Concentration is a measured value in the unit of its parameter: a
-	// concentration, or for weather a temperature, a speed and so on.
+	// Concentration is a measured value in the unit of its parameter. For weather
+	// it is a temperature, a speed and so on.
 	Concentration Kind = 1 + iota
-	// SubIndex is a figure 0–500 that the source has already computed over the
-	// index's own averaging interval (24 hours; 8 for O3 and CO). CPCB's live
-	// feed and data.gov.in carry these, not concentrations.
+	// SubIndex is a value 0–500 that the source computed over the index's own
+	// averaging interval (24 hours; 8 for O3 and CO). CPCB's live feed and
+	// data.gov.in publish these instead of concentrations.
 	SubIndex
 )
 
@@ -30,16 +30,16 @@ func (k Kind) String() string {
 	return "none"
 }
 
-// Flag marks a reading that is kept although something about it is odd.
+// Flag marks a reading that is stored despite an anomaly.
 type Flag uint8
 
 const (
-	// Plain is a reading with nothing odd about it.
+	// Plain is a reading without an anomaly.
 	Plain Flag = iota
-	// Stuck is a figure whose minimum, maximum and mean over a day are the same
-	// while the source has no hourly figure: the sensor has probably stopped.
+	// Stuck is a value with equal minimum, maximum and mean over a day and no
+	// hourly value. The sensor is probably stuck.
 	Stuck
-	// Clipped is a figure at the end of its sensor's range.
+	// Clipped is a value at the end of its sensor's range.
 	Clipped
 )
 
@@ -54,16 +54,16 @@ func (f Flag) String() string {
 	return "plain"
 }
 
-// Averaging intervals in minutes, as kept in a reading.
+// Averaging intervals of readings in minutes.
 const (
 	Hourly uint16 = 60
 	Daily  uint16 = 1440
 )
 
 // Reading is one value of one parameter at one station. At is the end of the
-// averaging interval, in UTC. Value is in the parameter's own unit, or 0–500
-// for a SubIndex. Averaging is the interval in minutes; for a SubIndex it is
-// the cadence at which the source publishes (60).
+// averaging interval, in UTC. Value is in the parameter's own unit, or 0–500 for a
+// SubIndex. Averaging is the interval in minutes; for a SubIndex it is the
+// source's publication interval (60).
 type Reading struct {
 	Station   string
 	Parameter parameter.Parameter
@@ -75,15 +75,15 @@ type Reading struct {
 	Source    string
 }
 
-// IndiaOffset is the distance of Indian Standard Time from UTC. India has had
-// one zone and no daylight saving since 1945, so no zone table is needed.
+// IndiaOffset is the offset of Indian Standard Time from UTC. India has had one
+// zone and no daylight saving since 1945, so no zone table is needed.
 const IndiaOffset = 5*time.Hour + 30*time.Minute
 
 // India is Indian Standard Time.
 var India = time.FixedZone("IST", int(IndiaOffset/time.Second))
 
-// HourEnd returns the end of the Indian clock hour that holds the interval
-// ending at t: the first full hour of IST at or after t, in UTC (hh:30).
+// HourEnd returns the end of the Indian clock hour of an interval that ends at t.
+// That is the first full hour of IST at or after t, in UTC (hh:30).
 func HourEnd(t time.Time) time.Time {
 	const hour = 3600
 	s := t.Unix() + int64(IndiaOffset/time.Second)
@@ -97,11 +97,11 @@ func HourEnd(t time.Time) time.Time {
 	return time.Unix(q*hour-int64(IndiaOffset/time.Second), 0).UTC()
 }
 
-// Day is an Indian calendar day (IST), counted in days since 1 January 1970.
+// Day is an Indian calendar day (IST), in days since 1 January 1970.
 type Day int32
 
-// DayOf returns the Indian day to which the interval ending at t belongs: the
-// hour that ends at 24:00 belongs to the day that it ends.
+// DayOf returns the Indian day of an interval that ends at t. An interval that
+// ends at 24:00 belongs to the day that ends then.
 func DayOf(t time.Time) Day {
 	s := t.Unix() + int64(IndiaOffset/time.Second) - 1
 	q := s / 86400
@@ -111,7 +111,7 @@ func DayOf(t time.Time) Day {
 	return Day(q)
 }
 
-// ParseDay reads YYYY-MM-DD strictly: ten ASCII bytes and a date that exists.
+// ParseDay parses YYYY-MM-DD strictly: ten ASCII bytes and an existing date.
 func ParseDay(s string) (Day, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil {

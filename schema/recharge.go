@@ -1,16 +1,16 @@
 package schema
 
-// RechargeType is what is recharged (spec 2.2).
+// RechargeType is the kind of service that is recharged.
 type RechargeType string
 
-// The types that there are.
+// The types.
 const (
 	Prepaid RechargeType = "prepaid"
 	DTH     RechargeType = "dth"
 )
 
-// RechargeState is where a recharge stands (spec 3.1). It goes from pending to
-// success or failed, and from success to refunded.
+// RechargeState is the state of a recharge. It goes from pending to success or
+// failed, and from success to refunded.
 type RechargeState string
 
 // The states.
@@ -21,11 +21,10 @@ const (
 	RechargeRefunded RechargeState = "refunded"
 )
 
-// RechargeStates is every state.
+// RechargeStates lists every state.
 var RechargeStates = []RechargeState{RechargePending, RechargeSuccess, RechargeFailed, RechargeRefunded}
 
-// Recharge is a recharge as replies show it (spec 2.3, and what CONTRACT 4 adds).
-// Times are RFC 3339 in UTC.
+// Recharge is a recharge in replies. Times are RFC 3339 in UTC.
 type Recharge struct {
 	Status        RechargeState `json:"status"`
 	TransactionID string        `json:"transaction_id"`
@@ -36,8 +35,8 @@ type Recharge struct {
 	RefID         string        `json:"ref_id"`
 	Mobile        string        `json:"mobile"`
 	Type          RechargeType  `json:"type"`
-	Detection     *Detection    `json:"detection,omitempty"` // when the operator was detected
-	Error         *Problem      `json:"error,omitempty"`     // of a failed one
+	Detection     *Detection    `json:"detection,omitempty"` // if the operator was detected
+	Error         *Problem      `json:"error,omitempty"`     // of failed
 	BatchID       string        `json:"batch_id,omitempty"`
 	RefundID      string        `json:"refund_id,omitempty"`
 	Reason        string        `json:"reason,omitempty"` // of the refund
@@ -47,22 +46,22 @@ type Recharge struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
 
-// RechargeDetail is a recharge with its whole story, as GET
-// /v1/recharge/{id}?view=detail shows it.
+// RechargeDetail is a recharge with its timeline, the reply of GET
+// /v1/recharge/{id}?view=detail.
 type RechargeDetail struct {
 	Recharge
 	Asked
 
-	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator has contradicted what is final
+	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
 }
 
-// Detection says where an operator and its circle are known from.
+// Detection is the origin of a detected operator and circle.
 type Detection struct {
-	Source     string `json:"source"`     // lookup: the provider, which knows ported numbers; series: whom the number was given to first
+	Source     string `json:"source"`     // lookup (covers ported numbers) or series (the number's first operator)
 	Confidence string `json:"confidence"` // high, or low for series
 }
 
-// RechargeEvent is the data of recharge.* events (spec 6.2 and CONTRACT 4).
+// RechargeEvent is the data of recharge.* events.
 type RechargeEvent struct {
 	TransactionID string        `json:"transaction_id"`
 	Mobile        string        `json:"mobile"`
@@ -72,7 +71,7 @@ type RechargeEvent struct {
 	Type          RechargeType  `json:"type"`
 	Status        RechargeState `json:"status"`
 	RefID         string        `json:"ref_id"`
-	BatchID       string        `json:"batch_id,omitempty"`     // of one that came in a batch
+	BatchID       string        `json:"batch_id,omitempty"`     // if it belongs to a batch
 	CreatedAt     string        `json:"created_at,omitempty"`   // pending
 	CompletedAt   string        `json:"completed_at,omitempty"` // completed
 	Charged       *bool         `json:"charged,omitempty"`      // failed: false
@@ -83,24 +82,24 @@ type RechargeEvent struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
 
-// Subject is what the event is about: the id of the recharge.
+// Subject returns the id of the recharge.
 func (e RechargeEvent) Subject() string { return e.TransactionID }
 
-// Plan is something that an operator offers.
+// Plan is a recharge plan of an operator.
 type Plan struct {
 	Amount      Paise  `json:"amount"`
 	Days        int    `json:"validity_days"` // 0 when it is not known
 	Description string `json:"description"`
 }
 
-// OperatorEntry is an operator that recharges can name.
+// OperatorEntry is an operator that supports recharges.
 type OperatorEntry struct {
 	Name      string       `json:"name"`
 	Type      RechargeType `json:"type"`
 	Aliases   []string     `json:"aliases"`
 	MinAmount Paise        `json:"min_amount"` // of one recharge, in rupees
 	MaxAmount Paise        `json:"max_amount"`
-	Available bool         `json:"available"` // a provider serves it, and it is worth asking now
+	Available bool         `json:"available"` // it has a provider whose circuit breaker is closed
 }
 
 // Operators is the reply of GET /v1/operators.
@@ -114,7 +113,7 @@ type Detected struct {
 	Status    string    `json:"status"`
 	Mobile    string    `json:"mobile"` // ten digits
 	Operator  string    `json:"operator"`
-	Circle    string    `json:"circle"` // empty when it is not known
+	Circle    string    `json:"circle"` // empty if unknown
 	Detection Detection `json:"detection"`
 }
 
@@ -122,11 +121,11 @@ type Detected struct {
 type Plans struct {
 	Status   string `json:"status"`
 	Operator string `json:"operator"`
-	Circle   string `json:"circle"` // empty when none was asked for
+	Circle   string `json:"circle"` // empty if the query has none
 	Data     []Plan `json:"data"`
 }
 
-// CallbackTaken is the reply to a provider's callback.
+// CallbackAccepted is the reply to a provider's callback.
 type CallbackTaken struct {
 	Status string `json:"status"`
 }

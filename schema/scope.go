@@ -2,10 +2,11 @@ package schema
 
 import "slices"
 
-// ScopeSet is a set of scopes: bit i stands for Scopes[i]. The zero value is empty.
+// ScopeSet is a set of scopes: bit i stands for Scopes[i]. The zero value is
+// empty.
 type ScopeSet uint16
 
-// SetOf returns the set of scopes. It ignores unknown ones.
+// SetOf returns the set of scopes and ignores unknown ones.
 func SetOf(scopes ...Scope) (set ScopeSet) {
 	for _, scope := range scopes {
 		if i := slices.Index(Scopes, scope); i >= 0 {
@@ -15,5 +16,5 @@ func SetOf(scopes ...Scope) (set ScopeSet) {
 	return set
 }
 
-// Has reports whether the set contains a scope. No set contains an unknown one.
+// Has reports whether the set contains a scope. It is false for an unknown one.
 func (s ScopeSet) Has(scope Scope) bool { return s&SetOf(scope) != 0 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// StationKind tells a reference-grade analyser from a low-cost sensor, and
-// both from a file that gives one figure for a whole city.
+// StationKind distinguishes reference-grade analysers, low-cost sensors, and files
+// with one value for a whole city.
 type StationKind uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	Reference StationKind = 1 + iota
 	// Sensor is a low-cost sensor.
 	Sensor
-	// CityMean is a series that its source has already averaged over a city.
+	// CityMean is a series that its source has averaged over a city.
 	CityMean
 )
 
@@ -39,12 +39,12 @@ func (k StationKind) String() string {
 	return "none"
 }
 
-// StationKinds is every kind of station in the order of its constants.
+// StationKinds lists every kind of station in the order of its constants.
 var StationKinds = [...]StationKind{Reference, Sensor, CityMean}
 
-// ParseCityKinds reads which kinds of stations count for a city: reference, as CPCB
-// computes it, or reference and sensor. Series averaged over a city stand in where
-// none of them has an AQI and cannot be named.
+// ParseCityKinds parses the station kinds that count for a city. They are
+// reference, as CPCB computes it, or reference and sensor. Series averaged over a
+// city are the fallback and cannot be named.
 func ParseCityKinds(names []string) ([]StationKind, error) {
 	var kinds []StationKind
 	for _, name := range names {
@@ -65,8 +65,8 @@ func ParseCityKinds(names []string) ([]StationKind, error) {
 }
 
 // Station is a place where air is measured. Latitude and Longitude are WGS 84
-// degrees and both 0 when unknown. City and State are as normalised by
-// [CleanPlace] and [CleanState]; the gazetteer decides what people may call them.
+// degrees, both 0 if unknown. [CleanPlace] and [CleanState] have normalised City
+// and State; the gazetteer resolves their other names.
 type Station struct {
 	ID          string
 	Source      string
@@ -80,19 +80,19 @@ type Station struct {
 	Licence     string
 	FirstSeen   time.Time
 	LastSeen    time.Time
-	// PositionSource is the source that gave the position; empty if it is not known.
+	// PositionSource is the source of the position; empty if unknown.
 	PositionSource string
-	// ByPosition says that the position decided City and State, not the names.
+	// ByPosition reports that the position, not the names, decided City and State.
 	ByPosition bool
-	// SameAs is the id of the station that is the same physical station in a network
-	// of higher priority; empty for none. The two count once in a city.
+	// SameAs is the id of the same physical station in a network of higher
+	// priority; empty for none. A city counts the two once.
 	SameAs string
 }
 
 // Located reports whether the station's position is known.
 func (s *Station) Located() bool { return s.Latitude != 0 || s.Longitude != 0 }
 
-// Network is the network that the station belongs to: the first part of its id.
+// Network returns the station's network, the first part of its id.
 func (s *Station) Network() string { return NetworkOf(s.ID) }
 
 // NetworkOf returns the network of a station's id.
@@ -101,13 +101,13 @@ func NetworkOf(id string) string {
 	return network
 }
 
-// networkPriorities ranks networks: of several ids of one physical station the one
-// of the highest priority counts. CPCB's own id comes first, because CPCB runs the
-// analyser. Networks with stations of their own come next. Collections that copy
-// the data of others, later and in other units, come last.
+// networkPriorities ranks networks. Of several ids of one physical station the one
+// of highest priority counts. CPCB's own id comes first, because CPCB operates the
+// analyser. Networks with their own stations follow. Networks that copy the data
+// of others, later and in other units, come last.
 var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
 
-// NetworkPriority returns the priority of a network, 20 for one that is not listed.
+// NetworkPriority returns the priority of a network; the default is 20.
 func NetworkPriority(network string) uint8 {
 	if p, ok := networkPriorities[network]; ok {
 		return p
@@ -115,14 +115,14 @@ func NetworkPriority(network string) uint8 {
 	return 20
 }
 
-// StationID derives the identity of a station from its network and its name,
-// so that one analyser keeps one identity in whichever file or feed it is met:
-// "Anand Vihar, Delhi - DPCC" is "cpcb-anand-vihar-delhi-dpcc" in CPCB's feed,
-// on data.gov.in, in a CAAQM export and in OpenAQ.
+// StationID derives a station's id from its network and name, so that the id is
+// the same in all files and feeds. "Anand Vihar, Delhi - DPCC" is
+// "cpcb-anand-vihar-delhi-dpcc" in CPCB's feed, on data.gov.in, in CAAQM exports
+// and in OpenAQ.
 func StationID(network, name string) string { return network + "-" + Slug(name) }
 
-// Slug folds a name to lower-case ASCII letters, digits and single hyphens.
-// Accents are removed; letters outside ASCII that have no base letter are kept.
+// Slug folds a name to lower-case ASCII letters, digits and single hyphens. It
+// removes accents and keeps non-ASCII letters without a base letter.
 func Slug(name string) string {
 	folded := name
 	if !ascii(name) {
@@ -147,7 +147,7 @@ func Slug(name string) string {
 	return b.String()
 }
 
-// ascii reports whether there is nothing to fold: nearly all names are plain.
+// ascii reports whether the text needs no folding, as nearly all names.
 func ascii(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -157,14 +157,14 @@ func ascii(s string) bool {
 	return true
 }
 
-// CleanPlace trims a place's name, turns underscores into blanks and folds
-// runs of white space.
+// CleanPlace trims a place's name, turns underscores into blanks and collapses
+// white space.
 func CleanPlace(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
 }
 
-// stateNames corrects spellings seen in CPCB's feeds to the names of the
-// Constitution's First Schedule.
+// stateNames maps spellings in CPCB's feeds to the names of the Constitution's
+// First Schedule.
 var stateNames = map[string]string{
 	"tamilnadu": "Tamil Nadu", "andhrapradesh": "Andhra Pradesh", "arunachalpradesh": "Arunachal Pradesh",
 	"himachalpradesh": "Himachal Pradesh", "madhyapradesh": "Madhya Pradesh", "uttarpradesh": "Uttar Pradesh",
@@ -174,8 +174,7 @@ var stateNames = map[string]string{
 	"chattisgarh": "Chhattisgarh", "newdelhi": "Delhi",
 }
 
-// CleanState is [CleanPlace] plus the spellings of states that CPCB writes in
-// several ways.
+// CleanState is [CleanPlace] plus a correction of CPCB's spellings of states.
 func CleanState(s string) string {
 	s = CleanPlace(s)
 	if name, ok := stateNames[strings.ToLower(strings.ReplaceAll(s, " ", ""))]; ok {

@@ -12,7 +12,7 @@ func TestParseCityKinds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		names []string
-		want  []schema.StationKind // nil: refused
+		want  []schema.StationKind // nil: an error
 	}{
 		{[]string{"reference"}, []schema.StationKind{schema.Reference}},
 		{[]string{"sensor", " reference", "sensor"}, []schema.StationKind{schema.Reference, schema.Sensor}},

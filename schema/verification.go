@@ -1,29 +1,29 @@
 package schema
 
-// VerificationMethod is how an account is verified (CONTRACT 5).
+// VerificationMethod is the method of an account verification.
 type VerificationMethod string
 
 // The methods.
 const (
-	VerifyPennyDrop VerificationMethod = "penny_drop" // a deposit of a rupee, to which the bank answers with the name
-	VerifyUPI       VerificationMethod = "upi"        // a question about an address; no money moves
+	VerifyPennyDrop VerificationMethod = "penny_drop" // a deposit of one rupee; the bank replies with the name
+	VerifyUPI       VerificationMethod = "upi"        // a lookup of a UPI address; no money moves
 )
 
-// VerificationState is where a verification stands. It goes from pending to success or
-// failed.
+// VerificationState is the state of a verification. It goes from pending to
+// success or failed.
 type VerificationState string
 
 // The states.
 const (
 	VerificationPending VerificationState = "pending"
-	VerificationSuccess VerificationState = "success" // the account exists, whatever else is true of it
-	VerificationFailed  VerificationState = "failed"  // it does not exist, or nobody could say
+	VerificationSuccess VerificationState = "success" // the account exists, in any status
+	VerificationFailed  VerificationState = "failed"  // it does not exist, or no provider has a result
 )
 
-// VerificationStates is every state.
+// VerificationStates lists every state.
 var VerificationStates = []VerificationState{VerificationPending, VerificationSuccess, VerificationFailed}
 
-// AccountStatus is how a bank account stands (spec 2.4).
+// AccountStatus is the status of a bank account.
 type AccountStatus string
 
 // The statuses.
@@ -34,21 +34,20 @@ const (
 	AccountClosed  AccountStatus = "closed"
 )
 
-// AccountStatuses is every status.
+// AccountStatuses lists every status.
 var AccountStatuses = []AccountStatus{AccountActive, AccountDormant, AccountFrozen, AccountClosed}
 
-// NameMatch says how alike the expected name and the registered one are (spec 2.4).
+// NameMatch is the similarity of the expected and the registered name.
 type NameMatch string
 
 // The matches.
 const (
 	NameExact   NameMatch = "exact"   // the same words
-	NamePartial NameMatch = "partial" // alike enough for the tolerance
-	NameNone    NameMatch = "none"    // not alike enough, or no name was expected
+	NamePartial NameMatch = "partial" // similar enough for the tolerance
+	NameNone    NameMatch = "none"    // not similar enough, or no name was expected
 )
 
-// Verification is a verification as replies show it (spec 2.4, and what CONTRACT 5
-// adds). Times are RFC 3339 in UTC.
+// Verification is a verification in replies. Times are RFC 3339 in UTC.
 type Verification struct {
 	Status   VerificationState `json:"status"`
 	Verified bool              `json:"verified"`
@@ -60,9 +59,9 @@ type Verification struct {
 	AccountNumber  string             `json:"account_number,omitempty"` // masked to the last four
 	IFSC           string             `json:"ifsc,omitempty"`
 	VPA            string             `json:"vpa,omitempty"` // masked
-	UTR            string             `json:"utr,omitempty"` // of a deposit, when the bank has said it
+	UTR            string             `json:"utr,omitempty"` // of a deposit, once the bank reports it
 	Cached         bool               `json:"cached,omitempty"`
-	Error          *Problem           `json:"error,omitempty"` // of a failed one
+	Error          *Problem           `json:"error,omitempty"` // of failed
 	Message        string             `json:"message,omitempty"`
 	RefID          string             `json:"ref_id,omitempty"`
 	BatchID        string             `json:"batch_id,omitempty"`
@@ -71,19 +70,19 @@ type Verification struct {
 	FailedAt       string             `json:"failed_at,omitempty"`
 }
 
-// Beneficiary is what a bank says of an account that exists, and how it compares.
+// Beneficiary is a bank's data about an existing account, and the name match.
 type Beneficiary struct {
 	NameMatch         NameMatch     `json:"name_match"`
 	BeneficiaryName   string        `json:"beneficiary_name"`
 	Bank              string        `json:"bank"`
-	Branch            string        `json:"branch"` // empty when nobody knows
+	Branch            string        `json:"branch"` // empty if unknown
 	AccountStatus     AccountStatus `json:"account_status"`
 	NameMatchScore    int           `json:"name_match_score"` // 0 to 100
 	Suspicious        bool          `json:"suspicious"`
 	SuspiciousReasons []string      `json:"suspicious_reasons"`
 }
 
-// BulkCompleted is the data of verification.bulk.completed (spec 6.2).
+// BulkCompleted is the data of verification.bulk.completed.
 type BulkCompleted struct {
 	BatchID    string `json:"batch_id"`
 	Total      int    `json:"total"`
@@ -93,7 +92,7 @@ type BulkCompleted struct {
 	ExpiresAt  string `json:"expires_at"`
 }
 
-// Subject is what the event is about: the id of the batch.
+// Subject returns the id of the batch.
 func (e BulkCompleted) Subject() string { return e.BatchID }
 
 // VerificationEvent is the data of verification.completed and verification.failed.
@@ -115,11 +114,11 @@ type VerificationEvent struct {
 	FailedAt      string   `json:"failed_at,omitempty"`
 }
 
-// Subject is what the event is about: the id of the verification.
+// Subject returns the id of the verification.
 func (e VerificationEvent) Subject() string { return e.VerificationID }
 
-// VerificationDetail is a verification with its whole story, as GET
-// /v1/bank/verify/{id}?view=detail shows it.
+// VerificationDetail is a verification with its timeline, the reply of GET
+// /v1/bank/verify/{id}?view=detail.
 type VerificationDetail struct {
 	Verification
 	Asked

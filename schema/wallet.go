@@ -1,6 +1,6 @@
 package schema
 
-// Currency is the only one there is.
+// Currency is the only currency.
 const Currency = "INR"
 
 // Wallet is the reply of GET /v1/wallet, in rupees.
@@ -8,11 +8,11 @@ type Wallet struct {
 	Status    string `json:"status"`
 	Currency  string `json:"currency"`
 	Available Paise  `json:"available"` // can be spent
-	Held      Paise  `json:"held"`      // set aside for recharges that are pending
-	Balance   Paise  `json:"balance"`   // both together
+	Held      Paise  `json:"held"`      // reserved for pending recharges
+	Balance   Paise  `json:"balance"`   // available and held
 }
 
-// PaymentState is where a payment stands.
+// PaymentState is the state of a payment.
 type PaymentState string
 
 // The states.
@@ -22,13 +22,13 @@ const (
 	PaymentFailed  PaymentState = "failed"
 )
 
-// PaymentStates is every state.
+// PaymentStates lists every state.
 var PaymentStates = []PaymentState{PaymentPending, PaymentSuccess, PaymentFailed}
 
-// PaymentMethod is how money comes into a wallet.
+// PaymentMethod is the method of a payment into a wallet.
 type PaymentMethod string
 
-// The methods. UPI is what a payment has that names none.
+// The methods. UPI is the default.
 const (
 	UPI          PaymentMethod = "upi"
 	Card         PaymentMethod = "card"
@@ -36,14 +36,14 @@ const (
 	BankTransfer PaymentMethod = "bank_transfer"
 )
 
-// PaymentMethods is every method.
+// PaymentMethods lists every method.
 var PaymentMethods = []PaymentMethod{UPI, Card, NetBanking, BankTransfer}
 
-// WalletTopup is the purpose of every payment so far.
+// WalletTopup is the purpose of every payment.
 const WalletTopup = "wallet_topup"
 
-// Payment is a payment as replies show it and, once it is decided, as events tell
-// it (CONTRACT 4). Balance is what the wallet could spend right afterwards.
+// Payment is a payment in replies and, once it is final, in events. Balance is the
+// wallet's available amount right afterwards.
 type Payment struct {
 	PaymentID   string        `json:"payment_id"`
 	Amount      Paise         `json:"amount"`
@@ -55,15 +55,15 @@ type Payment struct {
 	RefID       *string       `json:"ref_id"`
 	Balance     *Paise        `json:"balance,omitempty"`
 	CreatedAt   string        `json:"created_at,omitempty"`   // replies only
-	CompletedAt string        `json:"completed_at,omitempty"` // once it is decided
+	CompletedAt string        `json:"completed_at,omitempty"` // once final
 	Error       *Problem      `json:"error,omitempty"`
 }
 
-// Subject is what the events about it are about: its id.
+// Subject returns the id of the payment.
 func (p Payment) Subject() string { return p.PaymentID }
 
-// WalletEntry is a line of an account's statement: what something has changed of
-// what can be spent, and of what is set aside.
+// WalletEntry is a line of an account's statement: the changes of the available
+// and the reserved amount.
 type WalletEntry struct {
 	Subject   string `json:"subject"` // id of the recharge or payment
 	Kind      string `json:"kind"`    // topup, reserve, commit, release or refund

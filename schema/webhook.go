@@ -2,13 +2,12 @@ package schema
 
 import "time"
 
-// WebhookClockMargin is how far apart the clocks of two instances may be, one of which
-// made a subscription and the other an event. Who subscribed before an event happened
-// gets it, by clocks as far apart as that; and gets none that is older than the
-// subscription by more.
+// WebhookClockMargin is the tolerated clock skew between two instances. One
+// creates a subscription, the other an event. A subscription receives every event
+// created after it. It receives no event that precedes it by more than the margin.
 const WebhookClockMargin = time.Minute
 
-// Webhook is what may be told of a subscription. Times are RFC 3339 in UTC, with
+// Webhook is a subscription without its secret. Times are RFC 3339 in UTC, with
 // seconds.
 type Webhook struct {
 	ID          string      `json:"id"` // wh_ + ULID
@@ -19,25 +18,26 @@ type Webhook struct {
 	Mode        string      `json:"mode"` // live or sandbox
 	CreatedAt   string      `json:"created_at"`
 	SecretLast4 string      `json:"secret_last4"`
-	// ClearNumbers is there when recharge.* events are sent with numbers in clear.
+	// ClearNumbers is present if recharge.* events contain unmasked numbers.
 	ClearNumbers bool `json:"clear_numbers,omitempty"`
-	// PreviousSecretUntil is when the secret before a rotation signs no more; null
-	// when only one does.
+	// PreviousSecretUntil is when the secret before a rotation expires; null if
+	// only one secret signs.
 	PreviousSecretUntil *string `json:"previous_secret_until"`
-	// Backlog is there when the oldest deliveries failed in the last 30 days, because
-	// more waited than may.
+	// Backlog is present if the backlog limit made the oldest deliveries fail in
+	// the last 30 days.
 	Backlog *WebhookBacklog `json:"backlog,omitempty"`
 }
 
-// WebhookBacklog tells an account that more deliveries waited for a webhook than may.
+// WebhookBacklog reports that the waiting deliveries of a webhook exceeded the
+// limit.
 type WebhookBacklog struct {
 	Limit     int64  `json:"limit"`  // of waiting deliveries
-	Failed    int64  `json:"failed"` // the oldest, which failed because of it
+	Failed    int64  `json:"failed"` // the oldest, which failed because of the limit
 	ReachedAt string `json:"reached_at"`
 }
 
-// WebhookShown is a reply about one subscription. Secret is there only in the
-// reply to the request that made it, and only when the service chose it.
+// WebhookReply is the reply about one subscription. Secret is only in the reply to
+// its creation, and only if the service generated it.
 type WebhookShown struct {
 	Status string `json:"status"`
 	Webhook
@@ -59,13 +59,12 @@ type WebhookTested struct {
 	DeliveryID string `json:"delivery_id"`
 }
 
-// DeliveryState is where the delivery of an event to a subscription stands
-// (spec 3.3).
+// DeliveryState is the state of a delivery of an event to a subscription.
 type DeliveryState string
 
-// The states of a delivery. A waiting one has an attempt before it or under
-// way; cancelled is what still waited when its subscription was deleted, or when a
-// retry by hand took its place.
+// The states of a delivery. A waiting one has a due or running attempt. A
+// cancelled one was waiting when its subscription was deleted or a manual retry
+// replaced it.
 const (
 	DeliveryWaiting   DeliveryState = "waiting"
 	DeliveryDelivered DeliveryState = "delivered"
@@ -73,11 +72,11 @@ const (
 	DeliveryCancelled DeliveryState = "cancelled"
 )
 
-// DeliveryStates is every state of a delivery.
+// DeliveryStates lists every state of a delivery.
 var DeliveryStates = []DeliveryState{DeliveryWaiting, DeliveryDelivered, DeliveryFailed, DeliveryCancelled}
 
-// Delivery is one event on its way to one subscription. Times are RFC 3339 in
-// UTC, with milliseconds.
+// Delivery is one event for one subscription. Times are RFC 3339 in UTC, with
+// milliseconds.
 type Delivery struct {
 	ID        string        `json:"id"` // dlv_ + ULID
 	WebhookID string        `json:"webhook_id"`
@@ -86,20 +85,20 @@ type Delivery struct {
 	State     DeliveryState `json:"state"`
 	Made      int           `json:"attempts_made"`
 	CreatedAt string        `json:"created_at"`
-	// NextAttemptAt is null while an attempt is under way or about to be, and when
-	// there is none to come.
+	// NextAttemptAt is null while an attempt runs or is about to, and if none will
+	// follow.
 	NextAttemptAt *string `json:"next_attempt_at"`
 	FinishedAt    *string `json:"finished_at"`
-	// RetryOf is the delivery for which a manual retry made this one; RetriedAs is
-	// the one that a retry made for this.
+	// RetryOf is the delivery that this manual retry repeats. RetriedAs is the
+	// manual retry of this delivery.
 	RetryOf   *string `json:"retry_of"`
 	RetriedAs *string `json:"retried_as"`
-	// LastAttempt is null before the first one has ended.
+	// LastAttempt is null before the first attempt has ended.
 	LastAttempt *LastAttempt `json:"last_attempt"`
 }
 
-// LastAttempt is the newest attempt of a delivery, or of a webhook: an Attempt
-// without the receiver's answer.
+// LastAttempt is the newest attempt of a delivery or of a webhook: an Attempt
+// without the receiver's response.
 type LastAttempt struct {
 	Number     int     `json:"attempt"`
 	At         string  `json:"at"`
@@ -109,14 +108,13 @@ type LastAttempt struct {
 	Error      string  `json:"error"`
 }
 
-// DeliveryShown is the reply to a question about one delivery.
+// DeliveryReply is the reply about one delivery.
 type DeliveryShown struct {
 	Status string           `json:"status"`
 	Data   DeliveryDetailed `json:"data"`
 }
 
-// DeliveryDetailed is a delivery with the address it goes to and its attempts,
-// the first first.
+// DeliveryDetail is a delivery with its URL and its attempts, oldest first.
 type DeliveryDetailed struct {
 	Delivery
 
@@ -127,8 +125,8 @@ type DeliveryDetailed struct {
 // Stage is how far an attempt got before it ended.
 type Stage string
 
-// The stages of an attempt, in their order. An attempt that was answered ended
-// in StageStatus, whatever the answer.
+// The stages of an attempt, in order. An attempt with a response ended in
+// StageStatus, whatever the response.
 const (
 	StageDNS     Stage = "dns"
 	StageConnect Stage = "connect"
@@ -138,9 +136,9 @@ const (
 	StageStatus  Stage = "status"
 )
 
-// Attempt is one POST of a delivery. The HTTP status is null when there was no
-// answer; Error says why, and is empty for an answer with 2xx. Body is the
-// answer's first KiB, with U+FFFD for what is no UTF-8.
+// Attempt is one POST of a delivery. The HTTP status is null without a response.
+// Error is the reason of the failure, empty for 2xx. Body is the response's first
+// KiB; invalid UTF-8 becomes U+FFFD.
 type Attempt struct {
 	Number     int     `json:"attempt"`
 	At         string  `json:"at"`
@@ -151,15 +149,14 @@ type Attempt struct {
 	Body       string  `json:"response_body"`
 }
 
-// NoWebhook refuses a webhook that is not there, or not the caller's; field is
-// what has named it.
+// NoWebhook returns the problem of a missing webhook, or one of another account.
+// field is the request field that named it.
 func NoWebhook(field string) error {
 	return Refuse(NotFound, field, "There is no such webhook.")
 }
 
-// DeliveriesRetried is the reply of the endpoints that retry by hand. HasMore
-// says that more failed ones are left in the range; the same request takes the
-// next.
+// DeliveriesRetried is the reply of the manual retry endpoints. HasMore reports
+// that the range has further failed deliveries; the same request retries the next.
 type DeliveriesRetried struct {
 	Status  string   `json:"status"`
 	Retried int      `json:"retried"`

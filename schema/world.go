@@ -1,7 +1,7 @@
 package schema
 
-// World is one of the two separate sets of everything that Vayu holds. A key
-// belongs to one world and never sees the other.
+// World is one of two separate sets of all data. A key belongs to one world and
+// cannot access the other.
 type World uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	Sandbox
 )
 
-// Worlds is both worlds.
+// Worlds lists both worlds.
 var Worlds = [...]World{Live, Sandbox}
 
 // String returns "live" or "sandbox".
@@ -22,8 +22,7 @@ func (w World) String() string {
 	return "live"
 }
 
-// WorldOf is the world of a name that String gave, as stores keep it; any other
-// text means Live.
+// WorldOf parses a stored name from String; any other text means Live.
 func WorldOf(name string) World {
 	if name == Sandbox.String() {
 		return Sandbox

@@ -6,12 +6,12 @@ import (
 	"vayu/schema"
 )
 
-// text is what a file (bytes) or a decoded reply (string) holds.
+// text is the content of a file (bytes) or of a decoded reply (string).
 type text interface{ ~string | ~[]byte }
 
-// ParseStamp reads the time of the live feed, strictly "DD-MM-YYYY HH:MM:SS" in
-// Indian Standard Time. Any other form is refused rather than guessed at,
-// because a time in UTC looks the same but for its form.
+// ParseStamp parses a time of the live feed, strictly "DD-MM-YYYY HH:MM:SS" in
+// Indian Standard Time. It rejects other forms, because a time in UTC differs only
+// in form.
 func ParseStamp[T text](s T) (time.Time, bool) {
 	if len(s) != len("DD-MM-YYYY HH:MM:SS") || s[2] != '-' || s[5] != '-' || s[10] != ' ' {
 		return time.Time{}, false
@@ -19,10 +19,10 @@ func ParseStamp[T text](s T) (time.Time, bool) {
 	return ParseTime(s)
 }
 
-// ParseUpdate reads last_update of data.gov.in in Indian Standard Time:
-// "DD-MM-YYYY HH:MM:SS" as the portal writes it, the same without seconds as
-// spreadsheets save it, and "YYYY-MM-DD HH:MM:SS" with a blank or T, as programs
-// save it. A time that says its zone is refused: the portal never writes one.
+// ParseUpdate parses last_update of data.gov.in in Indian Standard Time. The
+// portal writes "DD-MM-YYYY HH:MM:SS". Spreadsheets omit the seconds; programs
+// write "YYYY-MM-DD HH:MM:SS" with a blank or T. A time with a zone is rejected:
+// the portal never writes one.
 func ParseUpdate[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	if n := len(s); n != len("DD-MM-YYYY HH:MM") && n != len("DD-MM-YYYY HH:MM:SS") || s[10] != ' ' && s[10] != 'T' {
@@ -31,10 +31,10 @@ func ParseUpdate[T text](s T) (time.Time, bool) {
 	return ParseTime(s)
 }
 
-// ParseTime reads a time as the network's exports write it, in Indian Standard
-// Time: the date as DD-MM-YYYY, DD-Mon-YYYY or YYYY-MM-DD, then blanks, " - "
-// or "T", then HH:MM or HH:MM:SS, where 24:00 ends the day. It is written out
-// because time.Parse would take most of the time of reading a file.
+// ParseTime parses a time of the network's exports in Indian Standard Time. The
+// date is DD-MM-YYYY, DD-Mon-YYYY or YYYY-MM-DD, then blanks, " - " or "T". The
+// clock is HH:MM or HH:MM:SS; 24:00 ends the day. With time.Parse instead, parsing
+// times would dominate the reading of a file.
 func ParseTime[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	day, n, ok := parseDate(s)
@@ -56,8 +56,8 @@ func ParseTime[T text](s T) (time.Time, bool) {
 	return time.Unix(day*86400+second-int64(schema.IndiaOffset/time.Second), 0).UTC(), true
 }
 
-// ParseDate reads a date in one of the forms of [ParseTime] and returns the
-// first instant of that Indian day.
+// ParseDate parses a date in one of the forms of [ParseTime] and returns the first
+// instant of that Indian day.
 func ParseDate[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	day, n, ok := parseDate(s)
@@ -96,7 +96,7 @@ func parseDate[T text](s T) (day int64, n int, ok bool) {
 	return civil(y, m, d), n, true
 }
 
-// parseClock reads HH:MM or HH:MM:SS as seconds of the day.
+// parseClock parses HH:MM or HH:MM:SS as seconds of the day.
 func parseClock[T text](s T) (int64, bool) {
 	if (len(s) != 5 && len(s) != 8) || s[2] != ':' {
 		return 0, false
@@ -114,7 +114,7 @@ func parseClock[T text](s T) (int64, bool) {
 	return int64(h)*3600 + int64(m)*60 + int64(sec), true
 }
 
-// number reads digits; -1 when there is anything else.
+// number parses digits; -1 for anything else.
 func number[T text](s T) int {
 	n := 0
 	for i := range len(s) {
@@ -151,8 +151,8 @@ func daysIn(m, y int) int {
 	return 31
 }
 
-// civil counts the days from 1 January 1970 to a date of the Gregorian
-// calendar, with years that begin in March so that the leap day comes last.
+// civil returns the days from 1 January 1970 to a Gregorian date. Its years begin
+// in March, so that the leap day comes last.
 func civil(y, m, d int) int64 {
 	if m <= 2 {
 		y--

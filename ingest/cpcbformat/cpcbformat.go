@@ -1,8 +1,8 @@
-// Package cpcbformat knows India's regulatory network of automatic stations,
-// which the Central Pollution Control Board (CPCB) runs with the states'
-// boards: how its stations are named, whom to credit, how it writes times, and
-// the live feed with its own cross-check. Several sources carry the same
-// stations, and one analyser must keep one identity in all of them.
+// Package cpcbformat implements the formats of India's regulatory network of
+// automatic stations. The Central Pollution Control Board (CPCB) runs it with the
+// states' boards. The package covers station names, attribution, times, and the
+// live feed with its cross-check. Several sources carry the same stations, and a
+// station has the same id in all of them.
 package cpcbformat
 
 import (
@@ -12,19 +12,19 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// ID is the prefix of the identity of every station of the network.
+// NetworkID is the prefix of every station id of the network.
 const ID = "cpcb"
 
-// Owner is whom every use of the network's data credits.
+// Owner is the required attribution of the network's data.
 const Owner = "Central Pollution Control Board (CPCB)"
 
 // Licence is the licence of India's government data: Government Open Data
 // License – India, Gazette of India, 10 February 2017.
 const Licence = "GODL-India"
 
-// Station describes a station of the network by the name that CPCB gives it,
-// e.g. "Anand Vihar, Delhi - DPCC". An empty city is read from the name. The
-// position is in WGS 84 degrees, 0, 0 when unknown.
+// Station describes a station of the network by CPCB's name, e.g. "Anand Vihar,
+// Delhi - DPCC". An empty city is taken from the name. The position is in WGS 84
+// degrees; 0, 0 if unknown.
 func Station(name, city, state string, latitude, longitude float64) schema.Station {
 	name = schema.CleanPlace(name)
 	s := schema.Station{
@@ -34,7 +34,7 @@ func Station(name, city, state string, latitude, longitude float64) schema.Stati
 	}
 	named, agency, ok := Split(name)
 	if ok {
-		// "R K Puram, New Delhi - DPCC" is "R K Puram, Delhi - DPCC".
+		// "R K Puram, New Delhi - DPCC" becomes "R K Puram, Delhi - DPCC".
 		if canonical, _ := gazetteer.Canonical(named, state); canonical != named {
 			s.ID = schema.StationID(ID, strings.TrimSuffix(name, named+" - "+agency)+canonical+" - "+agency)
 		}
@@ -48,9 +48,9 @@ func Station(name, city, state string, latitude, longitude float64) schema.Stati
 	return s
 }
 
-// Split takes a station's name in the network's form, "PLACE, CITY - AGENCY",
-// apart. It reports false for a name in another form: such a station belongs to
-// another network. In the names of all 603 stations seen the form holds.
+// Split splits a station's name of the form "PLACE, CITY - AGENCY". It reports
+// false for a name in another form: that station belongs to another network. All
+// 603 known names have the form.
 func Split(name string) (city, agency string, ok bool) {
 	i := strings.LastIndex(name, " - ")
 	if i < 0 {

@@ -131,7 +131,7 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-// TestParseTimeAgreesWithTheLibrary walks over every day of 1999 to 2101.
+// TestParseTimeAgreesWithTheLibrary covers every day of 1999 to 2101.
 func TestParseTimeAgreesWithTheLibrary(t *testing.T) {
 	t.Parallel()
 	for day := time.Date(1999, 1, 1, 13, 7, 11, 0, schema.India); day.Year() < 2102; day = day.AddDate(0, 0, 1) {
@@ -143,8 +143,8 @@ func TestParseTimeAgreesWithTheLibrary(t *testing.T) {
 	}
 }
 
-// TestNamed: names without punctuation, as files have them, give the identity
-// that the network's own name gives.
+// TestNamed checks that names without punctuation, as in file names, give the same
+// id as the network's own names.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{

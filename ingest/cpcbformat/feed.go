@@ -15,28 +15,27 @@ import (
 	"vayu/schema/parameter"
 )
 
-// maxDepth is how deep elements of a feed may lie in one another; the feed
-// itself needs six.
+// maxDepth is the largest nesting depth of a feed's elements; the feed needs six.
 const maxDepth = 12
 
-// feedStation is a station of the live feed as it was written.
+// feedStation is a station of the live feed in raw form.
 type feedStation struct {
 	name, city, state   string
 	latitude, longitude string
 	stamp               string
-	figures             []figure
-	value, dominant     string // CPCB's own AQI and predominant pollutant
+	pollutants          []pollutantEntry
+	value, dominant     string // CPCB's own AQI and dominant pollutant
 }
 
-// figure is a pollutant of a station; min, max and hourly only serve to tell
-// a sensor that has stopped.
-type figure struct{ id, min, max, avg, hourly string }
+// pollutantEntry is a pollutant of a station. min, max and hourly only serve to
+// detect a stuck sensor.
+type pollutantEntry struct{ id, min, max, avg, hourly string }
 
-// ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed
-// carries no concentrations: Avg is the sub-index 0–500 of the last 24 hours (8
-// for CO and O3), published hourly. Nothing is added unless the whole feed is
-// well formed and passes the gate (see [gate]); otherwise the error is an
-// [*ingest.BatchError]. The caller bounds r.
+// ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed has no
+// concentrations: Avg is the sub-index 0–500 of the last 24 hours (8 for CO and
+// O3), published hourly. ParseFeed adds nothing unless the whole feed is well
+// formed and passes [gate]. Otherwise it returns an [*ingest.BatchError]. The
+// caller bounds r.
 func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	stations, err := readFeed(r)
 	if err != nil {
@@ -54,7 +53,7 @@ func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	return nil
 }
 
-// feedKey tells whether a figure was met before in the same feed.
+// feedKey identifies an entry, to detect duplicates in a feed.
 type feedKey struct {
 	station   int
 	parameter parameter.Parameter
@@ -63,7 +62,7 @@ type feedKey struct {
 
 func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	if schema.Slug(s.name) == "" {
-		for range s.figures {
+		for range s.pollutants {
 			b.Reject(ingest.NoStation)
 		}
 		return nil
@@ -74,7 +73,7 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	}
 	at, _ := ParseStamp(s.stamp)
 	station := b.Station(Station(s.name, s.city, s.state, lat, lon))
-	for _, f := range s.figures {
+	for _, f := range s.pollutants {
 		p, _ := parameter.Parse(f.id)
 		reading, reason := SubIndex(p, at, f.avg)
 		if reason != ingest.None && reason != ingest.MissingValue {
@@ -99,16 +98,16 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	return nil
 }
 
-// flag tells a sensor that has probably stopped: no spread over the day and no
-// figure for the last hour.
-func (f *figure) flag() schema.Flag {
+// flag marks a probably stuck sensor: no spread over the day and no value for the
+// last hour.
+func (f *pollutantEntry) flag() schema.Flag {
 	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
 		return schema.Stuck
 	}
 	return schema.Plain
 }
 
-// readFeed reads the whole feed, strictly: a part of a feed is no feed.
+// readFeed reads the whole feed strictly; an incomplete feed is an error.
 func readFeed(r io.Reader) ([]feedStation, error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); fetch.IsHTML(head) {
@@ -134,8 +133,8 @@ func readFeed(r io.Reader) ([]feedStation, error) {
 	return w.stations, nil
 }
 
-// unreadable keeps an error of the reader underneath (the context's, a limit's)
-// and turns one of the text into a refusal.
+// unreadable passes on an error of the reader (context, limit) and turns a syntax
+// error into a rejection.
 func unreadable(err error) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "xml:") {
@@ -146,7 +145,7 @@ func unreadable(err error) error {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// feedWalk is where in a feed we are.
+// feedWalk is the current element of the feed.
 type feedWalk struct {
 	depth       int
 	closed      bool
@@ -191,7 +190,7 @@ func (w *feedWalk) start(t xml.StartElement) {
 	s := &w.stations[len(w.stations)-1]
 	switch t.Name.Local {
 	case "Pollutant_Index":
-		s.figures = append(s.figures, figure{
+		s.pollutants = append(s.pollutants, pollutantEntry{
 			attribute(t, "id"), attribute(t, "Min"), attribute(t, "Max"), attribute(t, "Avg"), attribute(t, "Hourly_sub_index"),
 		})
 	case "Air_Quality_Index":
@@ -208,11 +207,11 @@ func attribute(t xml.StartElement, name string) string {
 	return ""
 }
 
-// index is our AQI of a station of the feed: the largest Avg, under the rules
-// of the National AQI.
+// index returns our AQI of a station: the largest Avg, under the rules of the
+// National AQI.
 func (s *feedStation) index() (aqi int, dominant schema.Pollutant, ok bool) {
 	indices := naqi.None()
-	for _, f := range s.figures {
+	for _, f := range s.pollutants {
 		p, known := schema.ParsePollutant(f.id)
 		v, reason := ingest.ParseValue(f.avg)
 		if known && reason == ingest.None && v <= naqi.MaxIndex && indices[p] < 0 {

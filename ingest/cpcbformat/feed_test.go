@@ -14,9 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// TestFeedAgreesWithCPCB: on a capture of the live feed our AQI and dominant
-// pollutant are CPCB's for every station, also where two pollutants have the
-// same largest sub-index, and we refuse those that CPCB refuses.
+// TestFeedAgreesWithCPCB compares our AQI and dominant pollutant with CPCB's for
+// every station of a captured feed. It includes ties of the largest sub-index and
+// stations without an AQI.
 func TestFeedAgreesWithCPCB(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open(realdata.Path(t, "cpcb/rss_feed_2025-12-09_part.xml"))
@@ -50,8 +50,8 @@ func TestFeedAgreesWithCPCB(t *testing.T) {
 	}
 }
 
-// TestGate: up to 2 % of the stations may differ; beyond that nothing of the
-// feed is believed.
+// TestGate checks that up to 2 % of the stations may differ, and that a feed with
+// more is rejected.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	for wrong, fails := range map[int]bool{0: false, 2: false, 3: true, 100: true} {
@@ -126,7 +126,7 @@ func FuzzParseTime(f *testing.F) {
 		if !ok {
 			return
 		}
-		// What was read is what the text says: written out again it is in it.
+		// Formatted again, a parsed time occurs in the text.
 		if local := at.In(schema.India); !strings.Contains(text, local.Format("2006")) && !strings.Contains(text, "24:00") {
 			t.Errorf("ParseTime(%q) = %s", text, local)
 		}

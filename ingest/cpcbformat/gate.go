@@ -7,14 +7,14 @@ import (
 	"vayu/ingest"
 )
 
-// gatePercent is how many of a feed's stations may differ from CPCB's own AQI.
-// In a full capture none of 469 did, and the 25 that CPCB refused we refused; a
-// feed whose columns have changed their meaning differs nearly everywhere.
+// gatePercent is the largest accepted share of stations whose AQI differs from
+// CPCB's. In a full capture none of 469 differed; both refused the same 25. If the
+// meaning of a column changes, nearly all differ.
 const gatePercent = 2
 
-// gate computes every station's AQI from the feed's sub-indices and compares
-// it with the AQI in the feed. A station without one must be one to which the
-// National AQI gives none.
+// gate computes every station's AQI from the feed's sub-indices and compares it
+// with the feed's AQI. If the feed gives no AQI, the National AQI rules must give
+// none either.
 func gate(stations []feedStation) error {
 	differ, example := 0, ""
 	for i := range stations {

@@ -11,20 +11,19 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// agencies are the agencies of the network's stations whose names do not end in
-// PCB, PCBA or PCC, in lower case. Those of two and more words run the stations
-// at their own works.
+// agencies are the agencies whose names do not end in PCB, PCBA or PCC, in lower
+// case. Those of several words run the stations at their own works.
 var agencies = []string{
 	"iitm", "imd", "cecb", "bmc", "imc", "jmc", "dmc", "smc", "ntpc", "mhua", "nexteng enviro", "birla cement",
 	"bhilai steel plant", "nandesari ind. association", "ntpc unchahar", "mondelez ind. food", "ambuja cements",
 	"kjs cements", "ipca lab", "glenmark",
 }
 
-// Named describes a station by the words of its name without their punctuation,
-// as names of files have them: "Anand Vihar Delhi DPCC" is "Anand Vihar, Delhi -
-// DPCC". The identity is the same, because it does not depend on punctuation.
-// Words after the agency are its city and state ("… DPCC Delhi"). It reports
-// false unless the words name a place, a city that is known, and an agency.
+// ParseLooseName describes a station from a name without punctuation, as in file
+// names: "Anand Vihar Delhi DPCC" is "Anand Vihar, Delhi - DPCC". The id does not
+// depend on punctuation. Words after the agency are its city and state ("… DPCC
+// Delhi"). It reports false unless the words contain a place, a known city and an
+// agency.
 func Named(words string) (schema.Station, bool) {
 	fields := strings.Fields(words)
 	begin, end, ok := findAgency(fields)
@@ -34,7 +33,8 @@ func Named(words string) (schema.Station, bool) {
 	for size := min(3, begin-1); size > 0; size-- {
 		city := strings.Join(fields[begin-size:begin], " ")
 		if isCity(city) {
-			return loose(strings.Join(fields[:begin-size], " "), city, strings.Join(fields[begin:end], " ")), true
+			place, agency := strings.Join(fields[:begin-size], " "), strings.Join(fields[begin:end], " ")
+			return stationFromParts(place, city, agency), true
 		}
 	}
 	return schema.Station{}, false
@@ -49,9 +49,9 @@ func isCity(text string) bool {
 	})
 }
 
-// loose makes a station of the parts of its name. Parts in lower case, as in a
-// slug, are written with capitals.
-func loose(place, city, agency string) schema.Station {
+// stationFromParts makes a station from the parts of its name. It capitalises
+// parts in lower case, as in a slug.
+func stationFromParts(place, city, agency string) schema.Station {
 	if strings.ToLower(place+city+agency) == place+city+agency {
 		place, city, agency = capitals(place), capitals(city), strings.ToUpper(agency)
 	}
@@ -68,8 +68,8 @@ func capitals(text string) string {
 	return strings.Join(words, " ")
 }
 
-// findAgency finds the words of the last agency in a name. A name has two words
-// at least before it: the place and the city.
+// findAgency returns the position of the last agency in a name. At least two words
+// precede it: the place and the city.
 func findAgency(fields []string) (begin, end int, ok bool) {
 	for end = len(fields); end > 2; end-- {
 		for size := min(3, end-2); size > 0; size-- {
@@ -82,22 +82,22 @@ func findAgency(fields []string) (begin, end int, ok bool) {
 		switch {
 		case (last == "pcb" || last == "spcb") && end > 3: // "Kerala PCB"
 			return end - 2, end, true
-		case board(last):
+		case isBoard(last):
 			return end - 1, end, true
 		}
 	}
 	return 0, 0, false
 }
 
-// board reports whether a word is the name of a pollution control board or
+// isBoard reports whether a word is the name of a pollution control board or
 // committee: CPCB, MPCB, DPCC, PCBA.
-func board(word string) bool {
+func isBoard(word string) bool {
 	word = strings.ToLower(word)
 	return len(word) > 3 && (strings.HasSuffix(word, "pcb") || strings.HasSuffix(word, "pcc")) || word == "pcba"
 }
 
-// states are the names of states and union territories that may follow an
-// agency's, in lower case without blanks.
+// states are the states and union territories that may follow an agency, in lower
+// case without blanks.
 var states = []string{
 	"andhrapradesh", "arunachalpradesh", "assam", "bihar", "chandigarh", "chhattisgarh", "delhi", "goa", "gujarat",
 	"haryana", "himachalpradesh", "jammuandkashmir", "jharkhand", "karnataka", "kerala", "ladakh", "madhyapradesh",
@@ -105,7 +105,7 @@ var states = []string{
 	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
 }
 
-// afterAgency reports whether text is a city or state, as some tables repeat
+// afterAgency reports whether text is a city or state, which some tables repeat
 // after the agency: "Chennai, Tamil Nadu". city is the one of the name.
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
@@ -113,10 +113,9 @@ func afterAgency(text, city string) bool {
 	return slices.ContainsFunc(states, ends) || city != "" && key == gazetteer.Key(city) || len(gazetteer.Lookup(text)) > 0
 }
 
-// Tidy brings a name as tables of others have it into the network's form: it
-// puts the blank back that is missing after the hyphen ("Ballygunge, Kolkata
-// -WBPCB"), and drops a city and state after the agency ("Maninagar, Ahmedabad -
-// GPCB Ahmedabad").
+// NormalizeName converts a name from other tables to the network's form. It adds a
+// missing blank after the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city
+// and state after the agency ("Maninagar, Ahmedabad - GPCB Ahmedabad").
 func Tidy(name string) string {
 	name = schema.CleanPlace(name)
 	if i := strings.LastIndex(name, " -"); i >= 0 && i+2 < len(name) && name[i+2] != ' ' && strings.Contains(name[:i], ",") {
@@ -129,14 +128,14 @@ func Tidy(name string) string {
 		}
 	}
 	first, rest, more := strings.Cut(strings.ReplaceAll(agency, ",", " "), " ")
-	if !more || !board(first) && !slices.Contains(agencies, strings.ToLower(first)) || !afterAgency(rest, city) {
+	if !more || !isBoard(first) && !slices.Contains(agencies, strings.ToLower(first)) || !afterAgency(rest, city) {
 		return name
 	}
 	return strings.TrimSuffix(name, agency) + first
 }
 
-// Period is an averaging interval as CPCB's files are named for it: "15", "Min";
-// "1", "Hr"; "8", "Hrs"; "1", "Day". It is 0 for anything else.
+// Period parses the averaging interval in names of CPCB's files: "15", "Min"; "1",
+// "Hr"; "8", "Hrs"; "1", "Day". It is 0 for anything else.
 func Period(number, unit string) time.Duration {
 	n, err := strconv.Atoi(number)
 	if err != nil || n <= 0 || n > 1440 {

@@ -7,9 +7,9 @@ import (
 	"vayu/ingest"
 )
 
-// Position reads a station's position as the networks write it, in degrees.
-// A position that is not given is 0, 0 without a reason; one that is no
-// position, or 0,0 in figures, is 0, 0 with [ingest.BadPosition].
+// Position parses a station's position in degrees. A missing position is 0, 0
+// without a reason. An invalid one, or 0,0 in digits, is 0, 0 with
+// [ingest.BadPosition].
 func Position(latitude, longitude string) (lat, lon float64, reason ingest.Reason) {
 	latitude, longitude = strings.TrimSpace(latitude), strings.TrimSpace(longitude)
 	if blank(latitude) && blank(longitude) {

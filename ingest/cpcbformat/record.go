@@ -10,7 +10,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Scalar is a JSON string or number as it was written: data.gov.in gives either.
+// Scalar is a JSON string or number in its original form: data.gov.in sends
+// either.
 type Scalar string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -33,7 +34,7 @@ func (s *Scalar) UnmarshalJSON(raw []byte) error {
 }
 
 // Record is one pollutant of one station in data.gov.in's resource 3b01bcb8. The
-// resource's JSON names its figure avg_value, its download pollutant_avg.
+// value is avg_value in the resource's JSON and pollutant_avg in its download.
 type Record struct {
 	State        Scalar `json:"state"`
 	City         Scalar `json:"city"`
@@ -46,11 +47,11 @@ type Record struct {
 	PollutantAvg Scalar `json:"pollutant_avg"`
 }
 
-// Records adds records to a builder and remembers the stations of them. The
+// Records adds records to a builder and caches the numbers of their stations. The
 // zero value is ready for use.
 type Records struct{ stations map[Scalar]int }
 
-// Add adds the reading of a record, or counts why there is none.
+// Add adds the reading of a record, or counts the reason for rejecting it.
 func (r *Records) Add(b *ingest.Builder, record *Record) error {
 	if schema.Slug(string(record.Station)) == "" {
 		b.Reject(ingest.NoStation)
@@ -68,13 +69,13 @@ func (r *Records) Add(b *ingest.Builder, record *Record) error {
 		}
 		r.stations[record.Station] = station
 	}
-	figure := record.Average
-	if figure == "" {
-		figure = record.PollutantAvg
+	average := record.Average
+	if average == "" {
+		average = record.PollutantAvg
 	}
 	p, _ := parameter.Parse(string(record.Pollutant))
 	at, _ := ParseUpdate(record.LastUpdate)
-	reading, reason := SubIndex(p, at, string(figure))
+	reading, reason := SubIndex(p, at, string(average))
 	switch reason {
 	case ingest.None:
 		return b.Add(station, reading)

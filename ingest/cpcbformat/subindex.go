@@ -8,12 +8,11 @@ import (
 	"vayu/schema/parameter"
 )
 
-// SubIndex makes a reading of a figure of the live feed or of data.gov.in: the
-// pollutant, the time ([ParseStamp], [ParseUpdate]) and the average, which is a
-// sub-index 0–500 although data.gov.in calls it a value. A pollutant or time that
-// could not be read is zero. It returns the reason when there is no reading; with
-// [ingest.MissingValue] the reading is complete but for its value, as
-// [ingest.Builder.Missing] takes it.
+// SubIndex makes a reading from a value of the live feed or of data.gov.in. Times
+// come from [ParseStamp] or [ParseUpdate]. The average is a sub-index 0–500,
+// although data.gov.in calls it a value. An unreadable pollutant or time is zero.
+// It returns the reason if there is no reading. With [ingest.MissingValue] only
+// the value is missing, see [ingest.Builder.Missing].
 func SubIndex(p parameter.Parameter, at time.Time, average string) (schema.Reading, ingest.Reason) {
 	if !p.Indexed() {
 		return schema.Reading{}, ingest.UnknownPollutant

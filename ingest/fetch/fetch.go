@@ -1,7 +1,6 @@
-// Package fetch gets the replies of feeds over HTTP with the care that every
-// feed needs: a bound on size, no key in any error, no redirect to another
-// host or out of TLS, conditional requests, and a plain word when a web page comes in place
-// of data.
+// Package fetch downloads feeds over HTTP. It bounds the size and sends
+// conditional requests. It keeps keys out of errors, and rejects redirects to
+// other hosts or out of TLS. A web page in place of data is a clear error.
 package fetch
 
 import (
@@ -18,27 +17,27 @@ import (
 	"vayu/ingest"
 )
 
-// agent tells feeds who asks.
-const agent = "vayu (air quality service)"
+// userAgent identifies the service to feeds.
+const userAgent = "vayu (air quality service)"
 
-// maxRedirects is how often a feed may send us on; they all do with one.
+// maxRedirects is the largest number of redirects; every feed works with one.
 const maxRedirects = 3
 
-// Client gets replies. It is safe for use by several goroutines.
+// Client downloads replies. It is safe for concurrent use.
 type Client struct {
 	http  *http.Client
 	limit int64
 }
 
-// New makes a client that waits at most timeout for a whole reply and reads at
-// most limit bytes of it, counted after decompression.
+// New returns a client. timeout bounds a whole reply, limit its bytes after
+// decompression.
 func New(timeout time.Duration, limit int64) *Client {
 	return &Client{limit: limit, http: &http.Client{Timeout: timeout, CheckRedirect: redirect}}
 }
 
-// redirect keeps to the host that was asked: the address may hold a key, and a
-// portal's page about its maintenance is no data. Nor does it leave TLS: the key would
-// cross the network in clear, and anybody on the way could write the reply.
+// redirect accepts only redirects to the same host: the URL may hold a key, and a
+// maintenance page is not data. It rejects plain HTTP, which would expose the key
+// and allow forged replies.
 func redirect(next *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("too many redirects")
@@ -49,29 +48,29 @@ func redirect(next *http.Request, via []*http.Request) error {
 	if via[len(via)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
 		return errors.New("a redirect from https to http")
 	}
-	next.Header.Del("Referer") // it holds the address, and with it the key
+	next.Header.Del("Referer") // it contains the URL with the key
 	return nil
 }
 
-// Stamp is what a server said to recognise a reply by. The zero value asks for
-// the reply whatever it is.
+// Validators are the HTTP validators of a reply (RFC 9110, section 8.8). The zero
+// value requests an unconditional reply.
 type Stamp struct{ ETag, LastModified string }
 
-// Reply is what a server sent. Body is nil when it is the one of the stamp.
+// Reply is a server's reply. Body is nil if the reply has not changed (304).
 type Reply struct {
 	Body  []byte
 	Stamp Stamp
 }
 
-// Get asks for an address. It returns an [*ingest.BatchError] for a reply that
-// is too large, empty or a web page, and another error for any status but 200
-// and 304. No error holds the address's query.
+// Get downloads an address. It returns an [*ingest.BatchError] for a reply that is
+// too large, empty or a web page. Any status but 200 and 304 is another error. No
+// error contains the address's query.
 func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errors.New("asking the feed: its URL cannot be read") // the cause quotes the URL, key and all
+		return nil, errors.New("fetching the feed: its URL is invalid") // the cause quotes the URL with the key
 	}
-	req.Header.Set("User-Agent", agent)
+	req.Header.Set("User-Agent", userAgent)
 	if known.ETag != "" {
 		req.Header.Set("If-None-Match", known.ETag)
 	}
@@ -80,18 +79,19 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", place(req.URL), bare(ctx, err))
+		return nil, fmt.Errorf("fetching %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotModified && known != (Stamp{}) {
 		return &Reply{Stamp: known}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("asking %s: the server answered %d %s", place(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, fmt.Errorf("fetching %s: status %d %s",
+			safeURL(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading the reply of %s: %w", place(req.URL), bare(ctx, err))
+		return nil, fmt.Errorf("reading the reply of %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	switch {
 	case int64(len(body)) > c.limit:
@@ -104,14 +104,14 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 	return &Reply{body, Stamp{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}}, nil
 }
 
-// place is an address without its query and user, for errors.
-func place(u *url.URL) string {
+// safeURL returns an address without query and user, for errors.
+func safeURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).Redacted()
 }
 
-// bare takes the address, and with it the key, out of an error of net/http.
-// The end of ctx is told from the client's own time-out.
-func bare(ctx context.Context, err error) error {
+// redactError removes the address, and so the key, from an error of net/http. It
+// distinguishes the end of ctx from the client's own timeout.
+func redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -124,7 +124,7 @@ func bare(ctx context.Context, err error) error {
 	return err
 }
 
-// IsHTML reports whether a reply begins like a web page.
+// IsHTML reports whether a reply starts like a web page.
 func IsHTML(body []byte) bool {
 	head := bytes.TrimLeft(body[:min(len(body), 512)], "\xef\xbb\xbf \t\r\n")
 	head = bytes.ToLower(head[:min(len(head), 20)])

@@ -19,7 +19,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
-func TestGetAsksOnlyForNews(t *testing.T) {
+func TestGetSendsValidators(t *testing.T) {
 	t.Parallel()
 	const changed = "Tue, 09 Dec 2025 06:30:00 GMT"
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -54,11 +54,11 @@ func TestGetBoundsTheReply(t *testing.T) {
 	}
 }
 
-// TestErrorsHideTheKey: whatever goes wrong, no error holds the address's query.
+// TestErrorsHideTheKey checks that no error contains the address's query.
 func TestErrorsHideTheKey(t *testing.T) {
 	t.Parallel()
 	const key = "secret-key"
-	const gone = "http://127.0.0.1:1" // a port that is not given to programs by chance
+	const unreachable = "http://127.0.0.1:1" // not an ephemeral port
 	slow := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	loop := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) })
 	refused := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) })
@@ -69,12 +69,12 @@ func TestErrorsHideTheKey(t *testing.T) {
 		url  string
 		want string
 	}{
-		"nobody listens": {t.Context(), gone, "connection refused"},
-		"no answer":      {t.Context(), slow, "no complete reply in time"},
-		"redirects":      {t.Context(), loop, "too many redirects"},
-		"status":         {t.Context(), refused, "403"},
-		"cancelled":      {ended, slow, "context canceled"},
-		"bad address":    {t.Context(), "http://a b", "cannot be read"},
+		"connection refused": {t.Context(), unreachable, "connection refused"},
+		"no answer":          {t.Context(), slow, "no complete reply in time"},
+		"redirects":          {t.Context(), loop, "too many redirects"},
+		"status":             {t.Context(), refused, "403"},
+		"cancelled":          {ended, slow, "context canceled"},
+		"bad address":        {t.Context(), "http://a b", "URL is invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +86,7 @@ func TestErrorsHideTheKey(t *testing.T) {
 	}
 }
 
-// TestRedirectsCarryNoReferer: the address, key and all, stays between us and
+// TestRedirectsCarryNoReferer checks that the address and its key are only sent to
 // the feed.
 func TestRedirectsCarryNoReferer(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func TestRedirectsCarryNoReferer(t *testing.T) {
 	}
 }
 
-// TestRedirectsStayInTLS: else a key in the query would cross the network in clear.
+// TestRedirectsStayInTLS checks that a key in the query is never sent in clear.
 func TestRedirectsStayInTLS(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

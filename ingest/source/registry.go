@@ -1,4 +1,4 @@
-// Package source lists the sources there are.
+// Package source is the registry of all sources.
 package source
 
 import (
@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// Config is the section `source` of the configuration: one part per source.
+// Config is the section `source` of the configuration, with one part per source.
 type Config struct {
 	CPCB      cpcb.Config      `koanf:"cpcb"`
 	DataGov   datagov.Config   `koanf:"datagov"`
@@ -25,37 +25,37 @@ type Config struct {
 	Simulator simulator.Config `koanf:"simulator"`
 }
 
-// DefaultConfig is the defaults of every source.
+// DefaultConfig returns the defaults of every source.
 func DefaultConfig() Config {
 	return Config{CPCB: cpcb.DefaultConfig(), DataGov: datagov.DefaultConfig(), File: file.DefaultConfig(), Simulator: simulator.DefaultConfig()}
 }
 
-// Factory is the configuration of one source, which builds it.
+// Factory is the configuration of one source and builds it.
 type Factory interface {
-	// New builds the source under the name that its readings carry. It neither
-	// connects nor starts anything. clock tells the time.
+	// New builds the source; its readings carry the name. It neither connects nor
+	// starts anything. clock returns the current time.
 	New(name string, clock func() time.Time) (ingest.Source, error)
 }
 
 // Entry is a source in the registry.
 type Entry struct {
-	// About says in a few words what the source is.
+	// About is a short description of the source.
 	About string
-	// World is the only world that the source may fill.
+	// World is the only world whose data the source provides.
 	World schema.World
-	// Factory picks the source's part of the configuration.
+	// Factory returns the source's part of the configuration.
 	Factory func(Config) Factory
-	// Feed is how the runner runs it; its Name and Source are filled in by
-	// [Config.Feeds].
+	// Feed is the source's schedule; [Config.Feeds] sets its Name and Source.
 	Feed ingest.Feed
 }
 
-// Registry is every source by its name.
+// Registry maps the names of all sources to their entries.
 var Registry = map[string]Entry{
 	"cpcb": {
 		About:   "CPCB's live feed of about 500 stations, sub-indices, hourly, no key",
 		Factory: func(c Config) Factory { return c.CPCB },
-		// The feed changes once an hour at no fixed minute; an unchanged one costs an empty reply.
+		// The feed changes once an hour at no fixed minute; an unchanged one costs
+		// an empty reply.
 		Feed: ingest.Feed{Schedule: "*/20 * * * *", Jitter: 2 * time.Minute, Timeout: 5 * time.Minute},
 	},
 	"datagov": {
@@ -64,19 +64,19 @@ var Registry = map[string]Entry{
 		Feed:    ingest.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Overlap: 12 * time.Hour},
 	},
 	"file": {
-		About:   "a folder in which saved files appear",
+		About:   "a watched folder of saved files",
 		Factory: func(c Config) Factory { return c.File },
 		Feed:    ingest.Feed{Schedule: "@every 30s", Timeout: time.Hour}, // a file may hold years
 	},
 	simulator.Name: {
-		About:   "invented air for the sandbox",
+		About:   "simulated readings for the sandbox",
 		World:   schema.Sandbox,
 		Factory: func(c Config) Factory { return c.Simulator },
 		Feed:    ingest.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Overlap: time.Hour},
 	},
 }
 
-// Names returns the names of the sources that may fill a world, sorted.
+// Names returns the names of the sources of a world, sorted.
 func Names(world schema.World) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(Registry)) {
@@ -87,9 +87,9 @@ func Names(world schema.World) []string {
 	return names
 }
 
-// Parse reads a list of live sources as a flag gives it: names separated by
-// commas, or "none". Blanks are ignored, and a name given twice counts once.
-// The error names what is wrong with each name and lists the known ones.
+// Parse parses a list of live sources from a flag: names separated by commas, or
+// "none". It ignores blanks and duplicates. The error describes each invalid name
+// and lists the known ones.
 func Parse(list string) ([]string, error) {
 	var names []string
 	var faults []error
@@ -116,7 +116,7 @@ func Parse(list string) ([]string, error) {
 	return names, nil
 }
 
-// check tells whether a source exists and may fill a world.
+// check returns an error unless the source exists and belongs to the world.
 func check(name string, world schema.World) error {
 	entry, known := Registry[name]
 	switch {
@@ -128,7 +128,7 @@ func check(name string, world schema.World) error {
 	return nil
 }
 
-// New builds one source of whichever world.
+// New builds one source of either world.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	entry, known := Registry[name]
 	if !known {
@@ -138,8 +138,8 @@ func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) 
 	return entry.Factory(c).New(name, clock)
 }
 
-// Feeds builds the named sources for the runner of a world. The error joins
-// what is wrong with each, a source of the other world included.
+// Feeds builds the named sources for the runner of a world. The error joins the
+// faults of all of them, including sources of the other world.
 func (c Config) Feeds(world schema.World, names []string, clock func() time.Time) ([]ingest.Feed, error) {
 	var feeds []ingest.Feed
 	var faults []error

@@ -1,10 +1,10 @@
-// Package sourcetest is the conformance suite of sources. A test case is a
-// folder: real or hand-written bytes, and the readings or the error that they
-// must give. A bug report becomes a folder; no Go is written.
+// Package sourcetest is the conformance suite of sources. A test case is a folder
+// with the input bytes, and the expected readings or error. A bug report becomes a
+// folder, without Go code.
 //
-//	case.json      what is served or read, and what must come of it (see [Case])
+//	case.json      the replies or the input, and the expected result (see [Case])
 //	readings.csv   the readings, sorted: station,pollutant,at,value,kind,averaging,flag
-//	missing.csv    the cells without a figure, sorted: station,pollutant,at,kind,averaging; may be absent
+//	missing.csv    the cells without a value, sorted: station,pollutant,at,kind,averaging; may be absent
 //	stations.csv   the stations, sorted; may be absent:
 //	               id,name,city,state,latitude,longitude,kind,attribution,licence
 package sourcetest
@@ -23,54 +23,55 @@ import (
 	"vayu/ingest"
 )
 
-// Key is the key that a source under test is given. No error may hold it.
+// Key is the key of a source under test. No error may contain it.
 const Key = "key-that-nobody-may-see"
 
-// Case is the file case.json of a folder, and what the suite adds for the
-// function that opens the source.
+// Case is the file case.json of a folder, with the URL and path that the suite
+// adds.
 type Case struct {
-	// About says what the case is for.
+	// About is the purpose of the case.
 	About string `json:"about"`
-	// Now is what the source's clock shows.
+	// Now is the time of the source's clock.
 	Now time.Time `json:"now"`
-	// Replies are served over HTTP, one request after another.
+	// Replies are served over HTTP, one per request.
 	Replies []Reply `json:"replies"`
 	// Repeat serves the last reply again for every further request.
 	Repeat bool `json:"repeat"`
-	// Input is the file to read, for a source that reads files.
+	// Input is the input file, for a source that reads files.
 	Input string `json:"input"`
-	// Error is part of the error that Fetch, or opening the source, must return.
+	// Error is part of the expected error of Fetch, or of opening the source.
 	Error string `json:"error"`
-	// Reason is why the whole batch is refused; empty when the error is another.
+	// Reason is the expected reason of a [ingest.BatchError]; empty for another
+	// error.
 	Reason ingest.Reason `json:"reason"`
-	// Rejected are the values that must be refused, by reason.
+	// Rejected are the expected rejections, by reason.
 	Rejected ingest.Rejections `json:"rejected"`
 
-	// URL is where the replies are served.
+	// URL is the address of the server.
 	URL string `json:"-"`
-	// Path is where Input lies.
+	// Path is the path of Input.
 	Path string `json:"-"`
 
 	dir string
 }
 
-// Reply is one answer of the server. Without a status it is 200.
+// Reply is one reply of the server. The default status is 200.
 type Reply struct {
-	// File holds the body; none is an empty one.
+	// File holds the body; empty for an empty body.
 	File   string            `json:"file"`
 	Status int               `json:"status"`
 	Header map[string]string `json:"header"`
 	// Query holds parameters that the request must have.
 	Query map[string]string `json:"query"`
-	// Gzip sends the body compressed.
+	// Gzip compresses the body.
 	Gzip bool `json:"gzip"`
-	// Endless sends the body over and over until the client has had enough.
+	// Endless repeats the body until the client closes the connection.
 	Endless bool `json:"endless"`
-	// Cut announces more bytes than are sent, as a broken connection does.
+	// Cut announces more bytes than it sends, like a broken connection.
 	Cut bool `json:"cut"`
 }
 
-// Clock shows [Case.Now].
+// Clock returns [Case.Now].
 func (c *Case) Clock() time.Time { return c.Now }
 
 // load reads the case of a folder.
@@ -95,8 +96,8 @@ func load(t *testing.T, dir string) *Case {
 	return c
 }
 
-// wanted returns a file of expectations, and whether there is one.
-func (c *Case) wanted(t *testing.T, name string) (string, bool) {
+// expected returns a file of expectations, and whether it exists.
+func (c *Case) expected(t *testing.T, name string) (string, bool) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,8 +109,9 @@ func (c *Case) wanted(t *testing.T, name string) (string, bool) {
 	return string(text), true
 }
 
-// fault says what is wrong with an error; empty when it is the one wanted.
-func (c *Case) fault(err error) string {
+// mismatch describes how an error differs from the expected one; empty if it
+// matches.
+func (c *Case) mismatch(err error) string {
 	if err != nil && strings.Contains(err.Error(), Key) {
 		return "the error holds the key"
 	}

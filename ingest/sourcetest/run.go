@@ -13,13 +13,12 @@ import (
 	"vayu/ingest"
 )
 
-// Opener builds the source under test for a case, at c.URL or c.Path with
-// c.Clock and [Key].
+// Opener builds the source under test for a case, at c.URL or c.Path with c.Clock
+// and [Key].
 type Opener func(c *Case) (ingest.Source, error)
 
 // Run runs every folder of dir as a test. Each case must give its readings,
-// its rejections and its error; beyond that every source must keep the contract
-// of [ingest.Source].
+// rejections and error. The source must also keep the contract of [ingest.Source].
 func Run(t *testing.T, dir string, open Opener) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -30,7 +29,7 @@ func Run(t *testing.T, dir string, open Opener) {
 	for _, entry := range entries {
 		folder := filepath.Join(dir, entry.Name())
 		if _, err := os.Stat(filepath.Join(folder, "case.json")); err != nil {
-			continue // fuzz corpora lie here, too
+			continue // fuzz corpora are here, too
 		}
 		cases++
 		t.Run(entry.Name(), func(t *testing.T) {
@@ -51,14 +50,14 @@ func Run(t *testing.T, dir string, open Opener) {
 func runCase(t *testing.T, c *Case, s *server, open Opener) {
 	src, err := open(c)
 	if err != nil {
-		if fault := c.fault(err); fault != "" {
+		if fault := c.mismatch(err); fault != "" {
 			t.Fatal(fault)
 		}
 		return
 	}
-	var got harvest
-	err = src.Fetch(t.Context(), ingest.Window{}, got.take(t, c))
-	if fault := c.fault(err); fault != "" {
+	var got fetched
+	err = src.Fetch(t.Context(), ingest.Window{}, got.collect(t, c))
+	if fault := c.mismatch(err); fault != "" {
 		t.Fatal(fault)
 	}
 	if err != nil && len(got.readings) > 0 {
@@ -76,19 +75,19 @@ func runCase(t *testing.T, c *Case, s *server, open Opener) {
 	t.Run("refused", func(t *testing.T) { fetchRefused(t, c, s, open) })
 }
 
-// compare holds what came against the case's files.
-func (h *harvest) compare(t *testing.T, c *Case) {
+// compare compares the fetched data with the case's files.
+func (h *fetched) compare(t *testing.T, c *Case) {
 	t.Helper()
-	want, _ := c.wanted(t, "readings.csv")
+	want, _ := c.expected(t, "readings.csv")
 	if diff := cmp.Diff(want, h.readingText()); diff != "" {
 		t.Errorf("readings (-want +got):\n%s", diff)
 	}
-	if want, ok := c.wanted(t, "missing.csv"); ok {
+	if want, ok := c.expected(t, "missing.csv"); ok {
 		if diff := cmp.Diff(want, lines(h.missing)); diff != "" {
 			t.Errorf("missing (-want +got):\n%s", diff)
 		}
 	}
-	if want, ok := c.wanted(t, "stations.csv"); ok {
+	if want, ok := c.expected(t, "stations.csv"); ok {
 		if diff := cmp.Diff(want, h.stationText()); diff != "" {
 			t.Errorf("stations (-want +got):\n%s", diff)
 		}
@@ -98,14 +97,14 @@ func (h *harvest) compare(t *testing.T, c *Case) {
 	}
 }
 
-// fetchAgain: a second fetch gives the same readings, or none when the source
-// can tell that nothing has changed.
-func fetchAgain(t *testing.T, c *Case, s *server, src ingest.Source, first *harvest) {
+// fetchAgain checks that a second fetch gives the same readings, or none if the
+// source detects that nothing changed.
+func fetchAgain(t *testing.T, c *Case, s *server, src ingest.Source, first *fetched) {
 	if s != nil {
 		s.restart()
 	}
-	var second harvest
-	if err := src.Fetch(t.Context(), ingest.Window{}, second.take(t, c)); err != nil {
+	var second fetched
+	if err := src.Fetch(t.Context(), ingest.Window{}, second.collect(t, c)); err != nil {
 		t.Fatalf("the second fetch: %v", err)
 	}
 	if len(second.readings) == 0 {
@@ -116,7 +115,8 @@ func fetchAgain(t *testing.T, c *Case, s *server, src ingest.Source, first *harv
 	}
 }
 
-// fetchCancelled: a fetch whose context has ended returns the context's error.
+// fetchCancelled checks that a fetch with an ended context returns the context's
+// error.
 func fetchCancelled(t *testing.T, c *Case, s *server, open Opener) {
 	if s != nil {
 		s.restart()
@@ -127,8 +127,8 @@ func fetchCancelled(t *testing.T, c *Case, s *server, open Opener) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var got harvest
-	if err := src.Fetch(ctx, ingest.Window{}, got.take(t, c)); !errors.Is(err, context.Canceled) {
+	var got fetched
+	if err := src.Fetch(ctx, ingest.Window{}, got.collect(t, c)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the context ended, want its error", err)
 	}
 }
@@ -136,7 +136,8 @@ func fetchCancelled(t *testing.T, c *Case, s *server, open Opener) {
 // errRefused stands for a loader that cannot store a batch.
 var errRefused = errors.New("the store is down")
 
-// fetchRefused: an error of yield comes back, and the next fetch tries again.
+// fetchRefused checks that Fetch returns yield's error and that the next fetch
+// retries.
 func fetchRefused(t *testing.T, c *Case, s *server, open Opener) {
 	src, err := open(c)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// server plays the feed of a case over real HTTP.
+// server serves the feed of a case over real HTTP.
 type server struct {
 	t *testing.T
 	c *Case
@@ -32,7 +32,7 @@ func serve(t *testing.T, c *Case) *server {
 	return s
 }
 
-// restart begins again with the first reply.
+// restart starts again with the first reply.
 func (s *server) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, reply Reply) {
 	if reply.Gzip {
 		w.Header().Set("Content-Encoding", "gzip")
 		packed := gzip.NewWriter(w)
-		defer func() { _ = packed.Close() }() // a client that hung up is part of a case
+		defer func() { _ = packed.Close() }() // a closed client connection is part of a case
 		out = packed
 	}
 	if reply.Status != 0 {

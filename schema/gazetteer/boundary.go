@@ -13,13 +13,13 @@ import (
 	"vayu/schema/geo"
 )
 
-// statesText holds the outlines of the states. Its head names origin and licence.
+// statesText holds the outlines of the states. Its head gives origin and licence.
 //
 //go:embed states.txt
 var statesText string
 
-// outline is the territory of one state: its rings, of which a position inside
-// is in an odd number.
+// outline is the territory of one state. A position inside lies in an odd number
+// of its rings.
 type outline struct {
 	name  string
 	bound orb.Bound
@@ -32,12 +32,12 @@ type bounded struct {
 }
 
 // borderDegrees is how far outside every outline a position may lie and still
-// belong to the nearest state: the outlines are simplified, and stations stand on
+// belong to the nearest state. The outlines are simplified, and stations stand on
 // piers and beaches. 0.05° are at most 5.6 km.
 const borderDegrees = 0.05
 
-// outlines reads states.txt, which is generated: a line that cannot be read is a
-// fault of the build.
+// outlines parses states.txt. The file is generated, so a bad line is a build
+// error.
 var outlines = sync.OnceValue(func() []*outline {
 	var all []*outline
 	for line := range strings.Lines(statesText) {
@@ -67,8 +67,8 @@ var outlines = sync.OnceValue(func() []*outline {
 	return all
 })
 
-// borders are the squares of a tenth of a degree that an outline may pass through.
-// All positions of any other square lie in one state, which [State] remembers.
+// borders are the squares of a tenth of a degree that an outline may cross. Any
+// other square lies in one state, which [State] caches.
 type borders struct {
 	squares map[square]bool
 	inner   sync.Map // square -> name of its state, "" for none
@@ -80,8 +80,8 @@ func squareOf(at orb.Point) square {
 	return square{int(math.Floor(at.Lat() * 10)), int(math.Floor(at.Lon() * 10))}
 }
 
-// bordersOf marks for each edge the squares of its box, and those that lie within
-// [borderDegrees] of it.
+// bordersOf marks the squares of each edge's box, and those within [borderDegrees]
+// of it.
 var bordersOf = sync.OnceValue(func() *borders {
 	b := &borders{squares: make(map[square]bool)}
 	for _, o := range outlines() {
@@ -100,9 +100,9 @@ var bordersOf = sync.OnceValue(func() *borders {
 	return b
 })
 
-// State returns the state or union territory that a position lies in, by the name
-// that [schema.CleanState] gives it. A position that is in none belongs to the
-// nearest within [borderDegrees]; beyond, ok is false.
+// State returns the state or union territory of a position, in the spelling of
+// [schema.CleanState]. A position outside all states belongs to the nearest within
+// [borderDegrees]. Beyond that, ok is false.
 func State(p geo.Point) (name string, ok bool) {
 	at := orb.Point{p.Longitude, p.Latitude}
 	b, s := bordersOf(), squareOf(at)
@@ -118,7 +118,7 @@ func State(p geo.Point) (name string, ok bool) {
 	return name, ok
 }
 
-// search is [State] without memory.
+// search is [State] without the cache.
 func search(at orb.Point) (name string, ok bool) {
 	nearest := borderDegrees
 	for _, o := range outlines() {

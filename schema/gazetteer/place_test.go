@@ -69,8 +69,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// Every state of the outlines has the name that sources' states are folded to, and
-// holds the stations that CPCB says it has.
+// Every outline has a canonical state name and contains the stations that CPCB
+// assigns to the state.
 func TestRealStationsLieInTheirStates(t *testing.T) {
 	t.Parallel()
 	other, located := 0, 0
@@ -97,8 +97,8 @@ func TestRealStationsLieInTheirStates(t *testing.T) {
 	}
 }
 
-// A position without any name falls into the city that CPCB names for nearly all
-// stations; the others lie where two cities meet.
+// A position without names gives CPCB's city for nearly all stations. The others
+// lie between two cities.
 func TestPositionsAloneFindTheCity(t *testing.T) {
 	t.Parallel()
 	right, wrong, none := 0, 0, 0

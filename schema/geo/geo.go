@@ -1,5 +1,5 @@
-// Package geo holds positions on the Earth and the distance between them. It is
-// the only place with a distance formula.
+// Package geo provides positions on the Earth and the distance between them. It
+// has the only distance formula of the program.
 package geo
 
 import "math"
@@ -7,8 +7,8 @@ import "math"
 // Point is a position in WGS 84 degrees.
 type Point struct{ Latitude, Longitude float64 }
 
-// Known reports whether the position is known: 0,0 lies in the Atlantic and is
-// what sources write for a missing position.
+// Known reports whether the position is known. 0,0 lies in the Atlantic; sources
+// use it for a missing position.
 func (p Point) Known() bool { return p.Latitude != 0 || p.Longitude != 0 }
 
 // EarthRadius is the mean radius of the Earth in km (IUGG).
@@ -25,6 +25,6 @@ func Distance(a, b Point) float64 {
 	return 2 * EarthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// InIndia reports whether a position lies in the box around India's territory
-// and islands, 6–38° N and 68–98° E. A position outside is a slip.
+// InIndia reports whether a position lies in the box around India's territory and
+// islands, 6–38° N and 68–98° E. Positions outside are errors.
 func InIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }

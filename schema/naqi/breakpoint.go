@@ -1,27 +1,28 @@
-// Package naqi is India's National Air Quality Index as the Central Pollution
-// Control Board publishes it (CPCB, National Air Quality Index, CUPS/82/2014-15):
-// breakpoints, sub-index, index, category and the inverse of a sub-index.
+// Package naqi implements India's National Air Quality Index: breakpoints,
+// sub-index, index, category and the inverse of a sub-index. It follows the
+// Central Pollution Control Board (CPCB, National Air Quality Index,
+// CUPS/82/2014-15).
 //
-// Everything is computed in integer millionths of a concentration's unit and
-// rounded half-up, because binary fractions lose ties such as CO 1.13 mg/m³.
-// The service computes with [Functions], the same rule as ClickHouse SQL. The
-// functions in Go are its reference: a test holds both equal.
+// All arithmetic is in integer millionths of a concentration's unit, rounded
+// half-up. Binary fractions would lose ties such as CO 1.13 mg/m³. The service
+// computes with [Functions], the same rule as ClickHouse SQL. The Go functions are
+// the reference; a test compares both.
 package naqi
 
 import "vayu/schema"
 
-// micro is how many millionths make one unit of concentration.
+// micro is the number of millionths in one unit of concentration.
 const micro = 1_000_000
 
-// indexEdge is where the index's categories end: Good 50, Satisfactory 100,
-// Moderate 200, Poor 300, Very Poor 400, Severe 500.
+// indexEdge is the upper end of each category: Good 50, Satisfactory 100, Moderate
+// 200, Poor 300, Very Poor 400, Severe 500.
 var indexEdge = [...]int64{0, 50, 100, 200, 300, 400, 500}
 
-// breakpoint is where each band of concentration ends, in millionths of the
-// pollutant's unit. The first six figures are CPCB's. Bands are contiguous: the
-// printed "31" after "0–30" is where integers go on, not a gap (2,169 of 2,210
-// published sub-indices agree with contiguous bands, 1,741 with gaps). The
-// last figure continues the slope of the fifth band to 500, the end of the scale.
+// breakpoint is the end of each concentration band, in millionths of the
+// pollutant's unit. The first six values are CPCB's. Bands are contiguous: after
+// "0–30" the printed "31" is the next integer, not a gap. 2,169 of 2,210 published
+// sub-indices agree with contiguous bands, 1,741 with gaps. The last value
+// continues the slope of the fifth band to 500, the end of the scale.
 var breakpoint = [...][7]int64{
 	schema.PM25: {0, 30 * micro, 60 * micro, 90 * micro, 120 * micro, 250 * micro, 380 * micro},
 	schema.PM10: {0, 50 * micro, 100 * micro, 250 * micro, 350 * micro, 430 * micro, 510 * micro},
@@ -33,16 +34,16 @@ var breakpoint = [...][7]int64{
 	schema.Pb:   {0, micro / 2, 1 * micro, 2 * micro, 3 * micro, 3*micro + micro/2, 4 * micro},
 }
 
-// The rules for when figures may be computed (CPCB, National Air Quality
-// Index, chapter 4).
+// The minimum data for an index (CPCB, National Air Quality Index, chapter 4).
 const (
 	// MaxIndex is the end of the scale: no index and no sub-index exceeds it.
 	MaxIndex = 500
 	// MinHours is how many of the 24 hours a sub-index needs.
 	MinHours = 16
-	// MinHoursOf8 is how many hours an 8-hour mean of O3 or CO needs: the same
-	// two thirds.
+	// MinHoursOf8 is how many hours an 8-hour mean of O3 or CO needs: the same two
+	// thirds.
 	MinHoursOf8 = 6
-	// MinPollutants is how many sub-indices an AQI needs, one of them PM2.5 or PM10.
+	// MinPollutants is how many sub-indices an AQI needs, one of them PM2.5 or
+	// PM10.
 	MinPollutants = 3
 )

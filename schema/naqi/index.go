@@ -7,8 +7,9 @@ import (
 )
 
 // SubIndex returns the sub-index 0–500 of a concentration of p in p's own unit
-// (µg/m³; mg/m³ for CO), averaged over 24 hours (8 for O3 and CO). It reports
-// false for a negative or undefined concentration and for no pollutant.
+// (µg/m³; mg/m³ for CO). The concentration is a mean over 24 hours, 8 for O3 and
+// CO. It reports false for a negative or undefined concentration and for an
+// invalid p.
 func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0, false
@@ -26,10 +27,9 @@ func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
 	return int(indexEdge[band-1] + (2*rise*(m-edge[band-1])+width)/(2*width)), true
 }
 
-// Lead returns by how much a concentration of p leads the index: its sub-index
-// before rounding and without the cap at 500, so that two pollutants at the end
-// of the scale, or in the same whole number, can still be told apart. It is 0
-// for what has no sub-index.
+// Lead returns the sub-index of a concentration without rounding and without the
+// cap at 500. It ranks pollutants whose sub-indices are equal. It is 0 if there is
+// no sub-index.
 func Lead(p schema.Pollutant, concentration float64) float64 {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0
@@ -43,9 +43,9 @@ func Lead(p schema.Pollutant, concentration float64) float64 {
 	return float64(indexEdge[band-1]) + (concentration-float64(edge[band-1])/micro)*rise/width
 }
 
-// Inverse returns the concentration of p, in p's own unit and rounded to
-// thousandths, at which the sub-index is index. It reports false for an index
-// outside 0–500 and for no pollutant.
+// Inverse returns the concentration of p that gives a sub-index. It is in p's own
+// unit, rounded to thousandths. It reports false for an index outside 0–500 and
+// for an invalid p.
 func Inverse(p schema.Pollutant, index int) (float64, bool) {
 	if !p.Valid() || index < 0 || index > MaxIndex {
 		return 0, false
@@ -61,11 +61,11 @@ func Inverse(p schema.Pollutant, index int) (float64, bool) {
 	return float64((2*m+rise*thousandth)/(2*rise*thousandth)) / 1000, true
 }
 
-// SubIndices holds a sub-index 0–500 per pollutant, or -1 where there is none.
-// It is indexed by [schema.Pollutant].
+// SubIndices holds a sub-index 0–500 per pollutant, or -1 if it is missing. It is
+// indexed by [schema.Pollutant].
 type SubIndices [schema.Pb + 1]int
 
-// None returns sub-indices of nothing.
+// None returns sub-indices that are all missing.
 func None() SubIndices {
 	var s SubIndices
 	for i := range s {
@@ -74,17 +74,16 @@ func None() SubIndices {
 	return s
 }
 
-// Precedence is the order in which pollutants lead when their sub-indices are
-// the same. CPCB names PM10 before PM2.5 wherever both lead (two of 191
-// stations of a capture of its feed).
+// Precedence is the order of dominant pollutants with equal sub-indices. CPCB
+// names PM10 before PM2.5 in a tie (two of 191 stations of a capture of its feed).
 var Precedence = [...]schema.Pollutant{
 	schema.PM10, schema.PM25, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3, schema.Pb,
 }
 
-// Index returns the AQI, which is the largest sub-index, and the pollutant that
-// has it (the first of [Precedence] when several do; where concentrations are
-// at hand, [Lead] tells more). It reports false unless there are at least three sub-indices and one of them is
-// PM2.5 or PM10.
+// Index returns the AQI, the largest sub-index, and its dominant pollutant. Of
+// several it returns the first of [Precedence]; with concentrations, compare
+// [Lead]. It reports false unless there are at least three sub-indices and one of
+// them is PM2.5 or PM10.
 func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 	count := 0
 	aqi = -1
@@ -103,13 +102,13 @@ func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 	return aqi, dominant, true
 }
 
-// Mean returns the mean of a sum of n indices, rounded half-up. A city's AQI is
-// the mean of its stations' AQIs (footnote of CPCB's daily bulletin).
+// Mean returns the mean of n indices from their sum, rounded half-up. A city's AQI
+// is the mean of its stations' AQIs (footnote of CPCB's daily bulletin).
 func Mean(sum, n int) int { return (2*sum + n) / (2 * n) }
 
-// Category returns the name of the health category of an index that has been
-// rounded already: Good to 50, Satisfactory to 100, Moderate to 200, Poor to
-// 300, Very Poor to 400, Severe above.
+// Category returns the health category of a rounded index: Good to 50,
+// Satisfactory to 100, Moderate to 200, Poor to 300, Very Poor to 400, Severe
+// above.
 func Category(aqi int) string {
 	for i, name := range categories {
 		if int64(aqi) <= indexEdge[i+1] {

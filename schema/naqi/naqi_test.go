@@ -35,7 +35,7 @@ func TestSubIndexOfPublishedEdgesAndTies(t *testing.T) {
 	}
 }
 
-func TestSubIndexRefusesWhatIsNoConcentration(t *testing.T) {
+func TestSubIndexRejectsInvalidConcentrations(t *testing.T) {
 	t.Parallel()
 	for _, v := range []float64{-0.01, math.NaN(), math.Inf(-1)} {
 		if got, ok := SubIndex(schema.PM10, v); ok {
@@ -47,7 +47,7 @@ func TestSubIndexRefusesWhatIsNoConcentration(t *testing.T) {
 	}
 }
 
-func TestInverseReturnsToItsIndex(t *testing.T) {
+func TestInverseRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, p := range schema.Pollutants {
 		for want := range MaxIndex + 1 {

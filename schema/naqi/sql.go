@@ -7,13 +7,13 @@ import (
 	"vayu/schema"
 )
 
-// Function is one SQL function of ClickHouse: CREATE FUNCTION Name AS Lambda.
+// Function is a ClickHouse SQL function: CREATE FUNCTION Name AS Lambda.
 type Function struct{ Name, Lambda string }
 
-// Functions returns the index as SQL, for every pollutant `naqi_pm25(x)` (the
-// sub-index of a concentration), `naqi_pm25_lead(x)` (see [Lead]) and
-// `naqi_pm25_inverse(i)` (the concentration of a sub-index), and `naqi_category(aqi)`. NULL, negative and undefined input
-// gives NULL.
+// Functions returns the index as SQL functions. Each pollutant has `naqi_pm25(x)`
+// (sub-index), `naqi_pm25_lead(x)` (see [Lead]) and `naqi_pm25_inverse(i)`
+// (concentration). `naqi_category(aqi)` is common. NULL, negative and undefined
+// input gives NULL.
 func Functions() []Function {
 	all := make([]Function, 0, 3*len(schema.Pollutants)+1)
 	for _, p := range schema.Pollutants {
@@ -26,7 +26,7 @@ func Functions() []Function {
 }
 
 // A comparison with NULL is NULL and counts as false in multiIf, and least()
-// ignores NULL: hence the ifNull in front.
+// ignores NULL. Hence the ifNull in front.
 func subIndexLambda(p schema.Pollutant) string {
 	edge := breakpoint[p]
 	m := fmt.Sprintf("toInt64(floor(least(x, %g) * %d + 0.5))", float64(edge[6])/micro, int64(micro))

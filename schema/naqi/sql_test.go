@@ -14,8 +14,8 @@ import (
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
-// The rule exists twice, in Go and as SQL. This holds both equal on every
-// hundredth of every band and beyond the end of the scale.
+// The rule exists in Go and as SQL. This test compares both on every hundredth of
+// every band and beyond the end of the scale.
 func TestGoAndSQLAgree(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)

@@ -28,12 +28,12 @@ func rows(t *testing.T, name string) [][]string {
 	return all[1:]
 }
 
-// A pollution control board's own sheet of concentrations and sub-indices. What
-// differs from ours is listed with its cause.
+// A pollution control board's own sheet of concentrations and sub-indices.
+// Differences are listed with their cause.
 func TestAgencySheetOfSubIndices(t *testing.T) {
 	t.Parallel()
-	// From 20 September to 1 October 2015 the sheet has 1 wherever NOx stands:
-	// a column slipped when the page was scraped.
+	// From 20 September to 1 October 2015 the sheet has 1 in every NOx cell: the
+	// columns were shifted when the page was scraped.
 	scrapeFault := map[string]bool{
 		"2015-09-20": true, "2015-09-21": true, "2015-09-22": true, "2015-09-23": true, "2015-09-24": true, "2015-09-25": true,
 		"2015-09-27": true, "2015-09-28": true, "2015-09-29": true, "2015-09-30": true, "2015-10-01": true,
@@ -88,15 +88,15 @@ func TestBulletinsCategories(t *testing.T) {
 			exact++
 			continue
 		}
-		t.Errorf("%s %s: AQI %d is %q, the bulletin says %q", r[0], r[1], aqi, naqi.Category(aqi), r[2])
+		t.Errorf("%s %s: AQI %d is %q, the bulletin has %q", r[0], r[1], aqi, naqi.Category(aqi), r[2])
 	}
 	if exact != 43286 || all != 43286 {
 		t.Errorf("%d of %d city-days agree, want 43286 of 43286", exact, all)
 	}
 }
 
-// CPCB's own station AQIs: ours must be the same, and we must refuse exactly
-// the stations that CPCB refuses.
+// CPCB's own station AQIs. Ours must be equal, and missing for exactly the
+// stations without one.
 func TestFeedStations(t *testing.T) {
 	t.Parallel()
 	var feed struct {

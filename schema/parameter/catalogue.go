@@ -1,12 +1,12 @@
 package parameter
 
-// catalogue is every parameter, one row each. The first eight are those of the
-// constants. A new parameter is a new row at the end.
+// catalogue lists every parameter. The first eight are those of the constants. A
+// new parameter is a new row at the end.
 //
-// Units are those of CPCB's exports: µg/m³, mg/m³ for CO, ppb for NOx. The
-// ranges lie several times beyond the highest hourly means reported from Indian
-// stations (PM10 above 4,000 µg/m³ in dust storms) and below digits run
-// together. Those of weather are India's records with room: -60 °C (Siachen)
+// Units are those of CPCB's exports: µg/m³, mg/m³ for CO, ppb for NOx. The ranges
+// are several times the highest hourly means of Indian stations. PM10 exceeds
+// 4,000 µg/m³ in dust storms. They exclude values with digits run together.
+// Weather ranges are India's records with a margin. They run from -60 °C (Siachen)
 // to 51 °C, 120 m/s in a cyclone's gust, 300 mm of rain in an hour.
 var catalogue = [...]entry{
 	{"pm25", "PM2.5", "µg/m³", Particle, 0, 0, 5000, []string{"pm2.5", "pm02", "p2", "pm2d5", "pm2p5"}},

@@ -1,10 +1,9 @@
-// Package parameter is the catalogue of what stations measure: substances,
-// weather and the instrument's surroundings, each with its unit, its range and
-// the names under which networks report it.
+// Package parameter is the catalogue of measured quantities: substances, weather
+// and the instrument's surroundings. Each has a unit, a range and the names that
+// networks use.
 //
-// A parameter is one row of the catalogue. Readings of any parameter are
-// stored; only the eight of India's National Air Quality Index have a
-// sub-index.
+// A parameter is one row of the catalogue. Readings of any parameter are stored.
+// Only the eight of India's National Air Quality Index have a sub-index.
 package parameter
 
 import (
@@ -12,13 +11,12 @@ import (
 	"strings"
 )
 
-// Parameter is an entry of the catalogue by its number. Numbers identify
-// parameters within one process only; tables hold [Parameter.ID]. The zero
-// value is no parameter.
+// Parameter is the number of a catalogue entry. Numbers identify parameters within
+// one process only; tables hold [Parameter.ID]. The zero value is invalid.
 type Parameter uint8
 
-// The parameters of India's National Air Quality Index. Their numbers are
-// those of the Enum8 columns `dominant` in ClickHouse: never renumber.
+// The parameters of India's National Air Quality Index. Their numbers are those of
+// the Enum8 columns `dominant` in ClickHouse: never renumber.
 const (
 	PM25 Parameter = 1 + iota
 	PM10
@@ -30,10 +28,11 @@ const (
 	Pb
 )
 
-// indexed is how many parameters have a sub-index: the first of the catalogue.
+// indexed is the number of parameters with a sub-index, the first of the
+// catalogue.
 const indexed = 8
 
-// Group is what kind of quantity a parameter is.
+// Group is the kind of quantity of a parameter.
 type Group string
 
 // The groups.
@@ -50,15 +49,14 @@ type entry struct {
 	id, name, unit string
 	group          Group
 	molarMass      float64 // g/mol, IUPAC standard atomic weights; 0: no volume ratio
-	least, most    float64 // range that is believed, in unit
+	least, most    float64 // valid range, in unit
 	aliases        []string
 }
 
 // Valid reports whether p is in the catalogue.
 func (p Parameter) Valid() bool { return p > 0 && int(p) <= len(catalogue) }
 
-// Indexed reports whether p is one of the eight of the National Air Quality
-// Index.
+// Indexed reports whether p is one of the eight of the National Air Quality Index.
 func (p Parameter) Indexed() bool { return p > 0 && p <= indexed }
 
 func (p Parameter) entry() *entry {
@@ -68,26 +66,26 @@ func (p Parameter) entry() *entry {
 	return &catalogue[p-1]
 }
 
-// ID returns the identifier used in columns and JSON fields, e.g. "pm25".
+// ID returns the identifier in columns and JSON fields, e.g. "pm25".
 func (p Parameter) ID() string { return p.entry().id }
 
 // String returns [Parameter.ID].
 func (p Parameter) String() string { return p.ID() }
 
-// Name returns the name shown to people, e.g. "PM2.5".
+// Name returns the display name, e.g. "PM2.5".
 func (p Parameter) Name() string { return p.entry().name }
 
-// Unit returns the unit in which values of p are kept and shown.
+// Unit returns the unit of stored and shown values of p.
 func (p Parameter) Unit() string { return p.entry().unit }
 
-// Group returns what kind of quantity p is.
+// Group returns the kind of quantity of p.
 func (p Parameter) Group() Group { return p.entry().group }
 
-// MolarMass returns g/mol, or 0 for what has no volume ratio.
+// MolarMass returns g/mol, or 0 if p has no volume ratio.
 func (p Parameter) MolarMass() float64 { return p.entry().molarMass }
 
-// Range returns the least and the largest value of p that are believed, in
-// p's unit. Values outside cannot be true and are rejected on arrival.
+// Range returns the smallest and largest valid value of p, in p's unit. Values
+// outside are rejected on arrival.
 func (p Parameter) Range() (least, most float64) {
 	e := p.entry()
 	return e.least, e.most
@@ -96,8 +94,8 @@ func (p Parameter) Range() (least, most float64) {
 // Signed reports whether values of p may be below zero.
 func (p Parameter) Signed() bool { return p.entry().least < 0 }
 
-// Circular reports whether values of p are directions, whose mean is that of
-// unit vectors.
+// Circular reports whether values of p are directions, whose mean is that of unit
+// vectors.
 func (p Parameter) Circular() bool { return p.entry().unit == "°" }
 
 // All yields the catalogue in its order.
@@ -111,7 +109,7 @@ func All() iter.Seq[Parameter] {
 	}
 }
 
-// byAlias finds parameters by identifier and alias in folded form.
+// byAlias finds parameters by folded identifier and alias.
 var byAlias = func() map[string]Parameter {
 	all := make(map[string]Parameter)
 	for p := range All() {
@@ -128,9 +126,9 @@ func fold(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// Parse resolves a source's name of a parameter, whatever its case, blanks,
-// hyphens and underscores: "PM2.5", "OZONE", "o3", "Eth-Benzene". It reports
-// false for a name that the catalogue does not hold.
+// Parse resolves a source's name of a parameter and ignores case, blanks, hyphens
+// and underscores: "PM2.5", "OZONE", "o3", "Eth-Benzene". It reports false for an
+// unknown name.
 func Parse(name string) (Parameter, bool) {
 	if p, ok := byAlias[name]; ok {
 		return p, true

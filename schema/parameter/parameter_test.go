@@ -31,7 +31,7 @@ func TestCatalogueRowsAreComplete(t *testing.T) {
 	}
 }
 
-func TestParseTakesTheNamesOfNetworks(t *testing.T) {
+func TestParseAcceptsNetworkNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"PM2.5": "pm25", "P2": "pm25", "OZONE": "o3", "Eth-Benzene": "ethylbenzene", "MP-Xylene": "mp_xylene", "O Xylene": "o_xylene",

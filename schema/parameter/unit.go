@@ -2,14 +2,13 @@ package parameter
 
 import "strings"
 
-// MolarVolume is litres per mole of an ideal gas at 25 °C and 1 atm
-// (1013.25 hPa): R·T/p = 8.314462618 · 298.15 / 101325 · 1000 = 24.465, of which
-// CPCB and US EPA use 24.45, the value at 1013.8 hPa. Hence
-// µg/m³ = ppb · M / 24.45, with M in g/mol.
+// MolarVolume is litres per mole of an ideal gas at 25 °C. At 1 atm (1013.25 hPa)
+// it is R·T/p = 8.314462618 · 298.15 / 101325 · 1000 = 24.465. CPCB and US EPA use
+// 24.45, the value at 1013.8 hPa. So µg/m³ = ppb · M / 24.45, with M in g/mol.
 const MolarVolume = 24.45
 
-// measure is a unit: the quantity that it measures, and how one of it is
-// expressed in the quantity's base unit (value·factor + offset).
+// measure is a unit: its quantity, and the conversion to the quantity's base unit
+// (value·factor + offset).
 type measure struct {
 	quantity       quantity
 	factor, offset float64
@@ -45,10 +44,10 @@ var measures = map[string]measure{
 	"w/m2": {irradiance, 1, 0}, "w/mt2": {irradiance, 1, 0},
 }
 
-// Convert turns a value of p given in unit into p's own unit (see
-// [Parameter.Unit]). Spelling, case and blanks of the unit do not matter. It
-// reports false for a unit that it does not know, for one that measures
-// another quantity, and for a volume ratio of what is no gas.
+// Convert converts a value of p from unit into p's own unit (see
+// [Parameter.Unit]). It ignores spelling, case and blanks of the unit. It reports
+// false for an unknown unit or one of another quantity. It also does so for a
+// volume ratio of a non-gas.
 func (p Parameter) Convert(value float64, unit string) (float64, bool) {
 	e := p.entry()
 	from, known := measures[normalUnit(unit)]
@@ -72,7 +71,7 @@ func (p Parameter) Convert(value float64, unit string) (float64, bool) {
 }
 
 func normalUnit(unit string) string {
-	switch unit { // the spellings that fill files
+	switch unit { // the frequent spellings
 	case "µg/m³", "ug/m3":
 		return "ug/m3"
 	case "mg/m³", "mg/m3":

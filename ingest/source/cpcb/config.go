@@ -13,13 +13,13 @@ import (
 	"vayu/internal/config"
 )
 
-// Config is what the source needs to know.
+// Config configures the source.
 type Config struct {
 	// URL is the address of the feed.
 	URL string `koanf:"url"`
-	// Timeout is how long a whole reply may take.
+	// Timeout bounds a whole reply.
 	Timeout time.Duration `koanf:"timeout"`
-	// MaxBytes is the largest reply that is read; the feed has about 400 KB.
+	// MaxBytes is the largest accepted reply; the feed has about 400 KB.
 	MaxBytes config.Size `koanf:"max-bytes"`
 }
 
@@ -28,7 +28,7 @@ func DefaultConfig() Config {
 	return Config{URL: "https://airquality.cpcb.gov.in/caaqms/rss_feed", Timeout: 60 * time.Second, MaxBytes: 16 << 20}
 }
 
-// New builds the source under the name that its readings carry.
+// New builds the source; its readings carry the name.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	switch {

@@ -11,8 +11,7 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Source is the live feed. It only has the present, so it ignores the window's
-// beginning.
+// Source is the live feed. It has no history and ignores the window's beginning.
 type Source struct {
 	name   string
 	url    string
@@ -21,8 +20,7 @@ type Source struct {
 	stamp  fetch.Stamp // of the last feed whose readings were accepted
 }
 
-// Fetch implements [ingest.Source]. A feed that has not changed since the last
-// one yields nothing.
+// Fetch implements [ingest.Source]. An unchanged feed yields nothing.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	reply, err := s.client.Get(ctx, s.url, s.stamp)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"vayu/internal/config"
 )
 
-// Config is what the source needs to know.
+// Config configures the source.
 type Config struct {
 	// URL is the address of the resource, without a query.
 	URL string `koanf:"url"`
 	// Key is the portal's API key.
 	Key config.Secret `koanf:"key"`
-	// Timeout is how long one page may take.
+	// Timeout bounds one page.
 	Timeout time.Duration `koanf:"timeout"`
-	// MaxBytes is the largest page that is read; 300 records have about 100 KB.
+	// MaxBytes is the largest accepted page; 300 records have about 100 KB.
 	MaxBytes config.Size `koanf:"max-bytes"`
-	// Limit is how many records to ask for at once: 1,000 may time out, 300 works.
+	// Limit is the number of records per page: 1,000 may time out, 300 works.
 	Limit int `koanf:"limit"`
 	// MaxPages bounds a fetch. A full listing has about 3,500 records: 12 pages of
 	// 300, or 350 of the 10 that a shared key gets.
 	MaxPages int `koanf:"max-pages"`
 }
 
-// DefaultConfig is the public resource; the key is missing.
+// DefaultConfig is the public resource, without the key.
 func DefaultConfig() Config {
 	return Config{
 		URL:     "https://api.data.gov.in/resource/3b01bcb8-0b14-4abf-b6f2-c1bfd384ba69",
@@ -38,7 +38,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// New builds the source under the name that its readings carry.
+// New builds the source; its readings carry the name.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	var faults []error

@@ -12,8 +12,8 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Source is the portal's resource. It only has the present, so it ignores the
-// window's beginning.
+// Source is the portal's resource. It has no history and ignores the window's
+// beginning.
 type Source struct {
 	name   string
 	config Config
@@ -21,19 +21,19 @@ type Source struct {
 	client *fetch.Client
 }
 
-// Fetch implements [ingest.Source]. It asks for pages until it has as many
-// different records as the portal says there are. The order of the portal's
-// pages is unstable, so a record may fall between two of them: then it looks
-// through the pages once more, and counts what it has not met by then as
-// [ingest.NotListed]. Nothing is yielded when a page of the first look fails.
+// Fetch implements [ingest.Source]. It reads pages until it has as many different
+// records as the portal's total. The order of pages is unstable, so a record may
+// be skipped. Then Fetch reads the pages a second time and counts the remaining
+// ones as [ingest.NotListed]. If a page of the first pass fails, it yields
+// nothing.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()
-	if err := s.look(ctx, records); err != nil {
+	if err := s.fetchPages(ctx, records); err != nil {
 		return err
 	}
 	if records.missing() > 0 {
-		records.again()
-		if err := s.lookAgain(ctx, records); err != nil {
+		records.beginSecondPass()
+		if err := s.fetchPagesAgain(ctx, records); err != nil {
 			return err
 		}
 	}
@@ -45,15 +45,15 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// look goes through the pages from the first to the last that is needed.
-func (s *Source) look(ctx context.Context, records *listing) error {
+// fetchPages reads the pages from the first to the last that is needed.
+func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	for page := range s.config.MaxPages {
-		reply, err := s.client.Get(ctx, s.page(records.read), fetch.Stamp{})
+		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Stamp{})
 		if err != nil {
 			return fmt.Errorf("fetching data.gov.in from record %d: %w", records.read, err)
 		}
 		body := bytes.ReplaceAll(reply.Body, []byte(s.config.Key.Reveal()), []byte("***")) // a refusal may quote the key
-		done, err := records.page(body)
+		done, err := records.addPage(body)
 		if err != nil {
 			return fmt.Errorf("reading page %d of data.gov.in: %w", page+1, err)
 		}
@@ -64,25 +64,25 @@ func (s *Source) look(ctx context.Context, records *listing) error {
 	return refuse(fmt.Sprintf("data.gov.in: the listing goes on after %d pages", s.config.MaxPages))
 }
 
-// lookAgain is a second look. When it fails the first one stands, so it may
-// take half of the time that the fetch has left; the other half is for storing.
-// It returns an error only when ctx has ended.
-func (s *Source) lookAgain(ctx context.Context, records *listing) error {
+// fetchPagesAgain is the second pass. If it fails, the result of the first pass is
+// used. It may take half of the remaining time; the rest is for storing. It
+// returns an error only when ctx has ended.
+func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	if err := s.look(limited, records); err != nil && ctx.Err() != nil {
+	if err := s.fetchPages(limited, records); err != nil && ctx.Err() != nil {
 		return err
 	}
 	return nil
 }
 
-// page is the address of the page from a record on. It holds the key: never
-// show it.
-func (s *Source) page(offset int) string {
+// pageURL returns the URL of the page that starts at a record. It contains the
+// key: never log it.
+func (s *Source) pageURL(offset int) string {
 	q := url.Values{
 		"api-key": {s.config.Key.Reveal()}, "format": {"json"},
 		"limit": {strconv.Itoa(s.config.Limit)}, "offset": {strconv.Itoa(offset)},

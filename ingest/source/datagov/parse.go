@@ -10,29 +10,28 @@ import (
 	"vayu/ingest/cpcbformat"
 )
 
-// stalledPages is how many pages in a row of a first look may bring nothing
-// new: the order of the portal's pages is unstable, so one may, but then the
-// listing goes on.
+// stalledPages is how many consecutive pages of the first pass may bring nothing
+// new. The order of pages is unstable, so a single one may.
 const stalledPages = 3
 
-// key is what makes two records the same.
+// key identifies a record.
 type key struct{ station, pollutant, at cpcbformat.Scalar }
 
 // listing collects the records of the pages of one fetch.
 type listing struct {
 	records    []cpcbformat.Record
 	seen       map[key]bool
-	total      int // as the portal says, -1 when it does not
-	read       int // records of the pages of this look, repeated ones included
-	duplicates int // of the first look
+	total      int // the portal's total, -1 if not given
+	read       int // records of this pass, including duplicates
+	duplicates int // of the first pass
 	stalled    int
-	second     bool // this look is the second
+	second     bool // this is the second pass
 }
 
 func newListing() *listing { return &listing{seen: make(map[key]bool)} }
 
-// page takes in the next page and reports whether it was the last.
-func (l *listing) page(body []byte) (done bool, err error) {
+// addPage adds the next page and reports whether it was the last.
+func (l *listing) addPage(body []byte) (done bool, err error) {
 	if !utf8.Valid(body) {
 		return false, refuse("the page is not UTF-8")
 	}
@@ -45,9 +44,9 @@ func (l *listing) page(body []byte) (done bool, err error) {
 		return false, refuse("the page is not the portal's JSON: " + err.Error())
 	}
 	if p.Records == nil {
-		return false, refuse(fmt.Sprintf("the page has no records; the portal says %.100q", p.Message))
+		return false, refuse(fmt.Sprintf("the page has no records; its message is %.100q", p.Message))
 	}
-	if !l.second { // the first look's total is one that the pages have borne out
+	if !l.second { // the pages confirmed the first pass's total
 		if l.total, err = strconv.Atoi(string(p.Total)); err != nil {
 			l.total = -1 // not given: the listing ends with an empty page
 		}
@@ -70,17 +69,17 @@ func (l *listing) page(body []byte) (done bool, err error) {
 	if l.second {
 		return count == 0 || l.read >= l.total || l.missing() == 0, nil
 	}
-	return l.total < 0 && count == 0 || l.total >= 0 && l.read >= l.total, l.fault(count, fresh)
+	return l.total < 0 && count == 0 || l.total >= 0 && l.read >= l.total, l.pageError(count, fresh)
 }
 
-// missing is how many of the records that the portal counts were not met.
+// missing returns how many records of the portal's total were not found.
 func (l *listing) missing() int { return max(0, l.total-len(l.records)) }
 
-// again begins the second look.
-func (l *listing) again() { l.read, l.second = 0, true }
+// beginSecondPass begins the second pass.
+func (l *listing) beginSecondPass() { l.read, l.second = 0, true }
 
-// fault says why a first look cannot go on after a page.
-func (l *listing) fault(count, fresh int) error {
+// pageError returns why a first pass cannot continue after a page.
+func (l *listing) pageError(count, fresh int) error {
 	switch {
 	case len(l.records) == 0:
 		return refuse("the listing is empty")

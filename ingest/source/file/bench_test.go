@@ -24,7 +24,7 @@ func longListing(b *testing.B, times int) []byte {
 	return slices.Concat(head, []byte{'\n'}, bytes.Repeat(rows, times))
 }
 
-// BenchmarkFile measures the way from a file's bytes to batches.
+// BenchmarkFile measures the path from a file's bytes to batches.
 func BenchmarkFile(b *testing.B) {
 	long := filepath.Join(b.TempDir(), "long.csv")
 	if err := os.WriteFile(long, longTable(200_000), 0o600); err != nil {

@@ -6,17 +6,19 @@ import (
 	"vayu/schema"
 )
 
-// place is where a CAAQM table says which station a row is from.
-type place struct {
+// stationColumns are the columns of a CAAQM table that identify a row's station.
+type stationColumns struct {
 	name, city, state int
 	stations          stations
 }
 
-func newPlace(h header) place {
-	return place{name: h.find("site_name", "station_name", "station name"), city: h.find("city"), state: h.find("state")}
+func newStationColumns(h header) stationColumns {
+	return stationColumns{
+		name: h.find("site_name", "station_name", "station name"), city: h.find("city"), state: h.find("state"),
+	}
 }
 
-func (s *place) number(cells [][]byte, b *ingest.Builder) (int, bool) {
+func (s *stationColumns) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 	name := cells[s.name]
 	if !named(name) {
 		return 0, false
@@ -26,20 +28,20 @@ func (s *place) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 	}), true
 }
 
-// spans is a CAAQM table of many stations that gives both ends of every row's
+// intervalTable is a CAAQM table of many stations with both ends of every
 // interval. The end is the reading's time.
-type spans struct {
-	place    place
+type intervalTable struct {
+	place    stationColumns
 	interval interval
 	columns  []column
 }
 
 func newSpans(h header) (row, bool) {
-	t := &spans{newPlace(h), newInterval(h), h.columns()}
+	t := &intervalTable{newStationColumns(h), newInterval(h), h.columns()}
 	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate >= 0 && len(t.columns) > 0
 }
 
-func (t *spans) read(cells [][]byte, b *ingest.Builder) error {
+func (t *intervalTable) read(cells [][]byte, b *ingest.Builder) error {
 	station, ok := t.place.number(cells, b)
 	if !ok {
 		return refuseAll(t.columns, ingest.NoStation, b)
@@ -51,27 +53,27 @@ func (t *spans) read(cells [][]byte, b *ingest.Builder) error {
 	return concentrations(t.columns, cells, station, end, minutes, b)
 }
 
-// starts is a CAAQM table that gives only the beginning of every row's
-// interval. The table is looked through first for their length (see [spacings]).
-type starts struct {
-	place    place
+// startTable is a CAAQM table with only the beginning of every interval. A first
+// pass finds the length of the intervals (see [spacings]).
+type startTable struct {
+	place    stationColumns
 	interval interval
 	columns  []column
 	spacings spacings
 }
 
 func newStarts(h header) (row, bool) {
-	t := &starts{place: newPlace(h), interval: newInterval(h), columns: h.columns(), spacings: newSpacings()}
+	t := &startTable{place: newStationColumns(h), interval: newInterval(h), columns: h.columns(), spacings: newSpacings()}
 	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate < 0 && len(t.columns) > 0
 }
 
-func (t *starts) survey(cells [][]byte) {
+func (t *startTable) prescan(cells [][]byte) {
 	if from, ok := t.interval.begin(cells); ok && named(cells[t.place.name]) {
 		t.spacings.note(cells[t.place.name], from)
 	}
 }
 
-func (t *starts) read(cells [][]byte, b *ingest.Builder) error {
+func (t *startTable) read(cells [][]byte, b *ingest.Builder) error {
 	station, ok := t.place.number(cells, b)
 	if !ok {
 		return refuseAll(t.columns, ingest.NoStation, b)

@@ -9,7 +9,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// at returns a cell, empty for a column that the table lacks.
+// at returns a cell; it is empty for a missing column.
 func at(cells [][]byte, index int) []byte {
 	if index < 0 || index >= len(cells) {
 		return nil
@@ -17,8 +17,8 @@ func at(cells [][]byte, index int) []byte {
 	return cells[index]
 }
 
-// stations remembers the builder's numbers of stations by the text that names
-// them, because a lookup by identity would spell it out for every row.
+// stations caches the builder's station numbers by the text that names the
+// station. A lookup by id would build the id for every row.
 type stations struct {
 	known map[string]*site
 	last  *site
@@ -28,12 +28,12 @@ type stations struct {
 type site struct {
 	text   string
 	number int
-	placed bool // a row with a position was met
+	placed bool // a row had a position
 }
 
-// find returns the number of the station that a text names. describe is called
-// for a text that is new, and once more for the first row that has a position
-// when the rows before had none.
+// find returns the number of the station that a text names. It calls describe for
+// a new text. It calls it once more for the first row with a position, if earlier
+// rows had none.
 func (s *stations) find(name []byte, placed bool, b *ingest.Builder, describe func() schema.Station) int {
 	if s.last == nil || string(name) != s.last.text {
 		s.last = s.known[string(name)]
@@ -52,8 +52,8 @@ func (s *stations) find(name []byte, placed bool, b *ingest.Builder, describe fu
 	return s.last.number
 }
 
-// named reports whether a cell names anything: its slug, which identities are
-// made of, is not empty.
+// named reports whether a cell contains a name: its slug, a part of ids, is not
+// empty.
 func named(cell []byte) bool {
 	for _, c := range cell {
 		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
@@ -63,8 +63,7 @@ func named(cell []byte) bool {
 	return schema.Slug(string(cell)) != ""
 }
 
-// clock reads times and remembers the last one, because rows of one time stand
-// together.
+// clock parses times and caches the last one, because consecutive rows share it.
 type clock struct {
 	text string
 	at   time.Time
@@ -79,8 +78,8 @@ func (c *clock) parse(text []byte, parse func([]byte) (time.Time, bool)) (time.T
 	return c.at, c.ok
 }
 
-// parameters remembers how names of parameters were understood. A file has a
-// dozen of them; more are looked up each time.
+// parameters caches parsed parameter names. A file has about a dozen; further ones
+// are parsed each time.
 type parameters map[string]parameter.Parameter
 
 func (known parameters) parse(name []byte) parameter.Parameter {
@@ -94,7 +93,7 @@ func (known parameters) parse(name []byte) parameter.Parameter {
 	return p
 }
 
-// position reads a station's position and counts one that is none.
+// position parses a station's position and counts an invalid one.
 func position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) {
 	lat, lon, reason := cpcbformat.Position(string(latitude), string(longitude))
 	if reason != ingest.None {
@@ -103,7 +102,7 @@ func position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) 
 	return lat, lon
 }
 
-// concentrations adds the figures of one row of a wide table.
+// concentrations adds the values of one row of a wide table.
 func concentrations(columns []column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
 	for i := range columns {
 		c := &columns[i]
@@ -126,7 +125,7 @@ func concentrations(columns []column, cells [][]byte, station int, end time.Time
 	return nil
 }
 
-// refuseAll counts every figure of a row for one reason.
+// refuseAll counts every value of a row as rejected for one reason.
 func refuseAll(columns []column, reason ingest.Reason, b *ingest.Builder) error {
 	for range columns {
 		b.Reject(reason)

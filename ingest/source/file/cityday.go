@@ -8,9 +8,9 @@ import (
 	"vayu/schema"
 )
 
-// cityDay is a table of daily means per city (the public set city_day.csv). A
-// city is one station, and the day's figure stands at its 24:00 IST. Its column
-// AQI is its author's own and is not read.
+// cityDay is a table of daily means per city (the public set city_day.csv). Each
+// city is one station, and the day's value is at 24:00 IST. The column AQI is the
+// author's own and is ignored.
 type cityDay struct {
 	city, day int
 	columns   []column

@@ -1,6 +1,6 @@
-// Package file reads saved data: one file, or a folder that is watched. What a
-// file holds is recognised from its content. Its name matters only where the
-// table does not say which station or sensor it is from.
+// Package file reads saved data: one file, or a watched folder. It detects the
+// format from the content. The file's name only matters if the table does not
+// identify its station or sensor.
 package file
 
 import (
@@ -11,19 +11,19 @@ import (
 	"vayu/ingest"
 )
 
-// Config is a watched folder: the source `file`.
+// Config configures a watched folder: the source `file`.
 type Config struct {
-	// Folder is where files appear, at any depth.
+	// Folder is the watched folder, including subfolders.
 	Folder string `koanf:"folder"`
-	// Settle is how long a file must have been left alone before it is read,
-	// because it may still be growing.
+	// Settle is how long a file must be unchanged before it is read, because it
+	// may still be growing.
 	Settle time.Duration `koanf:"settle"`
 }
 
-// DefaultConfig has no folder yet.
+// DefaultConfig has no folder.
 func DefaultConfig() Config { return Config{Settle: 10 * time.Second} }
 
-// New builds the source under the name that its readings carry.
+// New builds the source; its readings carry the name.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if c.Folder == "" {
 		return nil, fmt.Errorf("source %q: folder is missing", name)

@@ -8,12 +8,11 @@ import (
 	"vayu/ingest"
 )
 
-// maxDocument is the largest document that is read as a whole; the largest
-// export of the portal that was seen has 0.4 MB.
+// maxDocument is the largest document that is read as a whole. The portal's
+// largest known export has 0.4 MB.
 const maxDocument = 64 << 20
 
-// limited refuses a document that is longer than [maxDocument], instead of
-// cutting it off.
+// limited rejects a document longer than [maxDocument] instead of truncating it.
 func limited(r io.Reader) io.Reader { return &limitedReader{r, maxDocument} }
 
 type limitedReader struct {
@@ -29,8 +28,8 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reply is what the CAAQM portal answers to its own page, as far as it holds
-// readings.
+// reply is the CAAQM portal's reply to its own page, without the fields that are
+// not needed.
 type reply struct {
 	Data struct {
 		Table *struct {
@@ -71,7 +70,7 @@ func parseJSON(in *source, b *ingest.Builder) error {
 	if !headerOf(cells).span() {
 		return refuse("the table's header lacks From Date, To Date or a pollutant")
 	}
-	e.remark(cells)
+	e.skipRemark(cells)
 	for n, row := range r.Data.Table.Body {
 		for i, h := range r.Data.Table.Header {
 			cells[i] = scalar(row[h.Key])
@@ -88,7 +87,7 @@ func parseJSON(in *source, b *ingest.Builder) error {
 	return nil
 }
 
-// scalar is a JSON string or number as text, and nothing for the rest.
+// scalar returns a JSON string or number as text, and nil for anything else.
 func scalar(raw json.RawMessage) []byte {
 	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
 		return nil

@@ -13,14 +13,13 @@ import (
 	"vayu/schema"
 )
 
-// maxUnzipped is how large a workbook may become when it is unpacked. The
-// portal's largest seen has 2.6 MB; Excel's million rows of eight columns have
-// about 200.
+// maxUnzipped is the largest unpacked size of a workbook. The portal's largest
+// known one has 2.6 MB. Excel's million rows of eight columns have about 200 MB.
 const maxUnzipped = 256 << 20
 
 // parseExcel reads an export of the CAAQM portal in Excel. Positions count its
-// rows, over all sheets. The library panics on some damaged workbooks; that is
-// a refusal, too.
+// rows, over all sheets. The library panics on some damaged workbooks; parseExcel
+// returns an error then.
 func parseExcel(in *source, b *ingest.Builder) (err error) {
 	text, err := in.text()
 	if err != nil {
@@ -57,8 +56,8 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 	return book, nil
 }
 
-// readSheet reads the rows of a sheet, of which the first is number n, and
-// returns the number after the last.
+// readSheet reads the rows of a sheet, numbered from n, and returns the number
+// after the last.
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {
@@ -108,8 +107,8 @@ func nextRow(rows *excelize.Rows) (values []string, more bool, err error) {
 	return values, true, nil
 }
 
-// serial reads a time that Excel keeps as a number of days since 30 December
-// 1899, to the minute. Only days of this century are taken for times.
+// serial parses Excel's number of days since 30 December 1899, to the minute. It
+// accepts only days of this century.
 func serial(text []byte) (time.Time, bool) {
 	const first, last, epoch = 36526, 73050, 25569 // 2000-01-01, 2100-01-01, 1970-01-01
 	if len(text) < 5 || len(text) > 24 {

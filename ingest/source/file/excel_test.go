@@ -19,7 +19,7 @@ import (
 	"vayu/schema"
 )
 
-// workbook makes an export with a sheet of the given rows.
+// workbook writes an export with one sheet of the given rows.
 func workbook(t *testing.T, rows ...[]any) string {
 	t.Helper()
 	book := excelize.NewFile()
@@ -44,8 +44,8 @@ func workbook(t *testing.T, rows ...[]any) string {
 	return path
 }
 
-// TestExcelTimes: an export that was opened and saved again keeps its times as
-// numbers of days.
+// TestExcelTimes checks that a re-saved export, whose times are numbers of days,
+// keeps its times.
 func TestExcelTimes(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2020, 4, 1, 0, 0, 0, 0, time.UTC)
@@ -81,7 +81,8 @@ func TestExcelWithoutAStation(t *testing.T) {
 	}
 }
 
-// TestExcelBomb: a workbook of 300 KB that unpacks to 300 MB is refused.
+// TestExcelBomb checks that a workbook of 300 KB that unpacks to 300 MB is
+// rejected.
 func TestExcelBomb(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
@@ -114,8 +115,8 @@ func TestExcelBomb(t *testing.T) {
 	}
 }
 
-// TestExcelBlocks: an Excel export of several stations gives each of them its
-// own readings, also when the reading goes on in the middle.
+// TestExcelBlocks checks that each station of an Excel export gets its own
+// readings, also after a resume in the middle.
 func TestExcelBlocks(t *testing.T) {
 	t.Parallel()
 	names := []string{"BTM Layout, Bengaluru - CPCB", "Peenya, Bengaluru - CPCB", "Hebbal, Bengaluru - KSPCB"}

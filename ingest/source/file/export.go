@@ -13,28 +13,28 @@ import (
 	"vayu/schema"
 )
 
-// export reads an export of the CAAQM portal row by row, be it CSV, Excel or
-// JSON: lines about the station, a header with From Date and To Date, rows. A
-// file may hold several such blocks.
+// export reads an export of the CAAQM portal row by row, from CSV, Excel or JSON.
+// A block has lines about the station, a header with From Date and To Date, and
+// rows. A file may hold several blocks.
 //
 // An export of one station names it in the row "Station" and again above the
-// table. An export of several stations has all of their names in the row
-// "Station", and then for each station a block: a row that holds nothing but
-// the station's name, above the columns of figures; a header; the rows of the
-// whole period. The list has no order that could be relied on, and a station
-// without data may lack its block, so only the name above a block says whose it
-// is. Under a list a block without a name is refused. Where the same columns
-// begin anew without a name and the times go back, a name has been lost: that is
-// refused with one name, too. (The portal cuts one station's many parameters into
-// several tables, whose columns differ.)
+// table. An export of several stations lists all names in the row "Station". Then
+// each station has a block: a row with only the station's name, a header, the rows
+// of the whole period. The list's order is unreliable, and a station without data
+// may lack its block. So only the name above a block identifies its station.
+//
+// In an export of several stations a block without a name is rejected. If the
+// columns repeat without a name and the times go back, a name is missing. That is
+// rejected for one station, too. The portal splits one station's many parameters
+// into several tables with different columns.
 type export struct {
 	listed            []string // stations of the row "Station"
-	name, city, state string   // of the block at hand; no name until it is known
-	named             bool     // a name was met since the last header
+	name, city, state string   // of the current block; no name until it is known
+	named             bool     // a name followed the last header
 	doubtful          bool     // the block repeats columns and has no name
 	interval          interval
-	columns           []column  // nil until a header was met
-	station           int       // -1 until the station's first row
+	columns           []column  // nil before the first header
+	station           int       // -1 before the station's first row
 	last              time.Time // beginning of the block's last row
 }
 
@@ -43,12 +43,12 @@ func newExport() *export { return &export{station: -1} }
 // several reports whether the export lists more than one station.
 func (e *export) several() bool { return len(e.listed) > 1 }
 
-// read takes in one row. Rows before the position to go on from only tell
-// which station and which columns follow.
+// read reads one row. Rows before the start position only provide the station and
+// the columns.
 func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	key := bytes.TrimSpace(at(cells, e.interval.fromDate))
 	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(at(cells, 1)) == 0 && e.title(cells) != "" {
-		if !e.remark(cells) && !before {
+		if !e.skipRemark(cells) && !before {
 			b.Reject(ingest.BadLine)
 		}
 		return nil
@@ -64,7 +64,7 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	}
 	if e.station < 0 {
 		if !named([]byte(e.name)) {
-			return refuse("the table does not say which station it is from")
+			return refuse("the table does not name its station")
 		}
 		e.station = b.Station(e.describe())
 	}
@@ -75,7 +75,7 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	return concentrations(e.columns, cells, e.station, end, minutes, b)
 }
 
-// check refuses a row of which it is not certain to which station it belongs.
+// check rejects a row whose station is uncertain.
 func (e *export) check(cells [][]byte) error {
 	if e.name == "" && e.several() {
 		return refuse("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
@@ -93,8 +93,8 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe is the station of the block at hand. City and state of an export of
-// one station are of that station; of several, the state counts if it is one.
+// describe returns the station of the current block. City and state apply to an
+// export of one station. For several, a single state applies.
 func (e *export) describe() schema.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
@@ -106,8 +106,8 @@ func (e *export) describe() schema.Station {
 	return cpcbformat.Station(e.name, city, state, 0, 0)
 }
 
-// title returns the name of a station that is all that a row holds, wherever in
-// the row it stands; else nothing.
+// title returns the station name of a row that holds nothing else, in any column;
+// else nothing.
 func (e *export) title(cells [][]byte) string {
 	var only string
 	for i, cell := range cells {
@@ -116,7 +116,7 @@ func (e *export) title(cells [][]byte) string {
 			continue
 		}
 		if i < 2 && (strings.EqualFold(text, "from date") || strings.EqualFold(text, "to date")) {
-			continue // two rows of headings, of which the first has the name
+			continue // two rows of headings; the first has the name
 		}
 		if only != "" {
 			return ""
@@ -133,16 +133,16 @@ func (e *export) title(cells [][]byte) string {
 	return ""
 }
 
-// remarks are the lines that an export has beside its table and that say
-// nothing about its readings.
+// remarks are the beginnings of lines beside the table that carry no information
+// about readings.
 var remarks = []string{
 	"parameter", "avgperiod", "from", "to", "prescribed standards", "exceeding standards", "remarks",
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",
 }
 
-// remark takes in a row without readings. It reports false for one that stands
-// in a table and means nothing.
-func (e *export) remark(cells [][]byte) bool {
+// skipRemark handles a row without readings. It reports false for a row of a table
+// that has no meaning.
+func (e *export) skipRemark(cells [][]byte) bool {
 	first, second := strings.TrimSpace(string(at(cells, 0))), strings.TrimSpace(string(at(cells, 1)))
 	switch strings.ToLower(first) {
 	case "state":
@@ -178,7 +178,7 @@ func (e *export) remark(cells [][]byte) bool {
 	return e.columns == nil
 }
 
-// list takes in the row "Station".
+// list parses the row "Station".
 func (e *export) list(text string) {
 	text = schema.CleanPlace(text)
 	e.listed = splitNames(text)
@@ -188,8 +188,8 @@ func (e *export) list(text string) {
 	}
 }
 
-// head begins a block. In an export of several stations its name is the one
-// that stands above it.
+// head begins a block. In an export of several stations the name above it
+// identifies the station.
 func (e *export) head(h header) {
 	columns := h.columns()
 	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c column) bool {
@@ -204,7 +204,7 @@ func (e *export) head(h header) {
 	e.interval, e.columns, e.named = newInterval(h), columns, false
 }
 
-// begin notes the name of the station whose block follows.
+// begin sets the name of the station whose block follows.
 func (e *export) begin(name string) {
 	e.named = true
 	if name = schema.CleanPlace(name); name != e.name {
@@ -212,10 +212,9 @@ func (e *export) begin(name string) {
 	}
 }
 
-// splitNames cuts a list of names in the network's form, which have commas
-// themselves: "PLACE, CITY - AGENCY, PLACE, CITY - AGENCY". A place may hold
-// " - ", too ("Sector - 62, Noida - IMD"), so a name ends with the first " - "
-// after a comma.
+// splitNames splits a list of names that contain commas: "PLACE, CITY - AGENCY,
+// PLACE, CITY - AGENCY". A place may contain " - " ("Sector - 62, Noida - IMD").
+// So a name ends with the first " - " after a comma.
 func splitNames(text string) []string {
 	var names, parts []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -266,7 +265,7 @@ func parseExport(in *source, b *ingest.Builder) error {
 	}
 }
 
-// exportSeparator is the separator of the first table in a text.
+// exportSeparator returns the separator of the first table in a text.
 func exportSeparator(head []byte) byte {
 	for line := range bytes.Lines(head) {
 		if h := newHeader(bytes.Clone(line)); h.span() {

@@ -11,8 +11,8 @@ import (
 	"vayu/ingest"
 )
 
-// File is one file as a source. Its batches carry positions from which another
-// File can go on.
+// File is one file as a source. Another File can resume at the positions of its
+// batches.
 type File struct {
 	name   string
 	path   string
@@ -23,18 +23,17 @@ type File struct {
 	read   atomic.Int64
 }
 
-// Open recognises a file, without reading more than its head. Readings come
-// under the source's name. start is the [ingest.Batch.Position] after which to
-// go on, 0 for the whole file: the rows after it are read again, the one it
-// lies in included. The error names the formats when the file has none of them.
+// Open detects a file's format and reads only its head. Readings carry the
+// source's name. start is an [ingest.Batch.Position], 0 for the whole file; its
+// row is read again. For an unknown format, the error lists the known ones.
 func Open(name, path string, start int64, clock func() time.Time) (*File, error) {
 	f := &File{name: name, path: path, start: start, clock: clock}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening a file: %w", err)
 	}
-	if !info.Mode().IsRegular() { // a pipe would keep us waiting
-		return nil, fmt.Errorf("opening %q: it is no regular file", path)
+	if !info.Mode().IsRegular() { // opening a pipe would block
+		return nil, fmt.Errorf("opening %q: not a regular file", path)
 	}
 	f.size = info.Size()
 	if f.format, err = recognise(f.source(context.Background())); err != nil {
@@ -43,14 +42,14 @@ func Open(name, path string, start int64, clock func() time.Time) (*File, error)
 	return f, nil
 }
 
-// Format is what the file holds, e.g. "CAAQM table".
+// Format returns the name of the format, e.g. "CAAQM table".
 func (f *File) Format() string { return f.format.name }
 
-// Size is the file's size on disk, in bytes.
+// Size returns the file's size on disk, in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Read is how many of [File.Size] bytes the running or last Fetch has read. It
-// may be called while Fetch runs.
+// Read returns how many of [File.Size] bytes the current or last Fetch has read.
+// It may be called during Fetch.
 func (f *File) Read() int64 { return f.read.Load() }
 
 // Fetch implements [ingest.Source]. It reads the whole file from the start
@@ -68,7 +67,7 @@ func (f *File) source(ctx context.Context) *source {
 	return &source{path: f.path, start: f.start, open: func() (io.ReadCloser, error) { return f.open(ctx) }}
 }
 
-// open opens the file's bytes as they are on disk, and counts them from 0.
+// open opens the file's raw bytes and resets the count.
 func (f *File) open(ctx context.Context) (io.ReadCloser, error) {
 	disk, err := os.Open(f.path)
 	if err != nil {
@@ -78,7 +77,7 @@ func (f *File) open(ctx context.Context) (io.ReadCloser, error) {
 	return &counted{ctx: ctx, in: disk, read: &f.read}, nil
 }
 
-// counted reads a file until the context ends, and counts.
+// counted reads a file until the context ends, and counts the bytes.
 type counted struct {
 	ctx  context.Context
 	in   *os.File

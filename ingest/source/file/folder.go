@@ -15,39 +15,39 @@ import (
 )
 
 // Folder is a watched folder. Each Fetch reads the files that are new or have
-// changed since their readings were accepted; what it knows of them it keeps in
-// memory, because storing a reading twice changes nothing.
+// changed since their readings were accepted. It keeps this state in memory only,
+// because storing is idempotent.
 type Folder struct {
 	name   string
 	config Config
 	clock  func() time.Time
 	seen   map[string]entry
-	closed map[string]bool // what could not be looked at the last time
+	closed map[string]bool // paths that were unreadable in the last fetch
 }
 
-// entry is what a file looked like.
+// entry is the observed state of a file.
 type entry struct {
 	path string
 	info fs.FileInfo
 }
 
-// same reports whether a file is the one that was looked at before, untouched.
+// same reports whether a file is unchanged since the other observation.
 func (e entry) same(other entry) bool {
 	return e.info != nil && other.info != nil && os.SameFile(e.info, other.info) &&
 		e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime())
 }
 
-// unfinished are the endings that programs give to files that they still write.
+// unfinished are the endings of files that programs still write.
 var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
-// Fetch implements [ingest.Source]. A file that cannot be read does not keep
-// the others from being read; the error then tells of all such files. A file
-// that is no known format is reported once, until it changes, and a subfolder
-// that cannot be looked at once, until it can.
+// Fetch implements [ingest.Source]. An unreadable file does not stop the others;
+// the error then names all such files. A file of unknown format is reported once,
+// until it changes. An unreadable subfolder is reported once, until it is
+// readable.
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	files, faults, err := f.list(ctx)
 	if err != nil {
-		return fmt.Errorf("looking through %q: %w", f.config.Folder, err)
+		return fmt.Errorf("reading folder %q: %w", f.config.Folder, err)
 	}
 	for _, e := range files {
 		passed := true
@@ -57,7 +57,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 			return err
 		})
 		if !passed || ctx.Err() != nil {
-			f.closed = nil // the next fetch tells of it
+			f.closed = nil // the next fetch reports it
 		}
 		if !passed {
 			return err
@@ -72,7 +72,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return errors.Join(faults...)
 }
 
-// file reads one file and remembers it if that changed nothing about it.
+// file reads one file and records it, unless it changed meanwhile.
 func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
 	one, err := Open(f.name, e.path, 0, f.clock)
 	if err == nil {
@@ -88,13 +88,13 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 	return err
 }
 
-// list returns the files to read, the oldest first, and forgets those that are
-// gone. What cannot be looked at is skipped; faults tell what is new of it.
+// list returns the files to read, oldest first, and drops deleted ones. It skips
+// unreadable paths; faults names the new ones.
 func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
-			return // it went away while we looked
+			return // deleted meanwhile
 		}
 		closed[path] = true
 		if !f.closed[path] {

@@ -18,17 +18,17 @@ const (
 	listingRow  = "\"Pusa, Delhi - IMD\",09-12-2025 12:00:00,PM2.5,99\n"
 )
 
-// watched is a folder under test with a clock that the test moves.
-type watched struct {
+// folderFixture is a folder under test with a clock that the test sets.
+type folderFixture struct {
 	t   *testing.T
 	dir string
 	at  time.Time
 	src ingest.Source
 }
 
-func watch(t *testing.T) *watched {
+func watch(t *testing.T) *folderFixture {
 	t.Helper()
-	w := &watched{t: t, dir: t.TempDir(), at: now()}
+	w := &folderFixture{t: t, dir: t.TempDir(), at: now()}
 	src, err := Config{Folder: w.dir, Settle: 10 * time.Second}.New("file", func() time.Time { return w.at })
 	if err != nil {
 		t.Fatal(err)
@@ -37,8 +37,8 @@ func watch(t *testing.T) *watched {
 	return w
 }
 
-// put writes a file as it would look age ago.
-func (w *watched) put(name, content string, age time.Duration) {
+// put writes a file with a modification time age ago.
+func (w *folderFixture) put(name, content string, age time.Duration) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -52,8 +52,8 @@ func (w *watched) put(name, content string, age time.Duration) {
 	}
 }
 
-// fetch returns how many readings came.
-func (w *watched) fetch(yield error) (rows int, err error) {
+// fetch returns the number of yielded readings.
+func (w *folderFixture) fetch(yield error) (rows int, err error) {
 	err = w.src.Fetch(w.t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
 		defer b.Release()
 		rows += b.Rows()
@@ -62,7 +62,7 @@ func (w *watched) fetch(yield error) (rows int, err error) {
 	return rows, err
 }
 
-func (w *watched) expect(what string, want int) {
+func (w *folderFixture) expect(what string, want int) {
 	w.t.Helper()
 	got, err := w.fetch(nil)
 	if err != nil || got != want {
@@ -116,7 +116,8 @@ func TestFolderReadsTheOldestFirst(t *testing.T) {
 	}
 }
 
-// TestFolderTriesAgain: a file whose readings were not accepted is read again.
+// TestFolderTriesAgain checks that a file is read again if its readings were not
+// accepted.
 func TestFolderTriesAgain(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
@@ -128,9 +129,9 @@ func TestFolderTriesAgain(t *testing.T) {
 	w.expect("the next fetch", 1)
 }
 
-// TestFolderReportsStrangersOnce: a file of no known format neither keeps the
-// others from being read nor fails every later fetch.
-func TestFolderReportsStrangersOnce(t *testing.T) {
+// TestFolderReportsUnknownFormatsOnce checks that a file of unknown format affects
+// neither other files nor later fetches.
+func TestFolderReportsUnknownFormatsOnce(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
 	w.put("README", "what lies here\n", time.Hour)
@@ -144,9 +145,9 @@ func TestFolderReportsStrangersOnce(t *testing.T) {
 	w.expect("the stranger turned into a table", 1)
 }
 
-// TestFolderSkipsWhatItCannotLookAt: one subfolder lies too deep for the system
-// to open it by its path, which stops every user alike.
-func TestFolderSkipsWhatItCannotLookAt(t *testing.T) {
+// TestFolderSkipsUnreadableSubfolder uses a subfolder whose path is too long to
+// open. Unlike missing permissions, this also stops root.
+func TestFolderSkipsUnreadableSubfolder(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
 	w.put("a.csv", listingHead+listingRow, time.Minute)
@@ -181,7 +182,7 @@ func TestFolderSkipsWhatItCannotLookAt(t *testing.T) {
 	w.expect("it is gone", 0)
 }
 
-func TestFolderThatIsMissing(t *testing.T) {
+func TestMissingFolder(t *testing.T) {
 	t.Parallel()
 	w := watch(t)
 	if err := os.Remove(w.dir); err != nil {

@@ -11,15 +11,14 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// format is one kind of file: how to tell it from its head, and how to read it.
+// format is one file format, with its detection by the head and its parser.
 type format struct {
 	name  string
 	match func(h *head) bool
 	parse func(in *source, b *ingest.Builder) error
 }
 
-// formats returns every format that is known, in the order in which they are
-// tried.
+// formats returns every known format, in the order of detection.
 func formats() []format {
 	return []format{
 		{"CPCB feed XML", func(h *head) bool { return h.begins("<") && h.holds("<AqIndex") }, parseFeed},
@@ -52,8 +51,8 @@ func (h *head) begins(prefix string) bool {
 
 func (h *head) holds(part string) bool { return bytes.Contains(h.text, []byte(part)) }
 
-// export reports whether one of the first lines heads the table of an export
-// of the CAAQM portal, which has lines about the station before it.
+// export reports whether one of the first lines is the table header of a CAAQM
+// export. Such an export has lines about the station before it.
 func (h *head) export() bool {
 	for i, line := range bytes.Split(h.text, []byte{'\n'}) {
 		if i > 100 {
@@ -66,7 +65,7 @@ func (h *head) export() bool {
 	return false
 }
 
-// parseFeed reads a saved reply of CPCB's live feed, which is never resumed.
+// parseFeed reads a saved reply of CPCB's live feed; it cannot be resumed.
 func parseFeed(in *source, b *ingest.Builder) error {
 	text, err := in.text()
 	if err != nil {
@@ -76,7 +75,7 @@ func parseFeed(in *source, b *ingest.Builder) error {
 	return cpcbformat.ParseFeed(limited(text), b)
 }
 
-// recognise finds the format of a file from its head.
+// recognise detects the format of a file from its head.
 func recognise(file *source) (*format, error) {
 	text, err := file.text()
 	if err != nil {
@@ -109,7 +108,7 @@ func recognise(file *source) (*format, error) {
 	return nil, refuse("the format is not known; known are %s", strings.Join(names, ", "))
 }
 
-// match returns the first format that a head has.
+// match returns the first format that matches a head.
 func match(h *head) (*format, bool) {
 	all := formats()
 	for i := range all {

@@ -13,8 +13,8 @@ import (
 	"vayu/ingest/sourcetest"
 )
 
-// FuzzFile reads anything as a file: nothing panics, and nothing is yielded
-// that the rules refuse.
+// FuzzFile parses arbitrary files. Nothing may panic, and the yielded readings
+// must pass the rules.
 func FuzzFile(f *testing.F) {
 	cases, err := filepath.Glob("testdata/*/case.json")
 	if err != nil || len(cases) == 0 {
@@ -62,7 +62,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// FuzzSplit: cells that are put together again with quotes are cut as they were.
+// FuzzSplit checks that split returns the cells that were joined with quotes.
 func FuzzSplit(f *testing.F) {
 	f.Add("a", `b "quoted"`, "c,d")
 	f.Add("", "", "")
@@ -84,7 +84,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-func TestLineThatIsTooLong(t *testing.T) {
+func TestTooLongLine(t *testing.T) {
 	t.Parallel()
 	long := bytes.Repeat([]byte("x"), maxLine+5)
 	for name, text := range map[string][]byte{

@@ -8,15 +8,15 @@ import (
 	"vayu/schema/parameter"
 )
 
-// header is the first line of a table: its separator and its columns' names in
-// lower case without blanks at the ends.
+// header is the first line of a table: its separator and its column names, trimmed
+// and in lower case.
 type header struct {
 	separator byte
 	names     []string
 }
 
-// newHeader reads a line, which it may change. The separator is the one that
-// makes the most columns.
+// newHeader parses a line, which it may modify. The separator is the one that
+// gives the most columns.
 func newHeader(line []byte) header {
 	line = bytes.TrimRight(line, "\r\n")
 	h := header{separator: ','}
@@ -35,7 +35,7 @@ func newHeader(line []byte) header {
 	return h
 }
 
-// headerOf reads a header that has been cut into cells already.
+// headerOf makes a header from cells.
 func headerOf(cells [][]byte) header {
 	var h header
 	for _, cell := range cells {
@@ -64,15 +64,14 @@ func (h header) is(open func(header) (row, bool)) bool {
 type column struct {
 	index     int
 	parameter parameter.Parameter
-	unit      string // empty when it is the parameter's own
+	unit      string // empty for the parameter's own
 }
 
-// columns returns the columns that hold values of parameters of the catalogue:
-// "PM2.5", "pm25", "Ozone (ug/m3)", "AT (degree C)". A substance without a unit
-// has its own, as in every export of CPCB (CO in mg/m³, NOx in ppb). A column of
-// weather needs a unit, because its short names ("at", "sr") name other things
-// too. Other columns are not counted as rejected. Of two columns for a parameter
-// the first counts.
+// columns returns the columns with values of known parameters: "PM2.5", "pm25",
+// "Ozone (ug/m3)", "AT (degree C)". A substance without a unit has its own, as in
+// CPCB's exports (CO in mg/m³, NOx in ppb). A weather column needs a unit, because
+// its short names ("at", "sr") are ambiguous. Other columns are ignored and not
+// counted. If two columns have one parameter, the first is used.
 func (h header) columns() []column {
 	var found []column
 	taken := make(map[parameter.Parameter]bool)
@@ -101,8 +100,8 @@ func (h header) columns() []column {
 	return found
 }
 
-// span reports whether a header has the two columns in which an export of the
-// CAAQM portal gives the ends of an interval, and figures.
+// span reports whether a header has values and the two columns of an interval's
+// ends, as in a CAAQM export.
 func (h header) span() bool {
 	return h.find("from date") >= 0 && h.find("to date") >= 0 && len(h.columns()) > 0
 }

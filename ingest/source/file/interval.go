@@ -7,8 +7,8 @@ import (
 	"vayu/schema"
 )
 
-// interval is where a CAAQM table says over which time a row is a mean: a cell
-// with date and time for each end, or two cells.
+// interval is the columns of a CAAQM table that hold a row's interval. Each end
+// has one cell with date and time, or two cells.
 type interval struct {
 	fromDate, fromTime, toDate, toTime int
 
@@ -28,9 +28,9 @@ func (i *interval) begin(cells [][]byte) (time.Time, bool) {
 	return i.from.parse(i.join(cells, i.fromDate, i.fromTime), exportTime)
 }
 
-// end returns the row's end and its length in minutes. It reports false unless
-// the length is between a minute and a day: longer means say nothing of an hour
-// or a day.
+// end returns the row's end and its length in minutes. It reports false unless the
+// length is between a minute and a day. Longer means do not describe an hour or
+// a day.
 func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	from, ok := i.begin(cells)
 	if !ok {
@@ -44,7 +44,7 @@ func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	return to, minutes, ok
 }
 
-// length is an interval as readings keep it, in minutes.
+// length returns an interval in minutes, the unit of readings.
 func length(d time.Duration) (uint16, bool) {
 	if d < time.Minute || d > time.Duration(schema.Daily)*time.Minute {
 		return 0, false
@@ -52,7 +52,7 @@ func length(d time.Duration) (uint16, bool) {
 	return uint16(d / time.Minute), true
 }
 
-// join puts a date and a time that stand in two cells together.
+// join joins a date and a time from two cells.
 func (i *interval) join(cells [][]byte, date, clock int) []byte {
 	if clock < 0 {
 		return at(cells, date)
@@ -63,8 +63,8 @@ func (i *interval) join(cells [][]byte, date, clock int) []byte {
 	return i.text
 }
 
-// exportTime reads a time of an export, which Excel may have turned into a
-// number of days since 30 December 1899.
+// exportTime parses a time of an export. Excel may have turned it into a number of
+// days since 30 December 1899.
 func exportTime(text []byte) (time.Time, bool) {
 	if t, ok := cpcbformat.ParseTime(text); ok {
 		return t, true

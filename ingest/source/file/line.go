@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is the longest line that is read: a row of the widest export has
-// under 2 KB, and a file without line ends must not fill the memory.
+// maxLine is the longest accepted line. A row of the widest export has under 2 KB.
+// A file without line ends must not exhaust memory.
 const maxLine = 1 << 20
 
-// lines reads a text line by line. A quoted cell may not span lines: then an
-// unclosed quote spoils its own line, not the rest of the file.
+// lines reads a text line by line. A quoted cell may not span lines, so an
+// unclosed quote affects only its own line.
 type lines struct {
 	in     *bufio.Reader // with a buffer of maxLine
-	offset int64         // of the byte after the line that was read last
+	offset int64         // of the byte after the last line
 }
 
-// next returns the next line without its end, and the offset of its first
-// byte. The line is valid until the next call and may be written to. fine is
-// false for a line that cannot be read: too long, not UTF-8, or with a NUL. The
-// error is io.EOF at the end of the text, else the reader's.
+// next returns the next line without its end, and the offset of its first byte.
+// The line is valid until the next call and may be modified. fine is false for an
+// unreadable line: too long, not UTF-8, or with a NUL. The error is io.EOF at the
+// end of the text, else the reader's.
 func (l *lines) next() (line []byte, at int64, fine bool, err error) {
 	at = l.offset
 	line, err = l.in.ReadSlice('\n')
@@ -37,7 +37,7 @@ func (l *lines) next() (line []byte, at int64, fine bool, err error) {
 	return line, at, plain(line), nil
 }
 
-// skip leaves the rest of a line behind.
+// skip discards the rest of a line.
 func (l *lines) skip() error {
 	for {
 		part, err := l.in.ReadSlice('\n')
@@ -54,8 +54,8 @@ func (l *lines) skip() error {
 // plain reports whether a line is text.
 func plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
 
-// split cuts a line of CSV into cells, reusing cells. Quoted cells are
-// unquoted in place. It reports false for quotes that do not match.
+// split splits a line of CSV into cells and reuses the slice cells. It unquotes
+// cells in place. It reports false for unbalanced quotes.
 func split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 	cells = cells[:0]
 	if bytes.IndexByte(line, '"') < 0 {
@@ -80,7 +80,7 @@ func split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 	}
 }
 
-// cut takes the first cell off a line.
+// cut splits the first cell off a line.
 func cut(line []byte, separator byte) (cell, rest []byte, more, ok bool) {
 	if len(line) == 0 || line[0] != '"' {
 		cell, rest, more = bytes.Cut(line, []byte{separator})

@@ -6,8 +6,8 @@ import (
 	"vayu/schema"
 )
 
-// listing is a download of data.gov.in's resource 3b01bcb8: one pollutant of
-// one station a row. Its figures are sub-indices.
+// listing is a download of data.gov.in's resource 3b01bcb8. A row is one pollutant
+// of one station; its value is a sub-index.
 type listing struct {
 	station, city, state, latitude, longitude int
 	stamp, pollutant, average                 int

@@ -10,22 +10,22 @@ import (
 	"vayu/schema"
 )
 
-// openaqLicence is what OpenAQ published its first two versions under.
+// openaqLicence is the licence of OpenAQ's first two versions.
 const openaqLicence = "CC BY 4.0"
 
 // republished is the source in OpenAQ's second version that copied data.gov.in's
-// sub-indices into a column of µg/m³. In the sample all 216 of its figures are
-// whole numbers 0–500, but for CO, which was taken for mg/m³ and so stands there
-// a thousandfold: CO "28000" is the sub-index 28. Turned back into the
-// pollutant's own unit, the figures are read as the sub-indices they are.
+// sub-indices into a column of µg/m³. In the sample all 216 values are whole
+// numbers 0–500. CO was taken for mg/m³ and multiplied by 1,000: "28000" is the
+// sub-index 28. The parser converts the values back to the pollutant's unit and
+// reads them as sub-indices.
 const republished = "data.gov.in"
 
 // sensorSources are the sources of OpenAQ that are low-cost sensors.
 var sensorSources = []string{"purpleair", "clarity", "airgradient", "habitatmap", "sensor.community", "luftdaten", "carnegiemellon"}
 
-// openaq is an export of OpenAQ, one figure a row, times at the interval's
-// end. The exports do not give the interval; the Indian stations report hourly
-// means, so 60 minutes are assumed.
+// openaq is an export of OpenAQ, one value a row, with the interval's end as time.
+// The exports lack the interval. The Indian stations report hourly means, so the
+// parser assumes 60 minutes.
 type openaq struct {
 	location, city, country, pollutant, value, unit int
 	utc, local                                      int // version 1: the same instant twice
@@ -77,8 +77,8 @@ func (o *openaq) read(cells [][]byte, b *ingest.Builder) error {
 	return b.Add(station, reading)
 }
 
-// reading returns the row's reading. With [ingest.MissingValue] it is complete
-// but for its value.
+// reading returns the row's reading. With [ingest.MissingValue] only the value is
+// missing.
 func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	r := schema.Reading{Parameter: o.parameters.parse(cells[o.pollutant]), Kind: schema.Concentration, Averaging: schema.Hourly}
 	country := at(cells, o.country)
@@ -107,8 +107,8 @@ func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// time reads the row's instant. A row whose two times differ is refused: one of
-// them was written in the other's zone.
+// time parses the row's time. It rejects a row whose two times differ: one of them
+// has the wrong zone.
 func (o *openaq) time(cells [][]byte) (time.Time, bool) {
 	if o.utc < 0 {
 		return o.clock.parse(cells[o.updated], zoned)
@@ -121,13 +121,13 @@ func (o *openaq) time(cells [][]byte) (time.Time, bool) {
 	return end, ok
 }
 
-// zoned reads a time that says its zone.
+// zoned parses a time that includes its zone.
 func zoned(text []byte) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, string(text))
 	return t.UTC(), err == nil
 }
 
-// universal reads a time of a column that is UTC by its name.
+// universal parses a time of a column that is UTC by its name.
 func universal(text []byte) (time.Time, bool) {
 	if t, ok := zoned(text); ok {
 		return t, true
@@ -160,7 +160,7 @@ func (o *openaq) describe(cells [][]byte, b *ingest.Builder) schema.Station {
 	return s
 }
 
-// credit reads the row's list of whom to name, and always names OpenAQ.
+// credit parses the row's attributions, and always includes OpenAQ.
 func credit(attribution []byte, source string) string {
 	var list []struct {
 		Name string `json:"name"`

@@ -10,12 +10,12 @@ import (
 	"vayu/schema"
 )
 
-// archive is a file of OpenAQ's archive, one figure a row, a day of a location a
-// file. A time is the end of the interval, with the offset of the location's
-// zone: the first row of a day of hourly figures is 01:00. The length of the
-// interval is not given; it is the distance of the rows of a sensor, at most an
-// hour, because more is a hole, and an hour for a sensor with one row. The kind of a station and its licence come from a
-// saved reply of /v3/locations beside the file (see [openaqPlaces.beside]).
+// archive is a file of OpenAQ's archive: one value a row, one day of a location a
+// file. The time is the interval's end with the location's offset: the first hour
+// of a day is 01:00. The archive lacks the interval's length. It is the distance
+// of a sensor's rows, at most an hour, because more is a gap. A sensor with one
+// row has an hour. A saved reply of /v3/locations beside the file gives the
+// station's kind and licence (see [openaqPlaces.beside]).
 type archive struct {
 	location, sensor, name, stamp, latitude, longitude, parameter, unit, value int
 
@@ -37,9 +37,9 @@ func newArchive(h header) (row, bool) {
 	return a, a.location >= 0 && a.sensor >= 0 && a.name >= 0 && a.stamp >= 0 && a.parameter >= 0 && a.unit >= 0 && a.value >= 0
 }
 
-func (a *archive) site(in *source) error { return a.places.beside(in.path) }
+func (a *archive) resolveStation(in *source) error { return a.places.beside(in.path) }
 
-func (a *archive) survey(cells [][]byte) {
+func (a *archive) prescan(cells [][]byte) {
 	if at, ok := a.clock.parse(cells[a.stamp], zoned); ok {
 		a.spacings.note(cells[a.sensor], at)
 	}
@@ -60,8 +60,8 @@ func (a *archive) read(cells [][]byte, b *ingest.Builder) error {
 	return b.Add(station, reading)
 }
 
-// reading returns the row's reading. With [ingest.MissingValue] it is complete
-// but for its value.
+// reading returns the row's reading. With [ingest.MissingValue] only the value is
+// missing.
 func (a *archive) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	r := schema.Reading{Parameter: a.parameters.parse(cells[a.parameter]), Kind: schema.Concentration}
 	var ok bool
@@ -87,8 +87,8 @@ func (a *archive) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// place returns the location of a row: what is known of its number, else what
-// the row says. The archive puts the number behind the name: "New Delhi-8118".
+// place returns the location of a row: the known one of its number, else the row's
+// own. The archive appends the number to the name: "New Delhi-8118".
 func (a *archive) place(cells [][]byte) *openaqPlace {
 	if met, ok := a.met[string(cells[a.location])]; ok {
 		return met
@@ -107,12 +107,12 @@ func (a *archive) place(cells [][]byte) *openaqPlace {
 }
 
 // elsewhere reports whether a time has the offset of another zone than India's.
-// A time in UTC says nothing.
+// UTC gives no indication.
 func elsewhere(stamp []byte) bool {
 	return !bytes.HasSuffix(stamp, []byte("+05:30")) && !bytes.HasSuffix(stamp, []byte("Z")) && !bytes.HasSuffix(stamp, []byte("+00:00"))
 }
 
-// atMostHourly is the averaging interval for a distance of rows.
+// atMostHourly returns the averaging interval for a distance of rows.
 func atMostHourly(d time.Duration) uint16 {
 	if minutes, ok := length(d); ok && minutes < schema.Hourly {
 		return minutes

@@ -14,9 +14,10 @@ import (
 	"vayu/schema/parameter"
 )
 
-// openaqResult is an entry of a page of OpenAQ's third version: of
-// /sensors/{id}/measurements, /hours and /days (value, parameter, period) or of
-// /locations/{id}/latest and /parameters/{id}/latest (value, datetime, sensorsId).
+// openaqResult is an entry of a page of OpenAQ's third version.
+// /sensors/{id}/measurements, /hours and /days have value, parameter and period.
+// /locations/{id}/latest and /parameters/{id}/latest have value, datetime and
+// sensorsId.
 type openaqResult struct {
 	Value     json.RawMessage  `json:"value"`
 	Parameter *openaqParameter `json:"parameter"`
@@ -38,10 +39,10 @@ type openaqInstant struct {
 
 func (i openaqInstant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
 
-// openaqPage reads one page. No page says all of a reading: measurements name
-// neither sensor nor location, the latest figures no parameter and no unit. Both
-// come from saved replies of /v3/locations beside the file; the sensor of a page
-// of measurements is the number in the file's name that is one of their sensors.
+// openaqPage reads one page. No page has a complete reading. Measurements lack
+// sensor and location; the latest values lack parameter and unit. Both come from
+// saved replies of /v3/locations beside the file. A page of measurements is from
+// the sensor whose number the file's name contains.
 type openaqPage struct {
 	places   openaqPlaces
 	path     string
@@ -50,7 +51,7 @@ type openaqPage struct {
 	stations map[*openaqPlace]int
 }
 
-// openaq3 reports whether a head is one of a page of OpenAQ's third version.
+// openaq3 reports whether a head is a page of OpenAQ's third version.
 func (h *head) openaq3() bool {
 	return h.begins("{") && h.holds(`"results"`) && h.holds(`"openaq-api"`)
 }
@@ -103,7 +104,7 @@ func (p *openaqPage) read(r *openaqResult, b *ingest.Builder) error {
 	case r.Datetime != nil && r.Sensor != 0:
 		return p.latest(r, b)
 	}
-	return nil // a location or a sensor, which is no reading
+	return nil // a location or a sensor, not a reading
 }
 
 func (p *openaqPage) measurement(r *openaqResult, b *ingest.Builder) error {
@@ -119,7 +120,8 @@ func (p *openaqPage) measurement(r *openaqResult, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	// Quarters come with an interval of an hour: the times tell.
+	// Quarter-hours are labelled with an interval of an hour; their times give the
+	// true one.
 	if d, ok := length(p.spacings.of(nil)); ok && d < minutes {
 		minutes = d
 	}
@@ -180,7 +182,7 @@ func (p *openaqPage) add(place *openaqPlace, measured openaqParameter, value jso
 	return nil
 }
 
-// numbers are the numbers in a file's name.
+// numbers matches the numbers in a file's name.
 var numbers = regexp.MustCompile(`\d+`)
 
 // findSensor finds the sensor of a page of measurements.

@@ -8,8 +8,8 @@ import (
 	"vayu/internal/testing/realdata"
 )
 
-// TestPageWithoutItsSensor: a real page of measurements with no number of a
-// sensor in its name is refused with what to do.
+// TestPageWithoutItsSensor checks that a page of measurements without a sensor
+// number in its name is rejected with the remedy.
 func TestPageWithoutItsSensor(t *testing.T) {
 	t.Parallel()
 	f, err := Open("file", realdata.Path(t, "networks/openaq/measurements_co_ugm3_100rows.json"), 0, now)
@@ -23,8 +23,8 @@ func TestPageWithoutItsSensor(t *testing.T) {
 	}
 }
 
-// TestMonitorOfTheArchive: the saved location beside a file of the archive gives
-// the kind, the licence and whom to name.
+// TestMonitorOfTheArchive checks that a saved location beside an archive file
+// gives kind, licence and attribution.
 func TestMonitorOfTheArchive(t *testing.T) {
 	t.Parallel()
 	f, err := Open("file", realdata.Path(t, "networks/openaq/archive_quoted_8118.csv"), 0, now)

@@ -16,8 +16,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// openaqPlace is a location of OpenAQ's third version, as far as it says where
-// and by whom a reading was taken.
+// openaqPlace is a location of OpenAQ's third version, with the fields that
+// describe a station.
 type openaqPlace struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
@@ -39,7 +39,7 @@ type openaqPoint struct {
 	Longitude cpcbformat.Scalar `json:"longitude"`
 }
 
-// openaqTerms is a licence of a location, and whom it asks to name.
+// openaqTerms is a licence of a location with its attribution.
 type openaqTerms struct {
 	Name        string                `json:"name"`
 	Attribution struct{ Name string } `json:"attribution"`
@@ -56,13 +56,13 @@ type openaqParameter struct {
 	Units string `json:"units"`
 }
 
-// monitors are reference stations at OpenAQ whose kind the archive does not
-// give: the posts of the United States in New Delhi and Mumbai.
+// monitors are reference stations at OpenAQ whose kind the archive lacks: those of
+// the United States in New Delhi and Mumbai.
 var monitors = []int64{8118, 8039}
 
-// kind tells a reference station from a low-cost sensor. Without a word about
-// it a station that is not of India's network counts as a sensor, because one
-// sensor among a city's reference stations falsifies the city.
+// kind distinguishes a reference station from a low-cost sensor. An unspecified
+// station outside India's network counts as a sensor, because a sensor counted as
+// reference falsifies its city.
 func (p *openaqPlace) kind() schema.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
@@ -75,8 +75,8 @@ func (p *openaqPlace) kind() schema.StationKind {
 	return schema.Sensor
 }
 
-// abroad reports whether the location is outside India. A location that gives
-// neither country nor position is not.
+// abroad reports whether the location is outside India. A location without country
+// and position is not.
 func (p *openaqPlace) abroad() bool {
 	if p.Country.Code != "" {
 		return p.Country.Code != "IN"
@@ -88,15 +88,14 @@ func (p *openaqPlace) abroad() bool {
 	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
 }
 
-// inIndia is [geo.InIndia] without Sri Lanka, which lies in the same box and
-// keeps the same time.
+// inIndia is [geo.InIndia] without Sri Lanka, which lies in the same box and time
+// zone.
 func inIndia(lat, lon float64) bool {
 	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
 }
 
-// describe makes a station of the location. A station of India's network keeps
-// the identity that it has everywhere; another one has OpenAQ's number in its
-// own, because names at OpenAQ repeat.
+// describe makes a station from the location. A station of India's network keeps
+// its id. Another id contains OpenAQ's number, because names at OpenAQ repeat.
 func (p *openaqPlace) describe(b *ingest.Builder) schema.Station {
 	var lat, lon float64
 	if p.Coordinates != nil {
@@ -116,7 +115,8 @@ func (p *openaqPlace) describe(b *ingest.Builder) schema.Station {
 	return s
 }
 
-// terms returns the licences of a location and whom to name, OpenAQ always.
+// terms returns the licences and attributions of a location, always including
+// OpenAQ.
 func (p *openaqPlace) terms() (licence, attribution string) {
 	var licences, names []string
 	add := func(list *[]string, text string) {
@@ -137,8 +137,7 @@ func (p *openaqPlace) terms() (licence, attribution string) {
 	return strings.Join(licences, "; "), strings.Join(append(names, "OpenAQ"), "; ")
 }
 
-// openaqPlaces are the locations that are known while a file is read, by number,
-// and the sensors of them.
+// openaqPlaces are the known locations of a file by number, and their sensors.
 type openaqPlaces struct {
 	places  map[int64]*openaqPlace
 	sensors map[int64]sensorAt
@@ -149,7 +148,7 @@ type sensorAt struct {
 	parameter openaqParameter
 }
 
-// add takes in the locations of a page; other results have no sensors.
+// add adds the locations of a page; other results have no sensors.
 func (p *openaqPlaces) add(places []openaqPlace) {
 	if p.places == nil {
 		p.places, p.sensors = make(map[int64]*openaqPlace), make(map[int64]sensorAt)
@@ -166,19 +165,19 @@ func (p *openaqPlaces) add(places []openaqPlace) {
 	}
 }
 
-// maxPlaces is how many files with locations are read beside a file, and
-// maxPlaceBytes how large one may be: a page of 1,000 locations has about 2 MB.
+// maxPlaces is how many location files are read beside a file. maxPlaceBytes is
+// the largest size of one: a page of 1,000 locations has about 2 MB.
 const (
 	maxPlaces     = 200
 	maxPlaceBytes = 8 << 20
 )
 
 // beside reads the saved replies of /v3/locations in the folder of a file. Their
-// names begin with "location". A file that is no such reply is passed over.
+// names begin with "location". It skips files that are no such reply.
 func (p *openaqPlaces) beside(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return nil //nolint:nilerr // without a look beside the file its stations may still be known
+		return nil //nolint:nilerr // without these files the stations may still be known
 	}
 	read := 0
 	for _, entry := range entries {
@@ -215,14 +214,13 @@ func readPlaces(path string) ([]openaqPlace, bool) {
 	return page.Results, true
 }
 
-// openaqValue converts a figure of a station into the parameter's own unit.
+// openaqValue converts a value of a station into the parameter's own unit.
 //
-// CO in ppb below 30 is read as mg/m³. OpenAQ's sensors of CPCB's stations since
-// February 2025 give CO "in ppb" with figures of 0.3 to 1.2: its fetcher passes
-// CPCB's mg/m³ on as they are. Clean air has 40 ppb at least, and 30 mg/m³ is
-// above what Indian stations report, so the figure tells which it is. (NO2 and
-// SO2 of these sensors may be affected too; their figures do not tell, so they
-// are read as they are labelled.)
+// CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO
+// as ppb with values of 0.3 to 1.2. Its fetcher passes CPCB's mg/m³ on unchanged.
+// Clean air has at least 40 ppb, and Indian stations report less than 30 mg/m³. So
+// the value shows its unit. NO2 and SO2 of these sensors may be affected too;
+// their values do not show it, so the label applies.
 func openaqValue(p parameter.Parameter, v float64, unit string) (float64, bool) {
 	if p == parameter.CO && strings.EqualFold(strings.TrimSpace(unit), "ppb") && v < 30 {
 		return v, true

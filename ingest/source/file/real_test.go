@@ -17,11 +17,11 @@ import (
 	"vayu/schema"
 )
 
-// now is after every real file.
+// now is later than every real file.
 func now() time.Time { return time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC) }
 
-// reaped is what a file gave.
-type reaped struct {
+// fileSummary is the parse result of a file.
+type fileSummary struct {
 	Format    string
 	Readings  int
 	Stations  int
@@ -31,13 +31,13 @@ type reaped struct {
 	Stuck     int
 }
 
-func reap(t *testing.T, path string) reaped {
+func reap(t *testing.T, path string) fileSummary {
 	t.Helper()
 	f, err := Open("file", path, 0, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := reaped{Format: f.Format(), Averaging: make(map[uint16]int), Kinds: make(map[schema.Kind]int)}
+	got := fileSummary{Format: f.Format(), Averaging: make(map[uint16]int), Kinds: make(map[schema.Kind]int)}
 	stations := make(map[string]bool)
 	err = f.Fetch(context.Background(), ingest.Window{}, func(b *ingest.Batch) error {
 		defer b.Release()
@@ -66,27 +66,27 @@ func reap(t *testing.T, path string) reaped {
 	return got
 }
 
-// listed is what a download of data.gov.in must give.
-func listed(readings, stations, missing int) reaped {
-	return reaped{
+// listed returns the expected summary of a download of data.gov.in.
+func listed(readings, stations, missing int) fileSummary {
+	return fileSummary{
 		"data.gov.in CSV", readings, stations, ingest.Rejections{ingest.MissingValue: missing},
 		map[uint16]int{60: readings}, map[schema.Kind]int{schema.SubIndex: readings}, 0,
 	}
 }
 
-// measured is what a file of concentrations must give.
-func measured(format string, readings, stations int, averaging uint16, rejected ingest.Rejections) reaped {
-	return reaped{
+// measured returns the expected summary of a file of concentrations.
+func measured(format string, readings, stations int, averaging uint16, rejected ingest.Rejections) fileSummary {
+	return fileSummary{
 		format, readings, stations, rejected,
 		map[uint16]int{averaging: readings}, map[schema.Kind]int{schema.Concentration: readings}, 0,
 	}
 }
 
-// TestRealFiles holds the counts of every real file, which were worked out by
-// other means (a script over the same files with the rules written anew).
+// TestRealFiles compares the counts of every real file with those of an
+// independent script over the same files.
 func TestRealFiles(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]reaped{
+	for name, want := range map[string]fileSummary{
 		"datagov/Khushal-08.csv":      listed(3178, 506, 364),
 		"datagov/Ls6375.csv":          listed(2958, 461, 178),
 		"datagov/PRAVEENMK-GIT.csv":   listed(2841, 459, 240),
@@ -101,7 +101,7 @@ func TestRealFiles(t *testing.T) {
 			ingest.Rejections{ingest.MissingValue: 64769, ingest.OutOfRange: 1}), // CO 175.81 mg/m³
 		"caaqm/chennai-daily-2010-2020.csv": measured("CAAQM table", 83113, 8, 1440,
 			ingest.Rejections{ingest.MissingValue: 102887}),
-		// One of the 37 stations has no figures.
+		// One of the 37 stations has no values.
 		"caaqm/delhi_4h_pm_octnov_2016_2018.csv": measured("CAAQM table without ends", 24662, 36, 240,
 			ingest.Rejections{ingest.MissingValue: 27165, ingest.NegativeValue: 1}),
 		"caaqm/ccr_fetch_table_data_1.json": measured("CAAQM JSON", 50, 1, 240, nil),
@@ -115,7 +115,8 @@ func TestRealFiles(t *testing.T) {
 		},
 		"networks/openaq/archive_quoted_8118.csv": measured("OpenAQ archive CSV", 2, 1, 60, nil),
 		"networks/openaq/archive_unquoted.csv":    measured("OpenAQ archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 14}),
-		// The sensors of these two are in location_2178.json, which is in Albuquerque.
+		// The sensors of these two are in location_2178.json, which is in
+		// Albuquerque.
 		"networks/openaq/location_2178_latest.json":    measured("OpenAQ v3 JSON", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 8}),
 		"networks/openaq/measurements_3917_page1.json": measured("OpenAQ v3 JSON", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 1}),
 		// None of these sensors is in a reply of /v3/locations beside it.
@@ -136,7 +137,7 @@ func TestRealFiles(t *testing.T) {
 	}
 }
 
-// TestOtherRealFiles: tables that hold no readings are refused by name.
+// TestOtherRealFiles checks that tables without readings are rejected by name.
 func TestOtherRealFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -150,8 +151,9 @@ func TestOtherRealFiles(t *testing.T) {
 	}
 }
 
-// TestOpenRefusesWhatIsNoFile: neither a folder nor a missing file is waited for.
-func TestOpenRefusesWhatIsNoFile(t *testing.T) {
+// TestOpenRefusesNonFiles checks that Open fails at once for a folder or a missing
+// file.
+func TestOpenRefusesNonFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if _, err := Open("file", dir, 0, now); err == nil {
@@ -162,8 +164,8 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// TestOneStationOneIdentity: a station has the same identity in the live feed,
-// on data.gov.in, in the portal's exports and at OpenAQ.
+// TestOneStationOneIdentity checks that a station has the same id in all sources:
+// the live feed, data.gov.in, the portal's exports and OpenAQ.
 func TestOneStationOneIdentity(t *testing.T) {
 	t.Parallel()
 	const id = "cpcb-anand-vihar-delhi-dpcc"

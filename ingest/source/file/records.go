@@ -10,20 +10,20 @@ import (
 )
 
 // listingPage is a saved reply of data.gov.in's resource 3b01bcb8, or one record
-// of a list that was taken out of a reply.
+// taken from a reply.
 type listingPage struct {
 	cpcbformat.Record
 	Records []cpcbformat.Record `json:"records"`
 }
 
-// listing reports whether a head is one of a saved reply: its records come after
-// a description of the resource, which names their fields.
+// listing reports whether a head is a saved reply: the resource's description,
+// which names the fields, precedes the records.
 func (h *head) listing() bool {
 	return (h.begins("{") || h.begins("[")) && h.holds(`"last_update"`) && h.holds(`"pollutant_id"`)
 }
 
-// parseRecords reads saved replies of data.gov.in: one reply, several one after
-// another, or a list of replies or records. Positions count records.
+// parseRecords reads saved replies of data.gov.in: one, several in sequence, or a
+// list of replies or records. Positions count records.
 func parseRecords(in *source, b *ingest.Builder) error {
 	text, err := in.text()
 	if err != nil {
@@ -84,8 +84,8 @@ func nextPages(d *json.Decoder) ([]listingPage, error) {
 	return pages, nil
 }
 
-// unreadable turns an error of JSON's text into a refusal and keeps one of the
-// reader underneath.
+// unreadable turns a JSON syntax error into a rejection and passes on an error of
+// the reader.
 func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// longTable is a table of more readings than one batch holds.
+// longTable returns a table with more readings than one batch.
 func longTable(rows int) []byte {
 	var text bytes.Buffer
 	text.WriteString("site_name;from_date;to_date;PM2.5;PM10;NO2;CO\n")
@@ -26,8 +26,8 @@ func longTable(rows int) []byte {
 	return text.Bytes()
 }
 
-// collect returns every reading of a file from a position on, in order,
-// and the position of each batch with the number of readings until then.
+// collect returns the readings of a file from a position on. It also returns each
+// batch's position with the number of readings until then.
 func collect(t *testing.T, path string, start int64) (readings []schema.Reading, positions []int64, counts []int) {
 	t.Helper()
 	f, err := Open("file", path, start, now)
@@ -48,8 +48,8 @@ func collect(t *testing.T, path string, start int64) (readings []schema.Reading,
 	return readings, positions, counts
 }
 
-// TestResume: a file that is read from a batch's position on gives every
-// reading that the batches before did not, and begins at most one row early.
+// TestResume checks that a resumed file yields every missing reading and starts at
+// most one row early.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	plain := longTable(160_000)

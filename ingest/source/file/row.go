@@ -12,16 +12,15 @@ type row interface {
 	read(cells [][]byte, b *ingest.Builder) error
 }
 
-// surveyor is a row that must have seen the whole table before it reads the
-// first line of it.
-type surveyor interface{ survey(cells [][]byte) }
+// prescanner is a row that needs a first pass over the whole table.
+type prescanner interface{ prescan(cells [][]byte) }
 
-// sited is a row whose station or sensor is not in the table: it follows from
-// the file's name and from files beside it, before the table is read.
-type sited interface{ site(in *source) error }
+// stationResolver is a row whose table lacks its station or sensor. It finds it
+// from the file's name and neighbouring files, before reading the table.
+type stationResolver interface{ resolveStation(in *source) error }
 
-// rows makes the parser of the tables whose first line is a header that open
-// accepts. A line that cannot be read costs that line only.
+// rows returns the parser of the tables whose header open accepts. An unreadable
+// line is skipped and counted.
 func rows(open func(header) (row, bool)) func(*source, *ingest.Builder) error {
 	return func(in *source, b *ingest.Builder) error {
 		t, err := openTable(in)
@@ -33,15 +32,15 @@ func rows(open func(header) (row, bool)) func(*source, *ingest.Builder) error {
 		if !ok {
 			return refuse("the table has another header than it was recognised by")
 		}
-		if s, ok := r.(sited); ok {
-			if err := s.site(in); err != nil {
+		if s, ok := r.(stationResolver); ok {
+			if err := s.resolveStation(in); err != nil {
 				return err
 			}
 		}
-		if s, ok := r.(surveyor); ok {
+		if s, ok := r.(prescanner); ok {
 			err := t.each(func(_ int64, cells [][]byte, fine bool) error {
 				if fine {
-					s.survey(cells)
+					s.prescan(cells)
 				}
 				return nil
 			})
@@ -89,9 +88,9 @@ func openTable(in *source) (*table, error) {
 	return t, nil
 }
 
-// each calls visit for every line after the header that is not empty; fine is
-// false for a line that is no row of the table. At the end it calls ended with
-// the text's length.
+// each calls visit for every non-empty line after the header. fine is false for a
+// line that is no row of the table. At the end it calls ended with the text's
+// length.
 func (t *table) each(visit func(at int64, cells [][]byte, fine bool) error, ended ...func(int64)) error {
 	cells := make([][]byte, 0, len(t.header.names)+1)
 	for {

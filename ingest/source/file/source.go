@@ -14,19 +14,19 @@ import (
 	"vayu/ingest"
 )
 
-// headBytes is how much of a file its format is recognised from: the portal's
-// exports have a page of text before their table.
+// headBytes is the size of the head for format detection. The portal's exports
+// have a page of text before their table.
 const headBytes = 64 << 10
 
-// source is the bytes of one file, opened as often as a parser needs them.
+// source is the bytes of one file, which a parser may open several times.
 type source struct {
-	path  string // where the file lies, for formats whose station is in its name
+	path  string // for formats whose station is in the file's name
 	start int64
 	open  func() (io.ReadCloser, error)
 }
 
-// text opens the file's text: decompressed, and in UTF-8 without a byte order
-// mark. Positions count the bytes of this text.
+// text opens the file's text, decompressed and in UTF-8 without a byte order mark.
+// Positions count the bytes of this text.
 func (s *source) text() (*textReader, error) {
 	in, err := s.open()
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *source) text() (*textReader, error) {
 	return &textReader{text, in}, nil
 }
 
-// textReader is a decoded text and the file that it comes from.
+// textReader is a decoded text with its file.
 type textReader struct {
 	*bufio.Reader
 	file io.Closer
@@ -49,8 +49,8 @@ type textReader struct {
 // Close closes the file.
 func (t *textReader) Close() error { return t.file.Close() }
 
-// decode takes compression, UTF-16 and byte order marks off. The reader's
-// buffer holds the longest line that is accepted.
+// decode removes compression, UTF-16 and byte order marks. The reader's buffer
+// holds the longest accepted line.
 func decode(r io.Reader) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, headBytes)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -74,7 +74,7 @@ func decode(r io.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(in, maxLine), nil
 }
 
-// refuse is the error of a file that cannot be read at all.
+// refuse returns the error of a file that cannot be read at all.
 func refuse(text string, args ...any) error {
 	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf(text, args...)}
 }

@@ -8,9 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// spacings tells how long the intervals of a table are that gives one time a
-// row: the distance at which the rows of a station most often follow one
-// another. A hole in the data changes nothing.
+// spacings finds the interval length of a table with one time a row: the most
+// frequent distance of a station's rows. Gaps in the data have no effect.
 type spacings struct {
 	known map[string]*spacing
 	all   map[time.Duration]int
@@ -20,7 +19,7 @@ type spacings struct {
 type spacing struct {
 	last   time.Time
 	counts map[time.Duration]int
-	length time.Duration // 0 until it is decided
+	length time.Duration // 0 until it is computed
 }
 
 func newSpacings() spacings {
@@ -40,8 +39,8 @@ func (t *spacings) note(station []byte, at time.Time) {
 	s.last = at
 }
 
-// own returns the length of the intervals of a station from its own rows, 0 for
-// one that has a single row.
+// own returns the interval length from a station's own rows, 0 for a station with
+// a single row.
 func (t *spacings) own(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
@@ -53,8 +52,8 @@ func (t *spacings) own(station []byte) time.Duration {
 	return s.length
 }
 
-// of returns the length of the intervals of a station, 0 when nothing tells it.
-// For a station with a single row it is that of the whole table.
+// of returns the interval length of a station, 0 if it is unknown. A station with
+// a single row gets the length of the whole table.
 func (t *spacings) of(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
@@ -68,7 +67,7 @@ func (t *spacings) of(station []byte) time.Duration {
 	return s.length
 }
 
-// commonest returns the distance that was counted most, the shorter of two.
+// commonest returns the most frequent distance; on a tie, the shorter one.
 func commonest(counts map[time.Duration]int) time.Duration {
 	var best time.Duration
 	for _, d := range slices.Sorted(maps.Keys(counts)) {

@@ -8,27 +8,27 @@ import (
 	"vayu/schema"
 )
 
-// wide is a table of one station that gives one time a row: CPCB's yearly files
-// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …) and raw readings
-// taken from exports of the portal (dates, PM25, …). The station follows from
-// the file's name or from a station list beside it (see [siteOf]).
+// wide is a table of one station with one time a row. It covers CPCB's yearly
+// files ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). It also
+// covers raw readings taken from the portal's exports (dates, PM25, …). The file's
+// name or a station list gives the station (see [stationOfFile]).
 //
-// A time is the beginning of its interval. CPCB's files of a year begin at 1
-// January 00:00 and end one interval before the next year (8,760 hours, 35,040
-// quarters), and the programs that take tables from exports keep From Date. The
-// daily means of a station of 2020 prove it: with times as beginnings 716 of
-// 1,788 equal those that the portal gives for the day, as ends 219.
+// A time is the beginning of its interval. CPCB's yearly files begin at 1 January
+// 00:00 and end one interval before the next year (8,760 hours, 35,040 quarters).
+// Programs that extract tables keep From Date. The daily means of a station of
+// 2020 confirm it. With times as beginnings 716 of 1,788 equal the portal's, as
+// ends 219.
 //
-// Some tables keep To Date instead. They differ in both ends: their first time is
-// one interval after midnight, because a period begins at 00:00, and their last
-// is midnight or the moment of the export, where the portal cuts the interval.
+// Some tables keep To Date instead, which shows at both ends. Their first time is
+// one interval after midnight, because a period begins at 00:00. Their last is
+// midnight, or the time of the export, where the portal cuts the interval.
 type wide struct {
 	stamp    int
 	columns  []column
 	station  schema.Station
 	clock    clock
 	spacings spacings
-	period   time.Duration // of the intervals, as the file's name has it; 0 for none
+	period   time.Duration // of the intervals, from the file's name; 0 for none
 
 	first, last time.Time
 	ends        bool // times are ends of intervals
@@ -42,9 +42,9 @@ func newWide(h header) (row, bool) {
 	return t, t.stamp >= 0 && len(t.columns) > 0 && !located
 }
 
-func (t *wide) site(in *source) error {
+func (t *wide) resolveStation(in *source) error {
 	var err error
-	t.station, t.period, err = siteOf(in.path)
+	t.station, t.period, err = stationOfFile(in.path)
 	return err
 }
 
@@ -52,7 +52,7 @@ func (t *wide) time(cells [][]byte) (time.Time, bool) {
 	return t.clock.parse(cells[t.stamp], cpcbformat.ParseTime)
 }
 
-func (t *wide) survey(cells [][]byte) {
+func (t *wide) prescan(cells [][]byte) {
 	at, ok := t.time(cells)
 	if !ok {
 		return
@@ -66,7 +66,8 @@ func (t *wide) survey(cells [][]byte) {
 	}
 }
 
-// decide finds the length of the intervals, and which end of them the times are.
+// decide finds the length of the intervals, and whether times are beginnings or
+// ends.
 func (t *wide) decide() {
 	t.decided = true
 	if d := t.spacings.of(nil); d > 0 {
@@ -79,7 +80,7 @@ func (t *wide) decide() {
 	t.ends = sinceMidnight(t.first) == t.period && (last == 0 || last%t.period != 0)
 }
 
-// sinceMidnight is the time of day of an instant in India.
+// sinceMidnight returns the time of day in India.
 func sinceMidnight(t time.Time) time.Duration { return t.Sub(schema.DayOf(t.Add(time.Second)).Start()) }
 
 func (t *wide) read(cells [][]byte, b *ingest.Builder) error {
@@ -98,7 +99,7 @@ func (t *wide) read(cells [][]byte, b *ingest.Builder) error {
 		return concentrations(t.columns, cells, t.number, at.Add(t.period), minutes, b)
 	}
 	if cut, ok := length(sinceMidnight(at) % t.period); ok {
-		minutes = cut // the last interval, cut at the moment of the export
+		minutes = cut // the last interval, cut at the time of the export
 	}
 	return concentrations(t.columns, cells, t.number, at, minutes, b)
 }

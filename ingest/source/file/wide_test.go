@@ -12,9 +12,9 @@ import (
 	"vayu/schema"
 )
 
-// TestRawQuarters holds what each of the 15 stations of caaqm15 gives, counted
-// by a script of its own over the same files, of the parameters of the index. All but one keep the beginning of
-// an interval, so the first quarter of the year ends at 00:15.
+// TestRawQuarters compares each of the 15 stations of caaqm15 with counts of an
+// independent script. It covers the parameters of the index. All but one keep the
+// beginning of an interval, so the first quarter of the year ends at 00:15.
 func TestRawQuarters(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]struct {
@@ -87,8 +87,8 @@ func TestRawQuarters(t *testing.T) {
 	}
 }
 
-// TestWhichEndATimeIs holds how a table of one time a row is understood.
-func TestWhichEndATimeIs(t *testing.T) {
+// TestTimesAreStartsOrEnds covers the detection in tables with one time a row.
+func TestTimesAreStartsOrEnds(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2020, 1, 1, 0, 0, 0, 0, schema.India)
 	for _, c := range []struct {
@@ -109,8 +109,8 @@ func TestWhichEndATimeIs(t *testing.T) {
 	}
 }
 
-// TestSiteName holds what names of files say.
-func TestSiteName(t *testing.T) {
+// TestStationNameOf covers the names of files.
+func TestStationNameOf(t *testing.T) {
 	t.Parallel()
 	type answer struct {
 		Name   string
@@ -127,7 +127,7 @@ func TestSiteName(t *testing.T) {
 		"download.csv":                       {"download", 0},
 	} {
 		var got answer
-		got.Name, got.Period = siteName(plainName(file))
+		got.Name, got.Period = stationNameOf(plainName(file))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", file, diff)
 		}

@@ -14,10 +14,10 @@ import (
 //go:embed cities.csv
 var citiesCSV string
 
-// city is a line of cities.csv. Its levels are invented in the order of
-// magnitude of the annual means in CPCB's bulletins and data.
+// city is a line of cities.csv. Its levels are invented; their magnitude follows
+// the annual means in CPCB's bulletins and data.
 type city struct {
-	name, state, label  string // label tells cities of one name apart
+	name, state, label  string // label distinguishes cities of one name
 	latitude, longitude float64
 	stations            int
 	climate             climate
@@ -25,7 +25,7 @@ type city struct {
 	seed                uint64
 }
 
-// climate is how the air of a region goes through the year.
+// climate is the seasonal course of a region's air quality.
 type climate struct {
 	particles [12]float64 // monthly factors, January first, mean about 1
 	coarse    float64     // PM10 per PM2.5
@@ -33,8 +33,8 @@ type climate struct {
 	ammonia   float64     // annual mean, µg/m³
 }
 
-// climates: cold, still winters make the northern plain four times worse than
-// the monsoon does; coasts are washed and ventilated; the west has dust.
+// climates: cold, still winters make the northern plain four times worse than the
+// monsoon does. Coasts are washed and ventilated; the west has dust.
 var climates = map[string]climate{
 	"plain":  {[12]float64{1.75, 1.25, 0.85, 0.80, 0.85, 0.70, 0.42, 0.38, 0.48, 1.10, 1.85, 1.75}, 2.0, 34, 38},
 	"east":   {[12]float64{1.75, 1.45, 1.00, 0.72, 0.62, 0.55, 0.45, 0.45, 0.52, 0.90, 1.55, 1.85}, 1.9, 32, 22},
@@ -45,8 +45,8 @@ var climates = map[string]climate{
 	"hill":   {[12]float64{1.45, 1.20, 1.00, 0.95, 0.90, 0.72, 0.55, 0.52, 0.65, 0.95, 1.35, 1.55}, 1.8, 42, 8},
 }
 
-// cities reads the table once. It is part of the program, so a test, not the
-// caller, finds its faults.
+// cities reads the table once. The table is part of the program, so a test checks
+// it.
 var cities = sync.OnceValue(func() []city {
 	var out []city
 	seen := make(map[string]int)
@@ -72,8 +72,8 @@ var cities = sync.OnceValue(func() []city {
 	return out
 })
 
-// Diurnal factors by hour of the day: traffic and a shallow layer of air make a
-// peak in the morning and a higher one in the evening; ozone follows the sun.
+// Diurnal factors by hour of the day. Traffic and a shallow layer of air make a
+// peak in the morning and a higher one in the evening. Ozone follows the sun.
 var (
 	traffic = [24]float64{1.08, 1.00, 0.94, 0.90, 0.90, 0.95, 1.08, 1.25, 1.36, 1.32, 1.12, 0.90, 0.75, 0.66, 0.62, 0.64, 0.74, 0.92, 1.16, 1.34, 1.40, 1.36, 1.27, 1.17}
 	sun     = [24]float64{0.55, 0.52, 0.50, 0.48, 0.46, 0.45, 0.48, 0.58, 0.78, 1.05, 1.35, 1.65, 1.85, 1.95, 1.95, 1.80, 1.50, 1.18, 0.92, 0.78, 0.70, 0.65, 0.60, 0.57}
@@ -98,7 +98,7 @@ func diurnal(p schema.Pollutant, h *hour) float64 {
 		return sun[h.of]
 	}
 	shape := traffic[h.of]
-	if p == schema.SO2 || p == schema.NH3 { // chimneys and fields know no rush hour
+	if p == schema.SO2 || p == schema.NH3 { // chimneys and fields have no rush hour
 		shape = 1 + (shape-1)*0.4
 	} else if h.weekend {
 		shape *= 0.9
@@ -106,8 +106,8 @@ func diurnal(p schema.Pollutant, h *hour) float64 {
 	return shape
 }
 
-// season interpolates the climate's monthly factors between mid-months. Gases
-// feel the season less than particles; ozone peaks before the monsoon.
+// season interpolates the climate's monthly factors between mid-months. Gases vary
+// less than particles; ozone peaks before the monsoon.
 func season(c climate, p schema.Pollutant, year float64) float64 {
 	at := year - 0.5 + 12
 	month, part := int(at)%12, at-math.Floor(at)
@@ -121,8 +121,8 @@ func season(c climate, p schema.Pollutant, year float64) float64 {
 	return 1 + (factor-1)*0.4
 }
 
-// weather is the good and bad days of a city: a value per day between 0.65 and
-// 1.35, with a smooth way from one to the next.
+// weather returns the city's factor of the day, between 0.65 and 1.35,
+// interpolated smoothly between days.
 func (c *city) weather(h *hour) float64 {
 	of := func(day int64) float64 { return 0.65 + 0.7*unit(mix(c.seed^uint64(day)*0x9e3779b97f4a7c15)) }
 	part := float64(h.of) / 24
@@ -130,16 +130,16 @@ func (c *city) weather(h *hour) float64 {
 	return of(h.day)*(1-part) + of(h.day+1)*part
 }
 
-// diwali is the evening of fireworks in each year, from the Government of
-// India's lists of holidays.
+// diwali is the evening of fireworks in each year, from the Government of India's
+// lists of holidays.
 var diwali = map[int]time.Time{
 	2023: time.Date(2023, 11, 12, 0, 0, 0, 0, schema.India), 2024: time.Date(2024, 10, 31, 0, 0, 0, 0, schema.India),
 	2025: time.Date(2025, 10, 20, 0, 0, 0, 0, schema.India), 2026: time.Date(2026, 11, 8, 0, 0, 0, 0, schema.India),
 }
 
-// smokeOf is the factor of fireworks on particles: 2.5 from 19:00 to 02:00,
-// fading to 1 over the next twenty hours.
-func smokeOf(begin time.Time) float64 {
+// fireworksFactor multiplies particles: 2.5 from 19:00 to 02:00, fading to 1 over
+// the next twenty hours.
+func fireworksFactor(begin time.Time) float64 {
 	evening, known := diwali[begin.Year()]
 	if !known {
 		return 1

@@ -1,7 +1,6 @@
-// Package simulator invents air for the sandbox: about 270 stations in over 90
-// Indian cities whose hourly concentrations look like those of their regions.
-// Any hour gives the same values whoever asks for it and whenever. It is never
-// a live source.
+// Package simulator invents readings for the sandbox: about 270 stations in over
+// 90 Indian cities with plausible hourly concentrations. The values are
+// deterministic: they depend only on the hour. It is never a live source.
 package simulator
 
 import (
@@ -13,13 +12,13 @@ import (
 // Name is the name of the source.
 const Name = "simulator"
 
-// Config is what the source needs to know: nothing yet.
+// Config configures the source; it has no settings yet.
 type Config struct{}
 
 // DefaultConfig is the only configuration.
 func DefaultConfig() Config { return Config{} }
 
-// New builds the source under the name that its readings carry.
+// New builds the source; its readings carry the name.
 func (c Config) New(name string, _ func() time.Time) (ingest.Source, error) {
 	return &Source{name: name}, nil
 }

@@ -10,14 +10,14 @@ import (
 	"vayu/schema"
 )
 
-// Source invents readings. It has the whole past.
+// Source invents readings. Its history is unlimited.
 type Source struct{ name string }
 
 // pollutants are the seven that most Indian stations measure; few measure lead.
 var pollutants = [...]schema.Pollutant{schema.PM25, schema.PM10, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3}
 
-// Fetch implements [ingest.Source]: every hour of an Indian clock that ends
-// after w.From and not after w.To.
+// Fetch implements [ingest.Source]: every Indian clock hour that ends after w.From
+// and not after w.To.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	first := schema.HourEnd(w.From)
 	if !first.After(w.From) {
@@ -37,15 +37,15 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// hour is one hour with what all cities share of it.
+// hour is one hour with the values that all cities share.
 type hour struct {
 	end     time.Time
-	number  int64   // hours since 1970 on an Indian clock
+	number  int64   // hours since 1970 in Indian time
 	day     int64   // days since 1970
-	of      int     // hour of the day that begins it, 0-23
+	of      int     // hour of the day at its beginning, 0-23
 	year    float64 // months since January, 0-12
 	weekend bool
-	smoke   float64 // fireworks: how much they multiply particles by
+	smoke   float64 // factor of fireworks on particles
 }
 
 func hoursFrom(first, to time.Time) []hour {
@@ -58,7 +58,7 @@ func hoursFrom(first, to time.Time) []hour {
 			end: end, number: number, day: number / 24, of: begin.Hour(),
 			year:    float64(begin.YearDay()-1) / 365.25 * 12,
 			weekend: weekday == time.Saturday || weekday == time.Sunday,
-			smoke:   smokeOf(begin),
+			smoke:   fireworksFactor(begin),
 		})
 	}
 	return out
@@ -77,7 +77,7 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 		station := c.station(n)
 		seed := hashText(station.ID)
 		number := b.Station(station)
-		down := outages(seed, hours)
+		down := silentHours(seed, hours)
 		for i, p := range pollutants {
 			if err := addCurve(b, number, p, mix(seed+uint64(p)), curves[i], hours, down); err != nil {
 				return err
@@ -88,7 +88,7 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 }
 
 // addCurve adds a pollutant at a station: the city's curve, the station's own
-// level, a little noise and a few hours missing.
+// level, some noise and a few missing hours.
 func addCurve(b *ingest.Builder, station int, p schema.Pollutant, seed uint64, curve []float64, hours []hour, down []bool) error {
 	level := 0.75 + 0.5*unit(seed) // a park or a crossing
 	scale := 10.0                  // one decimal, as instruments report; two for CO
@@ -112,9 +112,9 @@ func addCurve(b *ingest.Builder, station int, p schema.Pollutant, seed uint64, c
 	return nil
 }
 
-// outages tells in which hours a station reports nothing: on one day in 25, for
-// two to nine hours.
-func outages(seed uint64, hours []hour) []bool {
+// silentHours returns the hours in which a station reports nothing: on one day in
+// 25, for two to nine hours.
+func silentHours(seed uint64, hours []hour) []bool {
 	down := make([]bool, len(hours))
 	for i := range hours {
 		h := mix(seed ^ uint64(hours[i].day)*0xd1b54a32d192ed03)
@@ -127,7 +127,7 @@ func outages(seed uint64, hours []hour) []bool {
 	return down
 }
 
-// station describes the city's nth station. Its name says that it is none.
+// station describes the city's nth station. Its name marks it as simulated.
 func (c city) station(n int) schema.Station {
 	seed := hashText(fmt.Sprint(c.name, c.state, n))
 	return schema.Station{
@@ -151,7 +151,7 @@ func hashText(s string) uint64 {
 	return mix(h)
 }
 
-// mix is the finaliser of splitmix64: every bit of x reaches every bit of the
+// mix is the finaliser of splitmix64: every bit of x affects every bit of the
 // result, in about a nanosecond.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15

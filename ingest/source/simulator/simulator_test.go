@@ -87,7 +87,7 @@ func TestHoursAreThoseOfAnIndianClock(t *testing.T) {
 	}
 }
 
-func TestStationsCannotBeTakenForRealOnes(t *testing.T) {
+func TestStationsAreMarkedAsSimulated(t *testing.T) {
 	t.Parallel()
 	sample := fetch(t, to.Add(-12*time.Hour), to)
 	places, ids := map[string]int{}, map[string]bool{}
@@ -178,7 +178,7 @@ func TestFetchStops(t *testing.T) {
 	}
 }
 
-// BenchmarkSixtyDays is the first fill of the sandbox.
+// BenchmarkSixtyDays measures the first fill of the sandbox.
 func BenchmarkSixtyDays(b *testing.B) {
 	rows := 0
 	for b.Loop() {

@@ -8,8 +8,9 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// A client of a server learns only from the comment that a table can hold several versions of a row.
-func TestReplacingTablesSayHowToReadThem(t *testing.T) {
+// Only the table comment shows a client of the server that a table may hold
+// several versions of a row.
+func TestReplacingTableCommentsNameFinal(t *testing.T) {
 	t.Parallel()
 	for name, p := range forms() {
 		statements, err := columnstore.DDL(clickhouse.Files, p)

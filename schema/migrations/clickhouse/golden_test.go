@@ -14,9 +14,9 @@ import (
 )
 
 //nolint:gochecknoglobals // a flag of the test binary
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "write testdata")
 
-// forms are the two that one text of the migrations has.
+// forms are the two forms of the migrations: single node and cluster.
 func forms() map[string]columnstore.Params {
 	return map[string]columnstore.Params{
 		"single":  {Database: "vayu", Values: clickhouse.Values()},
@@ -24,10 +24,10 @@ func forms() map[string]columnstore.Params {
 	}
 }
 
-// TestTheStatementsAreThoseOfTheFiles shows in a review what a change of a
-// migration, or of a template's function, does to a server. After a change that is
-// meant: go test ./schema/migrations/clickhouse -update.
-func TestTheStatementsAreThoseOfTheFiles(t *testing.T) {
+// TestStatementsMatchGoldenFiles makes the effect of a changed migration or
+// template function visible in a review. After an intended change: go test
+// ./schema/migrations/clickhouse -update.
+func TestStatementsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for name, p := range forms() {
 		statements, err := columnstore.DDL(clickhouse.Files, p)

@@ -1,6 +1,6 @@
 // Package clickhouse holds the numbered migrations of the ClickHouse databases.
-// One text serves a single node and a cluster: what differs is a template's
-// parameter. See package columnstore for the functions a template may use.
+// One text serves a single node and a cluster; template parameters hold the
+// differences. See package columnstore for the functions of templates.
 package clickhouse
 
 import (
@@ -9,13 +9,14 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Files holds the migrations, NNNN_name.sql in the order in which they are
-// applied. A migration that has been released is never edited.
+// Files holds the migrations, NNNN_name.sql in order of application. A released
+// migration is never edited.
 //
 //go:embed *.sql
 var Files embed.FS
 
-// Values is what the migrations' templates need beside the database's name.
+// Values returns the template values of the migrations, except the database's
+// name.
 func Values() map[string]any {
 	return map[string]any{"Functions": naqi.Functions()}
 }

@@ -1,6 +1,6 @@
-// Package sql holds the tables of the state store: numbered SQL files, one
-// text for SQLite and PostgreSQL. A file that was released is never changed;
-// what comes later is a new file.
+// Package sql holds the migrations of the state store: numbered SQL files, one
+// text for SQLite and PostgreSQL. A released file is never changed; a change is a
+// new file.
 package sql
 
 import "embed"

@@ -9,37 +9,40 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// book is the loader's memory of the stations and of their aliases, and what has
-// changed in it since it was last stored.
-type book struct {
-	known   map[string]schema.Station
-	aliases map[string]alias
-	located map[string]located // by id; outlives the book
-	index   *stationIndex      // nil until it is needed
+// stationCache holds the stations and aliases in memory, and the changes that are
+// not stored yet.
+type stationCache struct {
+	known      map[string]schema.Station
+	aliases    map[string]alias
+	placements map[string]placement // by id; outlives the cache
+	index      *stationIndex        // built on first use
 
-	changed map[string]bool // ids whose row is to be stored
-	found   []alias
-	changes []change
+	changed    map[string]bool // ids whose row must be stored
+	newAliases []alias
+	changes    []change
 }
 
-// alias says that the readings of one id are stored under another.
+// alias redirects the readings of one id to another.
 type alias struct{ alias, station, reason, actor string }
 
 // change is a row of station_change.
 type change struct{ station, field, before, after, source, reason string }
 
-// ingestActor is who decides about automatic aliases.
+// ingestActor is the actor of automatic aliases.
 const ingestActor = "ingest"
 
-func newBook(known map[string]located) *book {
+func newStationCache(known map[string]placement) *stationCache {
 	if known == nil {
-		known = make(map[string]located)
+		known = make(map[string]placement)
 	}
-	return &book{known: make(map[string]schema.Station), aliases: make(map[string]alias), located: known, changed: make(map[string]bool)}
+	return &stationCache{
+		known: make(map[string]schema.Station), aliases: make(map[string]alias),
+		placements: known, changed: make(map[string]bool),
+	}
 }
 
-// describe takes in one description. refused says that its position was refused.
-func (b *book) describe(s schema.Station) (refused bool) {
+// describe merges one description. refused reports that its position was refused.
+func (b *stationCache) describe(s schema.Station) (refused bool) {
 	a, aliased := b.aliases[s.ID]
 	_, ok := b.known[s.ID]
 	if !ok && !aliased {
@@ -48,11 +51,11 @@ func (b *book) describe(s schema.Station) (refused bool) {
 		if into, reason, same := b.match(&candidate); same {
 			a, aliased = alias{s.ID, into, reason, ingestActor}, true
 			b.aliases[s.ID] = a
-			b.found = append(b.found, a)
+			b.newAliases = append(b.newAliases, a)
 			b.log(change{into, "alias", "", s.ID, s.Source, reason})
 		} else {
 			b.store(candidate)
-			b.pair(candidate.ID)
+			b.linkTwin(candidate.ID)
 			return false
 		}
 	}
@@ -60,7 +63,7 @@ func (b *book) describe(s schema.Station) (refused bool) {
 		s = b.canonical(s, a)
 	}
 	old, ok := b.known[s.ID]
-	if !ok { // the station of an alias that has no row yet
+	if !ok { // the station of the alias has no row yet
 		b.locate(&s)
 		b.store(s)
 		return false
@@ -73,14 +76,14 @@ func (b *book) describe(s schema.Station) (refused bool) {
 	b.logChanges(old, merged, s.Source)
 	b.store(merged)
 	if point(&merged) != point(&old) {
-		b.pair(merged.ID)
+		b.linkTwin(merged.ID)
 	}
 	return refused
 }
 
-// canonical turns the description of an alias into one of its station. It keeps
-// what the station is called, unless the alias is the station's newer name.
-func (b *book) canonical(s schema.Station, a alias) schema.Station {
+// canonical turns the description of an alias into one of its station. The station
+// keeps its name unless the alias is the newer name.
+func (b *stationCache) canonical(s schema.Station, a alias) schema.Station {
 	s.ID = a.station
 	old, ok := b.known[a.station]
 	if !ok {
@@ -93,7 +96,7 @@ func (b *book) canonical(s schema.Station, a alias) schema.Station {
 	return s
 }
 
-func (b *book) store(s schema.Station) {
+func (b *stationCache) store(s schema.Station) {
 	b.known[s.ID] = s
 	b.changed[s.ID] = true
 	if b.index != nil {
@@ -101,10 +104,10 @@ func (b *book) store(s schema.Station) {
 	}
 }
 
-func (b *book) log(c change) { b.changes = append(b.changes, c) }
+func (b *stationCache) log(c change) { b.changes = append(b.changes, c) }
 
-// logChanges logs what places a station anew.
-func (b *book) logChanges(old, s schema.Station, source string) {
+// logChanges records a changed position or city of a station.
+func (b *stationCache) logChanges(old, s schema.Station, source string) {
 	if point(&old) != point(&s) {
 		reason := "newer position"
 		switch {
@@ -131,10 +134,9 @@ func positionText(s *schema.Station) string {
 	return fmt.Sprintf("%g,%g", s.Latitude, s.Longitude)
 }
 
-// mend applies the present rules to stations that were stored under older ones. It
-// looks only at those that the rules can change: a station without a city or with
-// a name that has become another, and several stations that are one.
-func (b *book) mend() {
+// applyRules applies the current rules to stations stored under older ones. It
+// updates stations with an outdated or missing city, and links duplicates.
+func (b *stationCache) applyRules() {
 	b.needIndex()
 	for _, id := range sortedIDs(b.known) {
 		s := b.known[id]
@@ -154,17 +156,17 @@ func (b *book) mend() {
 			continue
 		}
 		if into, reason, same := b.match(&s); same {
-			b.join(id, into, reason)
+			b.linkStations(id, into, reason)
 		} else {
-			b.pair(id)
+			b.linkTwin(id)
 		}
 	}
 }
 
-// join notes that two stations are one physical station: the one of the lower
-// priority, and of two equal ones the one that was heard of less recently, refers
-// to the other.
-func (b *book) join(one, other, reason string) {
+// linkStations records that two stations are one physical station. The one of
+// lower priority refers to the other. Of equal priority, the one with the older
+// reading does.
+func (b *stationCache) linkStations(one, other, reason string) {
 	s, t := b.known[one], b.known[other]
 	if t.SameAs != "" {
 		t = b.known[t.SameAs]
@@ -177,7 +179,7 @@ func (b *book) join(one, other, reason string) {
 		s, t = t, s
 	}
 	b.log(change{s.ID, "same_as", s.SameAs, t.ID, s.Source, reason})
-	for _, x := range b.known { // what referred to s refers to t
+	for _, x := range b.known { // references to s move to t
 		if x.SameAs == s.ID {
 			x.SameAs = t.ID
 			b.store(x)
@@ -188,22 +190,22 @@ func (b *book) join(one, other, reason string) {
 	b.store(t)
 }
 
-// pair looks for the station of another network that is the same physical one.
-func (b *book) pair(id string) {
+// linkTwin links a station to the same physical one of another network.
+func (b *stationCache) linkTwin(id string) {
 	b.needIndex()
 	s := b.known[id]
 	for _, near := range b.index.near(point(&s)) {
 		t := b.known[near]
-		if t.ID != s.ID && t.SameAs != s.ID && s.SameAs != t.ID && twins(&s, &t) {
-			b.join(s.ID, t.ID, "twin")
+		if t.ID != s.ID && t.SameAs != s.ID && s.SameAs != t.ID && samePhysicalStation(&s, &t) {
+			b.linkStations(s.ID, t.ID, "twin")
 			return
 		}
 	}
 }
 
-// match returns the known station that a description is of, if it has another id.
-// A name with an earlier one in it may match two stations, which then are one.
-func (b *book) match(s *schema.Station) (into, reason string, same bool) {
+// match returns the known station that a description belongs to under another id.
+// A name that contains an earlier name may match two stations; match links them.
+func (b *stationCache) match(s *schema.Station) (into, reason string, same bool) {
 	if s.Kind != schema.Reference {
 		return "", "", false
 	}
@@ -222,7 +224,7 @@ func (b *book) match(s *schema.Station) (into, reason string, same bool) {
 		case !same:
 			into, reason, same = id, why, true
 		case k.Network() == schema.NetworkOf(into):
-			b.join(id, into, why)
+			b.linkStations(id, into, why)
 		}
 	}
 	if k := b.known[into]; same && k.SameAs != "" && schema.NetworkOf(k.SameAs) == k.Network() {

@@ -12,8 +12,8 @@ import (
 	"vayu/schema"
 )
 
-// harvest is everything that a fetch yielded.
-type harvest struct {
+// fetched is everything that a fetch yielded.
+type fetched struct {
 	batches  int
 	readings []string
 	missing  []string
@@ -21,8 +21,8 @@ type harvest struct {
 	rejected ingest.Rejections
 }
 
-// take collects batches and checks what must hold for each of them.
-func (h *harvest) take(t *testing.T, c *Case) func(*ingest.Batch) error {
+// collect returns a yield that collects batches and checks each one's invariants.
+func (h *fetched) collect(t *testing.T, c *Case) func(*ingest.Batch) error {
 	h.stations = make(map[string]string)
 	return func(b *ingest.Batch) error {
 		defer b.Release()
@@ -55,7 +55,7 @@ func (h *harvest) take(t *testing.T, c *Case) func(*ingest.Batch) error {
 	}
 }
 
-func (h *harvest) check(t *testing.T, c *Case, r schema.Reading, described map[string]bool) {
+func (h *fetched) check(t *testing.T, c *Case, r schema.Reading, described map[string]bool) {
 	if reason := ingest.Check(&r, c.Now); reason != ingest.None {
 		t.Errorf("a reading that the rules refuse (%s): %+v", reason, r)
 	}
@@ -67,9 +67,9 @@ func (h *harvest) check(t *testing.T, c *Case, r schema.Reading, described map[s
 	}
 }
 
-func (h *harvest) readingText() string { return lines(h.readings) }
+func (h *fetched) readingText() string { return lines(h.readings) }
 
-func (h *harvest) stationText() string {
+func (h *fetched) stationText() string {
 	var all []string
 	for _, line := range h.stations {
 		all = append(all, line)

@@ -15,24 +15,24 @@ import (
 	"vayu/schema"
 )
 
-// stationList is the name of the file that says of each file in its folder which
-// station it is from: a table with the columns file and station.
+// stationList is the name of the table that assigns a station to each file in its
+// folder, in the columns file and station.
 const stationList = "stations.csv"
 
-// maxList is how much of a station list is read: 600 stations have 60 KB.
+// maxList is the largest part of a station list that is read: 600 stations have 60
+// KB.
 const maxList = 4 << 20
 
-// newStationList recognises a station list, which holds no readings.
+// newStationList detects a station list, which holds no readings.
 func newStationList(h header) (row, bool) {
 	return nil, h.find("file") >= 0 && h.find("station") >= 0 && len(h.columns()) == 0
 }
 
-// siteOf tells which station a file is from, and the averaging interval that its
-// name gives, 0 for none. A station list beside the file counts more than the
-// file's name.
-func siteOf(path string) (schema.Station, time.Duration, error) {
+// stationOfFile returns the station of a file and the averaging interval in its
+// name, 0 for none. A station list beside the file takes precedence over the name.
+func stationOfFile(path string) (schema.Station, time.Duration, error) {
 	base := plainName(filepath.Base(path))
-	name, period := siteName(base)
+	name, period := stationNameOf(base)
 	listed, err := listedStation(filepath.Join(filepath.Dir(path), stationList), base)
 	if err != nil {
 		return schema.Station{}, 0, err
@@ -42,17 +42,17 @@ func siteOf(path string) (schema.Station, time.Duration, error) {
 	}
 	station, ok := cpcbformat.Named(name)
 	if !ok {
-		return schema.Station{}, 0, refuse("neither the table nor the file's name %q says which station it is from: "+
+		return schema.Station{}, 0, refuse("neither the table nor the file name %q shows which station it is from: "+
 			"name the file like Raw_data_1Hr_2023_site_5024_Anand_Vihar_Delhi_DPCC_1Hr.csv, or put a table %s "+
 			"with the columns file,station beside it", base, stationList)
 	}
 	return station, period, nil
 }
 
-// copied is what browsers and people add to the name of a file that exists.
+// copied matches the suffix that browsers and people add to a copy's name.
 var copied = regexp.MustCompile(`(?i)( ?\(\d+\)| - copy)+$`)
 
-// plainName is a file's name without endings and marks of a copy.
+// plainName returns a file's name without endings and copy suffixes.
 func plainName(base string) string {
 	for _, end := range []string{".gz", ".csv", ".txt"} {
 		if i := len(base) - len(end); i > 0 && strings.EqualFold(base[i:], end) {
@@ -62,16 +62,16 @@ func plainName(base string) string {
 	return base
 }
 
-// yearly is the name of one of CPCB's yearly files:
+// yearly matches the name of a CPCB yearly file:
 // Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.
 var yearly = regexp.MustCompile(`(?i)^(?:raw_data_)?(?:(\d+)(min|hrs?|day)_)?(?:\d{4}_)?site_\d+_(.+?)(?:_(\d+)(min|hrs?|day))?$`)
 
-// year is the year at the end of a file's name.
+// year matches the year at the end of a file's name.
 var year = regexp.MustCompile(`[-_ ](19|20)\d\d$`)
 
-// siteName takes the words of a station's name and the averaging interval out
-// of a file's name.
-func siteName(base string) (name string, period time.Duration) {
+// stationNameOf extracts the station's name and the averaging interval from a
+// file's name.
+func stationNameOf(base string) (name string, period time.Duration) {
 	if m := yearly.FindStringSubmatch(base); m != nil {
 		if period = cpcbformat.Period(m[4], m[5]); period == 0 {
 			period = cpcbformat.Period(m[1], m[2])
@@ -85,8 +85,8 @@ func siteName(base string) (name string, period time.Duration) {
 	return strings.ReplaceAll(base, "_", " "), 0
 }
 
-// listedStation returns the station of a file in a station list, nothing when
-// there is no list or it does not have the file.
+// listedStation returns a file's station in a station list; empty if the list or
+// the entry is missing.
 func listedStation(path, base string) (string, error) {
 	list, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

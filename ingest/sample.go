@@ -6,17 +6,17 @@ import (
 	"vayu/schema"
 )
 
-// Sample is what a source brings when it is tried.
+// Sample is the result of a trial fetch.
 type Sample struct {
 	Readings []schema.Reading
-	// Stations describes the stations of the readings, in the order in which
-	// they came.
+	// Stations describes the stations of the readings, in order of arrival.
 	Stations []schema.Station
 	Rejected Rejections
 }
 
-// Try fetches a window once, in full, and stores nothing. After an error the
-// sample holds what came before it. A panic of the source is an error.
+// FetchSample fetches a window once, completely, without storing it. After an
+// error the sample holds what was yielded before. A panic of the source is
+// returned as an error.
 func Try(ctx context.Context, src Source, w Window) (Sample, error) {
 	var sample Sample
 	at := make(map[string]int)
