@@ -18,11 +18,11 @@ func town(n int) string { return fmt.Sprintf("Town%c%c", 'A'+n/26%26, 'a'+n%26) 
 
 const townSQL = "concat('Town', char(65 + intDiv(%[1]s, 26) %% 26), char(97 + %[1]s %% 26))"
 
-// nation fills a world with so many cities, the stations among them, and years of
+// countryFixture fills a world with so many cities, the stations among them, and years of
 // days of every city. All India has some 300 cities with 600 stations.
-func nation(b *testing.B, cities, stations, years int) *world {
+func countryFixture(b *testing.B, cities, stations, years int) *fixture {
 	b.Helper()
-	w := newWorld(b)
+	w := newFixture(b)
 	of := fmt.Sprintf(townSQL, fmt.Sprintf("(number %% %d)", cities))
 	const amounts = "100.26 + number % 50, 200.5, 30, 10.25, 1.13, 40.5, 100, 200, 30, 10, 56, 40"
 	w.exec(b, fmt.Sprintf(`INSERT INTO %s.station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)
@@ -41,8 +41,8 @@ func nation(b *testing.B, cities, stations, years int) *world {
 	return w
 }
 
-// questions are what clients ask most, of a nation with so many cities.
-func questions(cities int) []struct{ name, path string } {
+// commonQueries are what clients ask most, of a nation with so many cities.
+func commonQueries(cities int) []struct{ name, path string } {
 	names := make([]string, 100)
 	for i := range names {
 		names[i] = town(i % cities)
@@ -60,10 +60,10 @@ func questions(cities int) []struct{ name, path string } {
 func BenchmarkScaleRequest(b *testing.B) {
 	for _, cities := range [...]int{1, 10, 100, 300} {
 		b.Run(fmt.Sprintf("cities=%d", cities), func(b *testing.B) {
-			w := nation(b, cities, 2*cities, 1)
-			for _, q := range questions(cities) {
+			w := countryFixture(b, cities, 2*cities, 1)
+			for _, q := range commonQueries(cities) {
 				b.Run(q.name, func(b *testing.B) {
-					against(b, converse(b, w.url, w.key, q.path), converse(b, floor(b, "/v1/aqi", body(b, w, q.path)), w.key, q.path))
+					compareThroughput(b, newRawClient(b, w.url, w.key, q.path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, q.path)), w.key, q.path))
 				})
 			}
 		})
@@ -76,15 +76,15 @@ func BenchmarkScaleRequest(b *testing.B) {
 func BenchmarkScaleHistory(b *testing.B) {
 	for _, years := range [...]int{1, 3, 10} {
 		b.Run(fmt.Sprintf("years=%d", years), func(b *testing.B) {
-			w := nation(b, 300, 600, years)
+			w := countryFixture(b, 300, 600, years)
 			today := schema.DayOf(now)
 			for _, days := range [...]int{30, 366} {
 				b.Run(fmt.Sprintf("range%d", days), func(b *testing.B) {
 					path := fmt.Sprintf("/v1/aqi?city=%s&from=%s&to=%s", town(7), today-schema.Day(days-1), today)
-					against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+					compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 				})
 			}
-			b.Run("first", func(b *testing.B) { firstQuestion(b, w, town(7), years*365) })
+			b.Run("first", func(b *testing.B) { benchFirstQuery(b, w, town(7), years*365) })
 		})
 	}
 }
@@ -96,11 +96,11 @@ func BenchmarkScaleHistory(b *testing.B) {
 func BenchmarkScaleStations(b *testing.B) {
 	for _, stations := range [...]int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("stations=%d", stations), func(b *testing.B) {
-			w := nation(b, 300, stations, 1)
+			w := countryFixture(b, 300, stations, 1)
 			b.Run("refresh", func(b *testing.B) { benchRefresh(b, w, stations) })
 			b.Run("position", func(b *testing.B) {
 				path := "/v1/aqi?lat=20.5&lon=78"
-				against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+				compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 			})
 		})
 	}
@@ -109,9 +109,9 @@ func BenchmarkScaleStations(b *testing.B) {
 // BenchmarkScalePosition is a question for a position among 100,000 stations as a
 // multiple of one among 100: at most 2, so a ratio of at least 0.5.
 func BenchmarkScalePosition(b *testing.B) {
-	few, many := nation(b, 300, 100, 1), nation(b, 300, 100_000, 1)
+	few, many := countryFixture(b, 300, 100, 1), countryFixture(b, 300, 100_000, 1)
 	path := "/v1/aqi?lat=20.5&lon=78"
-	against(b, converse(b, many.url, many.key, path), converse(b, few.url, few.key, path))
+	compareThroughput(b, newRawClient(b, many.url, many.key, path), newRawClient(b, few.url, few.key, path))
 }
 
 // BenchmarkScaleChanged is a refresh after a minute in which 100 of so many stations
@@ -120,7 +120,7 @@ func BenchmarkScalePosition(b *testing.B) {
 func BenchmarkScaleChanged(b *testing.B) {
 	for _, stations := range [...]int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("stations=%d", stations), func(b *testing.B) {
-			w := nation(b, 300, stations, 1)
+			w := countryFixture(b, 300, stations, 1)
 			w.rollup(b, w.live, hour)
 			w.refresh(b) // what the hours were is known from here on
 			var changed, whole []float64
@@ -151,7 +151,7 @@ func BenchmarkScaleChanged(b *testing.B) {
 	}
 }
 
-func benchRefresh(b *testing.B, w *world, stations int) {
+func benchRefresh(b *testing.B, w *fixture, stations int) {
 	b.Helper()
 	var ours, bare []float64
 	for range 5 {
@@ -175,7 +175,7 @@ func benchRefresh(b *testing.B, w *world, stations int) {
 }
 
 // drain reads a query's rows to their end and says how many there were.
-func drain(b *testing.B, w *world, query string) (n int) {
+func drain(b *testing.B, w *fixture, query string) (n int) {
 	b.Helper()
 	rows, err := w.conn.Query(b.Context(), query)
 	if err != nil {
@@ -193,8 +193,8 @@ func drain(b *testing.B, w *world, query string) (n int) {
 // BenchmarkScaleSaturated is how many requests a second 32 connections get out of
 // this machine, which is theirs too, with all of India's cities, beside a bare mux.
 func BenchmarkScaleSaturated(b *testing.B) {
-	w := nation(b, 300, 600, 1)
-	for _, q := range questions(300) {
+	w := countryFixture(b, 300, 600, 1)
+	for _, q := range commonQueries(300) {
 		b.Run(q.name, func(b *testing.B) {
 			bareURL := floor(b, "/v1/aqi", body(b, w, q.path))
 			var ours, bare, used []float64
@@ -219,13 +219,13 @@ func saturate(b *testing.B, base, key, path string) (rate, cpu float64) {
 	const connections = 32
 	var mu sync.Mutex
 	var asking sync.WaitGroup
-	total, before, began := 0, spent(b), time.Now()
+	total, before, began := 0, cpuTime(b), time.Now()
 	for range connections {
-		c := converse(b, base, key, path)
+		c := newRawClient(b, base, key, path)
 		asking.Go(func() {
 			n := 0
 			for time.Since(began) < time.Second {
-				c.ask(b)
+				c.roundTrip(b)
 				n++
 			}
 			mu.Lock()
@@ -234,11 +234,11 @@ func saturate(b *testing.B, base, key, path string) (rate, cpu float64) {
 		})
 	}
 	asking.Wait()
-	return float64(total) / time.Since(began).Seconds(), float64((spent(b) - before).Microseconds()) / float64(total)
+	return float64(total) / time.Since(began).Seconds(), float64((cpuTime(b) - before).Microseconds()) / float64(total)
 }
 
-// spent is the time of processors that this process has taken.
-func spent(b *testing.B) time.Duration {
+// cpuTime is the time of processors that this process has taken.
+func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -250,9 +250,9 @@ func spent(b *testing.B) time.Duration {
 // BenchmarkScaleHandler is what the chain costs a server's processor per request,
 // without a socket and a client.
 func BenchmarkScaleHandler(b *testing.B) {
-	w := nation(b, 300, 600, 1)
+	w := countryFixture(b, 300, 600, 1)
 	h := w.routes(b, httpapitest.Keys{liveKey, sandboxKey})
-	for _, q := range questions(300) {
+	for _, q := range commonQueries(300) {
 		b.Run(q.name, func(b *testing.B) {
 			r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, q.path, http.NoBody)
 			if err != nil {
@@ -262,12 +262,12 @@ func BenchmarkScaleHandler(b *testing.B) {
 			sink := &discard{header: http.Header{}}
 			const round = 2000
 			h.ServeHTTP(sink, r) // the first question for a city reads its days
-			before := spent(b)
+			before := cpuTime(b)
 			for range round {
 				clear(sink.header)
 				h.ServeHTTP(sink, r)
 			}
-			b.ReportMetric(float64((spent(b)-before).Nanoseconds())/round, "cpu-ns/handled")
+			b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/round, "cpu-ns/handled")
 		})
 	}
 }

@@ -19,16 +19,16 @@ import (
 	"vayu/schema"
 )
 
-// conversation asks one thing again and again over one kept-alive connection,
+// rawClient asks one thing again and again over one kept-alive connection,
 // with as little work on the client's side as possible: the machine is shared
 // with the server that is measured.
-type conversation struct {
+type rawClient struct {
 	conn    net.Conn
 	in      *bufio.Reader
 	request []byte
 }
 
-func converse(t testing.TB, base, key, path string) *conversation {
+func newRawClient(t testing.TB, base, key, path string) *rawClient {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
@@ -39,12 +39,12 @@ func converse(t testing.TB, base, key, path string) *conversation {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	return &conversation{conn, bufio.NewReaderSize(conn, 64<<10),
+	return &rawClient{conn, bufio.NewReaderSize(conn, 64<<10),
 		fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, u.Host, key)}
 }
 
-// ask sends the request and returns the length of the reply's body.
-func (c *conversation) ask(t testing.TB) int {
+// roundTrip sends the request and returns the length of the reply's body.
+func (c *rawClient) roundTrip(t testing.TB) int {
 	t.Helper()
 	if _, err := c.conn.Write(c.request); err != nil {
 		t.Fatal(err)
@@ -90,25 +90,25 @@ func floor(t testing.TB, path string, body []byte) string {
 	return serveOn(t, l, r)
 }
 
-// against measures two ways of asking in turns, in the same run, and reports
+// compareThroughput measures two ways of asking in turns, in the same run, and reports
 // ours as a ratio of the floor's throughput.
-func against(b *testing.B, ours, bare *conversation) {
+func compareThroughput(b *testing.B, ours, bare *rawClient) {
 	b.Helper()
 	const round = 200
 	var mine, theirs []float64
 	for range 50 {
-		ours.ask(b)
-		bare.ask(b)
+		ours.roundTrip(b)
+		bare.roundTrip(b)
 	}
 	b.ResetTimer()
 	for n := 0; n < b.N || len(mine) < 24; n += round {
 		for _, side := range [...]struct {
-			c   *conversation
+			c   *rawClient
 			out *[]float64
 		}{{ours, &mine}, {bare, &theirs}} {
 			began := time.Now()
 			for range round {
-				side.c.ask(b)
+				side.c.roundTrip(b)
 			}
 			*side.out = append(*side.out, float64(time.Since(began).Nanoseconds())/round)
 		}
@@ -124,7 +124,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-func body(b *testing.B, w *world, path string) []byte {
+func body(b *testing.B, w *fixture, path string) []byte {
 	b.Helper()
 	status, _, text := w.get(b, path)
 	if status != http.StatusOK {
@@ -138,14 +138,14 @@ func body(b *testing.B, w *world, path string) []byte {
 func BenchmarkCurrentAgainstBareMux(b *testing.B) {
 	w := india(b)
 	path := "/v1/aqi?city=Delhi"
-	against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+	compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 }
 
 // BenchmarkDateAgainstBareMux: at least 0.6.
 func BenchmarkDateAgainstBareMux(b *testing.B) {
 	w := india(b)
 	path := "/v1/aqi?city=Delhi&date=2026-11-10"
-	against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+	compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 }
 
 // BenchmarkRangeAgainstBareMux: at least 0.6.
@@ -154,31 +154,31 @@ func BenchmarkRangeAgainstBareMux(b *testing.B) {
 		b.Run(fmt.Sprint(days), func(b *testing.B) {
 			w := yearsOf(b, 10)
 			path := fmt.Sprintf("/v1/aqi?city=Delhi&from=%s&to=%s", schema.DayOf(now)-schema.Day(days-1), schema.DayOf(now))
-			against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+			compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 		})
 	}
 }
 
 // BenchmarkBulkAgainstSingle reports what 100 cities cost as a multiple of one:
-// at most 6.
+// point most 6.
 func BenchmarkBulkAgainstSingle(b *testing.B) {
 	w := india(b)
 	names := make([]string, 100)
 	for i := range names {
 		names[i] = [...]string{"Delhi", "Pune", "Kanpur", "Kochi", "Sri%20Vijaya%20Puram"}[i%5]
 	}
-	single := converse(b, w.url, w.key, "/v1/aqi?city=Delhi")
-	bulk := converse(b, w.url, w.key, "/v1/aqi?cities="+strings.Join(names, ","))
-	against(b, bulk, single)
+	single := newRawClient(b, w.url, w.key, "/v1/aqi?city=Delhi")
+	bulk := newRawClient(b, w.url, w.key, "/v1/aqi?cities="+strings.Join(names, ","))
+	compareThroughput(b, bulk, single)
 }
 
-// BenchmarkFirstQuestion reports the first question for a city with ten years
-// of days as a multiple of the raw query: at most 1.5.
-func BenchmarkFirstQuestion(b *testing.B) { firstQuestion(b, yearsOf(b, 10), "Delhi", 3650) }
+// BenchmarkFirstQuery reports the first question for a city with ten years
+// cityDays days as a multiple of the raw query: at most 1.5.
+func BenchmarkFirstQuery(b *testing.B) { benchFirstQuery(b, yearsOf(b, 10), "Delhi", 3650) }
 
-// firstQuestion asks for a city of Delhi, the state, that has at least so many days,
+// benchFirstQuery asks for a city of Delhi, the state, that has at least so many days,
 // each time of a service that has just started.
-func firstQuestion(b *testing.B, w *world, city string, days int) {
+func benchFirstQuery(b *testing.B, w *fixture, city string, days int) {
 	b.Helper()
 	var raw, first []float64
 	for range 30 {
@@ -190,9 +190,9 @@ func firstQuestion(b *testing.B, w *world, city string, days int) {
 		raw = append(raw, float64(time.Since(began).Nanoseconds()))
 		w.serve(b)
 		w.refresh(b)
-		c := converse(b, w.url, w.key, "/v1/aqi?city="+city+"&date=2026-11-10")
+		c := newRawClient(b, w.url, w.key, "/v1/aqi?city="+city+"&date=2026-11-10")
 		began = time.Now()
-		c.ask(b)
+		c.roundTrip(b)
 		first = append(first, float64(time.Since(began).Nanoseconds()))
 	}
 	b.ReportMetric(median(raw), "ns/raw")
@@ -201,7 +201,7 @@ func firstQuestion(b *testing.B, w *world, city string, days int) {
 }
 
 // yearsOf fills a world with years of days of Delhi.
-func yearsOf(b *testing.B, years int) *world {
+func yearsOf(b *testing.B, years int) *fixture {
 	b.Helper()
 	w := india(b)
 	w.exec(b, fmt.Sprintf(`INSERT INTO %[1]s.city_day (city,state,day,%[2]s,stations_used,stations_total)
@@ -248,14 +248,14 @@ func BenchmarkSteadyLoad(b *testing.B) {
 	var all []float64
 	var wait sync.WaitGroup
 	for i := range connections {
-		c := converse(b, w.url, w.key, "/v1/aqi?city=Delhi")
+		c := newRawClient(b, w.url, w.key, "/v1/aqi?city=Delhi")
 		wait.Go(func() {
 			gap := time.Second * connections / rate
 			next := time.Now().Add(gap * time.Duration(i) / connections)
 			var mine []float64
 			for ctx.Err() == nil {
 				<-time.After(time.Until(next)) // the load's own clock
-				c.ask(b)
+				c.roundTrip(b)
 				mine = append(mine, float64(time.Since(next).Nanoseconds())) // waiting behind others counts
 				next = next.Add(gap)
 			}

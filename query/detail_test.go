@@ -14,9 +14,9 @@ import (
 
 // The list of stations says the same as the counts: who reported in the hour of
 // the record, whatever they reported before or after.
-func TestTheDetailedViewListsTheStationsOfItsHour(t *testing.T) {
+func TestDetailedViewListsTheStationsOfItsHour(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	full := func(at time.Time, aqi int) figure {
 		return figure{at: at, aqi: aqi, amount: [6]float64{1, 2, 3, 4, 5, 6}}
 	}

@@ -25,16 +25,16 @@ type digests struct {
 	hours    map[uint32]digest // station_hour, by hour
 }
 
-// differing marks the parts in which two digests differ; nil differs from all.
-func differing(a, b digest, changed []bool) {
+// markDiffering marks the parts in which two digests differ; nil differs from all.
+func markDiffering(a, b digest, changed []bool) {
 	for i := range changed {
 		changed[i] = changed[i] || a == nil || b == nil || a[i] != b[i]
 	}
 }
 
-// within returns the SQL condition that a column's hash is in one of the marked
+// hashCondition returns the SQL condition that a column's hash is in one of the marked
 // parts: "" for all, and false when none is marked.
-func within(column string, changed []bool) (condition string, some bool) {
+func hashCondition(column string, changed []bool) (condition string, some bool) {
 	var list []string
 	for i, yes := range changed {
 		if yes {
@@ -88,7 +88,7 @@ func (t tables) hourDigests(ctx context.Context, since uint32) (map[uint32]diges
 func (t tables) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]digest, []bool, error) {
 	changed := make([]bool, buckets)
 	if old == nil || since+digestReach < old.newest() {
-		differing(nil, nil, changed)
+		markDiffering(nil, nil, changed)
 		return nil, changed, nil
 	}
 	now, err := t.hourDigests(ctx, since)
@@ -97,13 +97,13 @@ func (t tables) changedHours(ctx context.Context, old *Snapshot, since uint32) (
 	}
 	newest := old.newest()
 	for at := range now {
-		differing(old.digests.hours[at], now[at], changed)
+		markDiffering(old.digests.hours[at], now[at], changed)
 		newest = max(newest, at)
 	}
 	for at, d := range old.digests.hours {
 		switch {
 		case at >= since && now[at] == nil: // the whole hour is gone
-			differing(d, make(digest, buckets), changed)
+			markDiffering(d, make(digest, buckets), changed)
 		case at < since && at+digestReach >= newest:
 			now[at] = d
 		}

@@ -12,14 +12,14 @@ func CheckQuestion(raw string, now time.Time) error {
 }
 
 // NewGuard makes what keeps clients from an engine that has failed.
-var NewGuard = newGuard
+var NewGuard = newBreaker
 
 // BePatient has questions that memory can answer wait for newer days, and refusals
 // for readings.
 func (s *Service) BePatient(d time.Duration) {
-	for _, a := range s.airs {
-		a.patience = d
-		a.history.patience = d
+	for _, a := range s.worlds {
+		a.explainTimeout = d
+		a.history.reloadTimeout = d
 	}
 }
 

@@ -22,7 +22,7 @@ type figures struct {
 	used, total uint16
 	// Bit p-1 is set for pollutant p: the amount was derived from a sub-index;
 	// a 24-hour mean stands in for 8 hours; it was borrowed from elsewhere.
-	derived, daily, borrowed uint8
+	derived, daily, gapFilled uint8
 }
 
 // noFigures returns figures of nothing.
@@ -48,22 +48,22 @@ func (f *figures) missing() uint8 {
 	return bits
 }
 
-// forget takes back what was borrowed.
-func (f *figures) forget() {
+// clearFilled takes back what was borrowed.
+func (f *figures) clearFilled() {
 	for i := range f.amount {
-		if f.borrowed&(1<<i) != 0 {
+		if f.gapFilled&(1<<i) != 0 {
 			f.amount[i] = schema.Unknown
 		}
 	}
-	f.borrowed = 0
+	f.gapFilled = 0
 }
 
-// borrow fills what is missing from another place's amounts.
-func (f *figures) borrow(from *[records]schema.Figure) {
+// fillFrom fills what is missing from another place's amounts.
+func (f *figures) fillFrom(from *[records]schema.Figure) {
 	for i := range f.amount {
 		if !f.amount[i].Known() && from[i].Known() {
 			f.amount[i] = from[i]
-			f.borrowed |= 1 << i
+			f.gapFilled |= 1 << i
 		}
 	}
 }
@@ -88,13 +88,13 @@ type sample struct {
 	figures *figures
 }
 
-// mixWindow is how much older than the newest a station's hour may be to be
+// interpolationWindow is how much older than the newest a station's hour may be to be
 // mixed with it, in seconds.
-const mixWindow = uint32(StaleAfter / time.Second)
+const interpolationWindow = uint32(StaleAfter / time.Second)
 
-// mix returns the weighted mean of the samples that are as fresh as the newest.
+// weightedMean returns the weighted mean of the samples that are as fresh as the newest.
 // Each must have an AQI; it returns those that it used.
-func mix(samples []sample) (figures, []sample) {
+func weightedMean(samples []sample) (figures, []sample) {
 	var newest uint32
 	for _, s := range samples {
 		newest = max(newest, s.figures.at)
@@ -104,7 +104,7 @@ func mix(samples []sample) (figures, []sample) {
 	out.at = newest
 	var aqi, weights float64
 	for _, s := range samples {
-		if s.figures.at+mixWindow < newest {
+		if s.figures.at+interpolationWindow < newest {
 			continue
 		}
 		used = append(used, s)

@@ -8,7 +8,7 @@ import (
 )
 
 // cellDegrees is the side of a cell of the grid. At 0.25° (28 km) the reach of a
-// mix touches 9 to 16 cells, and the reach of the nearest station some 100.
+// weightedMean touches 9 to 16 cells, and the reach of the nearest station some 100.
 const cellDegrees = 0.25
 
 const (

@@ -65,13 +65,13 @@ func (s kindSet) append(b []byte) []byte {
 	return append(b, `"]`...)
 }
 
-// widened reports whether the question is for other kinds than those that count by
+// namesKinds reports whether the question is for other kinds than those that count by
 // default. The service clears kinds that are the default ones.
-func (q *question) widened() bool { return q.kinds != 0 }
+func (q *aqiQuery) namesKinds() bool { return q.kinds != 0 }
 
-// counted returns the kinds that count in the answer to a question.
-func (s *Snapshot) counted(q *question) kindSet {
-	if q.widened() {
+// kindsFor returns the kinds that count in the answer to a question.
+func (s *Snapshot) kindsFor(q *aqiQuery) kindSet {
+	if q.namesKinds() {
 		return q.kinds
 	}
 	return s.kinds

@@ -54,7 +54,7 @@ func (m *metrics) watch(s *Service) {
 	if m.reg == nil {
 		return
 	}
-	for _, a := range s.airs {
+	for _, a := range s.worlds {
 		gauge := func(name, help string, value func(*Snapshot) float64) {
 			m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": a.world.String()},

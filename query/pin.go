@@ -16,18 +16,18 @@ import (
 // pinAnswers are the answers for one pin code in one snapshot.
 type pinAnswers struct {
 	record httpapi.Response
-	detail atomic.Pointer[detailed]
+	detail atomic.Pointer[detailedAnswer]
 }
 
-// pinPatience is how long a question waits for pin codes that are still being
+// pinTimeout is how long a question waits for pin codes that are still being
 // read, which happens in the first second of a run.
-const pinPatience = 3 * time.Second
+const pinTimeout = 3 * time.Second
 
 // locatePin returns the position of a pin code.
 func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, error) {
 	pin, ok, err := s.pins.Find(code)
 	if errors.Is(err, places.ErrNoPins) {
-		ctx, cancel := context.WithTimeout(ctx, pinPatience)
+		ctx, cancel := context.WithTimeout(ctx, pinTimeout)
 		s.pins.Wait(ctx)
 		cancel()
 		pin, ok, err = s.pins.Find(code)
@@ -44,13 +44,13 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 }
 
 // pinCurrent answers for a pin code. The record is made once a snapshot.
-func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
-	if got, ok := snap.pins.Load(q.pin); ok && !q.widened() {
+func (s *Service) pinCurrent(ctx context.Context, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time) (httpapi.Response, error) {
+	if got, ok := snap.pins.Load(q.pin); ok && !q.namesKinds() {
 		answers := got.(*pinAnswers)
 		if !q.detail {
 			return answers.record, nil
 		}
-		if d := answers.detail.Load(); d.holds(now) {
+		if d := answers.detail.Load(); d.valid(now) {
 			return d.Response, nil
 		}
 	}
@@ -62,7 +62,7 @@ func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *que
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if q.widened() {
+	if q.namesKinds() {
 		if q.detail {
 			return detail.Response, nil
 		}
@@ -77,26 +77,26 @@ func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *que
 }
 
 // position answers for a place on the map; detail only when it is wanted.
-func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *question, now time.Time) (httpapi.Response, *detailed, error) {
-	f, used, ok := snap.at(at, snap.counted(q))
+func (a *worldState) position(ctx context.Context, snap *Snapshot, at places.Point, q *aqiQuery, now time.Time) (httpapi.Response, *detailedAnswer, error) {
+	f, used, ok := snap.interpolate(at, snap.kindsFor(q))
 	if !ok {
 		return httpapi.Response{}, nil, a.noStationNear(ctx, snap, at, q, now)
 	}
 	record := f.record(snap.placeName(used[0].station))
-	short := httpapi.Ready(q.end(append(record.Append(make([]byte, 0, 256)), '}')), snap.built)
+	short := httpapi.Ready(q.appendKinds(append(record.Append(make([]byte, 0, 256)), '}')), snap.built)
 	short.Measured = int64(f.updated)
 	if !q.detail {
 		return short, nil, nil
 	}
 	d := detailOf(&f, now)
 	d.Kinds, d.DistanceKM = q.kinds.named(), kilometres(used[0].km)
-	if q.has(askPincode) {
+	if q.has(paramPincode) {
 		d.Pincode = fmt.Sprint(q.pin)
 	}
 	if c := snap.stations[used[0].station].city; c >= 0 {
 		d.State = snap.cities[c].State
 	}
-	snap.name(&d, used)
+	snap.addStations(&d, used)
 	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
 	if err != nil {
 		return httpapi.Response{}, nil, err
@@ -105,7 +105,7 @@ func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *
 }
 
 // placeName is what a record calls the place of a station: its city, or its own
-// name when nobody said in which city it stands.
+// addStations when nobody said in which city it stands.
 func (s *Snapshot) placeName(i int32) string {
 	if c := s.stations[i].city; c >= 0 {
 		return s.index.Label(int(c))
@@ -113,8 +113,8 @@ func (s *Snapshot) placeName(i int32) string {
 	return s.stations[i].Name
 }
 
-// refield names the parameter at fault in a problem that was found further in.
-func refield(err error, field string) error {
+// withField names the parameter at fault in a problem that was found further in.
+func withField(err error, field string) error {
 	var p *schema.Problem
 	if !errors.As(err, &p) {
 		return err

@@ -21,7 +21,7 @@ const (
 
 // stationQuality answers GET /v1/stations/{id}/quality.
 func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := fields(c.URL.RawQuery, "from", "to", "limit", "cursor")
+	params, err := listParams(c.URL.RawQuery, "from", "to", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -41,9 +41,9 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err := q.page(params); err != nil {
 		return httpapi.Response{}, err
 	}
-	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
+	ctx, cancel := context.WithTimeout(c.Context(), queryTimeout)
 	defer cancel()
-	reply, err := a.asked.quality(ctx, q)
+	reply, err := a.clientTables.quality(ctx, q)
 	if err != nil {
 		return httpapi.Response{}, unavailable(err)
 	}

@@ -50,39 +50,39 @@ const (
 	// with to whoever reads them: another instance may have rolled them up.
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
-	// refreshPatience bounds the reading of a snapshot: a first one after an
+	// refreshTimeout bounds the reading of a snapshot: a first one after an
 	// import of years looks at every station hour once.
-	refreshPatience = 2 * time.Minute
+	refreshTimeout = 2 * time.Minute
 )
 
 // Service answers the questions about air of both worlds.
 type Service struct {
-	airs    [len(schema.Worlds)]*air
-	pins    *places.Pins
-	pinFile string
-	poll    time.Duration
-	log     *slog.Logger
-	now     func() time.Time
-	cache   atomic.Pointer[cacheHeader]
-	past    slots // of questions that the engine answers
+	worlds       [len(schema.Worlds)]*worldState
+	pins         *places.Pins
+	pinFile      string
+	poll         time.Duration
+	log          *slog.Logger
+	now          func() time.Time
+	cache        atomic.Pointer[cacheHeader]
+	historySlots slots // cityDays questions that the engine answers
 }
 
-// air is one world's air.
-type air struct {
-	world    schema.World
-	kinds    kindSet       // of the stations that count by default
-	tables   tables        // for the snapshot
-	asked    tables        // on behalf of clients
-	patience time.Duration // of a refusal that explains itself
-	history  *history      // days of cities
-	hours    *history      // hours of places
-	snapshot atomic.Pointer[Snapshot]
-	file     string // where the snapshot is kept, "" for nowhere
-	metrics  *worldMetrics
-	mu       sync.Mutex // one refresh at a time
-	mark     mark
-	due      int64 // when an hour becomes current by itself, Unix seconds; 0 for never
-	read     bool  // the tables have been read once in this run
+// worldState is one world's air.
+type worldState struct {
+	world          schema.World
+	kinds          kindSet       // cityDays the stations that count by default
+	tables         tables        // for the snapshot
+	clientTables   tables        // on behalf of clients
+	explainTimeout time.Duration // cityDays a refusal that explains itself
+	history        *history      // days of cities
+	hours          *history      // hours of places
+	snapshot       atomic.Pointer[Snapshot]
+	file           string // location the snapshot is kept, "" for nowhere
+	metrics        *worldMetrics
+	mu             sync.Mutex // one refresh at a time
+	mark           mark
+	promoteAt      int64 // when an hour becomes current by itself, Unix seconds; 0 for never
+	read           bool  // the tables have been read once in this run
 }
 
 // New returns a Service that knows nothing yet: Restore loads what the last run
@@ -115,12 +115,12 @@ func New(c Config) (*Service, error) {
 		c.HistoryBytes = defaultHistory
 	}
 	for _, world := range schema.Worlds {
-		a := &air{world: world, patience: explainPatience, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world)}
-		a.tables = tables{conn: c.Snapshots, database: c.Database(world), answered: &answered{}}
-		a.asked = tables{conn: c.Conn, database: a.tables.database, guard: newGuard("history of " + world.String()), answered: a.tables.answered}
-		limit := c.HistoryBytes / int64(len(s.airs))
+		a := &worldState{world: world, explainTimeout: explainTimeout, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world)}
+		a.tables = tables{conn: c.Snapshots, database: c.Database(world), lastAnswer: &lastAnswer{}}
+		a.clientTables = tables{conn: c.Conn, database: a.tables.database, breaker: newBreaker("history of " + world.String()), lastAnswer: a.tables.lastAnswer}
+		limit := c.HistoryBytes / int64(len(s.worlds))
 		for of, limit := range map[**history]int64{&a.history: limit - limit/4, &a.hours: limit / 4} {
-			if *of, err = newHistory(a.asked, limit); err != nil {
+			if *of, err = newHistory(a.clientTables, limit); err != nil {
 				return nil, fmt.Errorf("making the history of %s: %w", world, err)
 			}
 			(*of).loads, (*of).failures = a.metrics.historyLoads, a.metrics.historyErrors
@@ -128,7 +128,7 @@ func New(c Config) (*Service, error) {
 		if c.Directory != "" {
 			a.file = snapshotFile(c.Directory, world)
 		}
-		s.airs[world] = a
+		s.worlds[world] = a
 	}
 	m.watch(s)
 	return s, nil
@@ -139,7 +139,7 @@ func New(c Config) (*Service, error) {
 // some 10 ms and is called before the API listens.
 func (s *Service) Restore() int {
 	n := 0
-	for _, a := range s.airs {
+	for _, a := range s.worlds {
 		if a.file == "" {
 			continue
 		}
@@ -161,7 +161,7 @@ func (s *Service) Restore() int {
 func (s *Service) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	wait.Go(func() { s.loadPins(ctx) })
-	for _, a := range s.airs {
+	for _, a := range s.worlds {
 		wait.Go(func() { s.follow(ctx, a) })
 	}
 	wait.Wait()
@@ -181,7 +181,7 @@ func (s *Service) loadPins(ctx context.Context) {
 
 // follow polls for roll-ups. A failure is logged when it begins and when it
 // ends, not at every poll.
-func (s *Service) follow(ctx context.Context, a *air) {
+func (s *Service) follow(ctx context.Context, a *worldState) {
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
 	failing := false
@@ -208,10 +208,10 @@ func (s *Service) follow(ctx context.Context, a *air) {
 // the last, or when the time has come for an hour to be current. It may be called at any time; calls for one world wait for each
 // other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
-	a := s.airs[world]
+	a := s.worlds[world]
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	now, from, err := a.tables.rollups(ctx, a.mark)
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	}
 	before, since, clock := a.snapshot.Load(), uint32(0), s.now()
 	rolled := !a.read || now != a.mark
-	if !rolled && (a.due == 0 || clock.Unix() < a.due) {
+	if !rolled && (a.promoteAt == 0 || clock.Unix() < a.promoteAt) {
 		return nil
 	}
 	if a.read {
@@ -230,14 +230,14 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 		a.metrics.errors.Inc()
 		return err
 	}
-	a.due = a.snapshot.Load().due()
+	a.promoteAt = a.snapshot.Load().nextPromotion()
 	if rolled {
 		a.mark, a.read = now, true
-		a.history.touch(schema.DayOf(instant(since)))
-		a.hours.touch(schema.DayOf(instant(since)))
+		a.history.invalidate(schema.DayOf(instant(since)))
+		a.hours.invalidate(schema.DayOf(instant(since)))
 	}
 	a.metrics.builds.Inc()
-	if err := a.keep(); err != nil {
+	if err := a.save(); err != nil {
 		a.metrics.errors.Inc()
 		s.log.Error("the snapshot cannot be kept on disk", "world", world.String(), "error", err)
 	}
@@ -246,8 +246,8 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 
 // rebuild publishes a new snapshot: of what was rolled up since a moment, or of the
 // same facts at a later time.
-func (a *air) rebuild(ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time) (err error) {
-	f := before.facts()
+func (a *worldState) rebuild(ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time) (err error) {
+	f := before.input()
 	if rolled {
 		f, err = a.tables.refresh(ctx, before, since, now)
 	} else {
@@ -260,21 +260,21 @@ func (a *air) rebuild(ctx context.Context, before *Snapshot, rolled bool, since 
 	}
 	f.kinds = a.kinds
 	snap := assemble(f, before, now)
-	if err := a.tables.lendCities(ctx, snap, since); err != nil {
+	if err := a.tables.fillCityGaps(ctx, snap, since); err != nil {
 		return err
 	}
 	if err := a.tables.readRecent(ctx, snap, before, &f); err != nil {
 		return err
 	}
-	if err := a.tables.readHeard(ctx, snap, before, &f); err != nil {
+	if err := a.tables.readCityHourReports(ctx, snap, before, &f); err != nil {
 		return err
 	}
-	snap.finish(before)
+	snap.renderAnswers(before)
 	a.snapshot.Store(snap)
 	return nil
 }
 
-func (a *air) keep() error {
+func (a *worldState) save() error {
 	if a.file == "" {
 		return nil
 	}
@@ -308,8 +308,8 @@ var errNoFigures = schema.Refuse(schema.ServiceUnavailable, "", "There are no fi
 
 // snapshotOf returns a world's snapshot, or the client's answer when there is
 // none yet.
-func (s *Service) snapshotOf(c *httpapi.Call) (*air, *Snapshot, error) {
-	a := s.airs[c.World]
+func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *Snapshot, error) {
+	a := s.worlds[c.World]
 	snap := a.snapshot.Load()
 	if snap == nil {
 		return nil, nil, errNoFigures

@@ -13,8 +13,8 @@ import (
 	"vayu/query"
 )
 
-// gated holds back queries that read hours of a city of a database until it opens.
-type gated struct {
+// gatedConn holds back queries that read hours of a city of a database until it opens.
+type gatedConn struct {
 	query.Conn
 	database string
 	city     string // "" for every one
@@ -22,7 +22,7 @@ type gated struct {
 	open     chan struct{}
 }
 
-func (g *gated) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+func (g *gatedConn) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
 	if strings.Contains(sql, g.database+".city_hour") && strings.Contains(sql, "{city:String}") && strings.Contains(fmt.Sprint(args...), g.city) {
 		g.waiting <- struct{}{}
 		select {
@@ -35,17 +35,17 @@ func (g *gated) Query(ctx context.Context, sql string, args ...any) (driver.Rows
 }
 
 // One account's hourly history does not keep the engine from others: it has a few
-// questions in flight, and more are refused.
-func TestAnAccountHasAFewQuestionsAboutThePastInFlight(t *testing.T) {
+// commonQueries in flight, and more are refused.
+func TestHistoryQueriesInFlightAreLimitedPerAccount(t *testing.T) {
 	t.Parallel()
 	w := india(t)
-	gate := &gated{Conn: w.conn, database: w.live, waiting: make(chan struct{}, 10), open: make(chan struct{})}
+	gate := &gatedConn{Conn: w.conn, database: w.live, waiting: make(chan struct{}, 10), open: make(chan struct{})}
 	w.serve(t, func(c *query.Config) { c.Conn = gate })
 	w.refresh(t)
 	const path = "/v1/aqi?city=Delhi&from=2026-11-18&to=2026-11-20&interval=hour"
-	var asked sync.WaitGroup
+	var clients sync.WaitGroup
 	for range 4 {
-		asked.Go(func() { // held until the gate opens, or until its time is over
+		clients.Go(func() { // held until the gate opens, or until its time is over
 			if status, _, body := w.get(t, path); status != http.StatusOK && status != http.StatusServiceUnavailable {
 				t.Errorf("%d %s", status, body)
 			}
@@ -65,15 +65,15 @@ func TestAnAccountHasAFewQuestionsAboutThePastInFlight(t *testing.T) {
 		t.Errorf("another account: %d %s", status, body)
 	}
 	close(gate.open)
-	asked.Wait()
+	clients.Wait()
 }
 
 // A question that takes too long, while the engine answers others, does not have the
-// questions of others refused.
-func TestASlowQuestionIsNoEngineThatIsAway(t *testing.T) {
+// commonQueries of others refused.
+func TestSlowQueryDoesNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	w := india(t)
-	gate := &gated{Conn: w.conn, database: w.live, city: "Delhi", waiting: make(chan struct{}, 1), open: make(chan struct{})}
+	gate := &gatedConn{Conn: w.conn, database: w.live, city: "Delhi", waiting: make(chan struct{}, 1), open: make(chan struct{})}
 	w.serve(t, func(c *query.Config) { c.Conn = gate })
 	w.refresh(t)
 	const span = "&from=2026-11-18&to=2026-11-20&interval=hour"

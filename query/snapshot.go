@@ -15,12 +15,12 @@ import (
 type station struct {
 	schema.Station
 	city int32 // position in Snapshot.cities, -1 for none
-	// heard is until when the station reported in its city's current hour, Unix
+	// cityHourUpdated is until when the station reported in its city's current hour, Unix
 	// seconds, if its figures are of another hour; else 0. heardAQI is its AQI then,
 	// -1 for none.
-	heard    uint32
-	heardAQI int16
-	part     uint16 // of the tables, see digest
+	cityHourUpdated uint32
+	cityHourAQI     int16
+	part            uint16 // cityDays the tables, see digest
 	figures
 }
 
@@ -43,7 +43,7 @@ type city struct {
 // with its answers ready. It never changes once it is published.
 type Snapshot struct {
 	built    time.Time
-	kinds    kindSet // of the stations that count by default
+	kinds    kindSet // cityDays the stations that count by default
 	grid     *grid
 	index    *places.Index
 	cities   []city
@@ -52,15 +52,15 @@ type Snapshot struct {
 	digests  digests
 	// recent is what each station last measured until recentAt, the newest hour of
 	// any city; nil until it is read.
-	recent   []lately
+	recent   []lastAmounts
 	recentAt uint32
 	current  []httpapi.Response // by city; no Body: no figures
-	details  []atomic.Pointer[detailed]
+	details  []atomic.Pointer[detailedAnswer]
 	pins     sync.Map // int32 -> *pinAnswers; there are 19,000 pin codes in all
 }
 
-// facts is what a snapshot is built from: what the tables say.
-type facts struct {
+// input is what a snapshot is built from: what the tables say.
+type snapshotInput struct {
 	stations []station
 	cities   []city
 	kinds    kindSet
@@ -76,9 +76,9 @@ type facts struct {
 }
 
 // build makes a snapshot of facts to which nothing is lent.
-func build(f facts, now time.Time, before *Snapshot) *Snapshot {
+func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
 	s := assemble(f, nil, now)
-	s.finish(before)
+	s.renderAnswers(before)
 	return s
 }
 
@@ -86,7 +86,7 @@ func build(f facts, now time.Time, before *Snapshot) *Snapshot {
 // without any station is left out: its figures are those of stations that turned
 // out to belong elsewhere, as when their state became known. What follows from the
 // places of stations is shared with the snapshot before when they are the same.
-func assemble(f facts, before *Snapshot, now time.Time) *Snapshot {
+func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	s := &Snapshot{built: now, kinds: f.kinds, stations: f.stations, digests: f.digests}
 	latest := make(map[places.City]city, len(f.cities))
 	for _, c := range f.cities {
@@ -130,17 +130,17 @@ func assemble(f facts, before *Snapshot, now time.Time) *Snapshot {
 	}
 	names := make([]places.City, len(s.cities))
 	for i := range s.cities {
-		s.cities[i].position = s.middle(s.cities[i].stations)
+		s.cities[i].position = s.meanPosition(s.cities[i].stations)
 		names[i] = s.cities[i].City
 	}
 	s.index = places.NewIndex(names)
 	return s
 }
 
-// finish makes the answers. Those that are the same as in the snapshot before
-// keep their time of change.
-func (s *Snapshot) finish(before *Snapshot) {
-	s.details = make([]atomic.Pointer[detailed], len(s.cities))
+// renderAnswers makes the answers. Those that are the same as in the snapshot before
+// save their time of change.
+func (s *Snapshot) renderAnswers(before *Snapshot) {
+	s.details = make([]atomic.Pointer[detailedAnswer], len(s.cities))
 	s.current = make([]httpapi.Response, len(s.cities))
 	for i := range s.cities {
 		if s.cities[i].aqi < 0 {
@@ -149,12 +149,12 @@ func (s *Snapshot) finish(before *Snapshot) {
 		record := s.cities[i].record(s.index.Label(i))
 		s.current[i] = httpapi.Ready(append(record.Append(make([]byte, 0, 256)), '}'), s.built)
 		s.current[i].Measured = int64(s.cities[i].updated)
-		keepTime(&s.current[i], before, s.cities[i].City)
+		keepLastModified(&s.current[i], before, s.cities[i].City)
 	}
 }
 
-// keepTime keeps the Last-Modified of an answer that did not change.
-func keepTime(resp *httpapi.Response, before *Snapshot, name places.City) {
+// keepLastModified keeps the Last-Modified of an answer that did not change.
+func keepLastModified(resp *httpapi.Response, before *Snapshot, name places.City) {
 	if before == nil {
 		return
 	}
@@ -167,7 +167,7 @@ func keepTime(resp *httpapi.Response, before *Snapshot, name places.City) {
 	}
 }
 
-func (s *Snapshot) middle(stations []int32) places.Point {
+func (s *Snapshot) meanPosition(stations []int32) places.Point {
 	var sum places.Point
 	n := 0.0
 	for _, i := range stations {
@@ -183,13 +183,13 @@ func (s *Snapshot) middle(stations []int32) places.Point {
 	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
 }
 
-// facts returns what the snapshot was built from, for building the next, which must
+// input returns what the snapshot was built from, for building the next, which must
 // not change its stations but copies of them.
-func (s *Snapshot) facts() facts {
+func (s *Snapshot) input() snapshotInput {
 	if s == nil {
-		return facts{}
+		return snapshotInput{}
 	}
-	f := facts{stations: s.stations, kinds: s.kinds, digests: s.digests, samePlaces: true}
+	f := snapshotInput{stations: s.stations, kinds: s.kinds, digests: s.digests, samePlaces: true}
 	for i := range s.cities {
 		if s.cities[i].at > 0 {
 			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures, hours: s.cities[i].hours})

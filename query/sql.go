@@ -109,9 +109,9 @@ func each(ctx context.Context, conn Conn, dest []any, row func(), query string, 
 // exception that the engine states is ours to mend and stays inside; anything
 // else means that the engine is away and may be back in a moment.
 func unavailable(err error) error {
-	var stated *clickhouse.Exception
-	var said *schema.Problem // by whom was asked on the way
-	if err == nil || errors.As(err, &stated) || errors.As(err, &said) {
+	var exception *clickhouse.Exception
+	var problem *schema.Problem // by whom was asked on the way
+	if err == nil || errors.As(err, &exception) || errors.As(err, &problem) {
 		return err
 	}
 	return schema.Unavailable("History cannot be read at the moment; current air quality is not affected. Please try again.", err)

@@ -36,7 +36,7 @@ type Conn interface {
 type Rollup struct {
 	conn    Conn
 	tables  columnstore.Params
-	judge   *quality.Judge
+	tester  *quality.Judge
 	steps   []step
 	keep    retention
 	log     *slog.Logger
@@ -74,16 +74,16 @@ func New(c Config) (*Rollup, error) {
 	if len(c.Kinds) == 0 {
 		c.Kinds = []schema.StationKind{schema.Reference}
 	}
-	judge, err := quality.New(c.Conn, c.Tables.Database, c.Quality)
+	tester, err := quality.New(c.Conn, c.Tables.Database, c.Quality)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := newSteps(c.Tables, c.Kinds, judge)
+	steps, err := newSteps(c.Tables, c.Kinds, tester)
 	if err != nil {
 		return nil, err
 	}
 	return &Rollup{
-		conn: c.Conn, tables: c.Tables, judge: judge, steps: steps, keep: retention{c.KeepReadings, c.KeepHours},
+		conn: c.Conn, tables: c.Tables, tester: tester, steps: steps, keep: retention{c.KeepReadings, c.KeepHours},
 		log: c.Log.With("database", c.Tables.Database), metrics: newMetrics(c.Metrics, c.Tables.Database),
 	}, nil
 }
@@ -137,7 +137,7 @@ func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, erro
 		if err != nil {
 			return plan{}, err
 		}
-		chunks, err = r.testAll(ctx, chunks, results{since: started})
+		chunks, err = r.testAll(ctx, chunks, resultFilter{since: started})
 		return plan{chunks: chunks, started: time.Unix(0, 0)}, err
 	})
 }
@@ -193,7 +193,7 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 // their hours have lost their readings or their AQI.
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
-		if c.placesOnly && !s.ofPlaces || c.meansOnly && !s.ofMeans {
+		if c.citiesOnly && !s.ofCities || c.meansOnly && !s.ofMeans {
 			continue
 		}
 		ctx := c.parameters(ctx, started, r.keep)
@@ -226,7 +226,7 @@ func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 		p.tested = epoch
 	}
 	err := columnstore.Insert(ctx, r.conn, r.tables.Database+".rollup", columnstore.NewToken(), recordColumns, []any{
-		[]time.Time{p.started}, []uint64{p.seen}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
+		[]time.Time{p.started}, []uint64{p.fingerprint}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
 	})
 	if err != nil {
 		return fmt.Errorf("recording a roll-up: %w", err)

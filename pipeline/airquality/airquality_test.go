@@ -89,8 +89,8 @@ func anyPollutant(all map[schema.Pollutant]series, h int) (float64, bool) {
 	return 0, false
 }
 
-// made returns a station's series with gaps, the same for the same seed.
-func made(seed uint64, hours int) map[schema.Pollutant]series {
+// randomSeries returns a station's series with gaps, the same for the same seed.
+func randomSeries(seed uint64, hours int) map[schema.Pollutant]series {
 	random := rand.New(rand.NewPCG(seed, 1))
 	all := make(map[schema.Pollutant]series)
 	for _, p := range schema.Pollutants[:7] {
@@ -118,12 +118,12 @@ func readingsOf(station string, all map[schema.Pollutant]series) []schema.Readin
 
 func TestRollingFiguresFollowTheRule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var want []figure
 	for i := range 3 {
 		id := fmt.Sprintf("station-%d", i)
 		w.station(id, "Pune", "Maharashtra")
-		all := made(uint64(i), 80)
+		all := randomSeries(uint64(i), 80)
 		w.readings(readingsOf(id, all)...)
 		want = append(want, expected(id, all, 80)...)
 	}
@@ -135,7 +135,7 @@ func TestRollingFiguresFollowTheRule(t *testing.T) {
 
 func TestPublishedSubIndexIsTheAQI(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Delhi", "Delhi")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 232, schema.PM10: 174, schema.CO: 28} {
 		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(5).Add(-30 * time.Minute), Value: v, Kind: schema.SubIndex})
@@ -157,7 +157,7 @@ func TestPublishedSubIndexIsTheAQI(t *testing.T) {
 
 func TestDailyMeansMakeTheirDayDirectly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Chennai", "Tamil Nadu")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 45, schema.NO2: 20, schema.O3: 30} {
 		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(24), Value: v, Averaging: schema.Daily})
@@ -171,7 +171,7 @@ func TestDailyMeansMakeTheirDayDirectly(t *testing.T) {
 
 func TestFourHourMeansCoverTheirHours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Delhi", "Delhi")
 	for h := 4; h <= 24; h += 4 {
 		for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
@@ -195,7 +195,7 @@ func TestFourHourMeansCoverTheirHours(t *testing.T) {
 
 func TestCityIsTheMeanOfItsStations(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for id, subs := range map[string][3]float64{"a": {100, 60, 40}, "b": {51, 90, 41}, "c": {200, 0, 0}} {
 		w.station(id, "Nashik", "Maharashtra")
 		for i, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
@@ -215,9 +215,9 @@ func TestCityIsTheMeanOfItsStations(t *testing.T) {
 
 // A series that its source has averaged over a city is no further station where
 // stations have figures of their own, and stands for the city where none has.
-func TestMeansOfOthersAreNoFurtherStation(t *testing.T) {
+func TestCityMeanSeriesIsNotAnotherStation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("a", "Chennai", "Tamil Nadu")
 	w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES ('mean', 'Chennai', 'Chennai', 'Tamil Nadu', 'city_mean')")
 	for i, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
@@ -234,9 +234,9 @@ func TestMeansOfOthersAreNoFurtherStation(t *testing.T) {
 }
 
 // On the worst days several pollutants are at the end of the scale.
-func TestWhatLeadsBeyondTheEndOfTheScale(t *testing.T) {
+func TestDominantPollutantBeyondTheScale(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Delhi", "Delhi")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 420.3, schema.PM10: 515, schema.NO2: 60} {
 		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(24), Value: v, Averaging: schema.Daily})
@@ -252,7 +252,7 @@ func TestWhatLeadsBeyondTheEndOfTheScale(t *testing.T) {
 
 func TestDayIsItsLastHourThatQualifies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
 	at := func(h int, values ...float64) {
 		for i, v := range values {
@@ -275,7 +275,7 @@ func TestDayIsItsLastHourThatQualifies(t *testing.T) {
 // allows an insert unless it is told.
 func TestTwentySparseYears(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Chennai", "Tamil Nadu")
 	var all []schema.Reading
 	const months = 240

@@ -11,7 +11,7 @@ import (
 // sensors fills a world with minutes of readings of sensors that measure three
 // pollutants in turn, one a minute, until an instant, and says how many there are.
 // They were stored so long ago.
-func (w *world) sensors(to time.Time, minutes, sensors int, stored string) (readings int) {
+func (w *fixture) sensors(to time.Time, minutes, sensors int, stored string) (readings int) {
 	w.Helper()
 	w.exec(`INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at)
 		SELECT 'station-' || toString(intDiv(number, ?)) AS station, ['pm25', 'pm10', 'no2'][1 + number %% 3],
@@ -35,7 +35,7 @@ func BenchmarkScaleRollup(b *testing.B) {
 }
 
 // figuresOnly computes the figures of what is new, without the tests that follow.
-func (w *world) figuresOnly() Result {
+func (w *fixture) figuresOnly() Result {
 	w.Helper()
 	result, err := w.rollup.Increment(w.Context())
 	if err != nil {
@@ -46,7 +46,7 @@ func (w *world) figuresOnly() Result {
 
 func benchSensors(b *testing.B, stations int) {
 	b.Helper()
-	w := newWorld(b)
+	w := newFixture(b)
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
 		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 300), 'state', 'sensor' FROM numbers(?)`, stations)
 	end := schema.HourEnd(time.Now()).Add(-time.Hour) // the hour that ended last

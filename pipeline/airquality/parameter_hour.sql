@@ -34,7 +34,7 @@ judged AS
             OR (notEmpty(withdrawn) AND arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND stamp > w.3 AND stamp <= w.4, withdrawn)) AS out,
         greatest(result.worst, 1) AS verdict
     FROM wanted
-    LEFT JOIN {{.Verdicts}} AS result
+    LEFT JOIN {{.Flagged}} AS result
         ON result.station = wanted.station AND result.parameter = wanted.parameter AND result.at = wanted.stamp
         AND result.kind = wanted.kind AND result.averaging = wanted.averaging
     WHERE hour >= {from:DateTime('UTC')} AND hour <= {to:DateTime('UTC')}

@@ -22,8 +22,8 @@ type chunk struct {
 	// cities are computed beside those of the stations, as city and state:
 	// stations have left them.
 	cities [][2]string
-	// placesOnly leaves the stations' own figures: only their place changed.
-	placesOnly bool
+	// citiesOnly leaves the stations' own figures: only their place changed.
+	citiesOnly bool
 	// meansOnly leaves the index's figures: only plain means are missing.
 	meansOnly bool
 
@@ -37,9 +37,9 @@ type plan struct {
 	chunks []chunk
 	// started is the mark: readings stored before it are in the figures. It is
 	// the epoch for a backfill, which looks for no new readings.
-	started time.Time
-	seen    uint64 // see [Rollup.fingerprint]
-	means   int8   // of the column means: meansDone, or 0
+	started     time.Time
+	fingerprint uint64 // see [Rollup.fingerprint]
+	means       int8   // of the column means: meansDone, or 0
 	// tested is the mark of [Rollup.TestSeries]; zero in other roll-ups.
 	tested time.Time
 	// last is the end of the roll-up before: results of quality tests since then
@@ -84,17 +84,17 @@ func oldest(now time.Time, keep time.Duration) string {
 // quote writes a text as a literal of ClickHouse.
 func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
-// overlap is by how much a roll-up looks back behind the start of the one
+// lookback is by how much a roll-up looks back behind the start of the one
 // before: a reading's stamp is taken when its insert begins, and others see it
 // when the insert ends. A batch takes well below a second; a minute leaves room
 // for a machine that is busy and for the clocks of two servers.
-const overlap = time.Minute
+const lookback = time.Minute
 
 // mark is how far an earlier roll-up came.
 type mark struct {
-	started time.Time
-	ended   time.Time
-	seen    uint64
+	started     time.Time
+	ended       time.Time
+	fingerprint uint64
 }
 
 // since plans what can have changed since the last roll-up.
@@ -106,18 +106,18 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	// The fingerprint comes first: a reading that becomes visible after it changes
 	// that of the next roll-up.
 	p := plan{started: started, last: last.ended}
-	if p.seen, err = r.fingerprint(ctx, started); err != nil {
+	if p.fingerprint, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err
 	}
-	from := last.started.Add(-overlap)
+	from := last.started.Add(-lookback)
 	// Without a late reading the minute before the mark holds what that roll-up
 	// saw, and need not be computed again.
-	if last.seen != 0 {
+	if last.fingerprint != 0 {
 		now, err := r.fingerprint(ctx, last.started)
 		if err != nil {
 			return plan{}, err
 		}
-		if now == last.seen {
+		if now == last.fingerprint {
 			from = last.started
 		}
 	}
@@ -126,11 +126,11 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	}
 	withdrawn, err := r.plan(ctx, `reading AS r INNER JOIN
 		(SELECT station, parameter, from_at, to_at FROM `+r.tables.Database+`.withdrawal WHERE made_at > fromUnixTimestamp64Milli(?)) AS w
-		ON r.station = w.station`, "w.parameter IN ('', r.parameter) AND at > w.from_at AND at <= w.to_at", last.started.Add(-overlap).UnixMilli())
+		ON r.station = w.station`, "w.parameter IN ('', r.parameter) AND at > w.from_at AND at <= w.to_at", last.started.Add(-lookback).UnixMilli())
 	if err != nil {
 		return plan{}, err
 	}
-	moved, err := r.moved(ctx, last.started.Add(-overlap))
+	moved, err := r.relocations(ctx, last.started.Add(-lookback))
 	if err != nil {
 		return plan{}, err
 	}
@@ -147,7 +147,7 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		if err := rows.Scan(&m.started, &m.ended, &m.seen); err != nil {
+		if err := rows.Scan(&m.started, &m.ended, &m.fingerprint); err != nil {
 			return m, fmt.Errorf("reading the last roll-up: %w", err)
 		}
 	}
@@ -159,7 +159,7 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 // became visible in between.
 func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT 1 + groupBitXor(cityHash64(station, parameter, at, kind, averaging, value, ingested_at)) FROM `+r.tables.Database+`.reading
-		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-overlap).UnixMilli(), at.UnixMilli())
+		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-lookback).UnixMilli(), at.UnixMilli())
 	if err != nil {
 		return 0, fmt.Errorf("looking for late readings: %w", err)
 	}
@@ -215,7 +215,7 @@ func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) 
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("looking for readings: %w", err)
 	}
-	return split(merge(join(plan))), nil
+	return split(merge(joinSpans(plan))), nil
 }
 
 func (c *chunk) add(station string, readings uint64) {
@@ -233,8 +233,8 @@ func (c *chunk) widen(from, to time.Time) {
 	}
 }
 
-// span makes c reach over other's hours and stations.
-func (c *chunk) span(other chunk) {
+// include makes c reach over other's hours and stations.
+func (c *chunk) include(other chunk) {
 	c.widen(other.from, other.to)
 	c.stations = append(c.stations, other.stations...)
 	c.readings += other.readings
@@ -244,9 +244,9 @@ func (c *chunk) span(other chunk) {
 // a pass costs a fifth of a second whatever it computes.
 const maxPasses = 4
 
-// join gives the stations of one month one common span when their spans differ
+// joinSpans gives the stations of one month one common span when their spans differ
 // too much to be computed one by one.
-func join(plan []chunk) []chunk {
+func joinSpans(plan []chunk) []chunk {
 	var out []chunk
 	for len(plan) > 0 {
 		n := 1
@@ -261,7 +261,7 @@ func join(plan []chunk) []chunk {
 		}
 		all := month[0]
 		for _, c := range month[1:] {
-			all.span(c)
+			all.include(c)
 		}
 		out = append(out, all)
 	}
@@ -290,7 +290,7 @@ func merge(plan []chunk) []chunk {
 			successive := c.from.Before(last.to.AddDate(0, 1, 0))
 			if successive && last.readings+c.readings <= maxReadings && 2*(last.filled+c.filled) >= len(all)*months {
 				stations := all
-				last.span(c)
+				last.include(c)
 				last.stations, last.months, last.filled = stations, months, last.filled+c.filled
 				continue
 			}

@@ -22,13 +22,13 @@ type step struct {
 	stale    string   // selects the keys of rows that the pass should have written again and did not
 	key      []string // columns that the stale rows are known by
 	removes  bool     // the table's engine has the column removed
-	ofPlaces bool     // the rows are of cities
+	ofCities bool     // the rows are of cities
 	ofMeans  bool     // the rows are plain means
 }
 
-// facts is what the statements are written with: everything that is a number
+// templateData is what the statements are written with: everything that is a number
 // of the index comes from schema/naqi.
-type facts struct {
+type templateData struct {
 	Database      string
 	Pollutants    []string
 	Precedence    []string
@@ -42,7 +42,7 @@ type facts struct {
 	ToHourEnd     int // what takes a time to the end of its Indian hour by integer division
 	Lookback      int // hours before the first wanted one whose readings are part of its figures
 	Settings      string
-	Verdicts      string // subquery of the results of quality tests
+	Flagged       string // subquery of the results of quality tests
 	Kinds         string // of stations that count for their city, quoted
 	Place         string // which stations count for the wanted cities, as SQL
 }
@@ -55,18 +55,18 @@ const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distribute
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
 // IsEightHour reports whether the index takes the pollutant's 8-hour mean.
-func (f facts) IsEightHour(p string) bool {
+func (f templateData) IsEightHour(p string) bool {
 	return p == schema.O3.String() || p == schema.CO.String()
 }
 
 // newSteps writes the statements for one database.
-func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *quality.Judge) ([]step, error) {
-	f := facts{
+func newSteps(tables columnstore.Params, kinds []schema.StationKind, tester *quality.Judge) ([]step, error) {
+	f := templateData{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), ToHourEnd: int(schema.IndiaOffset.Seconds()) + 3599,
 		Lookback: int(reach.Hours()) + 1, Settings: insertSettings,
-		Verdicts: judge.Verdicts("station IN {stations:Array(String)} AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR"),
+		Flagged: tester.Verdicts("station IN {stations:Array(String)} AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR"),
 	}
 	enum := []string{`\'none\' = 0`}
 	number := make(map[string]int)
@@ -81,7 +81,7 @@ func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *qual
 		f.Precedence = append(f.Precedence, p.String())
 	}
 	bit := func(i int) int { return 1 << i }
-	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": four, "number": func(p string) int { return number[p] + 1 }}
+	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": roundFour, "number": func(p string) int { return number[p] + 1 }}
 	const stations = "station IN {stations:Array(String)} AND "
 	const cities = "(city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)} " +
 		"UNION ALL SELECT pair.1, pair.2 FROM (SELECT arrayJoin({cities:Array(Tuple(String, String))}) AS pair)) AND "
@@ -92,8 +92,8 @@ func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *qual
 		{table: "station_parameter_hour", insert: "parameter_hour.sql", stale: stations + hours + ofReadings, key: []string{"station", "at", "parameter", "kind"}, removes: true, ofMeans: true},
 		{table: "station_parameter_day", insert: "parameter_day.sql", stale: stations + days + " AND day > toDate({readings:DateTime('UTC')})", key: []string{"station", "parameter", "day"}, removes: true, ofMeans: true},
 		{table: "station_hour", insert: "station_hour.sql", stale: stations + hours + ofReadings, key: []string{"station", "at"}},
-		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours + ofHours, key: []string{"city", "state", "at"}, ofPlaces: true},
-		{table: "city_day", insert: "city_day.sql", stale: cities + days + " AND day > toDate({hours:DateTime('UTC')})", key: []string{"city", "state", "day"}, ofPlaces: true},
+		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours + ofHours, key: []string{"city", "state", "at"}, ofCities: true},
+		{table: "city_day", insert: "city_day.sql", stale: cities + days + " AND day > toDate({hours:DateTime('UTC')})", key: []string{"city", "state", "day"}, ofCities: true},
 	}
 	quoted := make([]string, len(kinds))
 	for i, kind := range kinds {
@@ -134,8 +134,8 @@ func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *qual
 	return steps, nil
 }
 
-// four rounds an expression half-up to four decimals. It goes by millionths,
+// roundFour rounds an expression half-up to four decimals. It goes by millionths,
 // so that a mean that is a tie is one whatever order its parts were added in.
-func four(expression string) string {
+func roundFour(expression string) string {
 	return fmt.Sprintf("intDiv(toInt64(floor(%s * 1000000 + 0.5)) + 50, 100) / 10000", expression)
 }

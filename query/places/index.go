@@ -42,7 +42,7 @@ func NewIndex(cities []City) *Index {
 		x.add(int32(i), c)
 	}
 	for key, found := range x.byKey {
-		x.byKey[key] = x.settle(found)
+		x.byKey[key] = x.preferKnownState(found)
 	}
 	slices.SortFunc(x.terms, func(a, b term) int { return strings.Compare(a.key, b.key) })
 	return x
@@ -65,22 +65,22 @@ func (x *Index) add(i int32, c City) {
 	}
 }
 
-// settle drops cities whose state nobody knows when another of the same name
+// preferKnownState drops cities whose state nobody knows when another of the same name
 // has one: the two are the same place, described twice.
-func (x *Index) settle(found []int32) []int32 {
+func (x *Index) preferKnownState(found []int32) []int32 {
 	if len(found) < 2 {
 		return found
 	}
-	var stated []int32
+	var withState []int32
 	for _, i := range found {
 		if x.cities[i].State != "" {
-			stated = append(stated, i)
+			withState = append(withState, i)
 		}
 	}
-	if len(stated) == 0 {
+	if len(withState) == 0 {
 		return found[:1]
 	}
-	return stated
+	return withState
 }
 
 // City returns the city at a position.
@@ -100,10 +100,10 @@ func (x *Index) Find(name string) (int, error) {
 	if len(found) == 1 {
 		return int(found[0]), nil
 	}
-	return 0, x.refuse(name, string(key), found)
+	return 0, x.notFound(name, string(key), found)
 }
 
-func (x *Index) refuse(name, key string, found []int32) error {
+func (x *Index) notFound(name, key string, found []int32) error {
 	if len(found) > 1 {
 		p := schema.Refuse(schema.AmbiguousLocation, "city", "")
 		for _, i := range found {

@@ -41,7 +41,7 @@ func TestFindByAnyName(t *testing.T) {
 	}
 }
 
-func TestRefusalsSayWhatWouldDo(t *testing.T) {
+func TestFindErrorsOfferAlternatives(t *testing.T) {
 	t.Parallel()
 	x := india()
 	for name, want := range map[string]schema.Problem{
@@ -70,7 +70,7 @@ func TestRefusalsSayWhatWouldDo(t *testing.T) {
 	}
 }
 
-func TestLookingUpANameDoesNotAllocate(t *testing.T) {
+func TestFindDoesNotAllocate(t *testing.T) {
 	x := india()
 	if n := testing.AllocsPerRun(100, func() { _, _ = x.Find("New Delhi") }); n != 0 {
 		t.Errorf("%v allocations", n)

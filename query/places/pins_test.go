@@ -25,7 +25,7 @@ func write(t *testing.T, text string) string {
 	return path
 }
 
-func TestPositionsAreCleaned(t *testing.T) {
+func TestPinPositionsAreMediansOfOffices(t *testing.T) {
 	t.Parallel()
 	pins := places.NewPins()
 	if _, _, err := pins.Find(411004); !errors.Is(err, places.ErrNoPins) {
@@ -60,7 +60,7 @@ func TestPositionsAreCleaned(t *testing.T) {
 	}
 }
 
-func TestTheRealFile(t *testing.T) {
+func TestPinFileOfThePackage(t *testing.T) {
 	t.Parallel()
 	path, err := places.FindPinFile("")
 	if err != nil {

@@ -65,12 +65,12 @@ const (
 	// flatMinutes is the shortest flat line. Of 3 million readings of 15 CAAQM
 	// stations in 2020 0.3 % lie in runs of the same value of four hours.
 	flatMinutes = 240
-	// variation is the coefficient of variation below which 24 hours are near
+	// minVariation is the coefficient of variation below which 24 hours are near
 	// constant: Vohra et al. 2024, 10.1016/j.aeaoa.2024.100308.
-	variation = 0.1
-	// variationHours is how many of the 24 hours must have readings: 75 %, the
+	minVariation = 0.1
+	// minVariationHours is how many of the 24 hours must have readings: 75 %, the
 	// data capture that CPCB and the EU ask for.
-	variationHours = 18
+	minVariationHours = 18
 	// repeatDays and repeatMost: a calibration repeats daily; weather does not
 	// make the same hour jump on four of seven days.
 	repeatDays = 7
@@ -85,9 +85,9 @@ const (
 	// sameMetres: two reference stations closer than this are one station in two
 	// networks, and no independent measurement.
 	sameMetres = 50
-	// nearLeast is how many neighbours make a comparison: with two, one bad
+	// minNeighbours is how many neighbours make a comparison: with two, one bad
 	// neighbour decides.
-	nearLeast = 3
+	minNeighbours = 3
 	// nearFactor is beyond which ratio to the nearest of its neighbours' means a
 	// station is suspect. PM of stations in one city rarely differs by more than
 	// a factor of two (CPCB, Delhi); four leaves room for a fire.

@@ -47,29 +47,29 @@ func New(conn Conn, database string, settings Settings) (*Judge, error) {
 // readings of stations from one instant to another (both included, values of
 // reading.at). It stores results that are not good, and removes those that no
 // longer hold. Running it again changes nothing.
-func (j *Judge) Values(ctx context.Context, stations []string, from, to time.Time) error {
-	return j.run(ctx, j.sql.values, columnstore.NameGroups(stations), from, to)
+func (t *Judge) Values(ctx context.Context, stations []string, from, to time.Time) error {
+	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
 
 // Series tests readings against those before and after them and against other
 // stations: all readings whose results the readings of stations from one instant
 // to another can have changed. It stores and removes results as [Judge.Values].
-func (j *Judge) Series(ctx context.Context, stations []string, from, to time.Time) error {
-	return j.run(ctx, j.sql.series, slices.Chunk(stations, seriesChunk), from, to)
+func (t *Judge) Series(ctx context.Context, stations []string, from, to time.Time) error {
+	return t.run(ctx, t.sql.series, slices.Chunk(stations, seriesChunk), from, to)
 }
 
 // Run is Values, then Series.
-func (j *Judge) Run(ctx context.Context, stations []string, from, to time.Time) error {
-	if err := j.Values(ctx, stations, from, to); err != nil {
+func (t *Judge) Run(ctx context.Context, stations []string, from, to time.Time) error {
+	if err := t.Values(ctx, stations, from, to); err != nil {
 		return err
 	}
-	return j.Series(ctx, stations, from, to)
+	return t.Series(ctx, stations, from, to)
 }
 
-func (j *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]string], from, to time.Time) error {
+func (t *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]string], from, to time.Time) error {
 	for group := range groups {
 		for _, s := range tests {
-			if err := j.exec(ctx, s, group, from, to); err != nil {
+			if err := t.exec(ctx, s, group, from, to); err != nil {
 				return fmt.Errorf("testing readings (%s): %w", s.name, err)
 			}
 		}
@@ -79,9 +79,9 @@ func (j *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]st
 
 // Correct brings table corrected up to date for the low-cost sensors among
 // stations, from one instant to another, both included.
-func (j *Judge) Correct(ctx context.Context, stations []string, from, to time.Time) error {
+func (t *Judge) Correct(ctx context.Context, stations []string, from, to time.Time) error {
 	for group := range columnstore.NameGroups(stations) {
-		if err := j.exec(ctx, j.sql.correction, group, from, to); err != nil {
+		if err := t.exec(ctx, t.sql.correction, group, from, to); err != nil {
 			return fmt.Errorf("correcting sensors: %w", err)
 		}
 	}
@@ -92,8 +92,8 @@ func (j *Judge) Correct(ctx context.Context, stations []string, from, to time.Ti
 // to that station, over the hours from one instant to another, and stores the
 // fits in table colocation. A sensor is beside the nearest reference station
 // within 1 km, and beside the one that [Settings.Colocated] names.
-func (j *Judge) Colocate(ctx context.Context, from, to time.Time) error {
-	if err := j.exec(ctx, j.sql.colocation, nil, from, to); err != nil {
+func (t *Judge) Colocate(ctx context.Context, from, to time.Time) error {
+	if err := t.exec(ctx, t.sql.colocation, nil, from, to); err != nil {
 		return fmt.Errorf("fitting sensors to reference stations: %w", err)
 	}
 	return nil
@@ -110,7 +110,7 @@ var (
 	latest   = time.Date(2105, 12, 1, 0, 0, 0, 0, time.UTC)
 )
 
-func (j *Judge) exec(ctx context.Context, s statement, stations []string, from, to time.Time) error {
+func (t *Judge) exec(ctx context.Context, s statement, stations []string, from, to time.Time) error {
 	bound := func(t time.Time) string {
 		switch {
 		case t.Before(earliest):
@@ -128,9 +128,9 @@ func (j *Judge) exec(ctx context.Context, s statement, stations []string, from, 
 	own := clickhouse.Context(ctx, clickhouse.WithParameters(parameters),
 		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
 	if s.short != "" && to.Sub(from) <= shortSpan {
-		return j.conn.Exec(own, s.short)
+		return t.conn.Exec(own, s.short)
 	}
-	return j.conn.Exec(own, s.text)
+	return t.conn.Exec(own, s.text)
 }
 
 // array writes names as a parameter of type Array(String).

@@ -51,13 +51,13 @@ const (
 	fitHours = 72
 )
 
-// cell is the side of the squares, in degrees, in which neighbours are looked
+// cellDegrees is the side of the squares, in degrees, in which neighbours are looked
 // for: 10 km are 0.09° of latitude and 0.12° of longitude at 38° N, and those
-// within 10 km are in the square or one beside it. cellMost bounds the stations of one
+// within 10 km are in the square or one beside it. maxPerCell bounds the stations of one
 // square that are compared.
 const (
-	cell     = 0.12
-	cellMost = 64
+	cellDegrees = 0.12
+	maxPerCell  = 64
 )
 
 // span of the tests of runs, seconds. A reading changes the results of others
@@ -74,8 +74,8 @@ const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distribute
 
 type limitSQL struct{ Name, Least, Full, Floor, Most string }
 
-// facts is what the statements are written with.
-type facts struct {
+// templateData is what the statements are written with.
+type templateData struct {
 	Database string
 	// Of one statement: its tests, and the stored results that it replaces.
 	TestNames, Versions, Applies, Among, Span, Forward string
@@ -128,14 +128,14 @@ const (
 	toSQL   = "{to:DateTime('UTC')}"
 )
 
-func newFacts(database string, settings Settings) facts {
-	f := facts{
+func newTemplateData(database string, settings Settings) templateData {
+	f := templateData{
 		Database: database, HourOf: hourOf("at"), HourOfLast: hourOf("max(at)"), FirstHour: hourOf(fromSQL), LastHour: hourOf(toSQL),
 		FirstDayStart: dayStart(fromSQL, 0), LastDayEnd: dayStart(toSQL, 1), FirstDay: firstDay,
 		AheadMinutes: aheadMinutes, GapSeconds: gapMinutes * 60, SpikeSeconds: spikeMinutes * 60, FlatSeconds: flatMinutes * 60, NextSeconds: nextMinutes * 60,
-		BackSeconds: backSeconds, ContextSeconds: contextSeconds, Variation: variation, Cell: cell, VariationHours: variationHours,
+		BackSeconds: backSeconds, ContextSeconds: contextSeconds, Variation: minVariation, Cell: cellDegrees, VariationHours: minVariationHours,
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), RepeatDays: repeatDays, RepeatBefore: repeatDays - 1, RepeatMost: repeatMost,
-		NearMetres: nearMetres, SameMetres: sameMetres, NearLeast: nearLeast, NearFactor: nearFactor, CellMost: cellMost,
+		NearMetres: nearMetres, SameMetres: sameMetres, NearLeast: minNeighbours, NearFactor: nearFactor, CellMost: maxPerCell,
 		NO: number(noPerPPB), NO2: number(no2PerPPB), NOCold: number(noPerPPBCold), NO2Cold: number(no2PerPPBCold),
 		NOxLeast: noxLeast, NOxDays: noxDays, NOxTimes: noxTimes, NOxForm: noxForm, NOxOff: noxOff, NOxShare: noxShare,
 		Formula: formula, FormulaVersion: formulaVersion, ChannelMicrograms: channelMicrograms, ChannelShare: channelShare,
@@ -162,7 +162,7 @@ func newFacts(database string, settings Settings) facts {
 }
 
 // of completes the facts for the statement of some tests.
-func (f facts) of(settings Settings, tests []string, among, span string) facts {
+func (f templateData) of(settings Settings, tests []string, among, span string) templateData {
 	var names, versions, off []string
 	for _, name := range tests {
 		t, _ := TestNamed(name)
@@ -187,8 +187,8 @@ func newStatements(database string, settings Settings) (statements, error) {
 		return statements{}, fmt.Errorf("reading the quality statements: %w", err)
 	}
 	var s statements
-	base := newFacts(database, settings)
-	write := func(name string, f facts) statement {
+	base := newTemplateData(database, settings)
+	write := func(name string, f templateData) statement {
 		var b strings.Builder
 		if failed := all.ExecuteTemplate(&b, name+".sql", f); failed != nil && err == nil {
 			err = fmt.Errorf("writing the quality statement %q: %w", name, failed)

@@ -1,0 +1,67 @@
+package places
+
+import "slices"
+
+// maxStray is how far a pin code may lie from the median of the pin codes
+// that share its first three digits (a sorting district), in km (AIR.md).
+const maxStray = 150
+
+// locate turns post offices into one position per pin code, sorted by code: the
+// median of its offices, or the median of its sorting district when the offices
+// have no position or lie too far off. A pin code without either is left out.
+func locate(offices []packedPin) []packedPin {
+	slices.SortFunc(offices, func(a, b packedPin) int { return int(a.code - b.code) })
+	district := map[int32]Point{}
+	for group := range groups(offices, 1000) {
+		district[group[0].code/1000] = median(group)
+	}
+	var table []packedPin
+	for group := range groups(offices, 1) {
+		code := group[0].code
+		at, around := median(group), district[code/1000]
+		if !at.Known() || (around.Known() && Distance(at, around) > maxStray) {
+			at = around
+		}
+		if at.Known() {
+			table = append(table, packedPin{code, float32(at.Latitude), float32(at.Longitude)})
+		}
+	}
+	return slices.Clip(table)
+}
+
+// groups yields runs of offices whose codes agree after division.
+func groups(offices []packedPin, divisor int32) func(func([]packedPin) bool) {
+	return func(yield func([]packedPin) bool) {
+		for start := 0; start < len(offices); {
+			end := start + 1
+			for end < len(offices) && offices[end].code/divisor == offices[start].code/divisor {
+				end++
+			}
+			if !yield(offices[start:end]) {
+				return
+			}
+			start = end
+		}
+	}
+}
+
+// median returns the median latitude and longitude of the offices that have a
+// position, or an unknown point.
+func median(offices []packedPin) Point {
+	var lats, lons []float32
+	for _, o := range offices {
+		if o.lat != 0 || o.lon != 0 {
+			lats, lons = append(lats, o.lat), append(lons, o.lon)
+		}
+	}
+	if len(lats) == 0 {
+		return Point{}
+	}
+	return Point{Latitude: medianOf(lats), Longitude: medianOf(lons)}
+}
+
+func medianOf(values []float32) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (float64(values[(n-1)/2]) + float64(values[n/2])) / 2
+}
