@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Limits of a question: spec 8 and CONTRACT 3.
+// Limits of a query.
 const (
 	maxLocations = 100
 	maxDays      = 366
@@ -22,21 +22,21 @@ const (
 	maxName      = 200 // bytes of one place's name; the longest in the gazetteer has 96
 )
 
-// aqiQuery is one set of parameters of GET /v1/aqi, checked as far as that is
-// possible without knowing any place.
+// aqiQuery holds the parameters of GET /v1/aqi. They are checked as far as that is
+// possible without the gazetteer.
 type aqiQuery struct {
 	given    uint16 // bit per parameter
 	city     string
 	cities   string
 	pin      int32
 	point    places.Point
-	day      schema.Day // cityDays date
+	day      schema.Day // of date
 	from, to schema.Day
 	hourly   bool
 	detail   bool
-	kinds    kindSet // cityDays kinds; 0: those that count by default
+	kinds    kindSet // from parameter kinds; 0 for the default ones
 	maxAge   int64   // seconds
-	bulk     bool    // one of several
+	bulk     bool    // one city of a bulk query
 }
 
 // Parameters of GET /v1/aqi.
@@ -87,9 +87,9 @@ func parameterBit(name string) uint16 {
 
 func (q *aqiQuery) has(bits uint16) bool { return q.given&bits != 0 }
 
-// parse reads the raw query of GET /v1/aqi. Its error is a *schema.Problem that
-// names the parameter. Parameters that do not exist are refused: `citty=Delhi`
-// must not be answered as if nothing had been asked.
+// parse parses the raw query of GET /v1/aqi. Its error is a *schema.Problem that
+// names the parameter. It rejects unknown parameters, so that `citty=Delhi` does
+// not count as an empty query.
 func parse(raw string, now time.Time) (aqiQuery, error) {
 	var q aqiQuery
 	for raw != "" {
@@ -107,7 +107,7 @@ func parse(raw string, now time.Time) (aqiQuery, error) {
 			return q, unknownParameter(name)
 		}
 		if q.has(bit) {
-			return q, invalid(name, "The parameter "+name+" is there twice.")
+			return q, invalid(name, "The parameter "+name+" is given twice.")
 		}
 		q.given |= bit
 		if err := q.set(bit, name, value); err != nil {
@@ -118,7 +118,7 @@ func parse(raw string, now time.Time) (aqiQuery, error) {
 	return q, err
 }
 
-// decodePair undoes the percent-encoding of one name=value.
+// decodePair decodes the percent-encoding of one name=value.
 func decodePair(pair string) (name, value string, err error) {
 	name, value, _ = strings.Cut(pair, "=")
 	if strings.ContainsAny(name, "%+") {
@@ -176,7 +176,7 @@ func (q *aqiQuery) set(bit uint16, name, value string) error {
 	return err
 }
 
-// checkText refuses what no parameter may hold.
+// checkText rejects values that are invalid for every parameter.
 func checkText(name, value string) error {
 	if value == "" {
 		return invalid(name, "The parameter "+name+" is empty.")
@@ -197,8 +197,7 @@ func checkText(name, value string) error {
 	return nil
 }
 
-// checkName refuses names that are no names at all, before anybody looks for
-// something like them.
+// checkName rejects names that cannot be names, before the search for similar ones.
 func checkName(field, value string) error {
 	if len(value) > maxName {
 		return invalid(field, "A name has at most "+strconv.Itoa(maxName)+" bytes.")
@@ -232,8 +231,8 @@ func parseDay(name, value string) (schema.Day, error) {
 	return 0, invalid(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
 }
 
-// parseSeconds reads a whole number of seconds, at most the 31 bits that every
-// client's integers have.
+// parseSeconds parses a whole number of seconds, at most 31 bits, which integers of
+// every client can hold.
 func parseSeconds(name, value string) (int64, error) {
 	n, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
@@ -242,23 +241,23 @@ func parseSeconds(name, value string) (int64, error) {
 	return int64(n), nil
 }
 
-// current reports whether the question is about the present.
+// current reports whether the query is for current figures.
 func (q *aqiQuery) current() bool { return !q.has(paramDate | paramFrom | paramTo) }
 
-// check applies the rules between parameters. The default of the interval, day,
-// may be sent with every question and changes nothing.
+// check applies the rules between parameters. The default interval, day, may be
+// sent with every query and has no effect.
 func (q *aqiQuery) check(now time.Time) error {
 	if err := q.checkPlace(); err != nil {
 		return err
 	}
 	if q.current() {
 		if q.hourly {
-			return invalid("interval", "The interval hour goes with from and to.")
+			return invalid("interval", "The interval hour requires from and to.")
 		}
 		return nil
 	}
 	if q.has(paramMaxAge) {
-		return conflict("max_age", "A largest age goes with questions about the present.")
+		return conflict("max_age", "The parameter max_age is only for current figures.")
 	}
 	today := schema.DayOf(now)
 	if q.has(paramDate) {
@@ -266,7 +265,7 @@ func (q *aqiQuery) check(now time.Time) error {
 		case q.has(paramFrom | paramTo):
 			return conflict("date", "Give either date or from and to.")
 		case q.hourly:
-			return conflict("interval", "The interval hour goes with from and to.")
+			return conflict("interval", "The interval hour requires from and to.")
 		case q.day > today:
 			return invalid("date", "The date lies in the future (Indian time).")
 		}
@@ -283,7 +282,7 @@ func (q *aqiQuery) checkRange(today schema.Day) error {
 	case !q.has(paramTo):
 		return invalid("to", "A range needs from and to.")
 	case q.has(paramCities):
-		return conflict("cities", "A range goes with one city, pincode or position.")
+		return conflict("cities", "A range requires one city, pincode or position.")
 	case q.has(paramView):
 		return conflict("view", "A range has no detailed view.")
 	case q.from > q.to:

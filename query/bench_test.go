@@ -160,7 +160,7 @@ func BenchmarkRangeAgainstBareMux(b *testing.B) {
 }
 
 // BenchmarkBulkAgainstSingle reports what 100 cities cost as a multiple of one:
-// point most 6.
+// at most 6.
 func BenchmarkBulkAgainstSingle(b *testing.B) {
 	w := india(b)
 	names := make([]string, 100)
@@ -173,7 +173,7 @@ func BenchmarkBulkAgainstSingle(b *testing.B) {
 }
 
 // BenchmarkFirstQuery reports the first question for a city with ten years
-// cityDays days as a multiple of the raw query: at most 1.5.
+// of days as a multiple of the raw query: at most 1.5.
 func BenchmarkFirstQuery(b *testing.B) { benchFirstQuery(b, yearsOf(b, 10), "Delhi", 3650) }
 
 // benchFirstQuery asks for a city of Delhi, the state, that has at least so many days,

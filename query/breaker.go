@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// queryTimeout bounds what one client's question asks of the engine: a city's
-	// first load has its p99 well under a second, so that three seconds mean that
-	// the engine is not there, whatever its socket says.
+	// queryTimeout bounds ClickHouse's work for one client query. The p99 of a
+	// city's first load is well under a second. After three seconds ClickHouse
+	// counts as down, even if its socket is open.
 	queryTimeout = 3 * time.Second
-	// cachedTimeout is how long a question that memory can answer waits for newer
-	// days. Reading a tail takes milliseconds, on a busy machine hundreds of them: an
-	// older figure is worse than a slower one while the engine is healthy.
+	// cachedTimeout is how long a query with cached days waits for newer ones.
+	// Reading them takes milliseconds, or hundreds on a busy machine. While
+	// ClickHouse is healthy, a slower answer is better than a stale one.
 	cachedTimeout = time.Second
-	// downTimeout is the same after the engine has failed.
+	// downTimeout replaces cachedTimeout after a failure of ClickHouse.
 	downTimeout = 100 * time.Millisecond
-	// fillTimeout is how long an answer that is complete but for borrowed figures
-	// waits for those: less than for the answer itself, which is there.
+	// fillTimeout is how long an answer waits for gap filling. It is shorter than
+	// queryTimeout, because the answer is complete otherwise.
 	fillTimeout = time.Second
-	// breakerTimeout is how long after a failure questions are refused at once, before
-	// one of them tries the engine again; Retry-After tells clients the same order.
+	// breakerTimeout is how long the open breaker rejects queries before it lets
+	// one test ClickHouse. Retry-After is of the same order.
 	breakerTimeout = 2 * time.Second
 )
 
-// breaker keeps clients from waiting for an engine that has just failed, each for
-// itself: one failure is enough, and one success ends it.
+// breaker is a circuit breaker that rejects queries at once after ClickHouse has
+// failed. It opens after one failure and closes after one success.
 type breaker = gobreaker.CircuitBreaker[struct{}]
 
 func newBreaker(name string) *breaker {
@@ -39,10 +39,10 @@ func newBreaker(name string) *breaker {
 		Name: name, MaxRequests: 1, Timeout: breakerTimeout,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures > 0 },
 		IsSuccessful: func(err error) bool {
-			var exception *clickhouse.Exception // an engine that answers is there
+			var exception *clickhouse.Exception // an engine that replies is up
 			return err == nil || errors.As(err, &exception)
 		},
-		// A client that hangs up says nothing about the engine.
+		// A disconnected client and a slow query are no failures of ClickHouse.
 		IsExcluded: func(err error) bool {
 			var slow *busyError
 			return errors.Is(err, context.Canceled) || errors.As(err, &slow)
@@ -50,16 +50,17 @@ func newBreaker(name string) *breaker {
 	})
 }
 
-// busyError is that of a question that took too long while the engine answered
-// others, such as the look for roll-ups each second: the engine is busy, and not away.
+// busyError is a timeout while ClickHouse answered other queries, such as the poll
+// for roll-ups. ClickHouse is busy, not down.
 type busyError struct{ error }
 
 func (e *busyError) Unwrap() error { return e.error }
 
-// lastAnswer is when the engine has last answered a question, Unix nanoseconds.
+// lastAnswer is the time of ClickHouse's last answer, Unix nanoseconds.
 type lastAnswer struct{ at atomic.Int64 }
 
-// observe runs a question and tells a slow one from an engine that is away.
+// observe runs a query and marks its timeout as a busyError if ClickHouse has
+// answered others.
 func (a *lastAnswer) observe(do func() error) error {
 	began := time.Now()
 	err := do()
@@ -72,7 +73,7 @@ func (a *lastAnswer) observe(do func() error) error {
 	return err
 }
 
-// each runs a query as each does, through the guard if there is one.
+// each is the function each with the circuit breaker, if there is one.
 func (t tables) each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 	run := func() error {
 		return t.lastAnswer.observe(func() error { return each(ctx, t.conn, dest, row, query, args...) })
@@ -84,12 +85,12 @@ func (t tables) each(ctx context.Context, dest []any, row func(), query string, 
 	return err
 }
 
-// maxStationsPerQuery is how many stations one query names: a parameter is part of the
-// request's address, and servers bound its length (http_max_uri_size, 1 MiB).
+// maxStationsPerQuery bounds the stations of one query. Its parameters are part of
+// the URL, whose length servers limit (http_max_uri_size, 1 MiB).
 const maxStationsPerQuery = 2000
 
-// eachNamed is each for a query about the stations that the parameter named so
-// valid. There are several queries when there are many stations.
+// eachNamed is each for a query with the parameter stations. It runs several
+// queries for many stations.
 func (t tables) eachNamed(ctx context.Context, stations []string, dest []any, row func(), query string, args ...any) error {
 	for part := range slices.Chunk(stations, maxStationsPerQuery) {
 		if err := t.each(ctx, dest, row, query, append(slices.Clone(args), param("stations", part))...); err != nil {
@@ -99,7 +100,7 @@ func (t tables) eachNamed(ctx context.Context, stations []string, dest []any, ro
 	return nil
 }
 
-// healthy reports whether the last question to the engine was answered.
+// healthy reports whether ClickHouse answered the last query.
 func (t tables) healthy() bool {
 	return t.breaker == nil || t.breaker.State() == gobreaker.StateClosed
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // hangingConn is a connection to an engine that accepts questions and, while it is
-// hangingConn, never answers.
+// stopped, never answers.
 type hangingConn struct {
 	query.Conn
 	down    atomic.Bool
@@ -60,7 +60,7 @@ func TestQueriesFailFastWhenTheEngineHangs(t *testing.T) {
 		checkProblem(t, status, h, body, schema.ServiceUnavailable, "")
 	}
 	if n := conn.queries.Load() - before; n != 0 {
-		t.Errorf("an engine that has just failed gets %d queries", n)
+		t.Errorf("the breaker let %d queries through after a failure", n)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestOneSuccessClosesTheBreaker(t *testing.T) {
 			t.Error("a client that hung up closed the way for others")
 		}
 		if execute(http.ErrServerClosed); execute(nil) == nil {
-			t.Error("an engine that has just failed gets a query")
+			t.Error("the breaker let a query through after a failure")
 		}
 		time.Sleep(2*time.Second + time.Millisecond)
 		if err := execute(nil); err != nil {

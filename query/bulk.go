@@ -16,10 +16,10 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// bulkLoads is how many cities' histories one question loads at a time.
+// bulkLoads is how many cities' histories one query loads concurrently.
 const bulkLoads = 4
 
-// bulk answers for several cities, in the order asked.
+// bulk answers a query for several cities, in their order.
 func (s *Service) bulk(c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time) (httpapi.Response, error) {
 	names, err := snap.split(q.cities)
 	if err != nil {
@@ -63,22 +63,22 @@ func (s *Service) bulk(c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQue
 	return resp, nil
 }
 
-// appendProblem appends the result of a city that could not be answered. An
-// error that is not meant for clients stays an error.
+// appendProblem appends the problem of a city as its result. It returns errors that
+// are not meant for clients.
 func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	var p *schema.Problem
 	if !errors.As(err, &p) {
 		return b, err
 	}
-	if p.Field == "city" { // what the client calls it
+	if p.Field == "city" { // the client's parameter is cities
 		errors.As(withField(p, "cities"), &p)
 	}
 	text, err := json.Marshal(schema.BulkError{Status: "error", City: name, Error: *p})
 	return append(b, text...), err
 }
 
-// preload loads histories side by side; what cannot be loaded is
-// tried again when its city's turn comes.
+// preload loads histories concurrently. The query of each city retries a failed
+// load.
 func (s *Service) preload(ctx context.Context, a *worldState, snap *Snapshot, names []string) {
 	var group errgroup.Group
 	group.SetLimit(bulkLoads)
@@ -93,9 +93,8 @@ func (s *Service) preload(ctx context.Context, a *worldState, snap *Snapshot, na
 	_ = group.Wait()
 }
 
-// split takes a list of cities apart at its commas. A name that several states
-// share takes the next item along when that is the state that settles it:
-// "Pune,Aurangabad, Bihar,Delhi" are three cities.
+// split splits a list of cities at its commas. If several states share a name, the
+// next item may be the state: "Pune,Aurangabad, Bihar,Delhi" are three cities.
 func (s *Snapshot) split(list string) ([]string, error) {
 	items := strings.Split(list, ",")
 	names := items[:0]

@@ -10,8 +10,8 @@ import (
 	"vayu/query/places"
 )
 
-// entries reads the hours of cities that can have changed since a moment, chooses the
-// current one of each (see [currentHour]) and reads its figures.
+// cities reads the hours of cities that may have changed since an instant, selects
+// the current hour of each (see [currentHour]) and reads its figures.
 func (t tables) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, hourReach+3600) - hourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)
@@ -19,7 +19,7 @@ func (t tables) cities(ctx context.Context, old []city, since uint32, now time.T
 		return nil, err
 	}
 	known := make(map[places.City]*city, len(old))
-	var gone []places.City // their hours are in the tables no longer
+	var gone []places.City // their hours were removed from the tables
 	for i := range old {
 		c := &old[i]
 		known[c.City] = c
@@ -67,8 +67,8 @@ func (t tables) cities(ctx context.Context, old []city, since uint32, now time.T
 	return out, nil
 }
 
-// promote chooses the current hours again, because time has passed, and reads the
-// figures of those that have become current.
+// promote selects the current hours again at a later time, and reads the figures of
+// hours that have become current.
 func (t tables) promote(ctx context.Context, f *snapshotInput, now time.Time) error {
 	wanted := map[places.City]uint32{}
 	for i := range f.cities {
@@ -92,7 +92,7 @@ func (t tables) promote(ctx context.Context, f *snapshotInput, now time.Time) er
 	return nil
 }
 
-// promoteAt returns when an hour of a city becomes current although nothing is rolled up,
+// nextPromotion returns when an hour of a city becomes current without a roll-up,
 // Unix seconds; 0 for never.
 func (s *Snapshot) nextPromotion() int64 {
 	var due int64
@@ -108,8 +108,8 @@ func (s *Snapshot) nextPromotion() int64 {
 	return due
 }
 
-// lastHours reads the hours of the last day of each city that has one at or after
-// observe; of the named cities when there are names.
+// lastHours reads the hours of each city's last day, for cities with an hour at or
+// after since. names limits it to these cities.
 func (t tables) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]cityHour, error) {
 	out := map[places.City][]cityHour{}
 	var name places.City

@@ -11,11 +11,11 @@ import (
 	"vayu/schema"
 )
 
-// scope is what a key must hold to ask about air.
+// scope is the scope that a key needs for air quality.
 const scope = "aqi:read"
 
-// Routes returns the routes of this package; the busiest comes first because
-// the router tries them in order.
+// Routes returns the routes of this package. The busiest comes first, because the
+// router tries them in order.
 func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, Handler: s.aqi},
@@ -26,7 +26,7 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// aqi answers GET /v1/aqi in all its forms.
+// aqi handles GET /v1/aqi in all its forms.
 func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.now()
 	q, err := parse(c.URL.RawQuery, now)
@@ -34,7 +34,7 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
-	if err == nil && len(snap.cities) == 0 { // to call every city unknown would be wrong a moment later
+	if err == nil && len(snap.cities) == 0 { // else every city would be an unknown one
 		err = errNoFigures
 	}
 	if err != nil {
@@ -66,8 +66,8 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// checkAge fills in how old an answer is and refuses one that is older than the question
-// allows. The answer to a question for many cities refuses each for itself.
+// checkAge sets the age of an answer and rejects one that is older than the query
+// allows. In a bulk query each city is checked by itself.
 func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (a *worldState) cityCurrent(ctx context.Context, snap *Snapshot, q *aqiQuer
 	return snap.current[i], nil
 }
 
-// cityOfKinds answers for a city out of its stations of the kinds asked for.
+// cityOfKinds answers a query for a city with named kinds of stations.
 func (a *worldState) cityOfKinds(ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time) (httpapi.Response, error) {
 	f, used, ok, err := a.currentOfKinds(ctx, snap, i, q.kinds, now)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// hourWait is how long after its end an hour waits for the stations of the hour
-	// before it (CONTRACT 3).
+	// hourWait is how long after its end an hour waits for the stations of the
+	// previous hour.
 	hourWait = 30 * time.Minute
-	// hourReach is how far back an hour is compared with another, in seconds.
+	// hourReach is the maximum distance of two hours that are compared, in seconds.
 	hourReach = 24 * 3600
 )
 
@@ -20,14 +20,14 @@ type cityHour struct {
 	used uint16
 }
 
-// complete reports whether at least half of the stations of an earlier hour are in
-// a later one, or there is no such hour within a day.
+// complete reports whether h has at least half as many stations as an earlier hour,
+// or that hour is more than a day older.
 func complete(before, h cityHour) bool {
 	return h.at > before.at+hourReach || 2*int(h.used) >= int(before.used)
 }
 
-// currentHour returns the position of the hour that is current now, out of hours in
-// order of time, and when a later one becomes current; 0 for never.
+// currentHour returns the index of the hour that is current now, and when a later
+// one becomes current; 0 for never. hours are in time order.
 func currentHour(hours []cityHour, now time.Time) (current int, next int64) {
 	for i := 1; i < len(hours); i++ {
 		due := int64(hours[i].at) + int64(hourWait/time.Second)
@@ -41,10 +41,10 @@ func currentHour(hours []cityHour, now time.Time) (current int, next int64) {
 	return current, next
 }
 
-// hourOfDay returns the position of the hour that stands for a day, out of hours in
-// order of time of which those from first on are of the day: the last in which at
-// least half of the stations of the hour before are, else the last of those with
-// the most stations.
+// hourOfDay returns the index of the hour that represents a day. hours are in time
+// order, and those from first on are of the day. It is the last hour with at least
+// half as many stations as the hour before. Without one it is the last of the hours
+// with the most stations.
 func hourOfDay(hours []cityHour, first int) int {
 	most := first
 	for i := len(hours) - 1; i >= first; i-- {
@@ -58,7 +58,7 @@ func hourOfDay(hours []cityHour, first int) int {
 	return most
 }
 
-// hoursOfDays returns the hours that stand for the days from one on.
+// hoursOfDays returns the hours that represent the days from one on.
 func hoursOfDays(hours []cityHour, from schema.Day) []uint32 {
 	var out []uint32
 	for start := 0; start < len(hours); {

@@ -11,15 +11,15 @@ import (
 	"vayu/schema/naqi"
 )
 
-// StaleAfter is the age beyond which a record is called stale (CONTRACT 3).
+// StaleAfter is the age beyond which a record is marked stale.
 const StaleAfter = 3 * time.Hour
 
-// detailedAnswer is a detailed answer, made when it is first asked for. It holds until
-// the record grows stale. It has no Last-Modified: its stations and its staleness
-// change at other times than the record.
+// detailedAnswer is a detailed answer, cached on first use until the record becomes
+// stale. It has no Last-Modified, because its stations and its staleness change at
+// other times than the record.
 type detailedAnswer struct {
 	httpapi.Response
-	validUntil time.Time // zero: for ever
+	validUntil time.Time // zero: no limit
 }
 
 func newDetailed(body []byte, updated uint32, stale bool) *detailedAnswer {
@@ -35,14 +35,14 @@ func (d *detailedAnswer) valid(now time.Time) bool {
 	return d != nil && (d.validUntil.IsZero() || now.Before(d.validUntil))
 }
 
-// detailRecord is the record with what view=detail adds.
+// detailRecord is the record with the fields of view=detail.
 type detailRecord struct {
 	schema.Record
 	Date string `json:"date,omitempty"`
 	schema.Detail
 }
 
-// detailOf fills in what follows from the figures alone.
+// detailOf returns the fields that follow from the figures alone.
 func detailOf(f *figures, now time.Time) schema.Detail {
 	d := schema.Detail{
 		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
@@ -67,7 +67,7 @@ func detailOf(f *figures, now time.Time) schema.Detail {
 	return d
 }
 
-// averaging is the interval over which a pollutant is averaged for the index.
+// averaging returns the interval over which the index averages a pollutant.
 func averaging(p schema.Pollutant, dailyMean bool) string {
 	if (p == schema.CO || p == schema.O3) && !dailyMean {
 		return "8h"
@@ -75,7 +75,8 @@ func averaging(p schema.Pollutant, dailyMean bool) string {
 	return "24h"
 }
 
-// addStations adds the samples that have figures, and whom to thank for them.
+// addStations adds the samples that have figures, with their attribution and
+// source.
 func (s *Snapshot) addStations(d *schema.Detail, samples []sample) {
 	for _, sm := range samples {
 		if sm.figures.at == 0 {
@@ -106,8 +107,8 @@ func optionalAQI(aqi int16) *int {
 	return &n
 }
 
-// ofCity returns the city's stations of these kinds as samples, by their distance
-// from its middle; -1 km for a station without a position.
+// ofCity returns the city's stations of these kinds as samples, sorted by distance
+// from its centre. The distance is -1 without a position.
 func (s *Snapshot) ofCity(c *city, kinds kindSet) []sample {
 	out := make([]sample, 0, len(c.stations))
 	for _, i := range c.stations {
@@ -126,7 +127,7 @@ func (s *Snapshot) ofCity(c *city, kinds kindSet) []sample {
 }
 
 // reporting returns the city's stations that reported in the hour of its record,
-// those without an AQI included.
+// including those without an AQI.
 func (s *Snapshot) reporting(c *city) []sample {
 	var out []sample
 	for _, sm := range s.ofCity(c, s.kinds) {
@@ -144,7 +145,7 @@ func (s *Snapshot) reporting(c *city) []sample {
 	return out
 }
 
-// cityDetail returns the detailed answer for a city that has figures.
+// cityDetail returns the detailed answer of a city that has figures.
 func (s *Snapshot) cityDetail(i int, now time.Time) (httpapi.Response, error) {
 	if d := s.details[i].Load(); d.valid(now) {
 		return d.Response, nil

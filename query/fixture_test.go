@@ -284,7 +284,7 @@ func india(t testing.TB) *fixture {
 }
 
 // run starts the service's Run, waits until pin codes are there, and stops it
-// point the end of the test.
+// at the end of the test.
 func run(t testing.TB, w *fixture, change ...func(*query.Config)) {
 	t.Helper()
 	w.serve(t, change...)

@@ -9,23 +9,23 @@ import (
 	"vayu/schema"
 )
 
-// fillWindow is how old a borrowed figure may be, in seconds (CONTRACT 3: the
-// last 24 h before the time of the record).
+// fillWindow is the maximum age of a value for gap filling, in seconds before the
+// time of the record.
 const fillWindow = 24 * 3600
 
-// lastAmounts is what a station last measured, and the hours in which it did; 0 for a
-// pollutant that it did not measure.
+// lastAmounts holds the last amounts that a station measured and their hours; 0 for
+// a pollutant without a value.
 type lastAmounts struct {
 	amount [records]schema.Figure
 	at     [records]uint32
 }
 
-// noAmounts is what a station last measured that measured nothing.
+// noAmounts returns lastAmounts without values.
 func noAmounts() lastAmounts { return lastAmounts{amount: noFigures().amount} }
 
-// readLastAmounts reads, for each moment, what each of the stations last measured in the
-// 24 h before it: by station, in the order of the moments, which ascend. Moments must
-// be few, or close together.
+// readLastAmounts reads what each station last measured in the 24 h before each of
+// the moments. It returns them by station, in the order of the moments, which must
+// ascend. Moments must be few or close together.
 func (t tables) readLastAmounts(ctx context.Context, stations []string, moments []uint32) (map[string][]lastAmounts, error) {
 	from := max(moments[0], fillWindow) - fillWindow + 1
 	return t.readLastAmountsWhere(ctx, "station IN {stations:Array(String)}", moments, from, func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
@@ -33,10 +33,10 @@ func (t tables) readLastAmounts(ctx context.Context, stations []string, moments 
 	})
 }
 
-// readLastAmountsWhere is neighbours for the stations that a condition keeps, and of the hours
-// from one on. The engine gives each hour to the first moment at or after it, so that
-// it reads each hour of a station once, however many moments are within 24 h of it;
-// carryForward gives it to the others.
+// readLastAmountsWhere is readLastAmounts for the stations that match an SQL
+// condition, and for hours at or after from. ClickHouse assigns each hour to the
+// first moment at or after it, and thus reads it once. carryForward extends it to
+// the later moments.
 func (t tables) readLastAmountsWhere(ctx context.Context, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]lastAmounts, error) {
@@ -45,7 +45,8 @@ func (t tables) readLastAmountsWhere(ctx context.Context, condition string, mome
 		amounts = append(amounts, hundredths("argMax("+p.String()+", at)"))
 		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
 	}
-	// roundDown searches the greatest of a sorted list that is not above a number.
+	// roundDown returns the greatest element of a sorted list that is not above a
+	// number.
 	list := make([]string, len(moments))
 	for i, m := range moments {
 		list[len(list)-1-i] = fmt.Sprint(-int64(m))
@@ -95,8 +96,8 @@ func (t tables) readLastAmountsWhere(ctx context.Context, condition string, mome
 	return out, nil
 }
 
-// carryForward gives each moment what was last measured in the 24 h before it, out of what
-// was measured since the moment before.
+// carryForward fills each moment from the one before it, for values that are at
+// most 24 h old.
 func carryForward(of []lastAmounts, moments []uint32) {
 	for n := 1; n < len(of); n++ {
 		for p, at := range of[n-1].at {
@@ -107,7 +108,7 @@ func carryForward(of []lastAmounts, moments []uint32) {
 	}
 }
 
-// single returns what a station last measured before the only moment asked about.
+// single returns the amounts of the only moment.
 func single(of []lastAmounts) lastAmounts {
 	if len(of) == 0 {
 		return noAmounts()
@@ -115,8 +116,8 @@ func single(of []lastAmounts) lastAmounts {
 	return of[0]
 }
 
-// fillGaps fills what is missing in each of wanted from the nearest of the neighbours
-// (nearest first) that has it in the 24 h before.
+// fillGaps fills the gaps of each of wanted from the nearest station that has a
+// value in the 24 h before. ids are sorted by distance.
 func (t tables) fillGaps(ctx context.Context, ids []string, wanted []*figures) error {
 	var moments []uint32
 	for _, f := range wanted {
@@ -144,8 +145,8 @@ func (t tables) fillGaps(ctx context.Context, ids []string, wanted []*figures) e
 	return nil
 }
 
-// fillCityGaps fills what is missing in cities whose figures are from since or
-// later, with one query for each hour.
+// fillCityGaps fills the gaps of cities whose hour is at or after since, with one
+// SQL query per hour.
 func (t tables) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) error {
 	type group struct {
 		ids    []string
@@ -195,8 +196,8 @@ func (t tables) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) err
 	return nil
 }
 
-// readRecent fills in Snapshot.recent: of all stations, or of those that changed and
-// else from the snapshot before.
+// readRecent sets Snapshot.recent. It reads the stations that changed and copies
+// the others from the previous snapshot.
 func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *snapshotInput) error {
 	at := s.newest()
 	if at == 0 || len(s.stations) == 0 {
@@ -226,7 +227,7 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *snapshot
 		return err
 	}
 	s.recent = slices.Clone(before.recent)
-	var again []string // they measured something since, which is in the tables no longer
+	var again []string // stations whose rows since then were removed
 	for i := range s.stations {
 		if !f.changed[i] {
 			continue
@@ -248,8 +249,8 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *snapshot
 	return nil
 }
 
-// update takes over what was measured since a moment. It reports false when something
-// else was measured since then according to what was known before.
+// update merges in what was measured since an instant. It returns false if a value
+// since then has been removed.
 func (l *lastAmounts) update(last *lastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {
@@ -262,9 +263,9 @@ func (l *lastAmounts) update(last *lastAmounts, since uint32) bool {
 	return true
 }
 
-// readCityHourReports fills in which stations reported in their city's current hour although
-// their figures are of another, and their AQI then: of those of which that can have
-// changed since the snapshot before.
+// readCityHourReports reads which stations reported in their city's current hour
+// although their own latest hour differs, and their AQI then. It reads only
+// stations for which that may have changed since the previous snapshot.
 func (t tables) readCityHourReports(ctx context.Context, s, before *Snapshot, f *snapshotInput) error {
 	var ids, hours []string
 	same := before != nil && f.samePlaces
@@ -296,7 +297,7 @@ func (t tables) readCityHourReports(ctx context.Context, s, before *Snapshot, f 
 			GROUP BY station`, t.database, strings.Join(hours[from:to], ", ")),
 			param("stations", ids[from:to]))
 		if err != nil {
-			return fmt.Errorf("reading who reported: %w", err)
+			return fmt.Errorf("reading reports of city hours: %w", err)
 		}
 	}
 	return nil

@@ -17,30 +17,30 @@ import (
 	"vayu/schema"
 )
 
-// day is a city on an Indian day.
+// day holds the figures of a city on an Indian day.
 type day struct {
 	day schema.Day
 	figures
 }
 
-// history keeps whole cities' days in memory: the first question for a city
-// loads all of them with one query, later ones are a binary search. A history of its
-// own keeps the hours of places that were asked for, by day.
+// history caches days of cities in memory. The first query for a city loads all its
+// days with one SQL query; later ones use a binary search. A second history caches
+// the hours of places by day.
 type history struct {
 	tables        tables
 	entries       *lru.Cache[place, *historyEntry]
 	group         singleflight.Group
-	size          atomic.Int64 // bytes of days held
+	size          atomic.Int64 // bytes of cached days and hours
 	limit         int64
-	reloadTimeout time.Duration // for newer days than those in memory
-	invalidations atomic.Uint64 // roll-ups noticed
+	reloadTimeout time.Duration // to reload invalidated days
+	invalidations atomic.Uint64 // roll-ups seen
 	loads         counter
 	failures      counter
 }
 
 type counter interface{ Inc() }
 
-// maxCities bounds the cache by count as well: India has 8,000 towns.
+// maxCities also bounds the cache by count: India has 8,000 towns.
 const maxCities = 10_000
 
 func newHistory(t tables, limit int64) (*history, error) {
@@ -50,23 +50,24 @@ func newHistory(t tables, limit int64) (*history, error) {
 	return h, err
 }
 
-// historySlots is one city's days, or one place's hours.
+// historyEntry holds one city's days, or one place's hours.
 type historyEntry struct {
-	days atomic.Pointer[[]day] // sorted; never changed, only replaced
+	days atomic.Pointer[[]day] // sorted, immutable
 	mu   sync.Mutex
-	// bytes is what the cache counts for it; gone when it has left the cache,
-	// after which nothing is counted.
+	// bytes is the entry's share of the cache size. It is no longer counted once
+	// the entry is evicted.
 	bytes   int64
 	evicted bool
-	// dirty is the first day that has to be read again; clean for none.
+	// dirty is the first day to reload; notDirty for none.
 	dirty schema.Day
 	// invalidations counts changes of dirty, so that a reload does not clear a mark
 	// that was set while it ran.
 	invalidations uint64
-	filledDays    map[schema.Day]figures // days whose gaps have been filled
-	// blocks are days as ready text; only ranges make them.
+	filledDays    map[schema.Day]figures // days with gaps filled
+	// blocks hold days as rendered JSON; only range queries make them.
 	blocks map[schema.Day]*block
-	// hours are those of days, out of the stations that an index had; nil is of none.
+	// hours holds the hours of each day, computed with the stations of index. Empty
+	// hours mean that the day has none.
 	hours map[schema.Day]dayHours
 	index *places.Index
 }
@@ -77,7 +78,7 @@ func newHistoryEntry() *historyEntry {
 
 const notDirty = schema.Day(math.MaxInt32)
 
-// invalidate marks everything from a day on as changed.
+// invalidate marks all days from one on as dirty.
 func (h *history) invalidate(from schema.Day) {
 	h.invalidations.Add(1)
 	for _, p := range h.entries.Values() {
@@ -98,9 +99,8 @@ func (p *historyEntry) dirtyState() (dirty schema.Day, marks uint64) {
 	return p.dirty, p.invalidations
 }
 
-// cityDays returns a city's days, sorted. Days that a roll-up has touched are read
-// again first; when the engine is away or slow the days as they were are given, and
-// the reading goes on.
+// cityDays returns a city's days, sorted. It first reloads dirty days. If
+// ClickHouse is down or slow, it returns the stale days and the reload continues.
 func (h *history) cityDays(ctx context.Context, c places.City) (*historyEntry, []day, error) {
 	p, ok := h.entries.Get(place{city: c})
 	if ok {
@@ -108,8 +108,8 @@ func (h *history) cityDays(ctx context.Context, c places.City) (*historyEntry, [
 			return p, *p.days.Load(), nil
 		}
 	}
-	// The work is shared by all who wait for it, so it outlives the one who
-	// happened to ask first.
+	// All callers that wait share the load, so it must survive the first caller's
+	// cancellation.
 	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
 		p, err := h.load(context.WithoutCancel(ctx), c)
 		if err != nil {
@@ -190,7 +190,7 @@ func (h *history) load(ctx context.Context, c places.City) (*historyEntry, error
 	return p, nil
 }
 
-// save replaces a city's days.
+// setDays replaces a city's days.
 func (h *history) setDays(p *historyEntry, days []day) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,7 +201,7 @@ func (h *history) setDays(p *historyEntry, days []day) {
 	h.addBytes(p, int64(grown)*int64(unsafe.Sizeof(day{})))
 }
 
-// addBytes adds to what the cache holds; p.mu is held.
+// addBytes adds to the size of the cache. The caller must hold p.mu.
 func (h *history) addBytes(p *historyEntry, grown int64) {
 	if !p.evicted {
 		p.bytes += grown
@@ -249,9 +249,9 @@ func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day
 	return slices.Clip(out), nil
 }
 
-// filled returns the days with their gaps filled from stations around. The
-// result is remembered; without the engine the gaps stay and whole is false. An
-// engine that has just failed is not waited for.
+// filled returns the days with gaps filled from stations nearby, and caches the
+// result. If the values cannot be read, the gaps stay and whole is false. The
+// timeout is short if the last query of ClickHouse failed.
 func (h *history) filled(ctx context.Context, p *historyEntry, days []day, neighbours func() []string) (out []day, whole bool) {
 	gaps := false
 	for i := range days {

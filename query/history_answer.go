@@ -12,19 +12,19 @@ import (
 	"vayu/schema"
 )
 
-// historyRow is a row of an answer about the past: figures with the day they stand
-// for, or with no day when they stand for an hour.
+// historyRow is a row of a history answer: figures of a day, or of an hour, with
+// hourOnly as day.
 type historyRow = day
 
-// location is the place of a question about the past: a city, or a position.
+// location is the place of a history query: a city or a position.
 type location struct {
 	city  int // in the snapshot, -1 for a position
 	point places.Point
-	near  []sample // cityDays a position: the stations within reach, nearest first
+	near  []sample // stations within reach of a position, nearest first
 	label string
 }
 
-// answerHistory answers for a place on a date or over a range.
+// answerHistory answers a query for a date or a range.
 func (s *Service) answerHistory(c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery) (httpapi.Response, error) {
 	ctx, cancel := context.WithTimeout(c.Context(), queryTimeout)
 	defer cancel()
@@ -65,7 +65,7 @@ func (s *Service) answerHistory(c *httpapi.Call, a *worldState, snap *Snapshot, 
 	return resp, nil
 }
 
-// locate finds the place of a question.
+// locate returns the location that a query names.
 func (s *Service) locate(ctx context.Context, snap *Snapshot, q *aqiQuery) (w location, err error) {
 	if q.has(paramCity) {
 		if w.city, err = snap.index.Find(q.city); err != nil {
@@ -86,8 +86,8 @@ func (s *Service) locate(ctx context.Context, snap *Snapshot, q *aqiQuery) (w lo
 	return w, nil
 }
 
-// placeDays answers for the days of a place. Those of cities are in memory; others take
-// one of the account's slots.
+// placeDays returns the days of a place. Days of cities are cached; others take one
+// of the account's slots.
 func (s *Service) placeDays(c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location, from, to schema.Day) ([]historyRow, error) {
 	if w.city < 0 || q.namesKinds() {
 		release, err := s.historySlots.acquire(c.Context(), c.Account)
@@ -109,7 +109,7 @@ func (a *worldState) readHistory(ctx context.Context, snap *Snapshot, q *aqiQuer
 	return a.positionHistory(ctx, snap, w.near, q, from, to)
 }
 
-// appendKinds adds to a JSON object, at its end, the kinds that the question named.
+// appendKinds adds the kinds that the query names to the end of a JSON object.
 func (q *aqiQuery) appendKinds(b []byte) []byte {
 	if !q.namesKinds() {
 		return b
@@ -117,7 +117,7 @@ func (q *aqiQuery) appendKinds(b []byte) []byte {
 	return append(q.kinds.append(b[:len(b)-1]), '}')
 }
 
-// split makes blocks of rows that are in no cache.
+// split renders uncached rows as blocks.
 func split(label string, rows []historyRow) []*block {
 	var out []*block
 	for n := blockOf(rows[0].day); n <= blockOf(rows[len(rows)-1].day); n++ {
@@ -126,8 +126,8 @@ func split(label string, rows []historyRow) []*block {
 	return out
 }
 
-// noDataNear is the refusal of a place around which no station is, or none has figures
-// cityDays the days asked for. What explains it is read in one of the account's slots.
+// noDataNear is the problem for a position without stations nearby, or without
+// figures in the period. Reading the explanation takes one of the account's slots.
 func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *Snapshot, w location, q *aqiQuery, from, to schema.Day) error {
 	release, err := s.historySlots.acquire(c.Context(), c.Account)
 	if err != nil {
@@ -170,7 +170,7 @@ func appendRow(b []byte, label string, m *historyRow) []byte {
 	return append(b, '}')
 }
 
-// hourOnly is the day of a moment that stands for an hour.
+// hourOnly is the day of a historyRow that holds an hour.
 const hourOnly = notDirty
 
 func appendHours(label string, from, to schema.Day, rows []historyRow) []byte {
@@ -184,7 +184,7 @@ func appendHours(label string, from, to schema.Day, rows []historyRow) []byte {
 	return append(b, rangeEnd...)
 }
 
-// dayDetail is the detailed answer for one day. Its figures do not grow stale.
+// dayDetail returns the detailed answer for one day, which never becomes stale.
 func (a *worldState) dayDetail(ctx context.Context, snap *Snapshot, q *aqiQuery, label string, m historyRow) (httpapi.Response, error) {
 	d := detailOf(&m.figures, instant(m.updated))
 	d.Kinds = q.kinds.named()
@@ -209,8 +209,8 @@ func (a *worldState) dayDetail(ctx context.Context, snap *Snapshot, q *aqiQuery,
 	return httpapi.Ready(body, time.Time{}), nil
 }
 
-// readHour gives the samples the figures of their stations in one hour instead of
-// those of now; stations that did not report then have figures of nothing.
+// readHour sets the figures of the samples to those of one hour. Stations without a
+// row in that hour get empty figures.
 func (t tables) readHour(ctx context.Context, snap *Snapshot, samples []sample, at uint32) error {
 	got := make(map[string]figures, len(samples))
 	var id string
@@ -229,7 +229,7 @@ func (t tables) readHour(ctx context.Context, snap *Snapshot, samples []sample, 
 	return nil
 }
 
-// cityRange answers for a city over a range of days.
+// cityRange answers a query for days of a city.
 func (a *worldState) cityRange(ctx context.Context, snap *Snapshot, q *aqiQuery) (httpapi.Response, error) {
 	i, err := snap.index.Find(q.city)
 	if err != nil {
@@ -248,13 +248,14 @@ func (a *worldState) cityRange(ctx context.Context, snap *Snapshot, q *aqiQuery)
 	return resp, nil
 }
 
-// neighboursOf names the stations from which a city borrows, nearest first.
+// neighboursOf returns a function that lists the stations near a city, nearest
+// first.
 func (s *Snapshot) neighboursOf(i int) func() []string {
 	return func() []string { return s.stationIDs(s.around(s.cities[i].position, nearestReach, s.kinds)) }
 }
 
-// cityHistory answers for a city's days or hours; kinds is 0 for those that count by
-// default, whose figures are stored.
+// cityHistory returns a city's days or hours. kinds is 0 for the default ones,
+// whose figures are stored.
 func (a *worldState) cityHistory(ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool) ([]historyRow, error) {
 	c := &snap.cities[i]
 	if kinds != 0 {
@@ -298,10 +299,12 @@ func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to sc
 	return out, nil
 }
 
-// positionHistory answers for a position, near which these stations are: those within 25 km as they were, mixed
-// as for the present; for the days or hours that none of them has, the city of
-// the nearest, whose history may be older than that of any station with a
-// position; for those that it has not either, the nearest within 100 km that had.
+// positionHistory returns the history of a position with these stations nearby. It
+// interpolates those within 25 km. Days or hours without any of them come from the
+// city of the nearest station. The last resort is the nearest station within 100
+// km.
+//
+// The city's history may be older than that of any station with a position.
 func (a *worldState) positionHistory(ctx context.Context, snap *Snapshot, near []sample, q *aqiQuery, from, to schema.Day) ([]historyRow, error) {
 	inner := slices.IndexFunc(near, func(sm sample) bool { return sm.km > interpolationReach })
 	if inner < 0 {
@@ -332,7 +335,8 @@ func (a *worldState) positionHistory(ctx context.Context, snap *Snapshot, near [
 }
 
 // newestOfDays reads the latest hour of each day in which one of the samples'
-// stations has an AQI. Hours need none: all figures of an hour are equally old.
+// stations has an AQI. It is empty for hourly queries: all figures of an hour are
+// equally old.
 func (t tables) newestOfDays(ctx context.Context, snap *Snapshot, near []sample, from, to schema.Day, hourly bool) (map[schema.Day]uint32, error) {
 	out := map[schema.Day]uint32{}
 	if hourly {
@@ -353,8 +357,8 @@ func (t tables) newestOfDays(ctx context.Context, snap *Snapshot, near []sample,
 	return out, nil
 }
 
-// canonicalCity returns the city that the name of a city means: another one when its
-// own state is not known and there is one of the same name that has a state.
+// canonicalCity returns the city that a city's name resolves to. It differs if the
+// city's state is unknown and a city of the same name has a state.
 func (s *Snapshot) canonicalCity(i int) int {
 	c := s.cities[i].City
 	if found, err := s.index.Find(c.Name + ", " + c.State); err == nil {
@@ -363,7 +367,8 @@ func (s *Snapshot) canonicalCity(i int) int {
 	return i
 }
 
-// rowCount is how many days or hours lie from one day to another, both included.
+// rowCount returns the number of days or hours from one day to another, both
+// included.
 func rowCount(from, to schema.Day, hourly bool) int {
 	days := int(to-from) + 1
 	if hourly {
@@ -372,11 +377,11 @@ func rowCount(from, to schema.Day, hourly bool) int {
 	return days
 }
 
-// join adds to rows those of more whose day or hour they lack, in order.
+// join merges into rows those of more whose day or hour rows lacks, in time order.
 func join(rows, more []historyRow) []historyRow {
 	type key struct {
 		day schema.Day
-		at  uint32 // cityDays an hour
+		at  uint32 // of an hour
 	}
 	of := func(m *historyRow) key {
 		if m.day == hourOnly {
@@ -397,10 +402,10 @@ func join(rows, more []historyRow) []historyRow {
 	return rows
 }
 
-// interpolateBetween reads the samples' stations over a range and mixes those of the
-// same day (each station's last hour of the day that has an AQI) or hour. Stations
-// whose hour is more than 3 h older than the newest of the day are left out. With
-// reach 0 only the nearest of each moment counts.
+// interpolateBetween reads the samples' stations over a range and interpolates each
+// day or hour. A day uses each station's last hour with an AQI. Stations whose hour
+// is more than 3 h older than the day's newest are left out. With reach 0 only the
+// nearest station counts.
 func (t tables) interpolateBetween(ctx context.Context, snap *Snapshot, near []sample, newest map[schema.Day]uint32, from, to schema.Day, hourly bool, reach float64) ([]historyRow, error) {
 	if len(near) == 0 {
 		return nil, nil
@@ -409,7 +414,8 @@ func (t tables) interpolateBetween(ctx context.Context, snap *Snapshot, near []s
 	for _, sm := range near {
 		by[snap.stations[sm.station].ID] = sm
 	}
-	// Less a second: the interval that ends at midnight belongs to the day before.
+	// One second less: the interval that ends at midnight belongs to the day
+	// before.
 	per := fmt.Sprintf("station, toDate(at + %d)", int(schema.IndiaOffset.Seconds())-1)
 	if hourly {
 		per = "station, at"

@@ -9,24 +9,25 @@ import (
 	"vayu/schema"
 )
 
-// place is a key of the history in memory: a city, or a position. Its hours are those
-// cityDays the stations of these kinds; 0 for the kinds that count by default.
+// place is a cache key: a city or a position, with the kinds of stations that
+// count; 0 for the default ones.
 type place struct {
 	city  places.City
 	point places.Point
 	kinds kindSet
 }
 
-// dayHours is the hours of one place on one Indian day, gaps filled.
+// dayHours holds the hours of one place on one Indian day, gaps filled.
 type dayHours []historyRow
 
 func (d dayHours) bytes() int64 {
 	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(historyRow{}))
 }
 
-// hours returns a place's hours from one day to another, out of memory or by read,
-// whose rows are in order of time. They are kept until a roll-up computes their day
-// again, or a station comes, goes or moves, which makes another index.
+// hours returns a place's hours from one day to another, from the cache or by read,
+// whose rows are in time order. They are cached until a roll-up recomputes their
+// day. A new index, after stations were added, removed or relocated, also discards
+// them.
 func (h *history) hours(ctx context.Context, key place, index *places.Index, from, to schema.Day,
 	read func(ctx context.Context, from, to schema.Day) ([]historyRow, error),
 ) ([]historyRow, error) {
@@ -44,7 +45,7 @@ func (h *history) hours(ctx context.Context, key place, index *places.Index, fro
 	return append(append(before, rows...), after...), nil
 }
 
-// placeHours returns the entry of a place, which it makes when there is none.
+// entry returns the cache entry of a place, and makes it if there is none.
 func (h *history) entry(key place) *historyEntry {
 	for {
 		if p, ok := h.entries.Get(key); ok {
@@ -54,11 +55,11 @@ func (h *history) entry(key place) *historyEntry {
 	}
 }
 
-// span is days, both included.
+// span is a range of days, both included.
 type span struct{ first, last schema.Day }
 
-// cachedHours returns the hours in memory of the days before the first and after the
-// last that is not.
+// cachedHours returns the cached hours before the first and after the last missing
+// day.
 func (p *historyEntry) cachedHours(h *history, index *places.Index, from, to schema.Day) (before []historyRow, missing span, after []historyRow, marks uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,8 +94,8 @@ func (p *historyEntry) cachedHours(h *history, index *places.Index, from, to sch
 	return before, missing, after, p.invalidations
 }
 
-// storeHours keeps the hours of days, unless a roll-up has computed some of them since
-// the marks were read.
+// storeHours caches the hours of days, unless a roll-up has invalidated some of
+// them since the read began.
 func (h *history) storeHours(p *historyEntry, index *places.Index, days span, rows []historyRow, marks uint64) {
 	defer h.evictToLimit()
 	p.mu.Lock()
@@ -118,8 +119,8 @@ func (h *history) storeHours(p *historyEntry, index *places.Index, days span, ro
 	}
 }
 
-// placeHours answers for the hours of a place. Only what memory does not hold takes one
-// cityDays the account's slots.
+// placeHours returns the hours of a place. Only hours that are not cached take one
+// of the account's slots.
 func (s *Service) placeHours(c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location) ([]historyRow, error) {
 	key := place{point: w.point, kinds: q.kinds}
 	if w.city >= 0 {

@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// Reach of stations around a pin code or position, in km (AIR.md: the nearest
-// cityDays 603 stations is a median 36.6 km away).
+// Reach around a pin code or position, in km. The nearest of 603 stations is a
+// median 36.6 km away.
 const (
 	interpolationReach = 25.0
 	nearestReach       = 100.0
@@ -42,9 +42,9 @@ func (s *Snapshot) around(p places.Point, km float64, kinds kindSet) []sample {
 	return out
 }
 
-// newestAround returns the latest hour of a station of these kinds that has an AQI
-// and is within reach of a point; 0 for none. Cells that have no newer hour than
-// one already found are passed over.
+// newestAround returns the latest hour with an AQI of the stations of these kinds
+// within reach of a point; 0 for none. It skips cells without a newer hour than the
+// one found so far.
 func (s *Snapshot) newestAround(p places.Point, kinds kindSet) uint32 {
 	var newest uint32
 	if !p.Known() {
@@ -64,9 +64,10 @@ func (s *Snapshot) newestAround(p places.Point, kinds kindSet) uint32 {
 	return newest
 }
 
-// point answers for a position, of the stations of these kinds that are within 3 h of
-// the newest within 100 km: the mix of those within 25 km, else the nearest. It
-// reports false when no station within reach has an AQI.
+// interpolate returns the figures of a position. It uses stations of these kinds
+// that are at most 3 h older than the newest within 100 km. It interpolates those
+// within 25 km, or takes the nearest. It returns false if no station within reach
+// has an AQI.
 func (s *Snapshot) interpolate(p places.Point, kinds kindSet) (figures, []sample, bool) {
 	newest := s.newestAround(p, kinds)
 	if newest == 0 {
@@ -91,15 +92,16 @@ func (s *Snapshot) interpolate(p places.Point, kinds kindSet) (figures, []sample
 	return f, used, true
 }
 
-// fresh keeps the samples that have an AQI and are within 3 h of the newest.
+// fresh returns the samples that have an AQI and are at most 3 h older than the
+// newest.
 func (s *Snapshot) fresh(samples []sample, newest uint32) []sample {
 	return s.preferStations(slices.DeleteFunc(samples, func(sm sample) bool {
 		return sm.figures.aqi < 0 || sm.figures.at+interpolationWindow < newest
 	}))
 }
 
-// preferStations leaves out series averaged over a city when there is a station with an AQI
-// beside, and all but one id of a physical station.
+// preferStations removes city mean series if a station with an AQI is present, and
+// all but one id of a physical station.
 func (s *Snapshot) preferStations(samples []sample) []sample {
 	mean := func(sm sample) bool { return s.stations[sm.station].Kind == schema.CityMean }
 	if slices.ContainsFunc(samples, func(sm sample) bool { return sm.figures.aqi >= 0 && !mean(sm) }) {
@@ -108,8 +110,8 @@ func (s *Snapshot) preferStations(samples []sample) []sample {
 	return s.onePerStation(samples)
 }
 
-// onePerStation keeps one id of each physical station: with an AQI first, then of the highest
-// priority, then the freshest.
+// onePerStation keeps one id of each physical station: with an AQI first, then of
+// the highest priority, then the freshest.
 func (s *Snapshot) onePerStation(samples []sample) []sample {
 	if !slices.ContainsFunc(samples, func(sm sample) bool { return s.stations[sm.station].SameAs != "" }) {
 		return samples
@@ -135,8 +137,8 @@ func (s *Snapshot) onePerStation(samples []sample) []sample {
 	return slices.DeleteFunc(samples, func(sm sample) bool { return best[physical(sm)].station != sm.station })
 }
 
-// lastMeasured returns what a station last measured in the 24 h before a
-// historyRow, as far as the snapshot knows it.
+// lastMeasured returns what a station last measured in the 24 h before an instant,
+// as far as the snapshot holds it.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[records]schema.Figure, bool) {
 	if s.recent != nil && at <= s.recentAt && at+interpolationWindow >= s.recentAt {
 		last := &s.recent[i]
@@ -155,7 +157,7 @@ func (s *Snapshot) lastMeasured(i int32, at uint32) (*[records]schema.Figure, bo
 	return &own.amount, own.at <= at && own.at+fillWindow > at
 }
 
-// kilometres rounds a distance to the 100 m that positions are good for.
+// kilometres rounds a distance to 100 m, the precision of positions.
 func kilometres(km float64) *schema.Figure {
 	f := schema.Figure(halfUp(km*10) * 10)
 	return &f

@@ -14,10 +14,10 @@ import (
 	"vayu/schema/naqi"
 )
 
-// mean returns the figures of a city out of those of its stations in one hour, as
-// pipeline/airquality computes them: the AQI is the mean of the station AQIs,
-// half-up, and the pollutant with the largest mean sub-index leads. Concentrations
-// are also those of stations without an AQI. At least one sample must have an AQI.
+// mean returns the figures of a city from its stations in one hour, by the rule of
+// pipeline/airquality. The AQI is the mean of the station AQIs, half-up, and the
+// pollutant with the largest mean sub-index is dominant. Concentrations include
+// stations without an AQI. At least one sample must have an AQI.
 func mean(samples []sample) figures {
 	out := noFigures()
 	var aqi, used int
@@ -52,7 +52,7 @@ func mean(samples []sample) figures {
 			continue
 		}
 		out.index[p-1] = int16(naqi.Mean(sum, n))
-		// Between equal means the one that leads at more stations leads.
+		// Of equal means the pollutant that is dominant at more stations wins.
 		if m := float64(sum)/float64(n) + float64(led)/1e7; m > largest {
 			largest, out.dominant = m, p
 		}
@@ -77,8 +77,9 @@ func meanAmount(samples []sample, i int) schema.Figure {
 	return schema.Figure((2*sum + n) / (2 * n))
 }
 
-// currentOfKinds returns the figures of a city out of its stations of these kinds, and the
-// stations that reported in that hour. ok is false when none has an AQI.
+// currentOfKinds returns the current figures of a city from its stations of these
+// kinds, and the stations that reported in that hour. ok is false if none has an
+// AQI.
 func (a *worldState) currentOfKinds(ctx context.Context, snap *Snapshot, i int, kinds kindSet, now time.Time) (f figures, used []sample, ok bool, err error) {
 	all := snap.ofCity(&snap.cities[i], kinds)
 	known := snap.preferStations(slices.DeleteFunc(slices.Clone(all), func(sm sample) bool { return sm.figures.aqi < 0 }))
@@ -97,7 +98,7 @@ func (a *worldState) currentOfKinds(ctx context.Context, snap *Snapshot, i int, 
 		}
 	}
 	in = snap.preferStations(in)
-	// No earlier hour within a day has more stations than have reported since.
+	// No earlier hour within a day has more stations than have reported since then.
 	latest := cityHour{at: at, used: uint16(min(countRated(in), math.MaxUint16))}
 	if 2*int(latest.used) < recent && now.Before(instant(at).Add(hourWait)) {
 		if in, err = a.readCurrentHour(ctx, snap, all, at, now); err != nil {
@@ -116,7 +117,7 @@ func (a *worldState) currentOfKinds(ctx context.Context, snap *Snapshot, i int, 
 	return f, in, true, nil
 }
 
-// addBytes returns how many samples have an AQI.
+// countRated returns the number of samples with an AQI.
 func countRated(samples []sample) (n int) {
 	for _, sm := range samples {
 		if sm.figures.aqi >= 0 {
@@ -126,8 +127,8 @@ func countRated(samples []sample) (n int) {
 	return n
 }
 
-// readCurrentHour returns the samples of the hour that is current, which is not surely
-// the latest one: memory holds one hour of each station.
+// readCurrentHour reads the samples of the current hour. It can precede the latest
+// hour, which is the only one in memory.
 func (a *worldState) readCurrentHour(ctx context.Context, snap *Snapshot, all []sample, latest uint32, now time.Time) ([]sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -137,14 +138,14 @@ func (a *worldState) readCurrentHour(ctx context.Context, snap *Snapshot, all []
 	}
 	hours := snap.cityHours(by)
 	if len(hours) == 0 {
-		return all, nil // the hour is gone since the snapshot was made
+		return all, nil // the rows were removed after the snapshot was made
 	}
 	n, _ := currentHour(hours, now)
 	return by[hours[n].at], nil
 }
 
-// cityHours returns the hours in order of time, of stations that are measured where
-// there are any.
+// cityHours returns the hours in time order. It prefers stations to city mean
+// series.
 func (s *Snapshot) cityHours(by map[uint32][]sample) []cityHour {
 	out := make([]cityHour, 0, len(by))
 	for _, at := range slices.Sorted(maps.Keys(by)) {
@@ -156,8 +157,8 @@ func (s *Snapshot) cityHours(by map[uint32][]sample) []cityHour {
 	return out
 }
 
-// placeHours reads the hours of the samples' stations after one moment and until
-// another, by hour; those that a condition in SQL keeps, "" for all.
+// hoursOf reads the hours of the samples' stations after one instant and up to
+// another, by hour. condition selects hours in SQL, "" for all.
 func (t tables) hoursOf(ctx context.Context, snap *Snapshot, samples []sample, after, to uint32, condition string) (map[uint32][]sample, error) {
 	of := make(map[string]sample, len(samples))
 	for _, sm := range samples {
@@ -183,7 +184,7 @@ func (t tables) hoursOf(ctx context.Context, snap *Snapshot, samples []sample, a
 	return out, nil
 }
 
-// cityHistoryOfKinds answers for a city's past out of its stations of these kinds.
+// cityHistoryOfKinds returns a city's history from its stations of these kinds.
 func (a *worldState) cityHistoryOfKinds(ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool) ([]historyRow, error) {
 	all := snap.ofCity(&snap.cities[i], kinds)
 	after, until := uint32(max(from.Start().Unix(), hourReach)), uint32(max(to.End().Unix(), 0))
@@ -221,8 +222,8 @@ func (a *worldState) cityHistoryOfKinds(ctx context.Context, snap *Snapshot, i i
 	return out, unavailable(a.clientTables.fillGaps(ctx, neighbours(), pointers(out)))
 }
 
-// ratedHours reads in how many stations each hour has an AQI. An hour in which only
-// a series averaged over the city has one gives way to the measured ones of its day.
+// ratedHours counts the stations with an AQI in each hour. Hours of city mean
+// series count only on days without hours of stations.
 func (t tables) ratedHours(ctx context.Context, snap *Snapshot, all []sample, after, to uint32) ([]cityHour, error) {
 	var measured, averaged []sample
 	for _, sm := range all {
@@ -236,7 +237,7 @@ func (t tables) ratedHours(ctx context.Context, snap *Snapshot, all []sample, af
 	var at uint32
 	var n uint64
 	for _, part := range [][]sample{measured, averaged} {
-		stand := len(counts) > 0 // averaged series fill days without a measured hour only
+		stand := len(counts) > 0 // city mean series count only on days without stations
 		if len(part) == 0 {
 			continue
 		}

@@ -12,11 +12,11 @@ import (
 	"vayu/schema/naqi"
 )
 
-// explainTimeout bounds the look at the readings of one station for the sake of a
-// refusal, which is complete without them.
+// explainTimeout bounds the read of one station's readings for an error message,
+// which is valid without them.
 const explainTimeout = 500 * time.Millisecond
 
-// conditionText says why a station does not count.
+// conditionText states why a station does not count.
 var conditionText = map[schema.Condition]string{
 	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
 	schema.OnePM:           "it measures neither PM2.5 nor PM10",
@@ -24,10 +24,11 @@ var conditionText = map[schema.Condition]string{
 	schema.CountedKind:     "its kind counts only when kinds names it",
 	schema.Recent:          "its last reading is more than 24 hours old",
 	schema.Within100KM:     "it is more than 100 km away",
-	schema.InPeriod:        "it has no index in the period asked for",
+	schema.InPeriod:        "it has no index in the requested period",
 }
 
-// nearest returns the station nearest to a point of all kinds and how far it is.
+// nearest returns the station nearest to a point, of those that keep accepts, and
+// its distance.
 func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int32, km float64) {
 	found = -1
 	for i := range s.stations {
@@ -41,7 +42,7 @@ func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int3
 	return found, km
 }
 
-// noStationNear is the refusal of a place that no station can answer for.
+// noStationNear returns the problem of a position without a usable station.
 func (a *worldState) noStationNear(ctx context.Context, snap *Snapshot, p places.Point, q *aqiQuery, now time.Time) error {
 	kinds := snap.kindsFor(q)
 	problem := schema.Refuse(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
@@ -59,12 +60,12 @@ func (a *worldState) noStationNear(ctx context.Context, snap *Snapshot, p places
 	}
 	a.explain(ctx, snap, problem, sample{station: i, km: km}, q, now)
 	if _, _, ok := snap.interpolate(p, kinds|kindsOf(schema.Sensor)); ok {
-		problem.Message += " Low-cost sensors can answer: ask with kinds=reference,sensor."
+		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
 	}
 	return problem
 }
 
-// noFigures is the refusal of a city whose stations cannot answer.
+// noFigures returns the problem of a city whose stations have no figures.
 func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time) error {
 	kinds := snap.kindsFor(q)
 	c := &snap.cities[i]
@@ -73,16 +74,16 @@ func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aq
 	if len(stations) == 0 {
 		return problem
 	}
-	// One that would answer if its kind counted tells more than the nearest.
+	// A station that lacks only a counted kind explains more than the nearest one.
 	candidate := slices.IndexFunc(stations, func(sm sample) bool { return sm.figures.aqi >= 0 && !kinds.has(snap.stations[sm.station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.has(schema.Sensor) {
-		problem.Message += " Low-cost sensors can answer: ask with kinds=reference,sensor."
+		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
 	}
 	return problem
 }
 
-// explain adds to a refusal which station is near and why it does not count.
+// explain adds to a problem the nearest station and why it does not count.
 func (a *worldState) explain(ctx context.Context, snap *Snapshot, problem *schema.Problem, sm sample, q *aqiQuery, now time.Time) {
 	st := &snap.stations[sm.station]
 	n := &schema.NearestStation{ID: st.ID, Kind: st.Kind.String(), Has: []string{}, Missing: []schema.Condition{}}
@@ -111,14 +112,15 @@ func (a *worldState) explain(ctx context.Context, snap *Snapshot, problem *schem
 	problem.Message += " " + describe(n)
 }
 
-// measuredPollutants returns the pollutants of the index that a station measures, and those
-// cityDays them that have enough hours. Without the readings the figures of its latest
-// hour tell; a question for many cities does not wait for readings.
+// measuredPollutants returns the pollutants of the index that a station measures,
+// and those of them with enough hours. Without readings it uses the station's
+// latest hour. A bulk query does not read readings.
 func (a *worldState) measuredPollutants(ctx context.Context, st *station, q *aqiQuery) (has, whole []schema.Pollutant) {
 	if !q.bulk && a.clientTables.healthy() {
 		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
 		defer cancel()
-		// Without the guard: a refusal that is short of time says nothing of the engine.
+		// No circuit breaker: the short timeout of this read is no sign of a
+		// failing ClickHouse.
 		if rows, err := a.tables.readings(ctx, &st.Station); err == nil && len(rows) > 0 {
 			newest := slices.MaxFunc(rows, func(x, y parameterReading) int { return x.At.Compare(y.At) }).At
 			for _, p := range schema.Pollutants {
@@ -146,7 +148,7 @@ func particles(list []schema.Pollutant) bool {
 	return slices.Contains(list, schema.PM25) || slices.Contains(list, schema.PM10)
 }
 
-// describe says what a station measures and why it does not count.
+// describe states what a station measures and why it does not count.
 func describe(n *schema.NearestStation) string {
 	text := "The nearest station is " + n.ID
 	if n.DistanceKM != nil {

@@ -13,14 +13,14 @@ import (
 	"vayu/schema"
 )
 
-// pinAnswers are the answers for one pin code in one snapshot.
+// pinAnswers holds the answers for one pin code in one snapshot.
 type pinAnswers struct {
 	record httpapi.Response
 	detail atomic.Pointer[detailedAnswer]
 }
 
-// pinTimeout is how long a question waits for pin codes that are still being
-// read, which happens in the first second of a run.
+// pinTimeout bounds the wait for pin codes, which are loaded in the first second of
+// a run.
 const pinTimeout = 3 * time.Second
 
 // locatePin returns the position of a pin code.
@@ -34,7 +34,7 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 	}
 	switch {
 	case errors.Is(err, places.ErrNoPins):
-		return places.Point{}, schema.Refuse(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; ask by city instead.")
+		return places.Point{}, schema.Refuse(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; use a city instead.")
 	case err != nil:
 		return places.Point{}, err
 	case !ok:
@@ -43,7 +43,7 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 	return pin.Position, nil
 }
 
-// pinCurrent answers for a pin code. The record is made once a snapshot.
+// pinCurrent answers a query for a pin code. It makes the record once per snapshot.
 func (s *Service) pinCurrent(ctx context.Context, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time) (httpapi.Response, error) {
 	if got, ok := snap.pins.Load(q.pin); ok && !q.namesKinds() {
 		answers := got.(*pinAnswers)
@@ -76,7 +76,8 @@ func (s *Service) pinCurrent(ctx context.Context, a *worldState, snap *Snapshot,
 	return detail.Response, nil
 }
 
-// position answers for a place on the map; detail only when it is wanted.
+// position answers a query for a position, with the detailed answer only if it is
+// requested.
 func (a *worldState) position(ctx context.Context, snap *Snapshot, at places.Point, q *aqiQuery, now time.Time) (httpapi.Response, *detailedAnswer, error) {
 	f, used, ok := snap.interpolate(at, snap.kindsFor(q))
 	if !ok {
@@ -104,8 +105,8 @@ func (a *worldState) position(ctx context.Context, snap *Snapshot, at places.Poi
 	return short, newDetailed(body, f.updated, d.Stale), nil
 }
 
-// placeName is what a record calls the place of a station: its city, or its own
-// addStations when nobody said in which city it stands.
+// placeName returns the place of a station in a record: its city, or its own name
+// if its city is unknown.
 func (s *Snapshot) placeName(i int32) string {
 	if c := s.stations[i].city; c >= 0 {
 		return s.index.Label(int(c))
@@ -113,7 +114,7 @@ func (s *Snapshot) placeName(i int32) string {
 	return s.stations[i].Name
 }
 
-// withField names the parameter at fault in a problem that was found further in.
+// withField replaces the parameter that a problem names.
 func withField(err error, field string) error {
 	var p *schema.Problem
 	if !errors.As(err, &p) {

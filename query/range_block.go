@@ -12,17 +12,17 @@ import (
 	"vayu/schema"
 )
 
-// blockDays is how many days' records are kept as one ready text: a range of a
-// year then needs two blocks at most.
+// blockDays is the number of days per block. A range of a year needs at most two
+// blocks.
 const blockDays = 512
 
-// block is the records of up to blockDays days as JSON, each with a comma in
-// front: a range is a slice of it.
+// block holds the records of up to blockDays days as JSON, each after a comma. The
+// answer to a range is a slice of it.
 type block struct {
 	label  string
 	first  schema.Day
 	text   []byte
-	starts []int32 // cityDays each day since first, and the end; a day without a record is empty
+	starts []int32 // offset of each day since first, and the end; equal offsets: no record
 	hash   uint64
 }
 
@@ -50,15 +50,14 @@ func newBlock(number schema.Day, label string, days []day) *block {
 	return b
 }
 
-// cut returns the records from one day to another, both included, as far as
-// they lie in the block.
+// cut returns the block's records from one day to another, both included.
 func (b *block) cut(from, to schema.Day) []byte {
 	i, j := max(from-b.first, 0), min(to-b.first+1, blockDays)
 	return b.text[b.starts[i]:b.starts[j]]
 }
 
-// blocks returns the ready texts that a range needs, making those that are not
-// there. A block with gaps that could not be filled is not kept.
+// blocks returns the blocks of a range and renders those that are not cached. It
+// does not cache blocks with gaps that could not be filled.
 func (h *history) blocks(ctx context.Context, p *historyEntry, days []day, label string, from, to schema.Day, neighbours func() []string) []*block {
 	var out []*block
 	for n := blockOf(from); n <= blockOf(to); n++ {
@@ -94,7 +93,7 @@ func (h *history) storeBlock(p *historyEntry, n schema.Day, b *block, marks uint
 	h.addBytes(p, int64(cap(b.text)+4*cap(b.starts)))
 }
 
-// dropBlocks forgets the texts of days from one on; p.mu is held.
+// dropBlocks removes the blocks of days from one on. The caller must hold p.mu.
 func (h *history) dropBlocks(p *historyEntry, from schema.Day) {
 	for n, b := range p.blocks {
 		if n >= blockOf(from) {
@@ -104,8 +103,8 @@ func (h *history) dropBlocks(p *historyEntry, from schema.Day) {
 	}
 }
 
-// rangeResponse is the answer for a range of days, out of ready texts. It is empty
-// when there is no record.
+// rangeResponse makes the answer for a range of days from blocks. It returns false
+// if there is no record.
 func rangeResponse(label string, from, to schema.Day, blocks []*block, q *aqiQuery) (httpapi.Response, bool) {
 	head, end := appendRangeHead(make([]byte, 0, 160), label, from, to, "day"), rangeEnd
 	if q.namesKinds() {

@@ -15,7 +15,7 @@ import (
 	"vayu/query"
 )
 
-// kindsFor reads the live world's counters and gauges by name.
+// counted reads the live world's counters and gauges by name.
 func metricValues(t *testing.T, reg *prometheus.Registry, names ...string) map[string]float64 {
 	t.Helper()
 	families, err := reg.Gather()

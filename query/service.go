@@ -17,28 +17,29 @@ import (
 	"vayu/schema"
 )
 
-// Config is what a Service is made of. Zero values of the optional fields give
-// the defaults stated.
+// Config configures a Service. Zero values of the optional fields select the stated
+// defaults.
 type Config struct {
-	// Conn reads both worlds' databases on behalf of clients.
+	// Conn runs the queries of clients, for both worlds.
 	Conn Conn
-	// Snapshots reads them for the snapshots, on connections that questions of clients
-	// cannot use up; nil means Conn.
+	// Snapshots runs the queries for snapshots. Its connections are separate, so
+	// that queries of clients cannot exhaust them. nil means Conn.
 	Snapshots Conn
 	// Database names a world's database; nil means schema.World.Database.
 	Database func(schema.World) string
-	// Directory is where snapshots are kept between runs; "" keeps none.
+	// Directory holds the snapshot files between runs; "" disables them.
 	Directory string
-	// PinFile is the file of pin codes; "" looks for it: places.FindPinFile.
+	// PinFile is the file of pin codes; "" searches for it, see
+	// [places.FindPinFile].
 	PinFile string
-	// Poll is the time between two looks for new roll-ups; 0 is 1 s.
+	// Poll is the interval between two polls for new roll-ups; 0 is 1 s.
 	Poll time.Duration
-	// HistoryBytes bounds the history in memory, of both worlds together: three
-	// quarters for days of cities, and one for hours. 0 is 64 MiB: 10 years of some
+	// HistoryBytes bounds the history cache of both worlds together. Three quarters
+	// are for days of cities, one quarter for hours. 0 is 64 MiB: 10 years of some
 	// 200 cities, and a month of hours of some 300 places.
 	HistoryBytes int64
-	// Kinds are the kinds of stations whose figures the city tables hold; they count
-	// unless a question names others. nil is reference.
+	// Kinds are the kinds of stations that the city tables include. They count
+	// unless a query names others. nil is reference.
 	Kinds   []schema.StationKind
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -46,16 +47,16 @@ type Config struct {
 }
 
 const (
-	// defaultPoll leaves half of the two seconds after which new readings are answered
-	// with to whoever reads them: another instance may have rolled them up.
+	// defaultPoll is half of the two seconds within which answers show new
+	// readings. Another instance may have rolled them up.
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
-	// refreshTimeout bounds the reading of a snapshot: a first one after an
-	// import of years looks at every station hour once.
+	// refreshTimeout bounds a refresh. The first one after an import of years reads
+	// every station hour once.
 	refreshTimeout = 2 * time.Minute
 )
 
-// Service answers the questions about air of both worlds.
+// Service answers API queries about the air quality of both worlds.
 type Service struct {
 	worlds       [len(schema.Worlds)]*worldState
 	pins         *places.Pins
@@ -64,29 +65,29 @@ type Service struct {
 	log          *slog.Logger
 	now          func() time.Time
 	cache        atomic.Pointer[cacheHeader]
-	historySlots slots // cityDays questions that the engine answers
+	historySlots slots // of queries that ClickHouse answers
 }
 
-// worldState is one world's air.
+// worldState is the state of one world.
 type worldState struct {
 	world          schema.World
-	kinds          kindSet       // cityDays the stations that count by default
-	tables         tables        // for the snapshot
-	clientTables   tables        // on behalf of clients
-	explainTimeout time.Duration // cityDays a refusal that explains itself
+	kinds          kindSet       // that count by default
+	tables         tables        // for snapshots
+	clientTables   tables        // for queries of clients
+	explainTimeout time.Duration // to read what explains a missing answer
 	history        *history      // days of cities
 	hours          *history      // hours of places
 	snapshot       atomic.Pointer[Snapshot]
-	file           string // location the snapshot is kept, "" for nowhere
+	file           string // of the snapshot; "" for none
 	metrics        *worldMetrics
 	mu             sync.Mutex // one refresh at a time
 	mark           mark
-	promoteAt      int64 // when an hour becomes current by itself, Unix seconds; 0 for never
+	promoteAt      int64 // when an hour becomes current without a roll-up, Unix seconds; 0 for never
 	read           bool  // the tables have been read once in this run
 }
 
-// New returns a Service that knows nothing yet: Restore loads what the last run
-// kept, Run keeps it fresh.
+// New returns a Service without data. Restore loads the snapshots of the last run,
+// Run keeps them up to date.
 func New(c Config) (*Service, error) {
 	if c.Conn == nil {
 		return nil, errors.New("query needs a connection to ClickHouse")
@@ -121,7 +122,7 @@ func New(c Config) (*Service, error) {
 		limit := c.HistoryBytes / int64(len(s.worlds))
 		for of, limit := range map[**history]int64{&a.history: limit - limit/4, &a.hours: limit / 4} {
 			if *of, err = newHistory(a.clientTables, limit); err != nil {
-				return nil, fmt.Errorf("making the history of %s: %w", world, err)
+				return nil, fmt.Errorf("creating the history cache of %s: %w", world, err)
 			}
 			(*of).loads, (*of).failures = a.metrics.historyLoads, a.metrics.historyErrors
 		}
@@ -134,9 +135,9 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Restore publishes the snapshots that the last run kept and returns how many
-// worlds have one. A file that cannot be used is logged and ignored. It takes
-// some 10 ms and is called before the API listens.
+// Restore publishes the snapshots of the last run and returns how many worlds have
+// one. It logs and ignores files that cannot be used. It takes some 10 ms and runs
+// before the API listens.
 func (s *Service) Restore() int {
 	n := 0
 	for _, a := range s.worlds {
@@ -146,7 +147,7 @@ func (s *Service) Restore() int {
 		snap, err := readSnapshot(a.file, a.kinds)
 		if err != nil {
 			if !errors.Is(err, errNoSnapshot) {
-				s.log.Warn("the kept snapshot cannot be used", "world", a.world.String(), "file", a.file, "error", err)
+				s.log.Warn("reading the snapshot file failed; starting without it", "world", a.world.String(), "file", a.file, "error", err)
 			}
 			continue
 		}
@@ -156,8 +157,8 @@ func (s *Service) Restore() int {
 	return n
 }
 
-// Run reads the pin codes and keeps the snapshots fresh until ctx ends. Failures
-// are logged and counted, and the last snapshot stays.
+// Run loads the pin codes and refreshes the snapshots until ctx ends. It logs and
+// counts failures; the last snapshot stays published.
 func (s *Service) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	wait.Go(func() { s.loadPins(ctx) })
@@ -173,14 +174,14 @@ func (s *Service) loadPins(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		s.log.Error("questions by pin code cannot be answered", "error", err)
+		s.log.Error("loading pin codes failed; queries by pin code are unavailable", "error", err)
 	default:
-		s.log.Info("pin codes are read", "count", s.pins.Len())
+		s.log.Info("pin codes loaded", "count", s.pins.Len())
 	}
 }
 
-// follow polls for roll-ups. A failure is logged when it begins and when it
-// ends, not at every poll.
+// follow polls for roll-ups. It logs a failure when it begins and when it ends, not
+// at every poll.
 func (s *Service) follow(ctx context.Context, a *worldState) {
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
@@ -191,9 +192,9 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			s.log.Warn("the snapshot cannot be refreshed; the last one stays", "world", a.world.String(), "error", err)
+			s.log.Warn("refreshing the snapshot failed; the last one stays published", "world", a.world.String(), "error", err)
 		case err == nil && failing:
-			s.log.Info("the snapshot is refreshed again", "world", a.world.String())
+			s.log.Info("refreshing the snapshot recovered", "world", a.world.String())
 		}
 		failing = err != nil
 		select {
@@ -204,9 +205,8 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world when a roll-up has ended since
-// the last, or when the time has come for an hour to be current. It may be called at any time; calls for one world wait for each
-// other.
+// Refresh publishes a new snapshot of a world if a roll-up has ended since the last
+// one, or if an hour is due to become current. Calls for one world are serialized.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a := s.worlds[world]
 	a.mu.Lock()
@@ -239,13 +239,13 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a.metrics.builds.Inc()
 	if err := a.save(); err != nil {
 		a.metrics.errors.Inc()
-		s.log.Error("the snapshot cannot be kept on disk", "world", world.String(), "error", err)
+		s.log.Error("writing the snapshot file failed", "world", world.String(), "error", err)
 	}
 	return nil
 }
 
-// rebuild publishes a new snapshot: of what was rolled up since a moment, or of the
-// same facts at a later time.
+// rebuild publishes a new snapshot. It reads what was rolled up since an instant,
+// or uses the same input at a later time.
 func (a *worldState) rebuild(ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time) (err error) {
 	f := before.input()
 	if rolled {
@@ -281,17 +281,17 @@ func (a *worldState) save() error {
 	return writeSnapshot(a.file, a.snapshot.Load())
 }
 
-// cacheHeader is the Cache-Control of answers made in one second.
+// cacheHeader is the Cache-Control value of answers in one second.
 type cacheHeader struct {
 	second int64
 	value  []string
 }
 
-// publishDelay is how long after the hour new figures are expected: the feed is
+// publishDelay is the expected delay of new figures after the hour. The feed is
 // fetched with up to a few minutes of jitter.
 const publishDelay = 5 * time.Minute
 
-// cacheControl lets clients keep an answer until the next refresh.
+// cacheControl lets clients cache an answer until the next expected figures.
 func (s *Service) cacheControl(now time.Time) []string {
 	second := now.Unix()
 	if h := s.cache.Load(); h != nil && h.second == second {
@@ -306,8 +306,7 @@ func (s *Service) cacheControl(now time.Time) []string {
 
 var errNoFigures = schema.Refuse(schema.ServiceUnavailable, "", "There are no figures yet.")
 
-// snapshotOf returns a world's snapshot, or the client's answer when there is
-// none yet.
+// snapshotOf returns a world's snapshot, or a problem if there is none yet.
 func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *Snapshot, error) {
 	a := s.worlds[c.World]
 	snap := a.snapshot.Load()

@@ -35,7 +35,7 @@ func (g *gatedConn) Query(ctx context.Context, sql string, args ...any) (driver.
 }
 
 // One account's hourly history does not keep the engine from others: it has a few
-// commonQueries in flight, and more are refused.
+// questions in flight, and more are refused.
 func TestHistoryQueriesInFlightAreLimitedPerAccount(t *testing.T) {
 	t.Parallel()
 	w := india(t)
@@ -55,7 +55,7 @@ func TestHistoryQueriesInFlightAreLimitedPerAccount(t *testing.T) {
 		<-gate.waiting
 	}
 	status, h, body := w.get(t, path)
-	if status != http.StatusTooManyRequests || h.Get("Retry-After") != "1" || !strings.Contains(body, "4 questions about the past") {
+	if status != http.StatusTooManyRequests || h.Get("Retry-After") != "1" || !strings.Contains(body, "4 history queries") {
 		t.Errorf("one more: %d %s", status, body)
 	}
 	if status, _, body := w.get(t, "/v1/aqi?city=Delhi"); status != http.StatusOK {
@@ -69,7 +69,7 @@ func TestHistoryQueriesInFlightAreLimitedPerAccount(t *testing.T) {
 }
 
 // A question that takes too long, while the engine answers others, does not have the
-// commonQueries of others refused.
+// questions of others refused.
 func TestSlowQueryDoesNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	w := india(t)

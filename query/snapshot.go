@@ -11,16 +11,16 @@ import (
 	"vayu/schema"
 )
 
-// station is one station with its latest hour.
+// station is a station with its latest hour.
 type station struct {
 	schema.Station
 	city int32 // position in Snapshot.cities, -1 for none
-	// cityHourUpdated is until when the station reported in its city's current hour, Unix
-	// seconds, if its figures are of another hour; else 0. heardAQI is its AQI then,
-	// -1 for none.
+	// cityHourUpdated is the end of the station's last reading in its city's
+	// current hour, Unix seconds. It is 0 if the station's figures are of that
+	// hour. cityHourAQI is the AQI in that hour, -1 for none.
 	cityHourUpdated uint32
 	cityHourAQI     int16
-	part            uint16 // cityDays the tables, see digest
+	part            uint16 // bucket of the tables, see digest
 	figures
 }
 
@@ -28,46 +28,47 @@ func (s *station) point() places.Point {
 	return places.Point{Latitude: s.Latitude, Longitude: s.Longitude}
 }
 
-// city is one city with its latest hour.
+// city is a city with its current hour.
 type city struct {
 	places.City
 	figures
 	position places.Point // mean of its located stations
 	stations []int32
-	// hours are the last hours that the tables have, in order of time. Those behind
-	// the one that the figures are of are not current yet: see [currentHour].
+	// hours are the latest hours in the tables, in time order. Those after the hour
+	// of the figures are not current yet, see [currentHour].
 	hours []cityHour
 }
 
-// Snapshot is everything that is known about one world's air at one moment,
-// with its answers ready. It never changes once it is published.
+// Snapshot holds one world's current figures and the answers made from them. It is
+// immutable once published.
 type Snapshot struct {
 	built    time.Time
-	kinds    kindSet // cityDays the stations that count by default
+	kinds    kindSet // that count by default
 	grid     *grid
 	index    *places.Index
 	cities   []city
 	stations []station
 	byID     map[string]int32
 	digests  digests
-	// recent is what each station last measured until recentAt, the newest hour of
-	// any city; nil until it is read.
+	// recent holds the last amounts of each station until recentAt, the newest hour
+	// of any city. It is nil until they are read.
 	recent   []lastAmounts
 	recentAt uint32
 	current  []httpapi.Response // by city; no Body: no figures
 	details  []atomic.Pointer[detailedAnswer]
-	pins     sync.Map // int32 -> *pinAnswers; there are 19,000 pin codes in all
+	pins     sync.Map // int32 -> *pinAnswers; India has 19,000 pin codes
 }
 
-// input is what a snapshot is built from: what the tables say.
+// snapshotInput holds the rows from which a snapshot is built.
 type snapshotInput struct {
 	stations []station
 	cities   []city
 	kinds    kindSet
 	digests  digests
-	// What differs from the snapshot before. changed marks the stations of which an
-	// hour at or after since may be another, which condition says in SQL; nil for none.
-	// added are the ids of new ones. samePlaces: no station came, went or moved.
+	// Differences from the previous snapshot. changed marks stations whose hours at
+	// or after since may have changed, and condition selects them in SQL; nil for
+	// none. added are the ids of new stations. samePlaces: no station was added,
+	// removed or relocated.
 	changed    []bool
 	since      uint32
 	condition  string
@@ -75,17 +76,17 @@ type snapshotInput struct {
 	samePlaces bool
 }
 
-// build makes a snapshot of facts to which nothing is lent.
+// build makes a snapshot without gap filling.
 func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
 	s := assemble(f, nil, now)
 	s.renderAnswers(before)
 	return s
 }
 
-// assemble joins cities and stations. The snapshot has no answers yet. A city
-// without any station is left out: its figures are those of stations that turned
-// out to belong elsewhere, as when their state became known. What follows from the
-// places of stations is shared with the snapshot before when they are the same.
+// assemble joins cities and stations, without answers. It leaves out cities without
+// stations: their stations belong elsewhere since their state is known. If no
+// station was relocated, it shares the index and the grid with the previous
+// snapshot.
 func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	s := &Snapshot{built: now, kinds: f.kinds, stations: f.stations, digests: f.digests}
 	latest := make(map[places.City]city, len(f.cities))
@@ -137,8 +138,8 @@ func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	return s
 }
 
-// renderAnswers makes the answers. Those that are the same as in the snapshot before
-// save their time of change.
+// renderAnswers makes the answers. Those that equal the previous snapshot's keep
+// their Last-Modified.
 func (s *Snapshot) renderAnswers(before *Snapshot) {
 	s.details = make([]atomic.Pointer[detailedAnswer], len(s.cities))
 	s.current = make([]httpapi.Response, len(s.cities))
@@ -153,7 +154,7 @@ func (s *Snapshot) renderAnswers(before *Snapshot) {
 	}
 }
 
-// keepLastModified keeps the Last-Modified of an answer that did not change.
+// keepLastModified copies the Last-Modified of an unchanged answer.
 func keepLastModified(resp *httpapi.Response, before *Snapshot, name places.City) {
 	if before == nil {
 		return
@@ -183,8 +184,8 @@ func (s *Snapshot) meanPosition(stations []int32) places.Point {
 	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
 }
 
-// input returns what the snapshot was built from, for building the next, which must
-// not change its stations but copies of them.
+// input returns the input of the snapshot, for building the next one. The caller
+// must copy the stations before it changes them.
 func (s *Snapshot) input() snapshotInput {
 	if s == nil {
 		return snapshotInput{}

@@ -19,17 +19,18 @@ import (
 	"vayu/schema"
 )
 
-// errNoSnapshot is the error of a snapshot that was never kept.
-var errNoSnapshot = errors.New("no snapshot is kept")
+// errNoSnapshot is the error for a missing snapshot file.
+var errNoSnapshot = errors.New("no snapshot file")
 
-// snapshotVersion changes whenever the columns do; another version is ignored.
+// snapshotVersion changes whenever the columns do. Files of other versions are
+// ignored.
 const snapshotVersion = "3"
 
 func snapshotFile(dir string, world schema.World) string {
 	return filepath.Join(dir, world.String()+".arrow")
 }
 
-// snapshotColumns is one row a city (id "") or station.
+// snapshotColumns returns the columns. A row is a city (id "") or a station.
 func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	text := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
 	fields := []arrow.Field{
@@ -50,7 +51,7 @@ func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	return arrow.NewSchema(fields, &meta)
 }
 
-// figureNames are the columns of figures, in the order of figures.pack.
+// figureNames returns the columns of figures, in the order of figures.pack.
 func figureNames() []string {
 	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
 	for _, p := range schema.RecordPollutants {
@@ -76,8 +77,8 @@ func (f *figures) pack() []int64 {
 	return out
 }
 
-// unpack is the inverse of pack; numbers out of range are refused, because they
-// come from a file.
+// unpack is the inverse of pack. It rejects numbers out of range, because they come
+// from a file.
 func unpack(v []int64) (figures, error) {
 	f := figures{
 		at: uint32(v[0]), updated: uint32(v[1]), aqi: int16(v[2]), dominant: schema.Pollutant(v[3]),
@@ -100,12 +101,12 @@ func unpack(v []int64) (figures, error) {
 	return f, nil
 }
 
-// writeSnapshot keeps a snapshot: a reader finds the old file or the new one
-// whole, even after a power cut.
+// writeSnapshot writes a snapshot atomically: even after a power failure the file
+// is the old or the new one.
 func writeSnapshot(path string, s *Snapshot) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("keeping the snapshot %q: %w", path, err)
+			err = fmt.Errorf("writing the snapshot %q: %w", path, err)
 		}
 	}()
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
@@ -115,7 +116,7 @@ func writeSnapshot(path string, s *Snapshot) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // after the rename there is nothing left of that name
+	defer func() { _ = os.Remove(file.Name()) }() // does nothing after the rename
 	if err := errors.Join(encodeSnapshot(file, s), file.Sync(), file.Close()); err != nil {
 		return err
 	}
@@ -162,12 +163,12 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 	return errors.Join(w.Write(record), w.Close())
 }
 
-// readSnapshot loads a kept snapshot. Its error is errNoSnapshot when there is
-// none; any other means that the file is damaged or of another version.
+// readSnapshot reads a snapshot. Its error is errNoSnapshot if there is no file.
+// Other errors mean that the file is damaged or of another version.
 func readSnapshot(path string, kinds kindSet) (s *Snapshot, err error) {
 	defer func() {
-		// The Arrow reader panics on some damaged files; a cache that cannot
-		// be read must not keep the service from starting.
+		// The Arrow reader panics on some damaged files. An unreadable cache must
+		// not keep the service from starting.
 		if p := recover(); p != nil {
 			s, err = nil, fmt.Errorf("reading the snapshot %q: %v", path, p)
 		}
@@ -208,7 +209,7 @@ func readSnapshot(path string, kinds kindSet) (s *Snapshot, err error) {
 	return build(f, built, nil), nil
 }
 
-// sum is a checksum of what is kept: Arrow files have none.
+// sum returns a checksum of the contents, because Arrow files have none.
 func (f snapshotInput) sum(built time.Time) string {
 	h := xxhash.New()
 	line := func(st *schema.Station, report [2]int64, fig *figures) {
@@ -253,7 +254,7 @@ func (f *snapshotInput) decode(record arrow.Record) error {
 	return nil
 }
 
-// cityHourReport returns what the station reported in its city's hour, for the file.
+// cityHourReport returns the station's report in its city's hour as file columns.
 func (s *station) cityHourReport() [2]int64 {
 	return [2]int64{int64(s.cityHourUpdated), int64(s.cityHourAQI)}
 }

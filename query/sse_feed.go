@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// Live is the feed of live notices about the air: the same for every account of a
-// fixture.
+// Live returns the feed of notices about new figures for SSE streams. It is the
+// same for every account of a world.
 func (s *Service) Live() sse.Feed { return feed{s} }
 
 type feed struct{ *Service }
@@ -19,7 +19,7 @@ func (feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveAir, Scopes: []schema.Scope{schema.AQIRead}}}
 }
 
-// Changes implements sse.Feed. It reads memory only: which snapshot there is.
+// Changes implements sse.Feed. It compares snapshots in memory only.
 func (f feed) Changes(_ context.Context, asks []sse.Ask) (found sse.Found, err error) {
 	for _, a := range asks {
 		snap := f.worlds[a.World].snapshot.Load()

@@ -202,7 +202,7 @@ func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error 
 			return fmt.Errorf("computing %s: %w", s.table, err)
 		}
 		if err := r.sweep(ctx, s, started); err != nil {
-			return fmt.Errorf("removing rows of %s that no longer hold: %w", s.table, err)
+			return fmt.Errorf("removing stale rows of %s: %w", s.table, err)
 		}
 		r.log.DebugContext(ctx, "computed", "table", s.table, "stations", len(c.stations), "from", c.from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
 	}

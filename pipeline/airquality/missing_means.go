@@ -16,12 +16,12 @@ const meansDone int8 = 2
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT countIf(means = 'wanted') > 0 AND countIf(means = 'done') = 0 FROM "+r.tables.Database+".rollup")
 	if err != nil {
-		return false, fmt.Errorf("looking for missing means: %w", err)
+		return false, fmt.Errorf("checking for missing means: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if err := rows.Scan(&wanted); err != nil {
-			return false, fmt.Errorf("looking for missing means: %w", err)
+			return false, fmt.Errorf("checking for missing means: %w", err)
 		}
 	}
 	return wanted, rows.Err()
@@ -71,12 +71,12 @@ func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 func (r *Rollup) newestReading(ctx context.Context) (at time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(at) FROM "+r.tables.Database+".reading")
 	if err != nil {
-		return at, fmt.Errorf("looking for the newest reading: %w", err)
+		return at, fmt.Errorf("reading the time of the newest reading: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if err := rows.Scan(&at); err != nil {
-			return at, fmt.Errorf("looking for the newest reading: %w", err)
+			return at, fmt.Errorf("reading the time of the newest reading: %w", err)
 		}
 	}
 	return at, rows.Err()

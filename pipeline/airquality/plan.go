@@ -161,12 +161,12 @@ func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err
 	rows, err := r.conn.Query(ctx, `SELECT 1 + groupBitXor(cityHash64(station, parameter, at, kind, averaging, value, ingested_at)) FROM `+r.tables.Database+`.reading
 		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-lookback).UnixMilli(), at.UnixMilli())
 	if err != nil {
-		return 0, fmt.Errorf("looking for late readings: %w", err)
+		return 0, fmt.Errorf("reading the fingerprint of late readings: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if err := rows.Scan(&sum); err != nil {
-			return 0, fmt.Errorf("looking for late readings: %w", err)
+			return 0, fmt.Errorf("reading the fingerprint of late readings: %w", err)
 		}
 	}
 	return max(sum, 1), rows.Err()
@@ -189,7 +189,7 @@ func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) 
 		ORDER BY month, station`
 	rows, err := r.conn.Query(ctx, fmt.Sprintf(selected, r.tables.Database, from, condition), args...)
 	if err != nil {
-		return nil, fmt.Errorf("looking for readings: %w", err)
+		return nil, fmt.Errorf("selecting readings: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	var plan []chunk
@@ -201,7 +201,7 @@ func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) 
 			readings    uint64
 		)
 		if err := rows.Scan(&station, &first, &last, &readings); err != nil {
-			return nil, fmt.Errorf("looking for readings: %w", err)
+			return nil, fmt.Errorf("selecting readings: %w", err)
 		}
 		key := [2]time.Time{schema.HourEnd(first), schema.HourEnd(last).Add(reach)}
 		i, ok := spans[key]
@@ -213,7 +213,7 @@ func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) 
 		plan[i].add(station, readings)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("looking for readings: %w", err)
+		return nil, fmt.Errorf("selecting readings: %w", err)
 	}
 	return split(merge(joinSpans(plan))), nil
 }

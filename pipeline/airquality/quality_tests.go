@@ -17,7 +17,7 @@ import (
 const recentWindow = 48 * time.Hour
 
 // TestSeries runs the quality tests that compare a reading with others, over the
-// recentWindow hours that have ended and have readings without these tests. It
+// recent hours that have ended and have readings without these tests. It
 // computes the hours again whose results have changed. With nothing to test it
 // does nothing. It is idempotent.
 func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
@@ -157,7 +157,7 @@ func (r *Rollup) changedResults(ctx context.Context, of resultFilter) ([]chunk, 
 	rows, err := r.conn.Query(ctx, "SELECT station, min(at), max(at) FROM "+r.tables.Database+
 		".reading_quality WHERE "+condition+" GROUP BY station, toYYYYMM(at) AS month ORDER BY month, station", args...)
 	if err != nil {
-		return nil, fmt.Errorf("looking for results that changed: %w", err)
+		return nil, fmt.Errorf("selecting changed quality results: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	var changed []chunk
@@ -165,12 +165,12 @@ func (r *Rollup) changedResults(ctx context.Context, of resultFilter) ([]chunk, 
 		var station string
 		var first, last time.Time
 		if err := rows.Scan(&station, &first, &last); err != nil {
-			return nil, fmt.Errorf("looking for results that changed: %w", err)
+			return nil, fmt.Errorf("selecting changed quality results: %w", err)
 		}
 		changed = append(changed, chunk{stations: []string{station}, from: schema.HourEnd(first), to: schema.HourEnd(last).Add(reach), months: 1})
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("looking for results that changed: %w", err)
+		return nil, fmt.Errorf("selecting changed quality results: %w", err)
 	}
 	return changed, nil
 }

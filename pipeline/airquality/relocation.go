@@ -23,7 +23,7 @@ func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, err
 		ORDER BY change.station`
 	rows, err := r.conn.Query(ctx, fmt.Sprintf(query, r.tables.Database), since.UnixMilli(), since.UnixMilli())
 	if err != nil {
-		return nil, fmt.Errorf("looking for stations that changed place: %w", err)
+		return nil, fmt.Errorf("reading relocated stations: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	var (
@@ -37,7 +37,7 @@ func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, err
 			first, last time.Time
 		)
 		if err := rows.Scan(&station, &left, &first, &last); err != nil {
-			return nil, fmt.Errorf("looking for stations that changed place: %w", err)
+			return nil, fmt.Errorf("reading relocated stations: %w", err)
 		}
 		if len(all.stations) == 0 {
 			all.from, all.to = first, last
@@ -53,7 +53,7 @@ func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, err
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("looking for stations that changed place: %w", err)
+		return nil, fmt.Errorf("reading relocated stations: %w", err)
 	}
 	if len(all.stations) == 0 {
 		return nil, nil

@@ -25,7 +25,7 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	}
 	rows, err := r.conn.Query(ctx, "SELECT "+strings.Join(text, ", ")+" "+s.stale+" AND EXISTS (SELECT 1 "+strings.Replace(s.stale, " FINAL", "", 1)+" LIMIT 1)")
 	if err != nil {
-		return fmt.Errorf("looking for them: %w", err)
+		return fmt.Errorf("selecting rows: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	values := make([]string, len(s.key))
@@ -35,7 +35,7 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	}
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
-			return fmt.Errorf("looking for them: %w", err)
+			return fmt.Errorf("selecting rows: %w", err)
 		}
 		quoted := make([]string, len(values))
 		for i, v := range values {
@@ -44,7 +44,7 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 		keys = append(keys, "("+strings.Join(quoted, ", ")+")")
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("looking for them: %w", err)
+		return fmt.Errorf("selecting rows: %w", err)
 	}
 	for part := range slices.Chunk(keys, eraseChunk) {
 		if err := r.erase(ctx, s, part, started); err != nil {

@@ -30,10 +30,10 @@ type Withdrawal struct {
 func NewWithdrawalID() string { return "wdr_" + rand.Text() }
 
 // ErrNoReadings says that a withdrawal covers no stored reading.
-var ErrNoReadings = errors.New("there are no readings of this station and parameter in this time")
+var ErrNoReadings = errors.New("no readings of this station and parameter in this time")
 
 // ErrNoWithdrawal says that there is no withdrawal with an identifier.
-var ErrNoWithdrawal = errors.New("there is no such withdrawal")
+var ErrNoWithdrawal = errors.New("no such withdrawal")
 
 // Covered returns how many stored readings a withdrawal leaves out. The error is
 // [ErrNoReadings] when there are none. An alias is refused: no mean has its readings.
@@ -43,7 +43,7 @@ func (r *Rollup) Covered(ctx context.Context, w Withdrawal) (readings uint64, er
 		return 0, err
 	}
 	if station != "" {
-		return 0, fmt.Errorf("%q is an alias of %q: withdraw readings of that", w.Station, station)
+		return 0, fmt.Errorf("%q is an alias of %q: withdraw readings of the latter", w.Station, station)
 	}
 	const query = `SELECT count() FROM %s.reading FINAL WHERE station = {station:String} AND ({parameter:String} = '' OR parameter = {parameter:String})
 		AND at > fromUnixTimestamp({from:Int64}) AND at <= fromUnixTimestamp({to:Int64})`
@@ -71,12 +71,12 @@ func (r *Rollup) Covered(ctx context.Context, w Withdrawal) (readings uint64, er
 func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT station FROM "+r.tables.Database+".station_alias FINAL WHERE alias = {alias:String}", clickhouse.Named("alias", id))
 	if err != nil {
-		return "", fmt.Errorf("looking for an alias: %w", err)
+		return "", fmt.Errorf("reading the alias of a station: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if err := rows.Scan(&station); err != nil {
-			return "", fmt.Errorf("looking for an alias: %w", err)
+			return "", fmt.Errorf("reading the alias of a station: %w", err)
 		}
 	}
 	return station, rows.Err()

@@ -2,13 +2,13 @@ package places
 
 import "slices"
 
-// maxStray is how far a pin code may lie from the median of the pin codes
-// that share its first three digits (a sorting district), in km (AIR.md).
+// maxStray is the maximum distance of a pin code from the median of its sorting
+// district, in km. A district shares the first three digits.
 const maxStray = 150
 
-// locate turns post offices into one position per pin code, sorted by code: the
-// median of its offices, or the median of its sorting district when the offices
-// have no position or lie too far off. A pin code without either is left out.
+// locate returns one position per pin code, sorted by code: the median of its post
+// offices. It uses the district's median if the offices have no position or stray
+// too far. Pin codes without either are left out.
 func locate(offices []packedPin) []packedPin {
 	slices.SortFunc(offices, func(a, b packedPin) int { return int(a.code - b.code) })
 	district := map[int32]Point{}
@@ -29,7 +29,8 @@ func locate(offices []packedPin) []packedPin {
 	return slices.Clip(table)
 }
 
-// groups yields runs of offices whose codes agree after division.
+// groups yields the runs of offices whose codes are equal after division by
+// divisor.
 func groups(offices []packedPin, divisor int32) func(func([]packedPin) bool) {
 	return func(yield func([]packedPin) bool) {
 		for start := 0; start < len(offices); {
@@ -46,7 +47,7 @@ func groups(offices []packedPin, divisor int32) func(func([]packedPin) bool) {
 }
 
 // median returns the median latitude and longitude of the offices that have a
-// position, or an unknown point.
+// position, else an unknown point.
 func median(offices []packedPin) Point {
 	var lats, lons []float32
 	for _, o := range offices {

@@ -12,15 +12,15 @@ type Point = geo.Point
 // Distance returns the great-circle distance in km.
 func Distance(a, b Point) float64 { return geo.Distance(a, b) }
 
-// Beyond reports whether b lies more than km kilometres north or south of a:
-// a cheap answer for most pairs before [Distance] is asked.
+// Beyond reports whether b lies more than km kilometres north or south of a. It is
+// a cheap test before [Distance].
 func Beyond(a, b Point, km float64) bool {
 	return math.Abs(a.Latitude-b.Latitude)*geo.Radian*geo.EarthRadius > km
 }
 
-// Weight returns the inverse-distance weight of a station km away (power 2). A
-// station nearer than 500 m counts as 500 m away, so that one next door does
-// not silence all others.
+// Weight returns the inverse-distance weight (power 2) of a station km away. The
+// minimum distance is 500 m, so that one close station does not outweigh all
+// others.
 func Weight(km float64) float64 {
 	km = math.Max(km, 0.5)
 	return 1 / (km * km)
