@@ -20,9 +20,9 @@ type figures struct {
 	aqi         int16                         // -1 for none
 	dominant    schema.Pollutant
 	used, total uint16
-	// Bit p-1 is set for pollutant p. derived: the amount follows from a sub-index.
-	// daily: a 24-hour mean replaces the 8-hour mean. gapFilled: it is another
-	// place's.
+	// Bit p-1 is set for pollutant p. Derived amounts follow from a sub-index.
+	// Daily ones are 24-hour means in place of 8-hour means. Gap-filled ones are
+	// another place's.
 	derived, daily, gapFilled uint8
 }
 

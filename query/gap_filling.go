@@ -116,8 +116,8 @@ func single(of []lastAmounts) lastAmounts {
 	return of[0]
 }
 
-// fillGaps fills the gaps of each of wanted from the nearest station that has a
-// value in the 24 h before. ids are sorted by distance.
+// fillGaps fills the gaps of wanted from the nearest station with a value in the 24
+// h before. ids are sorted by distance.
 func (t tables) fillGaps(ctx context.Context, ids []string, wanted []*figures) error {
 	var moments []uint32
 	for _, f := range wanted {

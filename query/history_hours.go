@@ -45,7 +45,7 @@ func (h *history) hours(ctx context.Context, key place, index *places.Index, fro
 	return append(append(before, rows...), after...), nil
 }
 
-// entry returns the cache entry of a place, and makes it if there is none.
+// entry returns the cache entry of a place, and makes it if necessary.
 func (h *history) entry(key place) *historyEntry {
 	for {
 		if p, ok := h.entries.Get(key); ok {

@@ -78,8 +78,8 @@ func meanAmount(samples []sample, i int) schema.Figure {
 }
 
 // currentOfKinds returns the current figures of a city from its stations of these
-// kinds, and the stations that reported in that hour. ok is false if none has an
-// AQI.
+// kinds. used are the stations that reported in that hour. ok is false if none has
+// an AQI.
 func (a *worldState) currentOfKinds(ctx context.Context, snap *Snapshot, i int, kinds kindSet, now time.Time) (f figures, used []sample, ok bool, err error) {
 	all := snap.ofCity(&snap.cities[i], kinds)
 	known := snap.preferStations(slices.DeleteFunc(slices.Clone(all), func(sm sample) bool { return sm.figures.aqi < 0 }))

@@ -205,8 +205,8 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world if a roll-up has ended since the last
-// one, or if an hour is due to become current. Calls for one world are serialized.
+// Refresh publishes a new snapshot of a world after a roll-up, or when an hour is
+// due to become current. Calls for one world are serialized.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a := s.worlds[world]
 	a.mu.Lock()
@@ -306,7 +306,7 @@ func (s *Service) cacheControl(now time.Time) []string {
 
 var errNoFigures = schema.Refuse(schema.ServiceUnavailable, "", "There are no figures yet.")
 
-// snapshotOf returns a world's snapshot, or a problem if there is none yet.
+// snapshotOf returns a world's snapshot, or a problem before the first one.
 func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *Snapshot, error) {
 	a := s.worlds[c.World]
 	snap := a.snapshot.Load()

@@ -65,10 +65,10 @@ type snapshotInput struct {
 	cities   []city
 	kinds    kindSet
 	digests  digests
-	// Differences from the previous snapshot. changed marks stations whose hours at
-	// or after since may have changed, and condition selects them in SQL; nil for
-	// none. added are the ids of new stations. samePlaces: no station was added,
-	// removed or relocated.
+	// Differences from the previous snapshot. The mask changed marks stations whose
+	// hours at or after since may have changed; nil for none. The SQL condition
+	// selects the same stations. The ids in added are those of new stations.
+	// samePlaces: no station was added, removed or relocated.
 	changed    []bool
 	since      uint32
 	condition  string

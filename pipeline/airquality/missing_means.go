@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// meansDone is the value of rollup.means that says that no plain means of
-// readings of 0.1.0 are missing any more.
+// meansDone is the value of rollup.means once no plain means of readings of 0.1.0
+// are missing.
 const meansDone int8 = 2
 
-// meansWanted reports whether a migration has copied readings of 0.1.0 whose plain
-// means are still missing.
+// meansWanted reports whether plain means are missing for readings that a migration
+// copied from 0.1.0.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT countIf(means = 'wanted') > 0 AND countIf(means = 'done') = 0 FROM "+r.tables.Database+".rollup")
 	if err != nil {
@@ -27,13 +27,13 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	return wanted, rows.Err()
 }
 
-// recentMeans is how far back means are computed before the first increment:
-// rolling figures of its hours need 31 hours.
+// recentMeans is how far back means are computed before the first increment.
+// Rolling figures of its hours need 31 hours.
 const recentMeans = 4 * 24 * time.Hour
 
-// afterMigration is the first increment after a migration. The latest means come
-// first, so that current figures do not wait for those of years. Once all means
-// are there, the hours of the increment are computed again: some may be older.
+// afterMigration runs the first increment after a migration. It computes the latest
+// means first, so that current figures are not delayed by older years. After all
+// means it recomputes the hours of the increment, some of which may be older.
 func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	newest, err := r.newestReading(ctx)
 	if err != nil {
@@ -82,9 +82,9 @@ func (r *Rollup) newestReading(ctx context.Context) (at time.Time, err error) {
 	return at, rows.Err()
 }
 
-// fillMeans computes the plain means of all readings since an instant, the
-// latest first. The index's figures stay as 0.1.0 computed them, also where a
-// reading fails a quality test that it did not know; a backfill changes those.
+// fillMeans computes the plain means of all readings since an instant, the latest
+// first. The index keeps the figures of 0.1.0, which lacks some quality tests; only
+// a backfill changes them.
 func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,23 +11,22 @@ import (
 	"vayu/schema"
 )
 
-// recentWindow is how old readings are whose series are tested after their figures:
-// who asks for the air of now does not wait for the tests. Older ones come in
-// bulk, and are tested first so that their figures are computed once.
+// recentWindow is the age of readings whose series are tested after their figures,
+// so that current figures are not delayed. Older readings come in bulk. They are
+// tested first, so that their figures are computed once.
 const recentWindow = 48 * time.Hour
 
-// TestSeries runs the quality tests that compare a reading with others, over the
-// recent hours that have ended and have readings without these tests. It
-// computes the hours again whose results have changed. With nothing to test it
-// does nothing. It is idempotent.
+// TestSeries runs the quality tests that compare a reading with others, over recent
+// complete hours with untested readings. It recomputes the hours with changed
+// results. It is idempotent.
 func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	return r.run(ctx, "tests", func(ctx context.Context, started time.Time) (plan, error) {
 		last, ended, err := r.lastTests(ctx, started)
 		if err != nil {
 			return plan{}, err
 		}
-		// The hour that the last tests found open has ended since, and so has the
-		// next one, which holds readings of a clock that is ahead.
+		// The hour that was open in the last tests is complete now. So is the next
+		// one, which has readings of a clock that is ahead.
 		closed := schema.HourEnd(started).Add(-time.Hour)
 		chunks, err := r.plan(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
 			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))
@@ -39,15 +38,14 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 				return plan{}, err
 			}
 		}
-		// A reading changes results of the hours before it, at most of a day.
+		// A reading changes results of at most the 24 hours before it.
 		changed, err := r.changedResults(ctx, resultFilter{since: ended, after: last.Add(-recentWindow - 24*time.Hour), tests: quality.SeriesTests()})
 		return plan{chunks: split(merge(changed)), started: time.Unix(0, 0), tested: started}, err
 	})
 }
 
-// lastTests returns the start of the last [Rollup.TestSeries] and when it ended.
-// Before the first one they are two days ago: what is older was tested before
-// its figures.
+// lastTests returns the start and the end of the last [Rollup.TestSeries]. The
+// default start is two days ago: older readings were tested before their figures.
 func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(tested), maxIf(at, toUnixTimestamp64Milli(tested) > 0) FROM "+r.tables.Database+".rollup WHERE tested <= now64(3)")
 	if err != nil {
@@ -65,8 +63,8 @@ func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended t
 	return started, ended, rows.Err()
 }
 
-// testIncrement runs the tests that come before the figures of an increment. It
-// returns its chunks with the hours of older readings whose results have changed.
+// testIncrement runs the tests that precede the figures of an increment. It returns
+// the chunks, with the hours of older readings whose results have changed.
 func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) ([]chunk, error) {
 	var old, fresh []chunk
 	for _, c := range p.chunks {
@@ -88,9 +86,9 @@ func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) (
 	return slices.Concat(old, fresh), err
 }
 
-// testAll tests the readings of chunks and corrects their sensors. It returns
-// them with the hours of changed results: a reading can change the results of
-// readings before it and of stations beside it.
+// testAll tests the readings of chunks and corrects their sensors. It adds the
+// hours of changed results: a reading can change results of earlier readings and of
+// stations nearby.
 func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) ([]chunk, error) {
 	if len(chunks) == 0 {
 		return nil, nil
@@ -116,7 +114,7 @@ func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) (
 	return slices.Concat(chunks, split(merge(more))), nil
 }
 
-// testValues tests the readings of a chunk by themselves and corrects its sensors.
+// testValues tests the readings of a chunk one by one and corrects its sensors.
 func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	if c.citiesOnly {
 		return nil
@@ -128,21 +126,21 @@ func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	return r.tester.Correct(ctx, c.stations, from, to)
 }
 
-// covers reports whether a chunk computes all that a chunk of one station does.
+// covers reports whether c includes all work of a chunk of one station.
 func (c chunk) covers(one chunk) bool {
 	return !c.citiesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])
 }
 
 // resultFilter selects results of quality tests.
 type resultFilter struct {
-	since time.Time // stored since then
-	after time.Time // of readings after then; zero for all
-	until time.Time // of readings up to then; zero for all
-	tests []string  // of these; none for all
+	since time.Time // stored at or after this time
+	after time.Time // of readings after this time; zero for all
+	until time.Time // of readings up to this time; zero for all
+	tests []string  // of these tests; empty for all
 }
 
-// changedResults returns, for each station and month with selected results that
-// are suspect or fail, the hours that follow from them.
+// changedResults returns the hours that depend on the selected suspect or failed
+// results, per station and month.
 func (r *Rollup) changedResults(ctx context.Context, of resultFilter) ([]chunk, error) {
 	condition, args := "computed_at >= fromUnixTimestamp64Milli(?) AND flag IN ('suspect', 'fail')", []any{max(of.since.UnixMilli(), 0)}
 	if !of.after.IsZero() {

@@ -12,10 +12,10 @@ import (
 	"vayu/internal/columnstore"
 )
 
-// eraseChunk is how many keys one statement erases: they are part of its text.
+// eraseChunk is the number of keys in the text of one DELETE statement.
 const eraseChunk = 1000
 
-// sweep removes the rows of a step's span that are older than the pass. ctx
+// sweep removes the rows of a step's hours that are older than the pass. ctx
 // carries the parameters of the chunk.
 func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	var keys []string
@@ -55,12 +55,12 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	return nil
 }
 
-// erase removes rows by their keys. A table whose engine knows removed rows gets
-// them; the others, whose form is that of 0.1.0, lose theirs on every node.
+// erase removes rows by their keys. It inserts tombstones if the table's engine has
+// a column removed. Tables in the form of 0.1.0 delete the rows on every node.
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {
-		// On a cluster a node that is away must not stop the figures of all others.
+		// On a cluster a node that is down must not stop the figures of the others.
 		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"distributed_ddl_output_mode": "none_only_active"}))
 		return r.conn.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
 			r.tables.Stored(s.table), columns, list, started.UnixMilli()))
@@ -70,8 +70,8 @@ func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.
 		r.tables.Database, s.table, columns, started.UnixMilli(), list, insertSettings))
 }
 
-// write runs a statement that changes rows. A token of its own keeps a
-// replicated table from skipping rows that equal those of an earlier statement.
+// write runs a statement that changes rows. Its own token keeps a replicated table
+// from dropping rows that equal those of an earlier statement.
 func (r *Rollup) write(ctx context.Context, statement string) error {
 	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)
 }

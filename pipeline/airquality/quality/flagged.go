@@ -2,20 +2,21 @@ package quality
 
 import "strings"
 
-// Verdicts is the SQL of a subquery, in parentheses, with one row for each
-// reading whose verdict is suspect or fail: station, parameter, at, kind,
-// averaging, the worst flag, and excluded, which is 1 when the index leaves the
-// reading out: it fails, or one of the tests of [Settings.Exclude] is not
-// passed. Readings without a row are good, or were not evaluated.
+// Verdicts returns the SQL of a subquery, in parentheses, with one row for each
+// suspect or failed reading. Other readings are good or were not evaluated.
+//
+// Its columns are station, parameter, at, kind, averaging, worst and excluded.
+// Column worst is the worst flag. Column excluded is 1 if the index excludes the
+// reading: it failed, or a test of [Settings.Exclude] flagged it.
 //
 // The condition selects rows of reading_quality by station, parameter and at. It
-// may hold parameters of the statement that the subquery becomes part of:
+// may use parameters of the enclosing statement:
 //
 //	FROM reading FINAL AS r
-//	LEFT JOIN ` + judge.Verdicts("station IN {stations:Array(String)} AND at > …") + ` AS v
+//	LEFT JOIN ` + tester.FlaggedReadings("station IN {stations:Array(String)} AND at > …") + ` AS v
 //		ON v.station = r.station AND v.parameter = r.parameter AND v.at = r.at AND v.kind = r.kind AND v.averaging = r.averaging
 //
-// In rows without a partner excluded is 0 and worst is 0 as a number.
+// For readings without a row, excluded is 0 and worst is the number 0.
 func (t *Judge) Verdicts(condition string) string {
 	excludes := "flag = 'fail'"
 	if len(t.settings.Exclude) > 0 {

@@ -1,14 +1,14 @@
 package quality
 
-// Test is a rule that readings are held against.
+// Test is a rule that readings are tested against.
 type Test struct {
-	// Name stands in reading_quality.test, in the settings and in the API.
+	// Name is the name in reading_quality.test, in the settings and in the API.
 	Name string
 	// Version counts changes of the rule and of its thresholds.
 	Version uint16
-	// Flag is the worst result that the test gives.
+	// Flag is the worst result of the test.
 	Flag Flag
-	// About says what the test finds, in one sentence.
+	// About describes in one sentence what the test finds.
 	About string
 }
 
@@ -28,8 +28,8 @@ const (
 	NOxSum         = "nox_sum"
 )
 
-// Tests is every test. Only what cannot be true fails: the index is CPCB's,
-// which has no tests of its own, so what is merely unlikely stays in.
+// Tests lists every test. Only impossible values fail: CPCB's index has no tests of
+// its own, so unlikely values stay in.
 var Tests = [...]Test{
 	{GrossRange, 1, Fail, "The value lies outside what the instrument measures (suspect) or what can be true (fail)."},
 	{ImpossibleDate, 1, Fail, "The reading ends after it was received, or before monitoring in India began."},
@@ -45,7 +45,7 @@ var Tests = [...]Test{
 	{NOxSum, 1, Suspect, "NO, NO2 and NOx contradict the units in which the station usually reports them."},
 }
 
-// SeriesTests are the names of the tests that [Judge.Series] runs.
+// SeriesTests are the names of the tests that [Tester.Series] runs.
 func SeriesTests() []string {
 	return []string{Spike, RateOfChange, FlatLine, TimeGap, NearConstant, SameHour, Neighbours, NOxSum}
 }
