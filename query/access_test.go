@@ -17,14 +17,14 @@ import (
 	"vayu/schema"
 )
 
-// serveWithAccess serves the world's routes as the program does: behind keys, rate
-// limits and quotas that are counted. Both limits are there and never reached.
+// serveWithAccess serves the routes as the program does: with keys, rate limits and
+// quotas. No test reaches the limits.
 func (w *fixture) serveWithAccess(t testing.TB) {
 	t.Helper()
 	w.serveWithQuota(t, 1_000_000_000)
 }
 
-// serveWithQuota is wholeChain with a plan of so many calls a month.
+// serveWithQuota is serveWithAccess with a plan of so many calls a month.
 func (w *fixture) serveWithQuota(t testing.TB, calls int64) {
 	t.Helper()
 	db := sqlstoretest.SQLite(t)
@@ -71,7 +71,7 @@ func (w *fixture) serveWithQuota(t testing.TB, calls int64) {
 	w.url = listen(t, w.routes(t, service))
 }
 
-// routes is the world's API behind a door.
+// routes returns the API behind an access check.
 func (w *fixture) routes(t testing.TB, access httpapi.Access) http.Handler {
 	t.Helper()
 	h, err := httpapi.New(httpapi.Config{Routes: w.service.Routes(), Access: access, Metrics: prometheus.NewRegistry()})
@@ -81,7 +81,7 @@ func (w *fixture) routes(t testing.TB, access httpapi.Access) http.Handler {
 	return h
 }
 
-// A question about n cities counts as n calls, whatever is said of each.
+// A query for n cities counts as n calls, whatever the result of each.
 func TestBulkQueryCountsOneCallPerCity(t *testing.T) {
 	t.Parallel()
 	w := india(t)
@@ -98,7 +98,7 @@ func TestBulkQueryCountsOneCallPerCity(t *testing.T) {
 	}
 }
 
-// A question about n cities needs room for n calls.
+// A query for n cities needs a quota of n calls.
 func TestBulkQueryNeedsQuotaForEveryCity(t *testing.T) {
 	t.Parallel()
 	w := india(t)

@@ -19,9 +19,8 @@ import (
 	"vayu/schema"
 )
 
-// rawClient asks one thing again and again over one kept-alive connection,
-// with as little work on the client's side as possible: the machine is shared
-// with the server that is measured.
+// rawClient repeats one request over a kept-alive connection, with minimal work on
+// the client's side. It shares the machine with the server.
 type rawClient struct {
 	conn    net.Conn
 	in      *bufio.Reader
@@ -73,8 +72,8 @@ func (c *rawClient) roundTrip(t testing.TB) int {
 	return length
 }
 
-// floor serves a body through a bare gorilla/mux router on the same server
-// settings: what any answer over HTTP costs at least.
+// floor serves a body through a bare gorilla/mux router with the same server
+// settings: the minimum cost of an answer over HTTP.
 func floor(t testing.TB, path string, body []byte) string {
 	t.Helper()
 	r := mux.NewRouter()
@@ -90,8 +89,8 @@ func floor(t testing.TB, path string, body []byte) string {
 	return serveOn(t, l, r)
 }
 
-// compareThroughput measures two ways of asking in turns, in the same run, and reports
-// ours as a ratio of the floor's throughput.
+// compareThroughput measures two clients in turns in the same run, and reports ours
+// as a ratio of the floor's throughput.
 func compareThroughput(b *testing.B, ours, bare *rawClient) {
 	b.Helper()
 	const round = 200
@@ -133,8 +132,7 @@ func body(b *testing.B, w *fixture, path string) []byte {
 	return []byte(text)
 }
 
-// BenchmarkCurrentAgainstBareMux: at least 0.75, with keys, limits and quotas
-// that are counted.
+// BenchmarkCurrentAgainstBareMux: at least 0.75, with keys, limits and quotas.
 func BenchmarkCurrentAgainstBareMux(b *testing.B) {
 	w := india(b)
 	path := "/v1/aqi?city=Delhi"
@@ -159,7 +157,7 @@ func BenchmarkRangeAgainstBareMux(b *testing.B) {
 	}
 }
 
-// BenchmarkBulkAgainstSingle reports what 100 cities cost as a multiple of one:
+// BenchmarkBulkAgainstSingle reports the cost of 100 cities as a multiple of one:
 // at most 6.
 func BenchmarkBulkAgainstSingle(b *testing.B) {
 	w := india(b)
@@ -172,12 +170,12 @@ func BenchmarkBulkAgainstSingle(b *testing.B) {
 	compareThroughput(b, bulk, single)
 }
 
-// BenchmarkFirstQuery reports the first question for a city with ten years
-// of days as a multiple of the raw query: at most 1.5.
+// BenchmarkFirstQuery reports the first query for a city with ten years of days as
+// a multiple of the raw SQL query: at most 1.5.
 func BenchmarkFirstQuery(b *testing.B) { benchFirstQuery(b, yearsOf(b, 10), "Delhi", 3650) }
 
-// benchFirstQuery asks for a city of Delhi, the state, that has at least so many days,
-// each time of a service that has just started.
+// benchFirstQuery queries a city of the state Delhi with at least so many days,
+// each time from a new service.
 func benchFirstQuery(b *testing.B, w *fixture, city string, days int) {
 	b.Helper()
 	var raw, first []float64
@@ -200,7 +198,7 @@ func benchFirstQuery(b *testing.B, w *fixture, city string, days int) {
 	b.ReportMetric(median(first)/median(raw), "ratio")
 }
 
-// yearsOf fills a world with years of days of Delhi.
+// yearsOf stores years of days of Delhi.
 func yearsOf(b *testing.B, years int) *fixture {
 	b.Helper()
 	w := india(b)
@@ -213,8 +211,8 @@ func yearsOf(b *testing.B, years int) *fixture {
 	return w
 }
 
-// BenchmarkHandler shows the allocations of a current answer inside the chain:
-// none is the body's.
+// BenchmarkHandler reports the allocations of a current answer in the handler
+// chain: the body has none.
 func BenchmarkHandler(b *testing.B) {
 	w := india(b)
 	h := w.routes(b, httpapitest.Keys{liveKey, sandboxKey})
@@ -237,7 +235,7 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) WriteHeader(int)             {}
 
-// BenchmarkSteadyLoad asks 2,000 times a second over 16 connections and reports
+// BenchmarkSteadyLoad sends 2,000 requests a second over 16 connections and reports
 // the 99th percentile: under 3 ms.
 func BenchmarkSteadyLoad(b *testing.B) {
 	w := india(b)
@@ -254,9 +252,9 @@ func BenchmarkSteadyLoad(b *testing.B) {
 			next := time.Now().Add(gap * time.Duration(i) / connections)
 			var mine []float64
 			for ctx.Err() == nil {
-				<-time.After(time.Until(next)) // the load's own clock
+				<-time.After(time.Until(next)) // fixed schedule
 				c.roundTrip(b)
-				mine = append(mine, float64(time.Since(next).Nanoseconds())) // waiting behind others counts
+				mine = append(mine, float64(time.Since(next).Nanoseconds())) // includes queueing
 				next = next.Add(gap)
 			}
 			mu.Lock()

@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// hangingConn is a connection to an engine that accepts questions and, while it is
-// stopped, never answers.
+// hangingConn is a connection to an engine that accepts queries and never answers
+// them while it is stopped.
 type hangingConn struct {
 	query.Conn
 	down    atomic.Bool
@@ -40,7 +40,7 @@ func TestQueriesFailFastWhenTheEngineHangs(t *testing.T) {
 	w.refresh(t)
 	w.get(t, "/v1/aqi?city=Delhi&date=2026-11-18")
 	w.rollup(t, w.live, hour.Add(-72*time.Hour))
-	w.refresh(t) // the days in memory are not the newest
+	w.refresh(t) // the cached days are stale
 	conn.down.Store(true)
 	begun := time.Now()
 	if _, _, body := w.get(t, "/v1/aqi?city=Delhi&date=2026-11-17"); record(t, body).AQI != 103 {

@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// clock is a time that a test moves.
+// clock is a clock that the test sets.
 type clock struct{ atomic.Int64 }
 
 func (c *clock) set(t time.Time)    { c.Store(t.Unix()) }
@@ -32,7 +32,7 @@ func (w *fixture) hourOf(t testing.TB, at time.Time, aqi, used int) {
 	w.cityHour(t, w.live, "Delhi", "Delhi", f)
 }
 
-// Ten stations are of 100; one that is an hour ahead is of 480.
+// Ten stations have AQI 100; one that is an hour ahead has 480.
 func TestHourOfFewStationsIsNotCurrent(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -71,7 +71,7 @@ func TestHourOfFewStationsIsNotCurrent(t *testing.T) {
 		t.Errorf("the stations of the hour: %s", body)
 	}
 	at.set(next.Add(30 * time.Minute))
-	w.refresh(t) // no roll-up since
+	w.refresh(t) // no new roll-up
 	last := get("city=Delhi", 480)
 	get("city=Delhi&kinds=reference,sensor", 480)
 	if last.Get("ETag") == same.Get("ETag") || last.Get("Last-Modified") != at.now().Format(http.TimeFormat) {
@@ -107,7 +107,7 @@ func TestRunPromotesAnHourAfterItsWait(t *testing.T) {
 		<-conn.seen
 	}
 	at.set(next.Add(30 * time.Minute))
-	<-conn.seen // the figures are read
+	<-conn.seen // the query of the figures has begun
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for ctx.Err() == nil {
@@ -118,7 +118,7 @@ func TestRunPromotesAnHourAfterItsWait(t *testing.T) {
 	t.Error("the hour has waited for more than 30 minutes")
 }
 
-// What was rolled up and is in the tables no longer leaves the snapshot.
+// Hours that were removed from the tables leave the snapshot.
 func TestRemovedHourLeavesTheSnapshot(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -37,13 +37,13 @@ func TestCurrentRecordByEveryNameOfACity(t *testing.T) {
 	}
 }
 
-// dayRecord is a record with the day that it stands for, "" for the present.
+// dayRecord is a record with its day, "" for current figures.
 type dayRecord struct {
 	schema.Record
 	Date string
 }
 
-// rangeReply is the reply to a question for several days or hours.
+// rangeReply is the reply to a range query.
 type rangeReply struct {
 	Status, City, From, To, Interval string
 	Records                          []dayRecord
@@ -66,7 +66,7 @@ func TestGapsAreFilledFromTheNearestStation(t *testing.T) {
 	w := india(t)
 	for _, path := range []string{"/v1/aqi?city=Pune", "/v1/aqi?lat=18.51&lon=73.83", "/v1/aqi?city=Pune&from=2026-11-20&to=2026-11-20&interval=hour"} {
 		_, _, body := w.get(t, path)
-		// Lonavala, 50 km away, measured SO2 five hours before; nobody has O3.
+		// Lonavala, 50 km away, measured SO2 five hours before; no station has O3.
 		if !strings.Contains(body, `"so2":7.5,`) || !strings.Contains(body, `"o3":null,`) {
 			t.Errorf("%s: %s", path, body)
 		}
@@ -102,7 +102,7 @@ func TestCityWithoutStationsIsNotShown(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	old := figure{at: hour, aqi: 444, amount: [6]float64{1, 2, 3, 4, 5, 6}}
-	w.cityHour(t, w.live, "Pune", "", old) // from before the station's state was known
+	w.cityHour(t, w.live, "Pune", "", old) // stored before the station's state was known
 	w.cityHour(t, w.live, "Byrnihat", "Meghalaya", old)
 	dir := t.TempDir()
 	check := func() {
@@ -144,7 +144,7 @@ func TestPinCodes(t *testing.T) {
 		city string
 		aqi  int
 	}{"110001": {"Delhi", 205}, "411004": {"Pune", 95}, "744101": {"Sri Vijaya Puram", 40}} {
-		for range 2 { // the second comes from the snapshot's own store
+		for range 2 { // the second is cached in the snapshot
 			status, _, body := w.get(t, "/v1/aqi?pincode="+pin)
 			if status != http.StatusOK {
 				t.Fatalf("%s: %d %s", pin, status, body)
@@ -335,13 +335,13 @@ func TestCursorBelongsToItsList(t *testing.T) {
 	}
 }
 
-// Until the first roll-up has ended no city is known, which does not make each of them
-// an unknown one.
+// Before the first roll-up every city query fails as unavailable, not as an unknown
+// city.
 func TestCityQueriesBeforeTheFirstRollUp(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.serve(t)
-	for range 2 { // before anybody has looked, and after
+	for range 2 { // before and after the first refresh
 		for _, path := range []string{"/v1/aqi?city=Delhi", "/v1/aqi?cities=Delhi,Pune", "/v1/aqi?lat=28.6&lon=77.2", "/v1/aqi?city=Delhi&date=2018-11-08"} {
 			status, h, body := w.get(t, path)
 			checkProblem(t, status, h, body, schema.ServiceUnavailable, "")

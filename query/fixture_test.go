@@ -38,14 +38,14 @@ var now = time.Date(2026, 11, 20, 9, 12, 0, 0, time.UTC)
 // hour is the last Indian hour that ended before now.
 var hour = time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)
 
-// fixture is one test's databases, service and server.
+// fixture holds one test's databases, service and server.
 type fixture struct {
 	conn    driver.Conn
 	live    string
 	sandbox string
 	service *query.Service
 	url     string
-	key     string // a live key
+	key     string // key of world live
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -79,7 +79,7 @@ func (w *fixture) serve(t testing.TB, change ...func(*query.Config)) {
 	if w.service, err = query.New(c); err != nil {
 		t.Fatal(err)
 	}
-	w.service.BePatient(time.Minute) // a test wants the newest days, however busy the machine
+	w.service.BePatient(time.Minute) // the newest days, also on a busy machine
 	if b, ok := t.(*testing.B); ok {
 		w.serveWithAccess(b)
 		return
@@ -133,7 +133,8 @@ func (w *fixture) exec(t testing.TB, sql string) {
 	}
 }
 
-// get asks with the live key and returns the reply's status, headers and body.
+// get sends a request with the live key and returns the reply's status, headers and
+// body.
 func (w *fixture) get(t testing.TB, path string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	return w.do(t, http.MethodGet, path, append([]string{"Authorization", "Bearer " + w.key}, headers...)...)
@@ -147,7 +148,7 @@ func (w *fixture) do(t testing.TB, method, path string, headers ...string) (int,
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The path goes out as it is, whatever net/url thinks of it.
+	// The path is sent unchanged, even if net/url would reject it.
 	raw, q, _ := strings.Cut(path, "?")
 	r.URL.Opaque, r.URL.RawQuery = "//"+r.URL.Host+raw, q
 	if strings.HasPrefix(raw, "//") {
@@ -168,7 +169,7 @@ func (w *fixture) do(t testing.TB, method, path string, headers ...string) (int,
 	return resp.StatusCode, resp.Header, string(body)
 }
 
-// figure is one row of a table of hours or days in a test.
+// figure is a row of a table of hours or days.
 type figure struct {
 	at     time.Time
 	aqi    int // -1: NULL
@@ -238,7 +239,7 @@ func (w *fixture) rollup(t testing.TB, db string, from time.Time) {
 		db, from.Unix(), hour.Unix()))
 }
 
-// india fills a world with the cities that the tests ask about.
+// india returns a fixture with the cities of the tests.
 func india(t testing.TB) *fixture {
 	t.Helper()
 	w := newFixture(t)
@@ -261,7 +262,7 @@ func india(t testing.TB) *fixture {
 	w.station(t, w.live, "cpcb-aurangabad-m", "Aurangabad", "Maharashtra", 19.838, 75.247, full(hour, 80))
 	w.cityHour(t, w.live, "Aurangabad", "Maharashtra", full(hour, 80))
 	w.station(t, w.live, "cpcb-port-blair", "Sri Vijaya Puram", "Andaman and Nicobar Islands", 11.66, 92.74, full(hour, 40),
-		figure{at: hour.Add(time.Hour), aqi: -1, amount: [6]float64{gap, 50, gap, gap, gap, gap}}) // too little for an AQI
+		figure{at: hour.Add(time.Hour), aqi: -1, amount: [6]float64{gap, 50, gap, gap, gap, gap}}) // too few pollutants for an AQI
 	w.cityHour(t, w.live, "Sri Vijaya Puram", "Andaman and Nicobar Islands", full(hour, 40))
 	w.station(t, w.live, "cpcb-nehru-nagar", "Kanpur", "Uttar Pradesh", 26.47, 80.32)
 	w.cityHour(t, w.live, "Kanpur", "Uttar Pradesh", full(hour.Add(-50*time.Hour), 300))
@@ -283,8 +284,8 @@ func india(t testing.TB) *fixture {
 	return w
 }
 
-// run starts the service's Run, waits until pin codes are there, and stops it
-// at the end of the test.
+// run starts the service's Run, waits for the pin codes, and stops it at the end of
+// the test.
 func run(t testing.TB, w *fixture, change ...func(*query.Config)) {
 	t.Helper()
 	w.serve(t, change...)

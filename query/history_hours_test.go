@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// Hours that were read once come out of memory, for every range and every place, until
-// a roll-up computes them again.
+// Hours come from the cache, for every range and place, until a roll-up recomputes
+// them.
 func TestHoursAreCachedUntilTheNextRollUp(t *testing.T) {
 	t.Parallel()
 	w := india(t)
@@ -70,14 +70,14 @@ func TestHoursAreCachedUntilTheNextRollUp(t *testing.T) {
 	}
 }
 
-// records is what a range holds.
+// records returns the records of a range reply.
 func records(body string) string {
 	_, after, _ := strings.Cut(body, `"records":`)
 	return after
 }
 
-// A gap is filled with what the nearest station measured in the 24 h before, and not
-// with what it measured earlier.
+// A gap is filled with the nearest station's value of the 24 h before, not with an
+// older one.
 func TestGapsOfHoursAreFilledForADay(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -122,15 +122,15 @@ func TestGapsOfHoursAreFilledForADay(t *testing.T) {
 	}
 }
 
-// deadConn is a connection on which nothing is answered.
+// deadConn is a connection on which every query blocks.
 type deadConn struct{}
 
 func (deadConn) Query(context.Context, string, ...any) (driver.Rows, error) {
 	return nil, errors.New("every connection is in use")
 }
 
-// Questions of clients that use up their connections do not keep the snapshot from
-// being refreshed.
+// Client queries that exhaust their connections do not delay the refresh of the
+// snapshot.
 func TestSnapshotHasItsOwnConnections(t *testing.T) {
 	t.Parallel()
 	w := india(t)

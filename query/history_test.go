@@ -21,7 +21,7 @@ import (
 	"vayu/schema"
 )
 
-// flakyConn is a connection that can be cut, and counts.
+// flakyConn is a connection that can fail, with a counter of queries.
 type flakyConn struct {
 	query.Conn
 	down    atomic.Bool
@@ -88,7 +88,7 @@ func TestDetailedViewOfADay(t *testing.T) {
 			{ID: "cpcb-mandir-marg", Name: "cpcb-mandir-marg name", Kind: "reference", AQI: &aqi, Updated: end},
 			{ID: "cpcb-rohini", Name: "cpcb-rohini name", Kind: "reference", Updated: end},
 		},
-		"2026-11-17": {}, // only the city's day is known
+		"2026-11-17": {}, // only the city's day is stored
 	} {
 		var got schema.Detail
 		_, h, body := w.get(t, "/v1/aqi?city=Delhi&view=detail&date="+span)
@@ -197,7 +197,7 @@ func TestAnswersWhileTheEngineIsDown(t *testing.T) {
 		}
 	}
 
-	w.serve(t, with) // a new process: nothing but the file
+	w.serve(t, with) // a new process with only the file
 	status, h, body := w.get(t, "/v1/aqi?city=Delhi")
 	checkProblem(t, status, h, body, schema.ServiceUnavailable, "")
 	if n := w.service.Restore(); n != 2 {

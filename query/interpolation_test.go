@@ -33,8 +33,8 @@ func TestStaleStationDoesNotHideFreshOnes(t *testing.T) {
 	}
 }
 
-// No answer is older by more than 3 h than the newest station that the rule lets in,
-// and it is what a search through all stations gives.
+// Answers are at most 3 h older than the newest station in reach. They equal those
+// of a search through all stations.
 func TestPositionsOverRandomStations(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(14, 3))
@@ -117,7 +117,7 @@ func TestPositionsOverRandomStations(t *testing.T) {
 	}
 }
 
-// A position on any meridian or near a pole is a question like another.
+// Positions on any meridian or near a pole are valid.
 func TestPositionsAtTheEdges(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

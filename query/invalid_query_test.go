@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// TestInvalidQueries asks everything that one would try, over a real socket:
-// always the contract's error, never a 500, never a wrong city.
+// TestInvalidQueries sends invalid queries over a real socket. Each gets the
+// contract's error, never a 500 or a wrong city.
 func TestInvalidQueries(t *testing.T) {
 	t.Parallel()
 	w := india(t)

@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// kind makes a station one of another kind.
+// kind sets the kind of a station.
 func (w *fixture) kind(t testing.TB, db, id string, kind schema.StationKind) {
 	t.Helper()
 	w.exec(t, fmt.Sprintf("INSERT INTO %[1]s.station SELECT * REPLACE ('%[3]s' AS kind) FROM %[1]s.station FINAL WHERE id = '%[2]s'", db, id, kind))
@@ -27,8 +27,8 @@ func figureAt(at time.Time, aqi int, amount ...float64) figure {
 	return f
 }
 
-// surat is a city with a reference station of 70 and a sensor of 392, now and on the
-// three days before.
+// surat returns a fixture with a reference station of AQI 70 and a sensor of 392,
+// now and on the three days before.
 func surat(t testing.TB) *fixture {
 	t.Helper()
 	w := newFixture(t)
@@ -123,7 +123,7 @@ func TestSensorsCountWhenTheQueryNamesThem(t *testing.T) {
 	}
 }
 
-// The day that stored figures give is the one that the same stations give.
+// Stored figures and figures computed from the same stations give the same day.
 func TestStoredAndComputedFiguresAgree(t *testing.T) {
 	t.Parallel()
 	w := surat(t)

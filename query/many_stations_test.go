@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A request names stations in its address, which servers bound at a megabyte: a
-// snapshot is made where all names together are longer.
+// Queries name stations in the URL, which servers limit to a megabyte. A snapshot
+// works with more names than that.
 func TestMoreStationsThanOneQueryNames(t *testing.T) {
 	t.Parallel()
 	const stations = 12_000

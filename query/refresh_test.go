@@ -15,7 +15,7 @@ import (
 	"vayu/query"
 )
 
-// counted reads the live world's counters and gauges by name.
+// metricValues reads counters and gauges of world live by name.
 func metricValues(t *testing.T, reg *prometheus.Registry, names ...string) map[string]float64 {
 	t.Helper()
 	families, err := reg.Gather()
@@ -103,7 +103,7 @@ func TestDetailedViewGrowsStale(t *testing.T) {
 		mu.Lock()
 		clock = hour.Add(c.after)
 		mu.Unlock()
-		// A client that asks by date must see it too.
+		// A client with a conditional request by date must see it, too.
 		for _, path := range []string{"/v1/aqi?city=Delhi&view=detail", "/v1/aqi?pincode=110001&view=detail", "/v1/aqi?lat=28.6&lon=77.2&view=detail"} {
 			_, h, body := w.get(t, path, "If-Modified-Since", now.Format(http.TimeFormat))
 			if !strings.Contains(body, c.want) || h.Get("Last-Modified") != "" {
@@ -123,7 +123,7 @@ func TestPollSeesImportOfAnotherProcess(t *testing.T) {
 	for len(conn.seen) > 0 {
 		<-conn.seen
 	}
-	for range 2 { // when the second refresh reads, the first has been published
+	for range 2 { // the first refresh is published before the second reads
 		w.rollup(t, w.live, hour)
 		<-conn.seen
 	}
@@ -148,7 +148,7 @@ func TestRefreshReadsNoDays(t *testing.T) {
 	}
 }
 
-// observedConn says when a table is read.
+// observedConn signals when a table is read.
 type observedConn struct {
 	query.Conn
 	of   string

@@ -13,11 +13,11 @@ import (
 	"vayu/query"
 )
 
-// gatedConn holds back queries that read hours of a city of a database until it opens.
+// gatedConn blocks queries for hours of a city of a database until the gate opens.
 type gatedConn struct {
 	query.Conn
 	database string
-	city     string // "" for every one
+	city     string // "" for all
 	waiting  chan struct{}
 	open     chan struct{}
 }
@@ -34,8 +34,8 @@ func (g *gatedConn) Query(ctx context.Context, sql string, args ...any) (driver.
 	return g.Conn.Query(ctx, sql, args...)
 }
 
-// One account's hourly history does not keep the engine from others: it has a few
-// questions in flight, and more are refused.
+// History queries of one account are limited in flight, so that others get answers;
+// more are rejected.
 func TestHistoryQueriesInFlightAreLimitedPerAccount(t *testing.T) {
 	t.Parallel()
 	w := india(t)
@@ -45,7 +45,7 @@ func TestHistoryQueriesInFlightAreLimitedPerAccount(t *testing.T) {
 	const path = "/v1/aqi?city=Delhi&from=2026-11-18&to=2026-11-20&interval=hour"
 	var clients sync.WaitGroup
 	for range 4 {
-		clients.Go(func() { // held until the gate opens, or until its time is over
+		clients.Go(func() { // blocks until the gate opens or the query times out
 			if status, _, body := w.get(t, path); status != http.StatusOK && status != http.StatusServiceUnavailable {
 				t.Errorf("%d %s", status, body)
 			}
@@ -68,8 +68,7 @@ func TestHistoryQueriesInFlightAreLimitedPerAccount(t *testing.T) {
 	clients.Wait()
 }
 
-// A question that takes too long, while the engine answers others, does not have the
-// questions of others refused.
+// A query that times out while ClickHouse answers others does not open the breaker.
 func TestSlowQueryDoesNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	w := india(t)

@@ -15,10 +15,10 @@ import (
 	"vayu/schema/naqi"
 )
 
-// series is hourly values by hour number; absent hours have no reading.
+// series holds hourly values by hour number; hours without a reading are absent.
 type series map[int]float64
 
-// expected computes a station's hours the slow way, from the rule's text.
+// expected computes a station's hours directly from the rule, without optimization.
 func expected(station string, all map[schema.Pollutant]series, hours int) []figure {
 	mean := func(s series, from, to int) (sum float64, n int) {
 		for h := from; h <= to; h++ {
@@ -46,7 +46,7 @@ func expected(station string, all map[schema.Pollutant]series, hours int) []figu
 				conc = -1
 				for end := h - 23; end <= h; end++ {
 					if _, ok := anyPollutant(all, end); !ok {
-						continue // a running mean stands only where the station has an hour
+						continue // a rolling mean exists only in the station's hours
 					}
 					if eight, n := mean(s, end-7, end); n >= naqi.MinHoursOf8 {
 						conc = math.Max(conc, eight)
@@ -213,8 +213,8 @@ func TestCityIsTheMeanOfItsStations(t *testing.T) {
 	}
 }
 
-// A series that its source has averaged over a city is no further station where
-// stations have figures of their own, and stands for the city where none has.
+// A city mean series does not count as another station. It represents the city if
+// no station has figures.
 func TestCityMeanSeriesIsNotAnotherStation(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -233,7 +233,7 @@ func TestCityMeanSeriesIsNotAnotherStation(t *testing.T) {
 	}
 }
 
-// On the worst days several pollutants are at the end of the scale.
+// On the worst days several pollutants exceed the scale.
 func TestDominantPollutantBeyondTheScale(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -271,8 +271,8 @@ func TestDayIsItsLastHourThatQualifies(t *testing.T) {
 	}
 }
 
-// Sparse years take one pass, which writes into more partitions than ClickHouse
-// allows an insert unless it is told.
+// Sparse years take one pass, which writes more partitions than ClickHouse allows
+// by default.
 func TestTwentySparseYears(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -285,7 +285,7 @@ func TestTwentySparseYears(t *testing.T) {
 			all = append(all, schema.Reading{Station: "s", Parameter: p.Parameter(), At: at, Value: 40, Averaging: schema.Daily})
 		}
 	}
-	for part := range slices.Chunk(all, 90) { // the test's own inserts are bound as well
+	for part := range slices.Chunk(all, 90) { // the limit applies to the test's inserts, too
 		w.readings(part...)
 	}
 	w.increment()

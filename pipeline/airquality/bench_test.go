@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// synthetic fills a world with hourly readings of 7 pollutants at some stations.
+// synthetic stores hourly readings of 7 pollutants at some stations.
 func (w *fixture) synthetic(from time.Time, hours, stations int) (readings int) {
 	w.Helper()
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
@@ -46,9 +46,8 @@ func (w *fixture) peakMemory() float64 {
 	return 0
 }
 
-// BenchmarkRollup computes a year of 600 stations and 7 pollutants, 36.8
-// million readings, after the floor: one rolling mean over the same readings,
-// which any form of this computation needs.
+// BenchmarkRollup computes a year of 600 stations and 7 pollutants, 36.8 million
+// readings. The floor is one rolling mean over the same readings.
 func BenchmarkRollup(b *testing.B) {
 	w := newFixture(b)
 	from := time.Date(2024, 1, 1, 0, 30, 0, 0, time.UTC)

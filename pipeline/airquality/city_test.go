@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// member is a station of a test, with its AQIs by hour. 0 is an hour without an AQI.
+// member is a test station with its AQIs by hour; 0 is an hour without an AQI.
 type member struct {
 	id, city, kind, sameAs string
 	priority               int
@@ -156,7 +156,7 @@ func TestHourOfFewStationsDoesNotStandForTheDay(t *testing.T) {
 	}
 }
 
-// A city that a station has left is computed by its name.
+// Cities given by name are computed, such as one that a station has left.
 func TestNamedCitiesAreComputed(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -170,7 +170,7 @@ func TestNamedCitiesAreComputed(t *testing.T) {
 	}
 }
 
-// Whatever stations there are, cities and days follow the rule.
+// Random cities and their days follow the rule.
 func TestRandomCitiesFollowTheRule(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -207,7 +207,7 @@ func TestRandomCitiesFollowTheRule(t *testing.T) {
 	}
 }
 
-// expectedCities computes cities one by one, in plain Go.
+// expectedCities computes cities one by one in plain Go.
 func expectedCities(all []member, last int) (hours, days []string) {
 	cities := map[string][]member{}
 	for _, m := range all {

@@ -13,8 +13,8 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// TestClusterComputesTheFiguresOfANode: one SQL text computes both, though on a
-// cluster it reads, joins and writes distributed tables.
+// TestClusterComputesTheFiguresOfANode: the same SQL works on a cluster, where it
+// reads, joins and writes distributed tables.
 func TestClusterComputesTheFiguresOfANode(t *testing.T) {
 	t.Parallel()
 	node := newFixture(t)

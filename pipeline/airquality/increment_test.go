@@ -22,8 +22,8 @@ func (w *fixture) figures() (out []string) {
 	return append(out, w.text(rows+"city_day FINAL ORDER BY city, state, day")...)
 }
 
-// step stores readings as they would have been 10 minutes after those of the
-// step before, which are out of reach of the roll-up that follows.
+// step stores readings with a stamp 10 minutes after the previous step's. The
+// lookback of the next roll-up does not reach those.
 func (w *fixture) step(n int, readings []schema.Reading) {
 	w.Helper()
 	stored := time.Now().Add(-100 * time.Hour).Add(time.Duration(n) * 10 * time.Minute)
@@ -34,8 +34,8 @@ func (w *fixture) step(n int, readings []schema.Reading) {
 		stored.Add(5*time.Minute).UTC().Format("2006-01-02 15:04:05.000"))
 }
 
-// Air that arrives hour by hour, some of it late and some corrected, must end
-// in the rows that one computation of everything gives.
+// Readings that arrive hour by hour, some late and some corrected, give the rows of
+// one full computation.
 func TestIncrementsEqualOneBackfill(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -80,8 +80,7 @@ func TestIncrementsEqualOneBackfill(t *testing.T) {
 	}
 }
 
-// An afternoon of ozone counts until 8-hour means that hold some of it are out
-// of the last 24 hours.
+// Ozone of an afternoon counts while its 8-hour means are in the last 24 hours.
 func TestOzoneOfYesterdayAfternoonCounts(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -148,7 +147,7 @@ func TestIncrementWithNothingNewDoesNothing(t *testing.T) {
 		t.Errorf("an empty database gave %+v", got)
 	}
 	w.station("s", "Pune", "Maharashtra")
-	// Stored an hour ago: beyond what a roll-up looks back behind the one before.
+	// Stored an hour ago, beyond the lookback of a roll-up.
 	w.exec("INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at) VALUES ('s', 'pm25', ?, 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR)", hour(1))
 	if got := w.increment(); got.Stations != 1 || !got.From.Equal(hour(1)) || !got.To.Equal(hour(31)) {
 		t.Errorf("one reading gave %+v, want hours 1 to 31 of one station", got)

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// Readings of 0.1.0 come without plain means. The first roll-up computes them, so
-// that the hours after the migration have their 24 hours.
+// Readings of 0.1.0 have no plain means. The first roll-up computes them, so that
+// the hours after the migration have their 24 hours.
 func TestMeansOfMigratedReadingsAreComputedOnce(t *testing.T) {
 	t.Parallel()
 	all := readingsOf("s", randomSeries(10, 40))

@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// spike returns readings by the quarter of an hour that end at an instant, the
-// last but one of which is a spike.
+// spike returns quarter-hourly readings up to an instant; the last but one is a
+// spike.
 func spike(station string, end time.Time) (all []schema.Reading) {
 	for k := range 8 {
 		value := 20.0
@@ -26,8 +26,8 @@ func (w *fixture) suspects(station string) string {
 	return w.text("SELECT concat(toString(sum(suspect)), ' of ', toString(sum(count))) FROM %s.station_parameter_hour FINAL WHERE station = '" + station + "'")[0]
 }
 
-// The figures of recent hours do not wait for the tests of their series, and
-// count what is suspect once those have run.
+// Figures of recent hours precede the tests of their series, and include suspect
+// readings after them.
 func TestSeriesAreTestedAfterTheFigures(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -52,7 +52,7 @@ func TestSeriesAreTestedAfterTheFigures(t *testing.T) {
 	}
 }
 
-// A series is tested once its hour has ended: a sensor by the minute is not
+// A series is tested once its hour is complete: a sensor by the minute is not
 // tested every minute.
 func TestSeriesOfAnOpenHourAreTestedWhenItHasEnded(t *testing.T) {
 	t.Parallel()
@@ -60,12 +60,12 @@ func TestSeriesOfAnOpenHourAreTestedWhenItHasEnded(t *testing.T) {
 	w.station("open", "Pune", "Maharashtra")
 	w.station("ended", "Pune", "Maharashtra")
 	now := time.Now()
-	next := schema.HourEnd(now).Add(time.Hour) // open also when an hour ends during the test
+	next := schema.HourEnd(now).Add(time.Hour) // still open if an hour ends during the test
 	closed := schema.HourEnd(now).Add(-time.Hour)
 	w.readings(spike("open", next)[:4]...)
 	w.storedAt(closed.Add(-time.Minute), spike("ended", closed)...)
 	w.figuresOnly()
-	// The last tests ran after these readings came, and before their hour ended.
+	// The last tests ran after these readings arrived and before their hour ended.
 	w.exec("INSERT INTO %s.rollup (started, tested, hours_from, hours_to, stations) VALUES (0, ?, now(), now(), 0)", closed.Add(-30*time.Second))
 	if _, err := w.rollup.TestSeries(t.Context()); err != nil {
 		t.Fatal(err)

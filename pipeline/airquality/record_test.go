@@ -10,8 +10,8 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 )
 
-// TestRollupRecordIsAcknowledged: those who answer find a roll-up by it alone, so
-// a cluster must not acknowledge what one node has queued.
+// TestRollupRecordIsAcknowledged: queries detect a roll-up by its record, so a
+// cluster must not acknowledge a record that one node has only queued.
 func TestRollupRecordIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -14,7 +14,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// figuresWithout returns the figures of a world that never had the left-out readings.
+// figuresWithout returns the figures of a database that never had the excluded
+// readings.
 func figuresWithout(t *testing.T, city string, readings []schema.Reading) []string {
 	t.Helper()
 	w := newFixture(t)
@@ -24,7 +25,8 @@ func figuresWithout(t *testing.T, city string, readings []schema.Reading) []stri
 	return w.figures()
 }
 
-// remove stores what an ingest stores when a source corrects readings to missing.
+// remove stores tombstones, as an ingest does when a source corrects readings to
+// missing.
 func (w *fixture) remove(readings ...schema.Reading) {
 	w.Helper()
 	for _, r := range readings {
@@ -41,7 +43,7 @@ func TestReadingsCorrectedToMissingLeaveEveryFigure(t *testing.T) {
 	w.readings(all...)
 	w.increment()
 	var kept, gone []schema.Reading
-	for _, r := range all { // the last hours lose everything, and the hours before lose their AQI
+	for _, r := range all { // the last hours lose all readings, and the hours before lose their AQI
 		if r.At.After(hour(14)) {
 			gone = append(gone, r)
 		} else {
@@ -84,7 +86,7 @@ func TestWithdrawalAndReinstatement(t *testing.T) {
 	if diff := cmp.Diff(ofIndex(figuresWithout(t, "Kochi", kept)), ofIndex(w.figures())); diff != "" {
 		t.Errorf("-never stored +withdrawn:\n%s", diff)
 	}
-	// The hours themselves stay, and say that their readings are excluded.
+	// The hours stay, with their readings marked as excluded.
 	const excluded = "SELECT DISTINCT toString((mean, count, excluded, flag, coverage)) FROM %s.station_parameter_hour FINAL WHERE excluded > 0"
 	if got := w.text(excluded); len(got) != 1 || got[0] != "(NULL,0,1,'fail',0)" {
 		t.Errorf("hours with excluded readings are %q", got)
@@ -112,15 +114,14 @@ func TestWithdrawalAndReinstatement(t *testing.T) {
 	}
 }
 
-// ofIndex returns those figures that are the index's: no plain means.
+// ofIndex returns the figures of the index, without plain means.
 func ofIndex(figures []string) []string {
 	return slices.DeleteFunc(slices.Clone(figures), func(row string) bool {
 		return strings.Contains(row, "'good'") || strings.Contains(row, "'fail'")
 	})
 }
 
-// failingConn fails the statement with a number, as a process that is killed
-// before it.
+// failingConn fails the nth statement, as if the process were killed before it.
 type failingConn struct {
 	Conn
 
@@ -136,8 +137,8 @@ func (c *failingConn) Exec(ctx context.Context, query string, args ...any) error
 	return c.Conn.Exec(ctx, query, args...)
 }
 
-// A roll-up that is killed between any two of its statements leaves, after the
-// next one, what one that was not killed leaves.
+// A kill between any two statements leaves, after the next roll-up, the same rows
+// as an undisturbed one.
 func TestRollupRecoversFromAKill(t *testing.T) {
 	t.Parallel()
 	all := readingsOf("s", randomSeries(5, 30))
@@ -169,8 +170,8 @@ func TestRollupRecoversFromAKill(t *testing.T) {
 	}
 }
 
-// An import computes what it brought, and not what an earlier one brought a
-// moment before.
+// An increment computes the hours of its own readings, not those of an import
+// shortly before.
 func TestIncrementComputesOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -185,8 +186,8 @@ func TestIncrementComputesOnlyWhatChanged(t *testing.T) {
 	if got := w.increment(); got.Stations != 1 {
 		t.Errorf("%d stations were computed, want the one that has new readings", got.Stations)
 	}
-	// A reading that was stored before the last roll-up began and became visible
-	// after it is found.
+	// A reading is found that was stored before the last roll-up began and became
+	// visible after it.
 	late := readingsOf("a", randomSeries(6, 21))
 	w.storedAt(time.Now().Add(-10*time.Second), late[len(late)-1])
 	if got := w.increment(); got.Stations == 0 {
@@ -194,7 +195,7 @@ func TestIncrementComputesOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-// A station that changes city leaves nothing in the city that it was in.
+// A relocated station leaves no rows in its old city.
 func TestRelocatedStationLeavesItsOldCity(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

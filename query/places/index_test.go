@@ -25,7 +25,7 @@ func TestFindByAnyName(t *testing.T) {
 		"Delhi": "Delhi", "dilli": "Delhi", "NEW  DELHI": "Delhi", "Bombay": "Mumbai", "मुंबई": "Mumbai", "navimumbai": "Navi Mumbai",
 		"Pimpri Chinchwad": "Pimpri-Chinchwad", "PCMC": "Pimpri-Chinchwad", "Aurangabad, Bihar": "Aurangabad, Bihar",
 		"Aurangabad Maharashtra": "Aurangabad, Maharashtra", "Sambhajinagar": "Aurangabad, Maharashtra", "Bangalore, Karnataka": "Bengaluru",
-		// Byrnihat lies in two states and is one city.
+		// Byrnihat is in two states and is one city.
 		"byrnihat": "Byrnihat", "Byrnihat, Assam": "Byrnihat",
 		// The same place described once without its state.
 		"Nowhere": "Nowhere, Goa", "nowhere goa": "Nowhere, Goa",
@@ -62,7 +62,7 @@ func TestFindErrorsOfferAlternatives(t *testing.T) {
 		}
 		got := schema.Problem{Code: p.Code, Candidates: p.Candidates, Suggestions: p.Suggestions}
 		if want.Suggestions == nil && want.Code == schema.LocationNotFound {
-			got.Suggestions = nil // whatever they are, they are no answer
+			got.Suggestions = nil // any suggestions will do
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", name, diff)

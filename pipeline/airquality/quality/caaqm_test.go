@@ -100,16 +100,17 @@ var (
 	yearTo   = time.Date(2021, 1, 2, 0, 0, 0, 0, time.UTC)
 )
 
-// injections write faults into copies of stations, in January and February, each
-// into its own copy. Column truth of table injected says which readings.
+// injections write faults into copies of stations, in January and February, one
+// kind per copy. Column truth of table injected marks the faulty readings.
 var injections = map[string]string{
-	// Lone values above their true ones by one to four times the station's 99th percentile.
+	// Single values above their true ones by one to four times the station's 99th
+	// percentile.
 	"spike": `SELECT concat(station, '~spike') AS station, parameter, at, averaging, cityHash64(station, parameter, at) AS h,
 		h %% 500 = 0 AS truth, if(truth, value + (1 + intDiv(h, 500) %% 4) * top, value) AS value
 	FROM %[1]s.reading FINAL
 	INNER JOIN (SELECT station, parameter, quantile(0.99)(value) AS top FROM %[1]s.reading FINAL WHERE source = 'test' GROUP BY station, parameter) AS tops USING (station, parameter)
 	WHERE source = 'test' AND at < '2020-03-01' AND parameter IN ('pm25', 'pm10', 'no2', 'o3', 'so2')`,
-	// On one day of ten the value of one moment stays for eight hours.
+	// On one day of ten a value repeats for eight hours.
 	"flat": `SELECT concat(station, '~flat') AS station, parameter, at, averaging, cityHash64(station, parameter, toDate(at)) AS h,
 		h %% 10 = 0 AND toHour(at) BETWEEN intDiv(h, 10) %% 16 AND intDiv(h, 10) %% 16 + 7 AS truth,
 		if(truth, first_value(value) OVER (PARTITION BY station, parameter, toDate(at), truth ORDER BY at), value) AS value
@@ -123,8 +124,8 @@ var injections = map[string]string{
 	WHERE source = 'test' AND at < '2020-03-01' AND parameter IN ('no', 'no2', 'nox')`,
 }
 
-// TestInjectedFaultsAreFound proves the tests on a year of 15 stations: what
-// they find in the clean data, and which of the injected faults they find.
+// TestInjectedFaultsAreFound checks the tests on a year of 15 stations: what they
+// find in the clean data, and which injected faults they find.
 func TestInjectedFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, quality.Settings{})
@@ -162,10 +163,10 @@ func TestInjectedFaultsAreFound(t *testing.T) {
 	}
 }
 
-// recalls count the injected faults, and those that a test found: spikes and
-// readings of flat lines one by one, units by day, where the test marks at least
-// half of the readings of NO2. A station that keeps no form (85 % of the year)
-// has no units to contradict.
+// recalls count the injected faults and those that a test found. Spikes and
+// readings of flat lines count one by one. Units count by day, if the test flags at
+// least half of the NO2 readings. Stations without a stable form (85 % of the year)
+// have no expected units.
 var recalls = map[string]string{
 	"spike": `SELECT count(), countIf((station, parameter, at) IN (SELECT station, parameter, at FROM %[1]s.reading_quality FINAL WHERE test IN ('spike', 'rate_of_change') AND flag = 'suspect'))
 		FROM %[1]s.injected WHERE truth AND station LIKE '%%~spike'`,

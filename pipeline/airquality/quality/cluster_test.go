@@ -14,8 +14,8 @@ import (
 	tables "vayu/schema/migrations/clickhouse"
 )
 
-// clusterFiles are the migrations, with a parameter in table reading where they
-// do not give it one.
+// clusterFiles returns the migrations, with column parameter in table reading if
+// they lack it.
 func clusterFiles(t *testing.T) fs.FS {
 	t.Helper()
 	if _, err := fs.Stat(tables.Files, "0004_parameter.sql"); err == nil {

@@ -40,7 +40,7 @@ func newFixture(t testing.TB, settings quality.Settings) *fixture {
 	return w
 }
 
-// readingTable gives readings a parameter, where the migrations do not.
+// readingTable adds column parameter to readings if the migrations lack it.
 func (w *fixture) readingTable() {
 	w.Helper()
 	if w.count("SELECT count() FROM system.columns WHERE database = '%s' AND table = 'reading' AND name = 'parameter'") > 0 {
@@ -94,7 +94,7 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "source", Type: "LowCardinality(String)"}, {Name: "removed", Type: "UInt8"},
 }
 
-// store inserts readings; the engine's clock stamps them.
+// store inserts readings, stamped by the engine's clock.
 func (w *fixture) store(r *readings) {
 	w.Helper()
 	kind := make([]string, len(r.at))

@@ -43,7 +43,7 @@ func TestTests(t *testing.T) {
 		}
 	}
 	w.store(&r)
-	for range 2 { // the second run changes nothing
+	for range 2 { // the second run is a no-op
 		w.run(start, start.Add(12*time.Hour), stations...)
 	}
 	for name, c := range cases {

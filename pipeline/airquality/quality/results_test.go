@@ -17,7 +17,7 @@ func wave(i int, mean float64) float64 {
 	return math.Round((mean*(1+0.4*math.Sin(float64(i)*math.Pi/12))+float64(i*7%5))*100) / 100
 }
 
-// only keeps the results of one test.
+// only returns the results of one test.
 func only(results []string, test string) []string {
 	kept := []string{}
 	for _, r := range results {
@@ -38,7 +38,7 @@ func TestNearConstant(t *testing.T) {
 			value = wave(i, 200)
 		}
 		r.add("a", "o3", start.Add(time.Duration(i)*time.Hour), 60, value)
-		if i < 17 { // too few hours to tell
+		if i < 17 { // too few hours for a result
 			r.add("b", "o3", start.Add(time.Duration(i)*time.Hour), 60, value)
 		}
 	}
@@ -95,7 +95,7 @@ func TestNeighbours(t *testing.T) {
 	add("e", "sensor", 5, 500)
 	add("far", "reference", 40, 800)
 	w.store(&r)
-	w.run(start, start, "b") // what comes in at b can change the results of those beside it
+	w.run(start, start, "b") // readings of b can change the results of stations nearby
 	for station, want := range map[string][]string{
 		"a":   {"19:30 neighbours suspect: hourly mean 900, of 3 neighbours 60 to 70"},
 		"b":   {},
@@ -190,8 +190,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A reading that is withdrawn or corrected takes its results with it, and those
-// of its neighbours are as if it had never been.
+// Results of a withdrawn or corrected reading are removed. Those of its neighbours
+// are recomputed without it.
 func TestResultsFollowReadings(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, quality.Settings{})
@@ -220,7 +220,7 @@ func TestResultsFollowReadings(t *testing.T) {
 	}
 }
 
-// Hour by hour, in whatever order, leaves what one run over all leaves.
+// Tests hour by hour, in any order, give the results of one run over all.
 func TestIncrementsEqualOneRun(t *testing.T) {
 	t.Parallel()
 	const hours = 24 * 2
@@ -352,7 +352,7 @@ func TestColocation(t *testing.T) {
 		raw, rh := wave(i, 100), float64(30+i*13%60)
 		reference := 0.5*raw - 0.2*rh + 7
 		if i == 50 {
-			reference = 9000 // fails, and is left out
+			reference = 9000 // fails, and is excluded
 		}
 		r.add("r", "pm25", at, 60, reference)
 		for _, sensor := range []string{"s", "far", "hand"} {
