@@ -63,7 +63,7 @@ func BenchmarkScaleRequest(b *testing.B) {
 			w := countryFixture(b, cities, 2*cities, 1)
 			for _, q := range commonQueries(cities) {
 				b.Run(q.name, func(b *testing.B) {
-					compareThroughput(b, newRawClient(b, w.url, w.key, q.path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, q.path)), w.key, q.path))
+					compare(b, newClient(b, w.url, w.key, q.path), newClient(b, floor(b, "/v1/aqi", body(b, w, q.path)), w.key, q.path))
 				})
 			}
 		})
@@ -81,7 +81,7 @@ func BenchmarkScaleHistory(b *testing.B) {
 			for _, days := range [...]int{30, 366} {
 				b.Run(fmt.Sprintf("range%d", days), func(b *testing.B) {
 					path := fmt.Sprintf("/v1/aqi?city=%s&from=%s&to=%s", town(7), today-schema.Day(days-1), today)
-					compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+					compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 				})
 			}
 			b.Run("first", func(b *testing.B) { benchFirstQuery(b, w, town(7), years*365) })
@@ -99,7 +99,7 @@ func BenchmarkScaleStations(b *testing.B) {
 			b.Run("refresh", func(b *testing.B) { benchRefresh(b, w, stations) })
 			b.Run("position", func(b *testing.B) {
 				path := "/v1/aqi?lat=20.5&lon=78"
-				compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+				compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 			})
 		})
 	}
@@ -110,7 +110,7 @@ func BenchmarkScaleStations(b *testing.B) {
 func BenchmarkScalePosition(b *testing.B) {
 	few, many := countryFixture(b, 300, 100, 1), countryFixture(b, 300, 100_000, 1)
 	path := "/v1/aqi?lat=20.5&lon=78"
-	compareThroughput(b, newRawClient(b, many.url, many.key, path), newRawClient(b, few.url, few.key, path))
+	compare(b, newClient(b, many.url, many.key, path), newClient(b, few.url, few.key, path))
 }
 
 // BenchmarkScaleChanged measures a refresh after 100 of so many stations have new
@@ -220,7 +220,7 @@ func saturate(b *testing.B, base, key, path string) (rate, cpu float64) {
 	var asking sync.WaitGroup
 	total, before, began := 0, cpuTime(b), time.Now()
 	for range connections {
-		c := newRawClient(b, base, key, path)
+		c := newClient(b, base, key, path)
 		asking.Go(func() {
 			n := 0
 			for time.Since(began) < time.Second {

@@ -27,7 +27,7 @@ type rawClient struct {
 	request []byte
 }
 
-func newRawClient(t testing.TB, base, key, path string) *rawClient {
+func newClient(t testing.TB, base, key, path string) *rawClient {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
@@ -89,9 +89,9 @@ func floor(t testing.TB, path string, body []byte) string {
 	return serveOn(t, l, r)
 }
 
-// compareThroughput measures two clients in turns in the same run, and reports ours
+// compare measures two clients in turns in the same run, and reports ours
 // as a ratio of the floor's throughput.
-func compareThroughput(b *testing.B, ours, bare *rawClient) {
+func compare(b *testing.B, ours, bare *rawClient) {
 	b.Helper()
 	const round = 200
 	var mine, theirs []float64
@@ -136,14 +136,14 @@ func body(b *testing.B, w *fixture, path string) []byte {
 func BenchmarkCurrentAgainstBareMux(b *testing.B) {
 	w := india(b)
 	path := "/v1/aqi?city=Delhi"
-	compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+	compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 }
 
 // BenchmarkDateAgainstBareMux: at least 0.6.
 func BenchmarkDateAgainstBareMux(b *testing.B) {
 	w := india(b)
 	path := "/v1/aqi?city=Delhi&date=2026-11-10"
-	compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+	compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 }
 
 // BenchmarkRangeAgainstBareMux: at least 0.6.
@@ -152,7 +152,7 @@ func BenchmarkRangeAgainstBareMux(b *testing.B) {
 		b.Run(fmt.Sprint(days), func(b *testing.B) {
 			w := yearsOf(b, 10)
 			path := fmt.Sprintf("/v1/aqi?city=Delhi&from=%s&to=%s", schema.DayOf(now)-schema.Day(days-1), schema.DayOf(now))
-			compareThroughput(b, newRawClient(b, w.url, w.key, path), newRawClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+			compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 		})
 	}
 }
@@ -165,9 +165,9 @@ func BenchmarkBulkAgainstSingle(b *testing.B) {
 	for i := range names {
 		names[i] = [...]string{"Delhi", "Pune", "Kanpur", "Kochi", "Sri%20Vijaya%20Puram"}[i%5]
 	}
-	single := newRawClient(b, w.url, w.key, "/v1/aqi?city=Delhi")
-	bulk := newRawClient(b, w.url, w.key, "/v1/aqi?cities="+strings.Join(names, ","))
-	compareThroughput(b, bulk, single)
+	single := newClient(b, w.url, w.key, "/v1/aqi?city=Delhi")
+	bulk := newClient(b, w.url, w.key, "/v1/aqi?cities="+strings.Join(names, ","))
+	compare(b, bulk, single)
 }
 
 // BenchmarkFirstQuery reports the first query for a city with ten years of days as
@@ -188,7 +188,7 @@ func benchFirstQuery(b *testing.B, w *fixture, city string, days int) {
 		raw = append(raw, float64(time.Since(began).Nanoseconds()))
 		w.serve(b)
 		w.refresh(b)
-		c := newRawClient(b, w.url, w.key, "/v1/aqi?city="+city+"&date=2026-11-10")
+		c := newClient(b, w.url, w.key, "/v1/aqi?city="+city+"&date=2026-11-10")
 		began = time.Now()
 		c.roundTrip(b)
 		first = append(first, float64(time.Since(began).Nanoseconds()))
@@ -246,7 +246,7 @@ func BenchmarkSteadyLoad(b *testing.B) {
 	var all []float64
 	var wait sync.WaitGroup
 	for i := range connections {
-		c := newRawClient(b, w.url, w.key, "/v1/aqi?city=Delhi")
+		c := newClient(b, w.url, w.key, "/v1/aqi?city=Delhi")
 		wait.Go(func() {
 			gap := time.Second * connections / rate
 			next := time.Now().Add(gap * time.Duration(i) / connections)

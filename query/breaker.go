@@ -91,7 +91,9 @@ const maxStationsPerQuery = 2000
 
 // eachNamed is each for a query with the parameter stations. It runs several
 // queries for many stations.
-func (t tables) eachNamed(ctx context.Context, stations []string, dest []any, row func(), query string, args ...any) error {
+func (t tables) eachNamed(
+	ctx context.Context, stations []string, dest []any, row func(), query string, args ...any,
+) error {
 	for part := range slices.Chunk(stations, maxStationsPerQuery) {
 		if err := t.each(ctx, dest, row, query, append(slices.Clone(args), param("stations", part))...); err != nil {
 			return err

@@ -20,7 +20,9 @@ import (
 const bulkLoads = 4
 
 // bulk answers a query for several cities, in their order.
-func (s *Service) bulk(c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time) (httpapi.Response, error) {
+func (s *Service) bulk(
+	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
 	names, err := snap.split(q.cities)
 	if err != nil {
 		return httpapi.Response{}, err

@@ -81,7 +81,9 @@ func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 		fmt.Sprintf("The latest figures are %d seconds old, and at most %d are allowed.", resp.DataAge, q.maxAge))
 }
 
-func (a *worldState) cityCurrent(ctx context.Context, snap *Snapshot, q *aqiQuery, now time.Time) (httpapi.Response, error) {
+func (a *worldState) cityCurrent(
+	ctx context.Context, snap *Snapshot, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
 	i, err := snap.index.Find(q.city)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -99,7 +101,9 @@ func (a *worldState) cityCurrent(ctx context.Context, snap *Snapshot, q *aqiQuer
 }
 
 // cityOfKinds answers a query for a city with named kinds of stations.
-func (a *worldState) cityOfKinds(ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time) (httpapi.Response, error) {
+func (a *worldState) cityOfKinds(
+	ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
 	f, used, ok, err := a.currentOfKinds(ctx, snap, i, q.kinds, now)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -123,7 +127,9 @@ func (a *worldState) cityOfKinds(ctx context.Context, snap *Snapshot, i int, q *
 	return newDetailed(body, f.updated, d.Stale).Response, nil
 }
 
-func (a *worldState) pointCurrent(ctx context.Context, snap *Snapshot, q *aqiQuery, now time.Time) (httpapi.Response, error) {
+func (a *worldState) pointCurrent(
+	ctx context.Context, snap *Snapshot, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
 	record, detail, err := a.position(ctx, snap, q.point, q, now)
 	if err != nil {
 		return httpapi.Response{}, err

@@ -262,7 +262,7 @@ func india(t testing.TB) *fixture {
 	w.station(t, w.live, "cpcb-aurangabad-m", "Aurangabad", "Maharashtra", 19.838, 75.247, full(hour, 80))
 	w.cityHour(t, w.live, "Aurangabad", "Maharashtra", full(hour, 80))
 	w.station(t, w.live, "cpcb-port-blair", "Sri Vijaya Puram", "Andaman and Nicobar Islands", 11.66, 92.74, full(hour, 40),
-		figure{at: hour.Add(time.Hour), aqi: -1, amount: [6]float64{gap, 50, gap, gap, gap, gap}}) // too few pollutants for an AQI
+		figure{at: hour.Add(time.Hour), aqi: -1, amount: [6]float64{gap, 50, gap, gap, gap, gap}}) // too few for an AQI
 	w.cityHour(t, w.live, "Sri Vijaya Puram", "Andaman and Nicobar Islands", full(hour, 40))
 	w.station(t, w.live, "cpcb-nehru-nagar", "Kanpur", "Uttar Pradesh", 26.47, 80.32)
 	w.cityHour(t, w.live, "Kanpur", "Uttar Pradesh", full(hour.Add(-50*time.Hour), 300))

@@ -26,7 +26,9 @@ func noAmounts() lastAmounts { return lastAmounts{amount: noFigures().amount} }
 // readLastAmounts reads what each station last measured in the 24 h before each of
 // the moments. It returns them by station, in the order of the moments, which must
 // ascend. Moments must be few or close together.
-func (t tables) readLastAmounts(ctx context.Context, stations []string, moments []uint32) (map[string][]lastAmounts, error) {
+func (t tables) readLastAmounts(
+	ctx context.Context, stations []string, moments []uint32,
+) (map[string][]lastAmounts, error) {
 	from := max(moments[0], fillWindow) - fillWindow + 1
 	return t.readLastAmountsWhere(ctx, "station IN {stations:Array(String)}", moments, from, func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 		return t.eachNamed(ctx, stations, dest, row, query, args...)

@@ -252,7 +252,9 @@ func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day
 // filled returns the days with gaps filled from stations nearby, and caches the
 // result. If the values cannot be read, the gaps stay and whole is false. The
 // timeout is short if the last query of ClickHouse failed.
-func (h *history) filled(ctx context.Context, p *historyEntry, days []day, neighbours func() []string) (out []day, whole bool) {
+func (h *history) filled(
+	ctx context.Context, p *historyEntry, days []day, neighbours func() []string,
+) (out []day, whole bool) {
 	gaps := false
 	for i := range days {
 		gaps = gaps || days[i].missing() != 0

@@ -88,7 +88,9 @@ func (s *Service) locate(ctx context.Context, snap *Snapshot, q *aqiQuery) (w lo
 
 // placeDays returns the days of a place. Days of cities are cached; others take one
 // of the account's slots.
-func (s *Service) placeDays(c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location, from, to schema.Day) ([]historyRow, error) {
+func (s *Service) placeDays(
+	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location, from, to schema.Day,
+) ([]historyRow, error) {
 	if w.city < 0 || q.namesKinds() {
 		release, err := s.historySlots.acquire(c.Context(), c.Account)
 		if err != nil {
@@ -102,7 +104,9 @@ func (s *Service) placeDays(c *httpapi.Call, a *worldState, snap *Snapshot, q *a
 }
 
 // readHistory reads the days or hours of a place.
-func (a *worldState) readHistory(ctx context.Context, snap *Snapshot, q *aqiQuery, w location, from, to schema.Day) ([]historyRow, error) {
+func (a *worldState) readHistory(
+	ctx context.Context, snap *Snapshot, q *aqiQuery, w location, from, to schema.Day,
+) ([]historyRow, error) {
 	if w.city >= 0 {
 		return a.cityHistory(ctx, snap, w.city, q.kinds, from, to, q.hourly)
 	}
@@ -128,7 +132,9 @@ func split(label string, rows []historyRow) []*block {
 
 // noDataNear is the problem for a position without stations nearby, or without
 // figures in the period. Reading the explanation takes one of the account's slots.
-func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *Snapshot, w location, q *aqiQuery, from, to schema.Day) error {
+func (s *Service) noDataNear(
+	c *httpapi.Call, a *worldState, snap *Snapshot, w location, q *aqiQuery, from, to schema.Day,
+) error {
 	release, err := s.historySlots.acquire(c.Context(), c.Account)
 	if err != nil {
 		return err
@@ -185,7 +191,9 @@ func appendHours(label string, from, to schema.Day, rows []historyRow) []byte {
 }
 
 // dayDetail returns the detailed answer for one day, which never becomes stale.
-func (a *worldState) dayDetail(ctx context.Context, snap *Snapshot, q *aqiQuery, label string, m historyRow) (httpapi.Response, error) {
+func (a *worldState) dayDetail(
+	ctx context.Context, snap *Snapshot, q *aqiQuery, label string, m historyRow,
+) (httpapi.Response, error) {
 	d := detailOf(&m.figures, instant(m.updated))
 	d.Kinds = q.kinds.named()
 	if q.has(paramCity) {
@@ -256,7 +264,9 @@ func (s *Snapshot) neighboursOf(i int) func() []string {
 
 // cityHistory returns a city's days or hours. kinds is 0 for the default ones,
 // whose figures are stored.
-func (a *worldState) cityHistory(ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool) ([]historyRow, error) {
+func (a *worldState) cityHistory(
+	ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool,
+) ([]historyRow, error) {
 	c := &snap.cities[i]
 	if kinds != 0 {
 		return a.cityHistoryOfKinds(ctx, snap, i, kinds, from, to, hourly)
@@ -305,7 +315,9 @@ func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to sc
 // km.
 //
 // The city's history may be older than that of any station with a position.
-func (a *worldState) positionHistory(ctx context.Context, snap *Snapshot, near []sample, q *aqiQuery, from, to schema.Day) ([]historyRow, error) {
+func (a *worldState) positionHistory(
+	ctx context.Context, snap *Snapshot, near []sample, q *aqiQuery, from, to schema.Day,
+) ([]historyRow, error) {
 	inner := slices.IndexFunc(near, func(sm sample) bool { return sm.km > interpolationReach })
 	if inner < 0 {
 		inner = len(near)
@@ -337,7 +349,9 @@ func (a *worldState) positionHistory(ctx context.Context, snap *Snapshot, near [
 // newestOfDays reads the latest hour of each day in which one of the samples'
 // stations has an AQI. It is empty for hourly queries: all figures of an hour are
 // equally old.
-func (t tables) newestOfDays(ctx context.Context, snap *Snapshot, near []sample, from, to schema.Day, hourly bool) (map[schema.Day]uint32, error) {
+func (t tables) newestOfDays(
+	ctx context.Context, snap *Snapshot, near []sample, from, to schema.Day, hourly bool,
+) (map[schema.Day]uint32, error) {
 	out := map[schema.Day]uint32{}
 	if hourly {
 		return out, nil
@@ -406,7 +420,9 @@ func join(rows, more []historyRow) []historyRow {
 // day or hour. A day uses each station's last hour with an AQI. Stations whose hour
 // is more than 3 h older than the day's newest are left out. With reach 0 only the
 // nearest station counts.
-func (t tables) interpolateBetween(ctx context.Context, snap *Snapshot, near []sample, newest map[schema.Day]uint32, from, to schema.Day, hourly bool, reach float64) ([]historyRow, error) {
+func (t tables) interpolateBetween(
+	ctx context.Context, snap *Snapshot, near []sample, newest map[schema.Day]uint32, from, to schema.Day, hourly bool, reach float64,
+) ([]historyRow, error) {
 	if len(near) == 0 {
 		return nil, nil
 	}

@@ -60,7 +60,9 @@ type span struct{ first, last schema.Day }
 
 // cachedHours returns the cached hours before the first and after the last missing
 // day.
-func (p *historyEntry) cachedHours(h *history, index *places.Index, from, to schema.Day) (before []historyRow, missing span, after []historyRow, marks uint64) {
+func (p *historyEntry) cachedHours(
+	h *history, index *places.Index, from, to schema.Day,
+) (before []historyRow, missing span, after []historyRow, marks uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.index != index {
@@ -121,12 +123,14 @@ func (h *history) storeHours(p *historyEntry, index *places.Index, days span, ro
 
 // placeHours returns the hours of a place. Only hours that are not cached take one
 // of the account's slots.
-func (s *Service) placeHours(c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location) ([]historyRow, error) {
+func (s *Service) placeHours(
+	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location,
+) ([]historyRow, error) {
 	key := place{point: w.point, kinds: q.kinds}
 	if w.city >= 0 {
 		key = place{city: snap.cities[w.city].City, kinds: q.kinds}
 	}
-	return a.hours.hours(c.Context(), key, snap.index, q.from, q.to, func(ctx context.Context, from, to schema.Day) ([]historyRow, error) {
+	read := func(ctx context.Context, from, to schema.Day) ([]historyRow, error) {
 		release, err := s.historySlots.acquire(ctx, c.Account)
 		if err != nil {
 			return nil, err
@@ -135,5 +139,6 @@ func (s *Service) placeHours(c *httpapi.Call, a *worldState, snap *Snapshot, q *
 		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
 		return a.readHistory(ctx, snap, q, w, from, to)
-	})
+	}
+	return a.hours.hours(c.Context(), key, snap.index, q.from, q.to, read)
 }

@@ -78,9 +78,11 @@ func meanAmount(samples []sample, i int) schema.Figure {
 }
 
 // currentOfKinds returns the current figures of a city from its stations of these
-// kinds. used are the stations that reported in that hour. ok is false if none has
-// an AQI.
-func (a *worldState) currentOfKinds(ctx context.Context, snap *Snapshot, i int, kinds kindSet, now time.Time) (f figures, used []sample, ok bool, err error) {
+// kinds. It also returns the stations that reported in that hour. ok is false if
+// none has an AQI.
+func (a *worldState) currentOfKinds(
+	ctx context.Context, snap *Snapshot, i int, kinds kindSet, now time.Time,
+) (f figures, used []sample, ok bool, err error) {
 	all := snap.ofCity(&snap.cities[i], kinds)
 	known := snap.preferStations(slices.DeleteFunc(slices.Clone(all), func(sm sample) bool { return sm.figures.aqi < 0 }))
 	if len(known) == 0 {
@@ -129,7 +131,9 @@ func countRated(samples []sample) (n int) {
 
 // readCurrentHour reads the samples of the current hour. It can precede the latest
 // hour, which is the only one in memory.
-func (a *worldState) readCurrentHour(ctx context.Context, snap *Snapshot, all []sample, latest uint32, now time.Time) ([]sample, error) {
+func (a *worldState) readCurrentHour(
+	ctx context.Context, snap *Snapshot, all []sample, latest uint32, now time.Time,
+) ([]sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	by, err := a.clientTables.hoursOf(ctx, snap, all, latest-hourReach-1, latest, "")
@@ -159,7 +163,9 @@ func (s *Snapshot) cityHours(by map[uint32][]sample) []cityHour {
 
 // hoursOf reads the hours of the samples' stations after one instant and up to
 // another, by hour. condition selects hours in SQL, "" for all.
-func (t tables) hoursOf(ctx context.Context, snap *Snapshot, samples []sample, after, to uint32, condition string) (map[uint32][]sample, error) {
+func (t tables) hoursOf(
+	ctx context.Context, snap *Snapshot, samples []sample, after, to uint32, condition string,
+) (map[uint32][]sample, error) {
 	of := make(map[string]sample, len(samples))
 	for _, sm := range samples {
 		of[snap.stations[sm.station].ID] = sm
@@ -185,7 +191,9 @@ func (t tables) hoursOf(ctx context.Context, snap *Snapshot, samples []sample, a
 }
 
 // cityHistoryOfKinds returns a city's history from its stations of these kinds.
-func (a *worldState) cityHistoryOfKinds(ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool) ([]historyRow, error) {
+func (a *worldState) cityHistoryOfKinds(
+	ctx context.Context, snap *Snapshot, i int, kinds kindSet, from, to schema.Day, hourly bool,
+) ([]historyRow, error) {
 	all := snap.ofCity(&snap.cities[i], kinds)
 	after, until := uint32(max(from.Start().Unix(), hourReach)), uint32(max(to.End().Unix(), 0))
 	var condition string

@@ -43,7 +43,9 @@ func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int3
 }
 
 // noStationNear returns the problem of a position without a usable station.
-func (a *worldState) noStationNear(ctx context.Context, snap *Snapshot, p places.Point, q *aqiQuery, now time.Time) error {
+func (a *worldState) noStationNear(
+	ctx context.Context, snap *Snapshot, p places.Point, q *aqiQuery, now time.Time,
+) error {
 	kinds := snap.kindsFor(q)
 	problem := schema.Refuse(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
 	if q.has(paramPincode) {
@@ -84,7 +86,9 @@ func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aq
 }
 
 // explain adds to a problem the nearest station and why it does not count.
-func (a *worldState) explain(ctx context.Context, snap *Snapshot, problem *schema.Problem, sm sample, q *aqiQuery, now time.Time) {
+func (a *worldState) explain(
+	ctx context.Context, snap *Snapshot, problem *schema.Problem, sm sample, q *aqiQuery, now time.Time,
+) {
 	st := &snap.stations[sm.station]
 	n := &schema.NearestStation{ID: st.ID, Kind: st.Kind.String(), Has: []string{}, Missing: []schema.Condition{}}
 	if sm.km >= 0 {

@@ -44,7 +44,9 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 }
 
 // pinCurrent answers a query for a pin code. It makes the record once per snapshot.
-func (s *Service) pinCurrent(ctx context.Context, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time) (httpapi.Response, error) {
+func (s *Service) pinCurrent(
+	ctx context.Context, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
 	if got, ok := snap.pins.Load(q.pin); ok && !q.namesKinds() {
 		answers := got.(*pinAnswers)
 		if !q.detail {
@@ -78,7 +80,9 @@ func (s *Service) pinCurrent(ctx context.Context, a *worldState, snap *Snapshot,
 
 // position answers a query for a position, with the detailed answer only if it is
 // requested.
-func (a *worldState) position(ctx context.Context, snap *Snapshot, at places.Point, q *aqiQuery, now time.Time) (httpapi.Response, *detailedAnswer, error) {
+func (a *worldState) position(
+	ctx context.Context, snap *Snapshot, at places.Point, q *aqiQuery, now time.Time,
+) (httpapi.Response, *detailedAnswer, error) {
 	f, used, ok := snap.interpolate(at, snap.kindsFor(q))
 	if !ok {
 		return httpapi.Response{}, nil, a.noStationNear(ctx, snap, at, q, now)

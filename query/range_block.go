@@ -58,7 +58,9 @@ func (b *block) cut(from, to schema.Day) []byte {
 
 // blocks returns the blocks of a range and renders those that are not cached. It
 // does not cache blocks with gaps that could not be filled.
-func (h *history) blocks(ctx context.Context, p *historyEntry, days []day, label string, from, to schema.Day, neighbours func() []string) []*block {
+func (h *history) blocks(
+	ctx context.Context, p *historyEntry, days []day, label string, from, to schema.Day, neighbours func() []string,
+) []*block {
 	var out []*block
 	for n := blockOf(from); n <= blockOf(to); n++ {
 		p.mu.Lock()

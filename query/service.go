@@ -116,7 +116,9 @@ func New(c Config) (*Service, error) {
 		c.HistoryBytes = defaultHistory
 	}
 	for _, world := range schema.Worlds {
-		a := &worldState{world: world, explainTimeout: explainTimeout, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world)}
+		a := &worldState{
+			world: world, explainTimeout: explainTimeout, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world),
+		}
 		a.tables = tables{conn: c.Snapshots, database: c.Database(world), lastAnswer: &lastAnswer{}}
 		a.clientTables = tables{conn: c.Conn, database: a.tables.database, breaker: newBreaker("history of " + world.String()), lastAnswer: a.tables.lastAnswer}
 		limit := c.HistoryBytes / int64(len(s.worlds))
@@ -147,7 +149,8 @@ func (s *Service) Restore() int {
 		snap, err := readSnapshot(a.file, a.kinds)
 		if err != nil {
 			if !errors.Is(err, errNoSnapshot) {
-				s.log.Warn("reading the snapshot file failed; starting without it", "world", a.world.String(), "file", a.file, "error", err)
+				s.log.Warn("reading the snapshot file failed; starting without it",
+					"world", a.world.String(), "file", a.file, "error", err)
 			}
 			continue
 		}
@@ -246,7 +249,9 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 
 // rebuild publishes a new snapshot. It reads what was rolled up since an instant,
 // or uses the same input at a later time.
-func (a *worldState) rebuild(ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time) (err error) {
+func (a *worldState) rebuild(
+	ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time,
+) (err error) {
 	f := before.input()
 	if rolled {
 		f, err = a.tables.refresh(ctx, before, since, now)
