@@ -107,7 +107,7 @@ func parse(raw string, now time.Time) (aqiQuery, error) {
 			return q, unknownParameter(name)
 		}
 		if q.has(bit) {
-			return q, invalid(name, "The parameter "+name+" is given twice.")
+			return q, invalid(name, "The parameter "+name+" is there twice.")
 		}
 		q.given |= bit
 		if err := q.set(bit, name, value); err != nil {

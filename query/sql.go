@@ -112,7 +112,7 @@ func each(ctx context.Context, conn Conn, dest []any, row func(), query string, 
 // problems.
 func unavailable(err error) error {
 	var exception *clickhouse.Exception
-	var problem *schema.Problem // from a callback
+	var problem *schema.Problem // such as that of slots.acquire
 	if err == nil || errors.As(err, &exception) || errors.As(err, &problem) {
 		return err
 	}
