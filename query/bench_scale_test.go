@@ -13,16 +13,16 @@ import (
 	"vayu/schema"
 )
 
-// town is the name of the nth made city; townSQL is the same of a column number.
+// town is the name of the nth generated city; townSQL is the same in SQL.
 func town(n int) string { return fmt.Sprintf("Town%c%c", 'A'+n/26%26, 'a'+n%26) }
 
 const townSQL = "concat('Town', char(65 + intDiv(%[1]s, 26) %% 26), char(97 + %[1]s %% 26))"
 
-// nation fills a world with so many cities, the stations among them, and years of
-// days of every city. All India has some 300 cities with 600 stations.
-func nation(b *testing.B, cities, stations, years int) *world {
+// countryFixture stores so many cities, their stations, and years of days of every
+// city. India has some 300 cities with 600 stations.
+func countryFixture(b *testing.B, cities, stations, years int) *fixture {
 	b.Helper()
-	w := newWorld(b)
+	w := newFixture(b)
 	of := fmt.Sprintf(townSQL, fmt.Sprintf("(number %% %d)", cities))
 	const amounts = "100.26 + number % 50, 200.5, 30, 10.25, 1.13, 40.5, 100, 200, 30, 10, 56, 40"
 	w.exec(b, fmt.Sprintf(`INSERT INTO %s.station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)
@@ -41,8 +41,8 @@ func nation(b *testing.B, cities, stations, years int) *world {
 	return w
 }
 
-// questions are what clients ask most, of a nation with so many cities.
-func questions(cities int) []struct{ name, path string } {
+// commonQueries are the most frequent queries in a country with so many cities.
+func commonQueries(cities int) []struct{ name, path string } {
 	names := make([]string, 100)
 	for i := range names {
 		names[i] = town(i % cities)
@@ -55,74 +55,73 @@ func questions(cities int) []struct{ name, path string } {
 	}
 }
 
-// BenchmarkScaleRequest is what a request costs with so many cities, beside the
-// same bytes from a bare mux.
+// BenchmarkScaleRequest measures a request with so many cities against the same
+// bytes from a bare mux.
 func BenchmarkScaleRequest(b *testing.B) {
 	for _, cities := range [...]int{1, 10, 100, 300} {
 		b.Run(fmt.Sprintf("cities=%d", cities), func(b *testing.B) {
-			w := nation(b, cities, 2*cities, 1)
-			for _, q := range questions(cities) {
+			w := countryFixture(b, cities, 2*cities, 1)
+			for _, q := range commonQueries(cities) {
 				b.Run(q.name, func(b *testing.B) {
-					against(b, converse(b, w.url, w.key, q.path), converse(b, floor(b, "/v1/aqi", body(b, w, q.path)), w.key, q.path))
+					compare(b, newClient(b, w.url, w.key, q.path), newClient(b, floor(b, "/v1/aqi", body(b, w, q.path)), w.key, q.path))
 				})
 			}
 		})
 	}
 }
 
-// BenchmarkScaleHistory is what the past costs with so many years of 300 cities in
-// the store: a range from memory beside a bare mux, and a city's first question
-// beside the raw query.
+// BenchmarkScaleHistory measures history with so many years of 300 cities. It
+// compares a cached range with a bare mux, and a city's first query with the raw
+// SQL query.
 func BenchmarkScaleHistory(b *testing.B) {
 	for _, years := range [...]int{1, 3, 10} {
 		b.Run(fmt.Sprintf("years=%d", years), func(b *testing.B) {
-			w := nation(b, 300, 600, years)
+			w := countryFixture(b, 300, 600, years)
 			today := schema.DayOf(now)
 			for _, days := range [...]int{30, 366} {
 				b.Run(fmt.Sprintf("range%d", days), func(b *testing.B) {
 					path := fmt.Sprintf("/v1/aqi?city=%s&from=%s&to=%s", town(7), today-schema.Day(days-1), today)
-					against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+					compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 				})
 			}
-			b.Run("first", func(b *testing.B) { firstQuestion(b, w, town(7), years*365) })
+			b.Run("first", func(b *testing.B) { benchFirstQuery(b, w, town(7), years*365) })
 		})
 	}
 }
 
-// BenchmarkScaleStations is what an API server spends with so many stations: on
-// each roll-up, when it reads them, the hours that are new, and makes every answer
-// anew, beside reading the same rows and dropping them; and on a question for a
-// position, which no answer is ready for.
+// BenchmarkScaleStations measures an API server with so many stations. It compares
+// a refresh after a roll-up, with all new hours and all answers, with reading the
+// same rows. It also measures a query for a position, which has no prepared answer.
 func BenchmarkScaleStations(b *testing.B) {
 	for _, stations := range [...]int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("stations=%d", stations), func(b *testing.B) {
-			w := nation(b, 300, stations, 1)
+			w := countryFixture(b, 300, stations, 1)
 			b.Run("refresh", func(b *testing.B) { benchRefresh(b, w, stations) })
 			b.Run("position", func(b *testing.B) {
 				path := "/v1/aqi?lat=20.5&lon=78"
-				against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+				compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 			})
 		})
 	}
 }
 
-// BenchmarkScalePosition is a question for a position among 100,000 stations as a
-// multiple of one among 100: at most 2, so a ratio of at least 0.5.
+// BenchmarkScalePosition compares a query for a position among 100,000 stations
+// with one among 100. The limit is twice the time, a ratio of at least 0.5.
 func BenchmarkScalePosition(b *testing.B) {
-	few, many := nation(b, 300, 100, 1), nation(b, 300, 100_000, 1)
+	few, many := countryFixture(b, 300, 100, 1), countryFixture(b, 300, 100_000, 1)
 	path := "/v1/aqi?lat=20.5&lon=78"
-	against(b, converse(b, many.url, many.key, path), converse(b, few.url, few.key, path))
+	compare(b, newClient(b, many.url, many.key, path), newClient(b, few.url, few.key, path))
 }
 
-// BenchmarkScaleChanged is a refresh after a minute in which 100 of so many stations
-// have new hours, beside reading those rows alone and beside a refresh that reads
-// everything. With 100,000 stations it is to take less than 100 ms.
+// BenchmarkScaleChanged measures a refresh after 100 of so many stations have new
+// hours. It compares it with reading those rows and with a full refresh. The limit
+// with 100,000 stations is 100 ms.
 func BenchmarkScaleChanged(b *testing.B) {
 	for _, stations := range [...]int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("stations=%d", stations), func(b *testing.B) {
-			w := nation(b, 300, stations, 1)
+			w := countryFixture(b, 300, stations, 1)
 			w.rollup(b, w.live, hour)
-			w.refresh(b) // what the hours were is known from here on
+			w.refresh(b) // loads the digests of the hours
 			var changed, whole []float64
 			for range 7 {
 				w.exec(b, fmt.Sprintf(`INSERT INTO %[1]s.station SELECT * REPLACE (last_seen + 60 AS last_seen) FROM %[1]s.station FINAL
@@ -151,7 +150,7 @@ func BenchmarkScaleChanged(b *testing.B) {
 	}
 }
 
-func benchRefresh(b *testing.B, w *world, stations int) {
+func benchRefresh(b *testing.B, w *fixture, stations int) {
 	b.Helper()
 	var ours, bare []float64
 	for range 5 {
@@ -174,8 +173,8 @@ func benchRefresh(b *testing.B, w *world, stations int) {
 	b.ReportMetric(median(ours)/median(bare), "x-floor")
 }
 
-// drain reads a query's rows to their end and says how many there were.
-func drain(b *testing.B, w *world, query string) (n int) {
+// drain reads all rows of a query and returns their number.
+func drain(b *testing.B, w *fixture, query string) (n int) {
 	b.Helper()
 	rows, err := w.conn.Query(b.Context(), query)
 	if err != nil {
@@ -190,11 +189,11 @@ func drain(b *testing.B, w *world, query string) (n int) {
 	return n
 }
 
-// BenchmarkScaleSaturated is how many requests a second 32 connections get out of
-// this machine, which is theirs too, with all of India's cities, beside a bare mux.
+// BenchmarkScaleSaturated measures the requests a second of 32 connections with all
+// cities of India, against a bare mux. The clients run on the same machine.
 func BenchmarkScaleSaturated(b *testing.B) {
-	w := nation(b, 300, 600, 1)
-	for _, q := range questions(300) {
+	w := countryFixture(b, 300, 600, 1)
+	for _, q := range commonQueries(300) {
 		b.Run(q.name, func(b *testing.B) {
 			bareURL := floor(b, "/v1/aqi", body(b, w, q.path))
 			var ours, bare, used []float64
@@ -212,20 +211,20 @@ func BenchmarkScaleSaturated(b *testing.B) {
 	}
 }
 
-// saturate asks without pause for a second, and returns the requests per second
-// and the processor's time per request.
+// saturate sends requests without pause for a second. It returns the requests per
+// second and the CPU time per request.
 func saturate(b *testing.B, base, key, path string) (rate, cpu float64) {
 	b.Helper()
 	const connections = 32
 	var mu sync.Mutex
 	var asking sync.WaitGroup
-	total, before, began := 0, spent(b), time.Now()
+	total, before, began := 0, cpuTime(b), time.Now()
 	for range connections {
-		c := converse(b, base, key, path)
+		c := newClient(b, base, key, path)
 		asking.Go(func() {
 			n := 0
 			for time.Since(began) < time.Second {
-				c.ask(b)
+				c.roundTrip(b)
 				n++
 			}
 			mu.Lock()
@@ -234,11 +233,11 @@ func saturate(b *testing.B, base, key, path string) (rate, cpu float64) {
 		})
 	}
 	asking.Wait()
-	return float64(total) / time.Since(began).Seconds(), float64((spent(b) - before).Microseconds()) / float64(total)
+	return float64(total) / time.Since(began).Seconds(), float64((cpuTime(b) - before).Microseconds()) / float64(total)
 }
 
-// spent is the time of processors that this process has taken.
-func spent(b *testing.B) time.Duration {
+// cpuTime is the CPU time of this process.
+func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -247,12 +246,12 @@ func spent(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkScaleHandler is what the chain costs a server's processor per request,
+// BenchmarkScaleHandler measures the CPU time of the handler chain per request,
 // without a socket and a client.
 func BenchmarkScaleHandler(b *testing.B) {
-	w := nation(b, 300, 600, 1)
+	w := countryFixture(b, 300, 600, 1)
 	h := w.routes(b, httpapitest.Keys{liveKey, sandboxKey})
-	for _, q := range questions(300) {
+	for _, q := range commonQueries(300) {
 		b.Run(q.name, func(b *testing.B) {
 			r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, q.path, http.NoBody)
 			if err != nil {
@@ -261,13 +260,13 @@ func BenchmarkScaleHandler(b *testing.B) {
 			r.Header.Set("Authorization", "Bearer "+liveKey)
 			sink := &discard{header: http.Header{}}
 			const round = 2000
-			h.ServeHTTP(sink, r) // the first question for a city reads its days
-			before := spent(b)
+			h.ServeHTTP(sink, r) // the first query for a city loads its days
+			before := cpuTime(b)
 			for range round {
 				clear(sink.header)
 				h.ServeHTTP(sink, r)
 			}
-			b.ReportMetric(float64((spent(b)-before).Nanoseconds())/round, "cpu-ns/handled")
+			b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/round, "cpu-ns/handled")
 		})
 	}
 }

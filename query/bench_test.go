@@ -19,16 +19,15 @@ import (
 	"vayu/schema"
 )
 
-// conversation asks one thing again and again over one kept-alive connection,
-// with as little work on the client's side as possible: the machine is shared
-// with the server that is measured.
-type conversation struct {
+// rawClient repeats one request over a kept-alive connection, with minimal work on
+// the client's side. It shares the machine with the server.
+type rawClient struct {
 	conn    net.Conn
 	in      *bufio.Reader
 	request []byte
 }
 
-func converse(t testing.TB, base, key, path string) *conversation {
+func newClient(t testing.TB, base, key, path string) *rawClient {
 	t.Helper()
 	u, err := url.Parse(base)
 	if err != nil {
@@ -39,12 +38,12 @@ func converse(t testing.TB, base, key, path string) *conversation {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	return &conversation{conn, bufio.NewReaderSize(conn, 64<<10),
+	return &rawClient{conn, bufio.NewReaderSize(conn, 64<<10),
 		fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, u.Host, key)}
 }
 
-// ask sends the request and returns the length of the reply's body.
-func (c *conversation) ask(t testing.TB) int {
+// roundTrip sends the request and returns the length of the reply's body.
+func (c *rawClient) roundTrip(t testing.TB) int {
 	t.Helper()
 	if _, err := c.conn.Write(c.request); err != nil {
 		t.Fatal(err)
@@ -73,8 +72,8 @@ func (c *conversation) ask(t testing.TB) int {
 	return length
 }
 
-// floor serves a body through a bare gorilla/mux router on the same server
-// settings: what any answer over HTTP costs at least.
+// floor serves a body through a bare gorilla/mux router with the same server
+// settings: the minimum cost of an answer over HTTP.
 func floor(t testing.TB, path string, body []byte) string {
 	t.Helper()
 	r := mux.NewRouter()
@@ -90,25 +89,25 @@ func floor(t testing.TB, path string, body []byte) string {
 	return serveOn(t, l, r)
 }
 
-// against measures two ways of asking in turns, in the same run, and reports
-// ours as a ratio of the floor's throughput.
-func against(b *testing.B, ours, bare *conversation) {
+// compare measures two clients in turns in the same run, and reports ours
+// as a ratio of the floor's throughput.
+func compare(b *testing.B, ours, bare *rawClient) {
 	b.Helper()
 	const round = 200
 	var mine, theirs []float64
 	for range 50 {
-		ours.ask(b)
-		bare.ask(b)
+		ours.roundTrip(b)
+		bare.roundTrip(b)
 	}
 	b.ResetTimer()
 	for n := 0; n < b.N || len(mine) < 24; n += round {
 		for _, side := range [...]struct {
-			c   *conversation
+			c   *rawClient
 			out *[]float64
 		}{{ours, &mine}, {bare, &theirs}} {
 			began := time.Now()
 			for range round {
-				side.c.ask(b)
+				side.c.roundTrip(b)
 			}
 			*side.out = append(*side.out, float64(time.Since(began).Nanoseconds())/round)
 		}
@@ -124,7 +123,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-func body(b *testing.B, w *world, path string) []byte {
+func body(b *testing.B, w *fixture, path string) []byte {
 	b.Helper()
 	status, _, text := w.get(b, path)
 	if status != http.StatusOK {
@@ -133,19 +132,18 @@ func body(b *testing.B, w *world, path string) []byte {
 	return []byte(text)
 }
 
-// BenchmarkCurrentAgainstBareMux: at least 0.75, with keys, limits and quotas
-// that are counted.
+// BenchmarkCurrentAgainstBareMux: at least 0.75, with keys, limits and quotas.
 func BenchmarkCurrentAgainstBareMux(b *testing.B) {
 	w := india(b)
 	path := "/v1/aqi?city=Delhi"
-	against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+	compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 }
 
 // BenchmarkDateAgainstBareMux: at least 0.6.
 func BenchmarkDateAgainstBareMux(b *testing.B) {
 	w := india(b)
 	path := "/v1/aqi?city=Delhi&date=2026-11-10"
-	against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+	compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 }
 
 // BenchmarkRangeAgainstBareMux: at least 0.6.
@@ -154,12 +152,12 @@ func BenchmarkRangeAgainstBareMux(b *testing.B) {
 		b.Run(fmt.Sprint(days), func(b *testing.B) {
 			w := yearsOf(b, 10)
 			path := fmt.Sprintf("/v1/aqi?city=Delhi&from=%s&to=%s", schema.DayOf(now)-schema.Day(days-1), schema.DayOf(now))
-			against(b, converse(b, w.url, w.key, path), converse(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+			compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
 		})
 	}
 }
 
-// BenchmarkBulkAgainstSingle reports what 100 cities cost as a multiple of one:
+// BenchmarkBulkAgainstSingle reports the cost of 100 cities as a multiple of one:
 // at most 6.
 func BenchmarkBulkAgainstSingle(b *testing.B) {
 	w := india(b)
@@ -167,18 +165,18 @@ func BenchmarkBulkAgainstSingle(b *testing.B) {
 	for i := range names {
 		names[i] = [...]string{"Delhi", "Pune", "Kanpur", "Kochi", "Sri%20Vijaya%20Puram"}[i%5]
 	}
-	single := converse(b, w.url, w.key, "/v1/aqi?city=Delhi")
-	bulk := converse(b, w.url, w.key, "/v1/aqi?cities="+strings.Join(names, ","))
-	against(b, bulk, single)
+	single := newClient(b, w.url, w.key, "/v1/aqi?city=Delhi")
+	bulk := newClient(b, w.url, w.key, "/v1/aqi?cities="+strings.Join(names, ","))
+	compare(b, bulk, single)
 }
 
-// BenchmarkFirstQuestion reports the first question for a city with ten years
-// of days as a multiple of the raw query: at most 1.5.
-func BenchmarkFirstQuestion(b *testing.B) { firstQuestion(b, yearsOf(b, 10), "Delhi", 3650) }
+// BenchmarkFirstQuery reports the first query for a city with ten years of days as
+// a multiple of the raw SQL query: at most 1.5.
+func BenchmarkFirstQuery(b *testing.B) { benchFirstQuery(b, yearsOf(b, 10), "Delhi", 3650) }
 
-// firstQuestion asks for a city of Delhi, the state, that has at least so many days,
-// each time of a service that has just started.
-func firstQuestion(b *testing.B, w *world, city string, days int) {
+// benchFirstQuery queries a city of the state Delhi with at least so many days,
+// each time from a new service.
+func benchFirstQuery(b *testing.B, w *fixture, city string, days int) {
 	b.Helper()
 	var raw, first []float64
 	for range 30 {
@@ -190,9 +188,9 @@ func firstQuestion(b *testing.B, w *world, city string, days int) {
 		raw = append(raw, float64(time.Since(began).Nanoseconds()))
 		w.serve(b)
 		w.refresh(b)
-		c := converse(b, w.url, w.key, "/v1/aqi?city="+city+"&date=2026-11-10")
+		c := newClient(b, w.url, w.key, "/v1/aqi?city="+city+"&date=2026-11-10")
 		began = time.Now()
-		c.ask(b)
+		c.roundTrip(b)
 		first = append(first, float64(time.Since(began).Nanoseconds()))
 	}
 	b.ReportMetric(median(raw), "ns/raw")
@@ -200,8 +198,8 @@ func firstQuestion(b *testing.B, w *world, city string, days int) {
 	b.ReportMetric(median(first)/median(raw), "ratio")
 }
 
-// yearsOf fills a world with years of days of Delhi.
-func yearsOf(b *testing.B, years int) *world {
+// yearsOf stores years of days of Delhi.
+func yearsOf(b *testing.B, years int) *fixture {
 	b.Helper()
 	w := india(b)
 	w.exec(b, fmt.Sprintf(`INSERT INTO %[1]s.city_day (city,state,day,%[2]s,stations_used,stations_total)
@@ -213,8 +211,8 @@ func yearsOf(b *testing.B, years int) *world {
 	return w
 }
 
-// BenchmarkHandler shows the allocations of a current answer inside the chain:
-// none is the body's.
+// BenchmarkHandler reports the allocations of a current answer in the handler
+// chain: the body has none.
 func BenchmarkHandler(b *testing.B) {
 	w := india(b)
 	h := w.routes(b, httpapitest.Keys{liveKey, sandboxKey})
@@ -237,7 +235,7 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) WriteHeader(int)             {}
 
-// BenchmarkSteadyLoad asks 2,000 times a second over 16 connections and reports
+// BenchmarkSteadyLoad sends 2,000 requests a second over 16 connections and reports
 // the 99th percentile: under 3 ms.
 func BenchmarkSteadyLoad(b *testing.B) {
 	w := india(b)
@@ -248,15 +246,15 @@ func BenchmarkSteadyLoad(b *testing.B) {
 	var all []float64
 	var wait sync.WaitGroup
 	for i := range connections {
-		c := converse(b, w.url, w.key, "/v1/aqi?city=Delhi")
+		c := newClient(b, w.url, w.key, "/v1/aqi?city=Delhi")
 		wait.Go(func() {
 			gap := time.Second * connections / rate
 			next := time.Now().Add(gap * time.Duration(i) / connections)
 			var mine []float64
 			for ctx.Err() == nil {
-				<-time.After(time.Until(next)) // the load's own clock
-				c.ask(b)
-				mine = append(mine, float64(time.Since(next).Nanoseconds())) // waiting behind others counts
+				<-time.After(time.Until(next)) // fixed schedule
+				c.roundTrip(b)
+				mine = append(mine, float64(time.Since(next).Nanoseconds())) // includes queueing
 				next = next.Add(gap)
 			}
 			mu.Lock()

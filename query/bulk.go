@@ -16,11 +16,13 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// bulkLoads is how many cities' histories one question loads at a time.
+// bulkLoads is how many cities' histories one query loads concurrently.
 const bulkLoads = 4
 
-// bulk answers for several cities, in the order asked.
-func (s *Service) bulk(c *httpapi.Call, a *air, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
+// bulk answers a query for several cities, in their order.
+func (s *Service) bulk(
+	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
 	names, err := snap.split(q.cities)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -29,7 +31,7 @@ func (s *Service) bulk(c *httpapi.Call, a *air, snap *Snapshot, q *question, now
 		return httpapi.Response{}, err
 	}
 	c.Count = int64(len(names))
-	if q.has(askDate) {
+	if q.has(paramDate) {
 		s.preload(c.Context(), a, snap, names)
 	}
 	b := make([]byte, 0, 64+256*len(names))
@@ -42,50 +44,50 @@ func (s *Service) bulk(c *httpapi.Call, a *air, snap *Snapshot, q *question, now
 			b = append(b, ',')
 		}
 		one := *q
-		one.city, one.given, one.bulk = name, q.given&^askCities|askCity, true
+		one.city, one.given, one.bulk = name, q.given&^paramCities|paramCity, true
 		var resp httpapi.Response
-		if q.has(askDate) {
-			resp, err = s.pastOf(c, a, snap, &one)
+		if q.has(paramDate) {
+			resp, err = s.answerHistory(c, a, snap, &one)
 		} else if resp, err = a.cityCurrent(c.Context(), snap, &one, now); err == nil {
-			err = one.age(&resp, now)
+			err = one.checkAge(&resp, now)
 		}
 		if err == nil {
 			b = append(b, resp.Body...)
 			if oldest == 0 || resp.Measured < oldest {
 				oldest = resp.Measured
 			}
-		} else if b, err = appendRefusal(b, name, err); err != nil {
+		} else if b, err = appendProblem(b, name, err); err != nil {
 			return httpapi.Response{}, err
 		}
 	}
-	resp := httpapi.Ready(q.end(append(b, "]}"...)), time.Time{})
+	resp := httpapi.Ready(q.appendKinds(append(b, "]}"...)), time.Time{})
 	resp.Measured = oldest
 	return resp, nil
 }
 
-// appendRefusal appends the result of a city that could not be answered. An
-// error that is not meant for clients stays an error.
-func appendRefusal(b []byte, name string, err error) ([]byte, error) {
+// appendProblem appends the problem of a city as its result. It returns errors that
+// are not meant for clients.
+func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	var p *schema.Problem
 	if !errors.As(err, &p) {
 		return b, err
 	}
-	if p.Field == "city" { // what the client calls it
-		errors.As(refield(p, "cities"), &p)
+	if p.Field == "city" { // the client's parameter is cities
+		errors.As(withField(p, "cities"), &p)
 	}
 	text, err := json.Marshal(schema.BulkError{Status: "error", City: name, Error: *p})
 	return append(b, text...), err
 }
 
-// preload loads histories side by side; what cannot be loaded is
-// tried again when its city's turn comes.
-func (s *Service) preload(ctx context.Context, a *air, snap *Snapshot, names []string) {
+// preload loads histories concurrently. The query of each city retries a failed
+// load.
+func (s *Service) preload(ctx context.Context, a *worldState, snap *Snapshot, names []string) {
 	var group errgroup.Group
 	group.SetLimit(bulkLoads)
 	for _, name := range names {
 		if i, err := snap.index.Find(name); err == nil {
 			group.Go(func() error {
-				_, _, err := a.history.of(ctx, snap.cities[i].City)
+				_, _, err := a.history.cityDays(ctx, snap.cities[i].City)
 				return err
 			})
 		}
@@ -93,9 +95,8 @@ func (s *Service) preload(ctx context.Context, a *air, snap *Snapshot, names []s
 	_ = group.Wait()
 }
 
-// split takes a list of cities apart at its commas. A name that several states
-// share takes the next item along when that is the state that settles it:
-// "Pune,Aurangabad, Bihar,Delhi" are three cities.
+// split splits a list of cities at its commas. If several states share a name, the
+// next item may be the state: "Pune,Aurangabad, Bihar,Delhi" are three cities.
 func (s *Snapshot) split(list string) ([]string, error) {
 	items := strings.Split(list, ",")
 	names := items[:0]

@@ -11,11 +11,11 @@ import (
 	"vayu/schema"
 )
 
-// scope is what a key must hold to ask about air.
+// scope is the scope that a key needs for air quality.
 const scope = "aqi:read"
 
-// Routes returns the routes of this package; the busiest comes first because
-// the router tries them in order.
+// Routes returns the routes of this package. The busiest comes first, because the
+// router tries them in order.
 func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, Handler: s.aqi},
@@ -26,7 +26,7 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// aqi answers GET /v1/aqi in all its forms.
+// aqi handles GET /v1/aqi in all its forms.
 func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.now()
 	q, err := parse(c.URL.RawQuery, now)
@@ -34,7 +34,7 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
-	if err == nil && len(snap.cities) == 0 { // to call every city unknown would be wrong a moment later
+	if err == nil && len(snap.cities) == 0 { // else every city would be an unknown one
 		err = errNoFigures
 	}
 	if err != nil {
@@ -45,19 +45,19 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	var resp httpapi.Response
 	switch {
-	case q.has(askCities):
+	case q.has(paramCities):
 		resp, err = s.bulk(c, a, snap, &q, now)
 	case !q.current():
-		resp, err = s.pastOf(c, a, snap, &q)
-	case q.has(askCity):
+		resp, err = s.answerHistory(c, a, snap, &q)
+	case q.has(paramCity):
 		resp, err = a.cityCurrent(c.Context(), snap, &q, now)
-	case q.has(askPincode):
+	case q.has(paramPincode):
 		resp, err = s.pinCurrent(c.Context(), a, snap, &q, now)
 	default:
 		resp, err = a.pointCurrent(c.Context(), snap, &q, now)
 	}
 	if err == nil && q.current() {
-		err = q.age(&resp, now)
+		err = q.checkAge(&resp, now)
 	}
 	if err != nil {
 		return httpapi.Response{}, err
@@ -66,28 +66,30 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// age fills in how old an answer is and refuses one that is older than the question
-// allows. The answer to a question for many cities refuses each for itself.
-func (q *question) age(resp *httpapi.Response, now time.Time) error {
+// checkAge sets the age of an answer and rejects one that is older than the query
+// allows. In a bulk query each city is checked by itself.
+func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil
 	}
 	resp.DataAge = max(now.Unix()-resp.Measured, 0)
 	resp.Stale = resp.DataAge > int64(StaleAfter/time.Second)
-	if !q.has(askMaxAge) || resp.DataAge <= q.maxAge || q.has(askCities) {
+	if !q.has(paramMaxAge) || resp.DataAge <= q.maxAge || q.has(paramCities) {
 		return nil
 	}
 	return schema.Refuse(schema.NoCurrentData, "max_age",
 		fmt.Sprintf("The latest figures are %d seconds old, and at most %d are allowed.", resp.DataAge, q.maxAge))
 }
 
-func (a *air) cityCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
+func (a *worldState) cityCurrent(
+	ctx context.Context, snap *Snapshot, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
 	i, err := snap.index.Find(q.city)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if q.widened() {
-		return a.cityWidened(ctx, snap, i, q, now)
+	if q.namesKinds() {
+		return a.cityOfKinds(ctx, snap, i, q, now)
 	}
 	if snap.current[i].Body == nil {
 		return httpapi.Response{}, a.noFigures(ctx, snap, i, q, now)
@@ -98,9 +100,11 @@ func (a *air) cityCurrent(ctx context.Context, snap *Snapshot, q *question, now 
 	return snap.current[i], nil
 }
 
-// cityWidened answers for a city out of its stations of the kinds asked for.
-func (a *air) cityWidened(ctx context.Context, snap *Snapshot, i int, q *question, now time.Time) (httpapi.Response, error) {
-	f, used, ok, err := a.cityNow(ctx, snap, i, q.kinds, now)
+// cityOfKinds answers a query for a city with named kinds of stations.
+func (a *worldState) cityOfKinds(
+	ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
+	f, used, ok, err := a.currentOfKinds(ctx, snap, i, q.kinds, now)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -109,13 +113,13 @@ func (a *air) cityWidened(ctx context.Context, snap *Snapshot, i int, q *questio
 	}
 	record := f.record(snap.index.Label(i))
 	if !q.detail {
-		resp := httpapi.Ready(q.end(append(record.Append(make([]byte, 0, 300)), '}')), time.Time{})
+		resp := httpapi.Ready(q.appendKinds(append(record.Append(make([]byte, 0, 300)), '}')), time.Time{})
 		resp.Measured = int64(f.updated)
 		return resp, nil
 	}
 	d := detailOf(&f, now)
 	d.State, d.Kinds = snap.cities[i].State, q.kinds.named()
-	snap.name(&d, used)
+	snap.addStations(&d, used)
 	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
 	if err != nil {
 		return httpapi.Response{}, err
@@ -123,7 +127,9 @@ func (a *air) cityWidened(ctx context.Context, snap *Snapshot, i int, q *questio
 	return newDetailed(body, f.updated, d.Stale).Response, nil
 }
 
-func (a *air) pointCurrent(ctx context.Context, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
+func (a *worldState) pointCurrent(
+	ctx context.Context, snap *Snapshot, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
 	record, detail, err := a.position(ctx, snap, q.point, q, now)
 	if err != nil {
 		return httpapi.Response{}, err

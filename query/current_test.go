@@ -37,13 +37,13 @@ func TestCurrentRecordByEveryNameOfACity(t *testing.T) {
 	}
 }
 
-// dayRecord is a record with the day that it stands for, "" for the present.
+// dayRecord is a record with its day, "" for current figures.
 type dayRecord struct {
 	schema.Record
 	Date string
 }
 
-// rangeReply is the reply to a question for several days or hours.
+// rangeReply is the reply to a range query.
 type rangeReply struct {
 	Status, City, From, To, Interval string
 	Records                          []dayRecord
@@ -61,12 +61,12 @@ func record(t testing.TB, body string) dayRecord {
 	return r
 }
 
-func TestGapsAreBorrowedFromTheNearestStation(t *testing.T) {
+func TestGapsAreFilledFromTheNearestStation(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	for _, path := range []string{"/v1/aqi?city=Pune", "/v1/aqi?lat=18.51&lon=73.83", "/v1/aqi?city=Pune&from=2026-11-20&to=2026-11-20&interval=hour"} {
 		_, _, body := w.get(t, path)
-		// Lonavala, 50 km away, measured SO2 five hours before; nobody has O3.
+		// Lonavala, 50 km away, measured SO2 five hours before; no station has O3.
 		if !strings.Contains(body, `"so2":7.5,`) || !strings.Contains(body, `"o3":null,`) {
 			t.Errorf("%s: %s", path, body)
 		}
@@ -98,11 +98,11 @@ func TestGapsAreBorrowedFromTheNearestStation(t *testing.T) {
 	}
 }
 
-func TestACityThatItsStationsHaveLeftIsNotShown(t *testing.T) {
+func TestCityWithoutStationsIsNotShown(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	old := figure{at: hour, aqi: 444, amount: [6]float64{1, 2, 3, 4, 5, 6}}
-	w.cityHour(t, w.live, "Pune", "", old) // from before the station's state was known
+	w.cityHour(t, w.live, "Pune", "", old) // stored before the station's state was known
 	w.cityHour(t, w.live, "Byrnihat", "Meghalaya", old)
 	dir := t.TempDir()
 	check := func() {
@@ -115,7 +115,7 @@ func TestACityThatItsStationsHaveLeftIsNotShown(t *testing.T) {
 			t.Errorf("the name takes a state along: %s", body)
 		}
 		status, h, body := w.get(t, "/v1/aqi?city=Byrnihat") // and not ambiguous_location
-		checkRefusal(t, status, h, body, schema.NoData, "city")
+		checkProblem(t, status, h, body, schema.NoData, "city")
 	}
 	w.serve(t, func(c *query.Config) { c.Directory = dir })
 	w.refresh(t)
@@ -133,7 +133,7 @@ func TestWorldsDoNotMix(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	status, h, body = w.do(t, http.MethodGet, "/v1/aqi?city=Pune", "Authorization", "Bearer "+sandboxKey)
-	checkRefusal(t, status, h, body, schema.NoData, "city")
+	checkProblem(t, status, h, body, schema.NoData, "city")
 }
 
 func TestPinCodes(t *testing.T) {
@@ -144,7 +144,7 @@ func TestPinCodes(t *testing.T) {
 		city string
 		aqi  int
 	}{"110001": {"Delhi", 205}, "411004": {"Pune", 95}, "744101": {"Sri Vijaya Puram", 40}} {
-		for range 2 { // the second comes from the snapshot's own store
+		for range 2 { // the second is cached in the snapshot
 			status, _, body := w.get(t, "/v1/aqi?pincode="+pin)
 			if status != http.StatusOK {
 				t.Fatalf("%s: %d %s", pin, status, body)
@@ -172,7 +172,7 @@ func TestPinCodes(t *testing.T) {
 		t.Errorf("days of a pin code, some of which only its city has: %s", body)
 	}
 	status, h, body := w.get(t, "/v1/aqi?pincode=110001&date=2018-11-08")
-	checkRefusal(t, status, h, body, schema.NoData, "date")
+	checkProblem(t, status, h, body, schema.NoData, "date")
 	if !strings.Contains(body, "There are no figures for the pin code 110001 (Delhi) for 2018-11-08.") {
 		t.Errorf("the refusal does not name the pin code: %s", body)
 	}
@@ -183,7 +183,7 @@ func TestPinCodes(t *testing.T) {
 	}
 }
 
-func TestAPinCodeNextToAStationWhoseStateNobodyKnows(t *testing.T) {
+func TestPinCodeNearStationWithoutState(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	w.station(t, w.live, "embassy", "Delhi", "", 28.63, 77.22, figure{at: hour, aqi: 150, amount: [6]float64{1, 2, 3, 4, 5, 6}})
@@ -194,12 +194,12 @@ func TestAPinCodeNextToAStationWhoseStateNobodyKnows(t *testing.T) {
 	}
 }
 
-func TestWithoutPinCodesTheRestGoesOn(t *testing.T) {
+func TestOtherQueriesWorkWithoutPinCodes(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	run(t, w, func(c *query.Config) { c.PinFile = "/nonexistent/pincodes.json.gz" })
 	status, h, body := w.get(t, "/v1/aqi?pincode=110001")
-	checkRefusal(t, status, h, body, schema.ServiceUnavailable, "pincode")
+	checkProblem(t, status, h, body, schema.ServiceUnavailable, "pincode")
 	if status, _, _ := w.get(t, "/v1/aqi?city=Delhi"); status != http.StatusOK {
 		t.Errorf("a city is answered with %d", status)
 	}
@@ -245,7 +245,7 @@ func TestBulkKeepsTheOrder(t *testing.T) {
 	}
 }
 
-func TestListsOfCitiesAndStations(t *testing.T) {
+func TestCityAndStationLists(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	var names []string
@@ -301,13 +301,13 @@ func TestListsOfCitiesAndStations(t *testing.T) {
 		"/v1/cities?q=": "q", "/v1/cities?q=a&q=b": "q", "/v1/stations/cpcb-karve-road?x=1": "x",
 	} {
 		status, h, body := w.get(t, path)
-		checkRefusal(t, status, h, body, schema.InvalidRequest, field)
+		checkProblem(t, status, h, body, schema.InvalidRequest, field)
 	}
 	status, h, body := w.get(t, "/v1/stations/nobody")
-	checkRefusal(t, status, h, body, schema.NotFound, "id")
+	checkProblem(t, status, h, body, schema.NotFound, "id")
 }
 
-func TestACursorBelongsToItsList(t *testing.T) {
+func TestCursorBelongsToItsList(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	next := func(path string) string {
@@ -326,7 +326,7 @@ func TestACursorBelongsToItsList(t *testing.T) {
 		"/v1/stations?near=28.6,77.2&cursor=" + stations, "/v1/stations?near=18.5,73.8&cursor=" + near,
 	} {
 		status, h, body := w.get(t, path)
-		checkRefusal(t, status, h, body, schema.InvalidRequest, "cursor")
+		checkProblem(t, status, h, body, schema.InvalidRequest, "cursor")
 	}
 	for _, path := range []string{"/v1/cities", "/v1/stations", "/v1/stations?near=28.6,77.2&limit=1&cursor=" + near} {
 		if _, _, body := w.get(t, path); !strings.Contains(body, `"has_more":false,"next_cursor":null`) {
@@ -335,16 +335,16 @@ func TestACursorBelongsToItsList(t *testing.T) {
 	}
 }
 
-// Until the first roll-up has ended no city is known, which does not make each of them
-// an unknown one.
-func TestAWorldWithoutFiguresHasNoUnknownCities(t *testing.T) {
+// Before the first roll-up every city query fails as unavailable, not as an unknown
+// city.
+func TestCityQueriesBeforeTheFirstRollUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.serve(t)
-	for range 2 { // before anybody has looked, and after
+	for range 2 { // before and after the first refresh
 		for _, path := range []string{"/v1/aqi?city=Delhi", "/v1/aqi?cities=Delhi,Pune", "/v1/aqi?lat=28.6&lon=77.2", "/v1/aqi?city=Delhi&date=2018-11-08"} {
 			status, h, body := w.get(t, path)
-			checkRefusal(t, status, h, body, schema.ServiceUnavailable, "")
+			checkProblem(t, status, h, body, schema.ServiceUnavailable, "")
 		}
 		w.refresh(t)
 	}

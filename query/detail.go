@@ -11,38 +11,38 @@ import (
 	"vayu/schema/naqi"
 )
 
-// StaleAfter is the age beyond which a record is called stale (CONTRACT 3).
+// StaleAfter is the age beyond which a record is marked stale.
 const StaleAfter = 3 * time.Hour
 
-// detailed is a detailed answer, made when it is first asked for. It holds until
-// the record grows stale. It has no Last-Modified: its stations and its staleness
-// change at other times than the record.
-type detailed struct {
+// detailedAnswer is a detailed answer, cached on first use until the record becomes
+// stale. It has no Last-Modified, because its stations and its staleness change at
+// other times than the record.
+type detailedAnswer struct {
 	httpapi.Response
-	until time.Time // zero: for ever
+	validUntil time.Time // zero: no limit
 }
 
-func newDetailed(body []byte, updated uint32, stale bool) *detailed {
-	made := &detailed{Response: httpapi.Ready(body, time.Time{})}
+func newDetailed(body []byte, updated uint32, stale bool) *detailedAnswer {
+	made := &detailedAnswer{Response: httpapi.Ready(body, time.Time{})}
 	made.Measured = int64(updated)
 	if !stale {
-		made.until = instant(updated).Add(StaleAfter)
+		made.validUntil = instant(updated).Add(StaleAfter)
 	}
 	return made
 }
 
-func (d *detailed) holds(now time.Time) bool {
-	return d != nil && (d.until.IsZero() || now.Before(d.until))
+func (d *detailedAnswer) valid(now time.Time) bool {
+	return d != nil && (d.validUntil.IsZero() || now.Before(d.validUntil))
 }
 
-// detailRecord is the record with what view=detail adds.
+// detailRecord is the record with the fields of view=detail.
 type detailRecord struct {
 	schema.Record
 	Date string `json:"date,omitempty"`
 	schema.Detail
 }
 
-// detailOf fills in what follows from the figures alone.
+// detailOf returns the fields that follow from the figures alone.
 func detailOf(f *figures, now time.Time) schema.Detail {
 	d := schema.Detail{
 		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
@@ -60,14 +60,14 @@ func detailOf(f *figures, now time.Time) schema.Detail {
 		}
 		d.Units[p.String()] = p.Unit()
 		d.Averaging[p.String()] = averaging(p, f.daily&(1<<i) != 0)
-		if f.amount[i].Known() && (f.derived|f.borrowed)&(1<<i) != 0 {
+		if f.amount[i].Known() && (f.derived|f.gapFilled)&(1<<i) != 0 {
 			d.Estimated = append(d.Estimated, p.String())
 		}
 	}
 	return d
 }
 
-// averaging is the interval over which a pollutant is averaged for the index.
+// averaging returns the interval over which the index averages a pollutant.
 func averaging(p schema.Pollutant, dailyMean bool) string {
 	if (p == schema.CO || p == schema.O3) && !dailyMean {
 		return "8h"
@@ -75,8 +75,9 @@ func averaging(p schema.Pollutant, dailyMean bool) string {
 	return "24h"
 }
 
-// name adds the samples that have figures, and whom to thank for them.
-func (s *Snapshot) name(d *schema.Detail, samples []sample) {
+// addStations adds the samples that have figures, with their attribution and
+// source.
+func (s *Snapshot) addStations(d *schema.Detail, samples []sample) {
 	for _, sm := range samples {
 		if sm.figures.at == 0 {
 			continue
@@ -88,7 +89,7 @@ func (s *Snapshot) name(d *schema.Detail, samples []sample) {
 		if !slices.Contains(d.Source, st.Source) && st.Source != "" {
 			d.Source = append(d.Source, st.Source)
 		}
-		entry := schema.StationFigure{ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: known(sm.figures.aqi), Updated: instant(sm.figures.updated)}
+		entry := schema.StationFigure{ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: optionalAQI(sm.figures.aqi), Updated: instant(sm.figures.updated)}
 		if sm.km >= 0 {
 			entry.DistanceKM = kilometres(sm.km)
 		}
@@ -98,7 +99,7 @@ func (s *Snapshot) name(d *schema.Detail, samples []sample) {
 	slices.Sort(d.Source)
 }
 
-func known(aqi int16) *int {
+func optionalAQI(aqi int16) *int {
 	if aqi < 0 {
 		return nil
 	}
@@ -106,8 +107,8 @@ func known(aqi int16) *int {
 	return &n
 }
 
-// ofCity returns the city's stations of these kinds as samples, by their distance
-// from its middle; -1 km for a station without a position.
+// ofCity returns the city's stations of these kinds as samples, sorted by distance
+// from its centre. The distance is -1 without a position.
 func (s *Snapshot) ofCity(c *city, kinds kindSet) []sample {
 	out := make([]sample, 0, len(c.stations))
 	for _, i := range c.stations {
@@ -126,17 +127,17 @@ func (s *Snapshot) ofCity(c *city, kinds kindSet) []sample {
 }
 
 // reporting returns the city's stations that reported in the hour of its record,
-// those without an AQI included.
+// including those without an AQI.
 func (s *Snapshot) reporting(c *city) []sample {
 	var out []sample
 	for _, sm := range s.ofCity(c, s.kinds) {
 		st := &s.stations[sm.station]
 		if st.at != c.at {
-			if st.heard == 0 {
+			if st.cityHourUpdated == 0 {
 				continue
 			}
 			then := noFigures()
-			then.at, then.updated, then.aqi = c.at, st.heard, st.heardAQI
+			then.at, then.updated, then.aqi = c.at, st.cityHourUpdated, st.cityHourAQI
 			sm.figures = &then
 		}
 		out = append(out, sm)
@@ -144,15 +145,15 @@ func (s *Snapshot) reporting(c *city) []sample {
 	return out
 }
 
-// cityDetail returns the detailed answer for a city that has figures.
+// cityDetail returns the detailed answer of a city that has figures.
 func (s *Snapshot) cityDetail(i int, now time.Time) (httpapi.Response, error) {
-	if d := s.details[i].Load(); d.holds(now) {
+	if d := s.details[i].Load(); d.valid(now) {
 		return d.Response, nil
 	}
 	c := &s.cities[i]
 	detail := detailOf(&c.figures, now)
 	detail.State = c.State
-	s.name(&detail, s.reporting(c))
+	s.addStations(&detail, s.reporting(c))
 	body, err := json.Marshal(detailRecord{Record: c.record(s.index.Label(i)), Detail: detail})
 	if err != nil {
 		return httpapi.Response{}, err

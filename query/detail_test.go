@@ -12,11 +12,11 @@ import (
 	"vayu/schema"
 )
 
-// The list of stations says the same as the counts: who reported in the hour of
-// the record, whatever they reported before or after.
-func TestTheDetailedViewListsTheStationsOfItsHour(t *testing.T) {
+// The list of stations agrees with the counts: it has the stations that reported in
+// the record's hour, whatever they reported before or after.
+func TestDetailedViewListsTheStationsOfItsHour(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	full := func(at time.Time, aqi int) figure {
 		return figure{at: at, aqi: aqi, amount: [6]float64{1, 2, 3, 4, 5, 6}}
 	}
@@ -61,7 +61,7 @@ func TestTheDetailedViewListsTheStationsOfItsHour(t *testing.T) {
 	w.serve(t, with)
 	w.refresh(t)
 	check()
-	w.serve(t, with) // a new process: nothing but the file
+	w.serve(t, with) // a new process with only the file
 	w.service.Restore()
 	check()
 }

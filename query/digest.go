@@ -7,34 +7,36 @@ import (
 	"strings"
 )
 
-// buckets is how many parts the stations are divided into, by a hash of their ids. Of
-// 100,000 stations a part holds 24, so that 100 that changed lead to 2,400 rows.
+// buckets is the number of parts of the stations, by a hash of their ids. With
+// 100,000 stations a bucket has 24, so 100 changed stations cause 2,400 rows to be
+// read.
 const buckets = 4096
 
-// digestReach is how far back hours are compared by digest, in seconds. What a
-// roll-up computed further back is read whole.
+// digestReach is how far back hours are compared by digest, in seconds. A roll-up
+// of older hours is read without digests.
 const digestReach = 26 * 3600
 
-// digest is a sum over the rows of each part of a table. It differs when a row was
-// added, replaced or removed; it may also differ after a merge.
+// digest holds a checksum of the rows of each bucket of a table. It differs if a
+// row was added, replaced or removed; it may also differ after a merge.
 type digest []uint64
 
-// digests are those of the rows that a snapshot was made of.
+// digests are the digests of the rows of a snapshot.
 type digests struct {
 	stations digest
 	hours    map[uint32]digest // station_hour, by hour
 }
 
-// differing marks the parts in which two digests differ; nil differs from all.
-func differing(a, b digest, changed []bool) {
+// markDiffering marks the buckets in which two digests differ. A nil digest differs
+// in all.
+func markDiffering(a, b digest, changed []bool) {
 	for i := range changed {
 		changed[i] = changed[i] || a == nil || b == nil || a[i] != b[i]
 	}
 }
 
-// within returns the SQL condition that a column's hash is in one of the marked
-// parts: "" for all, and false when none is marked.
-func within(column string, changed []bool) (condition string, some bool) {
+// hashCondition returns the SQL condition that a column's hash is in a marked
+// bucket, "" for all. It returns false if none is marked.
+func hashCondition(column string, changed []bool) (condition string, some bool) {
 	var list []string
 	for i, yes := range changed {
 		if yes {
@@ -58,12 +60,12 @@ func (t tables) stationDigest(ctx context.Context) (digest, error) {
 	err := t.each(ctx, []any{&part, &sum}, func() { out[part] = sum },
 		fmt.Sprintf("SELECT toUInt16(cityHash64(id) %% %d) AS part, sum(cityHash64(*)) FROM %s.station GROUP BY part", buckets, t.database))
 	if err != nil {
-		return nil, fmt.Errorf("comparing stations: %w", err)
+		return nil, fmt.Errorf("reading the digest of stations: %w", err)
 	}
 	return out, nil
 }
 
-// hourDigests reads the digests of the hours from one on.
+// hourDigests reads the digests of the hours at or after since.
 func (t tables) hourDigests(ctx context.Context, since uint32) (map[uint32]digest, error) {
 	out := map[uint32]digest{}
 	var at uint32
@@ -78,17 +80,17 @@ func (t tables) hourDigests(ctx context.Context, since uint32) (map[uint32]diges
 			FROM %s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY at, part`, buckets, t.database),
 		number("since", since))
 	if err != nil {
-		return nil, fmt.Errorf("comparing station hours: %w", err)
+		return nil, fmt.Errorf("reading digests of station hours: %w", err)
 	}
 	return out, nil
 }
 
-// changedHours returns the digests after a roll-up from a moment on, and marks the
-// parts of which an hour changed.
+// changedHours returns the digests after a roll-up of hours at or after since, and
+// marks the buckets with a changed hour.
 func (t tables) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]digest, []bool, error) {
 	changed := make([]bool, buckets)
 	if old == nil || since+digestReach < old.newest() {
-		differing(nil, nil, changed)
+		markDiffering(nil, nil, changed)
 		return nil, changed, nil
 	}
 	now, err := t.hourDigests(ctx, since)
@@ -97,13 +99,13 @@ func (t tables) changedHours(ctx context.Context, old *Snapshot, since uint32) (
 	}
 	newest := old.newest()
 	for at := range now {
-		differing(old.digests.hours[at], now[at], changed)
+		markDiffering(old.digests.hours[at], now[at], changed)
 		newest = max(newest, at)
 	}
 	for at, d := range old.digests.hours {
 		switch {
-		case at >= since && now[at] == nil: // the whole hour is gone
-			differing(d, make(digest, buckets), changed)
+		case at >= since && now[at] == nil: // the whole hour was removed
+			markDiffering(d, make(digest, buckets), changed)
 		case at < since && at+digestReach >= newest:
 			now[at] = d
 		}

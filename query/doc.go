@@ -1,7 +1,8 @@
-// Package query answers questions about air: what it is like now, what it was
-// like, and where it is measured.
+// Package query answers API queries about air quality: current figures, history,
+// and the places where it is measured.
 //
-// Current answers are bytes made once: after each roll-up a [Snapshot] is built
-// and published by swapping a pointer; it is kept on disk as well, so that the
-// API answers with the engine down. History is rows in memory over ClickHouse.
+// After each roll-up the package builds a [Snapshot], which holds the current
+// answers as bytes, and publishes it with a pointer swap. The snapshot is also kept
+// on disk, so that the API answers while ClickHouse is down. History is cached in
+// memory over ClickHouse.
 package query

@@ -11,17 +11,16 @@ func CheckQuestion(raw string, now time.Time) error {
 	return err
 }
 
-// NewGuard makes what keeps clients from an engine that has failed.
-var NewGuard = newGuard
+// NewGuard returns a circuit breaker.
+var NewGuard = newBreaker
 
-// BePatient has questions that memory can answer wait for newer days, and refusals
-// for readings.
+// BePatient extends the timeouts for newer days and for explanations.
 func (s *Service) BePatient(d time.Duration) {
-	for _, a := range s.airs {
-		a.patience = d
-		a.history.patience = d
+	for _, a := range s.worlds {
+		a.explainTimeout = d
+		a.history.reloadTimeout = d
 	}
 }
 
-// WaitForPins returns when the reading of pin codes has ended.
+// WaitForPins waits until the pin codes are loaded.
 func (s *Service) WaitForPins(ctx context.Context) { s.pins.Wait(ctx) }

@@ -8,24 +8,25 @@ import (
 	"vayu/schema/naqi"
 )
 
-// records is how many pollutants a record carries.
+// records is the number of pollutants in a record.
 const records = len(schema.RecordPollutants)
 
-// figures is a place in an hour or on a day. Slot p-1 of amount and index is
-// pollutant p; amounts beyond the six of the record are not kept.
+// figures holds the values of a place in an hour or on a day. Element p-1 of amount
+// and index is pollutant p. Amounts beyond the six of the record are not kept.
 type figures struct {
-	at, updated uint32 // Unix seconds; at 0: no figures at all
+	at, updated uint32 // Unix seconds; at is 0 if there are no figures
 	amount      [records]schema.Figure
 	index       [len(schema.Pollutants)]int16 // 0–500, -1 for none
 	aqi         int16                         // -1 for none
 	dominant    schema.Pollutant
 	used, total uint16
-	// Bit p-1 is set for pollutant p: the amount was derived from a sub-index;
-	// a 24-hour mean stands in for 8 hours; it was borrowed from elsewhere.
-	derived, daily, borrowed uint8
+	// Bit p-1 is set for pollutant p. Derived amounts follow from a sub-index.
+	// Daily ones are 24-hour means in place of 8-hour means. Gap-filled ones are
+	// another place's.
+	derived, daily, gapFilled uint8
 }
 
-// noFigures returns figures of nothing.
+// noFigures returns figures without values.
 func noFigures() figures {
 	f := figures{aqi: -1}
 	for i := range f.amount {
@@ -37,7 +38,7 @@ func noFigures() figures {
 	return f
 }
 
-// missing returns the bits of the record's pollutants that have no amount.
+// missing returns the bits of the record's pollutants without an amount.
 func (f *figures) missing() uint8 {
 	var bits uint8
 	for i, amount := range f.amount {
@@ -48,27 +49,27 @@ func (f *figures) missing() uint8 {
 	return bits
 }
 
-// forget takes back what was borrowed.
-func (f *figures) forget() {
+// clearFilled removes the amounts of gap filling.
+func (f *figures) clearFilled() {
 	for i := range f.amount {
-		if f.borrowed&(1<<i) != 0 {
+		if f.gapFilled&(1<<i) != 0 {
 			f.amount[i] = schema.Unknown
 		}
 	}
-	f.borrowed = 0
+	f.gapFilled = 0
 }
 
-// borrow fills what is missing from another place's amounts.
-func (f *figures) borrow(from *[records]schema.Figure) {
+// fillFrom fills the missing amounts from another place's.
+func (f *figures) fillFrom(from *[records]schema.Figure) {
 	for i := range f.amount {
 		if !f.amount[i].Known() && from[i].Known() {
 			f.amount[i] = from[i]
-			f.borrowed |= 1 << i
+			f.gapFilled |= 1 << i
 		}
 	}
 }
 
-// record returns the record of spec 2.1. The figures must have an AQI.
+// record returns the figures as a record. They must have an AQI.
 func (f *figures) record(label string) schema.Record {
 	return schema.Record{
 		Status: schema.Success, City: label,
@@ -80,7 +81,7 @@ func (f *figures) record(label string) schema.Record {
 
 func instant(seconds uint32) time.Time { return time.Unix(int64(seconds), 0).UTC() }
 
-// sample is a station's figures and how far away it is.
+// sample is a station's figures with its distance and weight.
 type sample struct {
 	station int32
 	km      float64
@@ -88,13 +89,13 @@ type sample struct {
 	figures *figures
 }
 
-// mixWindow is how much older than the newest a station's hour may be to be
-// mixed with it, in seconds.
-const mixWindow = uint32(StaleAfter / time.Second)
+// interpolationWindow is the maximum age of a station's hour relative to the
+// newest, in seconds.
+const interpolationWindow = uint32(StaleAfter / time.Second)
 
-// mix returns the weighted mean of the samples that are as fresh as the newest.
-// Each must have an AQI; it returns those that it used.
-func mix(samples []sample) (figures, []sample) {
+// weightedMean returns the weighted mean of the samples within interpolationWindow
+// of the newest, and those samples. Each sample must have an AQI.
+func weightedMean(samples []sample) (figures, []sample) {
 	var newest uint32
 	for _, s := range samples {
 		newest = max(newest, s.figures.at)
@@ -104,7 +105,7 @@ func mix(samples []sample) (figures, []sample) {
 	out.at = newest
 	var aqi, weights float64
 	for _, s := range samples {
-		if s.figures.at+mixWindow < newest {
+		if s.figures.at+interpolationWindow < newest {
 			continue
 		}
 		used = append(used, s)
@@ -115,7 +116,7 @@ func mix(samples []sample) (figures, []sample) {
 		out.daily |= s.figures.daily
 	}
 	out.used = uint16(min(len(used), math.MaxUint16))
-	out.total = out.used // others did not report then
+	out.total = out.used // other stations did not report in that hour
 	out.aqi = int16(halfUp(aqi / weights))
 	lead := -1.0
 	for _, p := range schema.Pollutants {
@@ -134,8 +135,8 @@ func mix(samples []sample) (figures, []sample) {
 	return out, used
 }
 
-// halfUp rounds half-up; the tolerance keeps sums of weights that should be a
-// tie from falling below it.
+// halfUp rounds half-up. The tolerance keeps a tie from rounding down when the sum
+// of weights is inexact.
 func halfUp(v float64) float64 { return math.Floor(v + 0.5 + 1e-9) }
 
 func weightedIndex(used []sample, p schema.Pollutant) (float64, bool) {

@@ -7,8 +7,8 @@ import (
 	"vayu/schema"
 )
 
-// cellDegrees is the side of a cell of the grid. At 0.25° (28 km) the reach of a
-// mix touches 9 to 16 cells, and the reach of the nearest station some 100.
+// cellDegrees is the side of a grid cell. At 0.25° (28 km) interpolation reads 9 to
+// 16 cells, and a search within 100 km some 100.
 const cellDegrees = 0.25
 
 const (
@@ -16,12 +16,12 @@ const (
 	cellRows    = int(180 / cellDegrees)
 )
 
-// grid finds the stations around a position without looking at all of them. Cells
-// are shared between snapshots; nothing in them changes.
+// grid indexes stations by position. Snapshots share its cells, which are
+// immutable.
 type grid struct {
-	rows [][]int32 // by row and column, one more than the position in in; nil: no station
+	rows [][]int32 // by row and column: index in in, plus one; nil for a row without stations
 	in   [][]int32 // stations of each cell
-	// newest is, for each cell and kind, the latest hour of a station with an AQI.
+	// newest is the latest hour with an AQI, by cell and kind.
 	newest [][schema.CityMean + 1]uint32
 }
 
@@ -29,7 +29,7 @@ func cellOf(p places.Point) (row, column int) {
 	return min(int((p.Latitude+90)/cellDegrees), cellRows-1), int((p.Longitude+180)/cellDegrees) % cellColumns
 }
 
-// newGrid returns the grid of stations that have a position.
+// newGrid returns the grid of the stations that have a position.
 func newGrid(stations []station) *grid {
 	g := &grid{rows: make([][]int32, cellRows)}
 	for i := range stations {
@@ -53,7 +53,7 @@ func newGrid(stations []station) *grid {
 	return g
 }
 
-// moved returns the grid of the same stations at the same positions with newer
+// moved returns the grid of the same stations at the same positions with new
 // figures.
 func (g *grid) moved(stations []station) *grid {
 	next := &grid{rows: g.rows, in: g.in}
@@ -72,7 +72,7 @@ func (g *grid) rate(stations []station) {
 	}
 }
 
-// around calls f with each cell that holds stations and may reach within km of p.
+// around calls f with each cell that has stations and may reach within km of p.
 func (g *grid) around(p places.Point, km float64, f func(cell int32)) {
 	reach := km/kilometresPerDegree + 1e-9
 	from := max(int((p.Latitude-reach+90)/cellDegrees), 0)

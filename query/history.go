@@ -17,99 +17,99 @@ import (
 	"vayu/schema"
 )
 
-// day is a city on an Indian day.
+// day holds the figures of a city on an Indian day.
 type day struct {
 	day schema.Day
 	figures
 }
 
-// history keeps whole cities' days in memory: the first question for a city
-// loads all of them with one query, later ones are a binary search. A history of its
-// own keeps the hours of places that were asked for, by day.
+// history caches days of cities in memory. The first query for a city loads all its
+// days with one SQL query; later ones use a binary search. A second history caches
+// the hours of places by day.
 type history struct {
-	tables   tables
-	cities   *lru.Cache[place, *past]
-	group    singleflight.Group
-	size     atomic.Int64 // bytes of days held
-	limit    int64
-	patience time.Duration // for newer days than those in memory
-	touches  atomic.Uint64 // roll-ups noticed
-	loads    counter
-	failures counter
+	tables        tables
+	entries       *lru.Cache[place, *historyEntry]
+	group         singleflight.Group
+	size          atomic.Int64 // bytes of cached days and hours
+	limit         int64
+	reloadTimeout time.Duration // to reload invalidated days
+	invalidations atomic.Uint64 // roll-ups seen
+	loads         counter
+	failures      counter
 }
 
 type counter interface{ Inc() }
 
-// maxCities bounds the cache by count as well: India has 8,000 towns.
+// maxCities also bounds the cache by count: India has 8,000 towns.
 const maxCities = 10_000
 
 func newHistory(t tables, limit int64) (*history, error) {
-	h := &history{tables: t, limit: limit, patience: cachedPatience}
+	h := &history{tables: t, limit: limit, reloadTimeout: cachedTimeout}
 	var err error
-	h.cities, err = lru.NewWithEvict(maxCities, func(_ place, p *past) { h.leave(p) })
+	h.entries, err = lru.NewWithEvict(maxCities, func(_ place, p *historyEntry) { h.onEvict(p) })
 	return h, err
 }
 
-// past is one city's days, or one place's hours.
-type past struct {
-	days atomic.Pointer[[]day] // sorted; never changed, only replaced
+// historyEntry holds one city's days, or one place's hours.
+type historyEntry struct {
+	days atomic.Pointer[[]day] // sorted, immutable
 	mu   sync.Mutex
-	// bytes is what the cache counts for it; gone when it has left the cache,
-	// after which nothing is counted.
-	bytes int64
-	gone  bool
-	// dirty is the first day that has to be read again; clean for none.
+	// bytes is the entry's share of the cache size. It is no longer counted once
+	// the entry is evicted.
+	bytes   int64
+	evicted bool
+	// dirty is the first day to reload; notDirty for none.
 	dirty schema.Day
-	// marks counts changes of dirty, so that a reload does not clear a mark
+	// invalidations counts changes of dirty, so that a reload does not clear a mark
 	// that was set while it ran.
-	marks uint64
-	lent  map[schema.Day]figures // days whose gaps have been filled
-	// blocks are days as ready text; only ranges make them.
+	invalidations uint64
+	filledDays    map[schema.Day]figures // days with gaps filled
+	// blocks hold days as rendered JSON; only range queries make them.
 	blocks map[schema.Day]*block
-	// hours are those of days, out of the stations that an index had; nil is of none.
+	// hours holds the hours of each day, computed with the stations of index. Empty
+	// hours mean that the day has none.
 	hours map[schema.Day]dayHours
 	index *places.Index
 }
 
-func newPast() *past {
-	return &past{dirty: clean, lent: map[schema.Day]figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
+func newHistoryEntry() *historyEntry {
+	return &historyEntry{dirty: notDirty, filledDays: map[schema.Day]figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
 }
 
-const clean = schema.Day(math.MaxInt32)
+const notDirty = schema.Day(math.MaxInt32)
 
-// touch marks everything from a day on as changed.
-func (h *history) touch(from schema.Day) {
-	h.touches.Add(1)
-	for _, p := range h.cities.Values() {
-		p.mark(from)
+// invalidate marks all days from one on as dirty.
+func (h *history) invalidate(from schema.Day) {
+	h.invalidations.Add(1)
+	for _, p := range h.entries.Values() {
+		p.invalidate(from)
 	}
 }
 
-func (p *past) mark(from schema.Day) {
+func (p *historyEntry) invalidate(from schema.Day) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dirty = min(p.dirty, from)
-	p.marks++
+	p.invalidations++
 }
 
-func (p *past) state() (dirty schema.Day, marks uint64) {
+func (p *historyEntry) dirtyState() (dirty schema.Day, marks uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.dirty, p.marks
+	return p.dirty, p.invalidations
 }
 
-// of returns a city's days, sorted. Days that a roll-up has touched are read
-// again first; when the engine is away or slow the days as they were are given, and
-// the reading goes on.
-func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
-	p, ok := h.cities.Get(place{city: c})
+// cityDays returns a city's days, sorted. It first reloads dirty days. If
+// ClickHouse is down or slow, it returns the stale days and the reload continues.
+func (h *history) cityDays(ctx context.Context, c places.City) (*historyEntry, []day, error) {
+	p, ok := h.entries.Get(place{city: c})
 	if ok {
-		if dirty, _ := p.state(); dirty == clean {
+		if dirty, _ := p.dirtyState(); dirty == notDirty {
 			return p, *p.days.Load(), nil
 		}
 	}
-	// The work is shared by all who wait for it, so it outlives the one who
-	// happened to ask first.
+	// All callers that wait share the load, so it must survive the first caller's
+	// cancellation.
 	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
 		p, err := h.load(context.WithoutCancel(ctx), c)
 		if err != nil {
@@ -120,11 +120,11 @@ func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
 	wait := ctx
 	if ok {
 		var cancel context.CancelFunc
-		patience := h.patience
+		timeout := h.reloadTimeout
 		if !h.tables.healthy() {
-			patience = min(patience, awayPatience)
+			timeout = min(timeout, downTimeout)
 		}
-		wait, cancel = context.WithTimeout(ctx, patience)
+		wait, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
 	select {
@@ -135,7 +135,7 @@ func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
 		return nil, nil, wait.Err()
 	case result := <-done:
 		if result.Err == nil {
-			p = result.Val.(*past)
+			p = result.Val.(*historyEntry)
 			return p, *p.days.Load(), nil
 		}
 		if ok {
@@ -145,28 +145,28 @@ func (h *history) of(ctx context.Context, c places.City) (*past, []day, error) {
 	}
 }
 
-func (h *history) load(ctx context.Context, c places.City) (*past, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+func (h *history) load(ctx context.Context, c places.City) (*historyEntry, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	h.loads.Inc()
-	p, ok := h.cities.Peek(place{city: c})
+	p, ok := h.entries.Peek(place{city: c})
 	if !ok {
-		touches := h.touches.Load()
+		touches := h.invalidations.Load()
 		days, err := h.tables.days(ctx, c, 0)
 		if err != nil {
 			return nil, err
 		}
-		p = newPast()
-		h.keep(p, days)
-		h.cities.Add(place{city: c}, p)
-		if h.touches.Load() != touches {
-			p.mark(0)
+		p = newHistoryEntry()
+		h.setDays(p, days)
+		h.entries.Add(place{city: c}, p)
+		if h.invalidations.Load() != touches {
+			p.invalidate(0)
 		}
-		h.shrink()
+		h.evictToLimit()
 		return p, nil
 	}
-	dirty, marks := p.state()
-	if dirty == clean {
+	dirty, marks := p.dirtyState()
+	if dirty == notDirty {
 		return p, nil
 	}
 	tail, err := h.tables.days(ctx, c, dirty)
@@ -175,50 +175,50 @@ func (h *history) load(ctx context.Context, c places.City) (*past, error) {
 	}
 	old := *p.days.Load()
 	head, _ := find(old, dirty)
-	h.keep(p, append(slices.Clone(old[:head]), tail...))
+	h.setDays(p, append(slices.Clone(old[:head]), tail...))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.dropBlocks(p, dirty)
-	for d := range p.lent {
+	for d := range p.filledDays {
 		if d >= dirty {
-			delete(p.lent, d)
+			delete(p.filledDays, d)
 		}
 	}
-	if p.marks == marks {
-		p.dirty = clean
+	if p.invalidations == marks {
+		p.dirty = notDirty
 	}
 	return p, nil
 }
 
-// keep replaces a city's days.
-func (h *history) keep(p *past, days []day) {
+// setDays replaces a city's days.
+func (h *history) setDays(p *historyEntry, days []day) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	grown := cap(days)
 	if old := p.days.Swap(&days); old != nil {
 		grown -= cap(*old)
 	}
-	h.count(p, int64(grown)*int64(unsafe.Sizeof(day{})))
+	h.addBytes(p, int64(grown)*int64(unsafe.Sizeof(day{})))
 }
 
-// count adds to what the cache holds; p.mu is held.
-func (h *history) count(p *past, grown int64) {
-	if !p.gone {
+// addBytes adds to the size of the cache. The caller must hold p.mu.
+func (h *history) addBytes(p *historyEntry, grown int64) {
+	if !p.evicted {
 		p.bytes += grown
 		h.size.Add(grown)
 	}
 }
 
-func (h *history) leave(p *past) {
+func (h *history) onEvict(p *historyEntry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h.count(p, -p.bytes)
-	p.gone = true
+	h.addBytes(p, -p.bytes)
+	p.evicted = true
 }
 
-func (h *history) shrink() {
-	for h.size.Load() > h.limit && h.cities.Len() > 1 {
-		h.cities.RemoveOldest()
+func (h *history) evictToLimit() {
+	for h.size.Load() > h.limit && h.entries.Len() > 1 {
+		h.entries.RemoveOldest()
 	}
 }
 
@@ -249,10 +249,12 @@ func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day
 	return slices.Clip(out), nil
 }
 
-// filled returns the days with their gaps filled from stations around. The
-// result is remembered; without the engine the gaps stay and whole is false. An
-// engine that has just failed is not waited for.
-func (h *history) filled(ctx context.Context, p *past, days []day, lenders func() []string) (out []day, whole bool) {
+// filled returns the days with gaps filled from stations nearby, and caches the
+// result. If the values cannot be read, the gaps stay and whole is false. The
+// timeout is short if the last query of ClickHouse failed.
+func (h *history) filled(
+	ctx context.Context, p *historyEntry, days []day, neighbours func() []string,
+) (out []day, whole bool) {
 	gaps := false
 	for i := range days {
 		gaps = gaps || days[i].missing() != 0
@@ -267,34 +269,34 @@ func (h *history) filled(ctx context.Context, p *past, days []day, lenders func(
 		if out[i].missing() == 0 {
 			continue
 		}
-		if f, ok := p.lent[out[i].day]; ok && f.at == out[i].at {
+		if f, ok := p.filledDays[out[i].day]; ok && f.at == out[i].at {
 			out[i].figures = f
 			continue
 		}
 		wanted = append(wanted, &out[i].figures)
 	}
-	marks := p.marks
+	marks := p.invalidations
 	p.mu.Unlock()
 	if len(wanted) == 0 {
 		return out, true
 	}
-	ids := lenders()
-	patience := fillPatience
+	ids := neighbours()
+	timeout := fillTimeout
 	if !h.tables.healthy() {
-		patience = min(h.patience, awayPatience)
+		timeout = min(h.reloadTimeout, downTimeout)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err := h.tables.lend(ctx, ids, wanted); err != nil {
+	if err := h.tables.fillGaps(ctx, ids, wanted); err != nil {
 		h.failures.Inc()
 		return out, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.marks == marks {
+	if p.invalidations == marks {
 		for i := range out {
 			if days[i].missing() != 0 {
-				p.lent[out[i].day] = out[i].figures
+				p.filledDays[out[i].day] = out[i].figures
 			}
 		}
 	}

@@ -21,14 +21,14 @@ import (
 	"vayu/schema"
 )
 
-// flaky is a connection that can be cut, and counts.
-type flaky struct {
+// flakyConn is a connection that can fail, with a counter of queries.
+type flakyConn struct {
 	query.Conn
 	down    atomic.Bool
 	queries atomic.Int64
 }
 
-func (f *flaky) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+func (f *flakyConn) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
 	f.queries.Add(1)
 	if f.down.Load() {
 		return nil, errors.New("dial tcp 10.9.8.7:8123: connection refused")
@@ -73,7 +73,7 @@ func TestHistoryByDateAndRange(t *testing.T) {
 	}
 }
 
-func TestTheDetailedViewOfADay(t *testing.T) {
+func TestDetailedViewOfADay(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	end := (schema.DayOf(hour) - 2).End()
@@ -88,7 +88,7 @@ func TestTheDetailedViewOfADay(t *testing.T) {
 			{ID: "cpcb-mandir-marg", Name: "cpcb-mandir-marg name", Kind: "reference", AQI: &aqi, Updated: end},
 			{ID: "cpcb-rohini", Name: "cpcb-rohini name", Kind: "reference", Updated: end},
 		},
-		"2026-11-17": {}, // only the city's day is known
+		"2026-11-17": {}, // only the city's day is stored
 	} {
 		var got schema.Detail
 		_, h, body := w.get(t, "/v1/aqi?city=Delhi&view=detail&date="+span)
@@ -109,25 +109,25 @@ func TestTheDetailedViewOfADay(t *testing.T) {
 	}
 }
 
-func TestARollUpIsSeenAndReadsOnlyTheTail(t *testing.T) {
+func TestRollUpReloadsOnlyChangedDays(t *testing.T) {
 	t.Parallel()
 	w := india(t)
-	conn := &flaky{Conn: w.conn}
+	conn := &flakyConn{Conn: w.conn}
 	w.serve(t, func(c *query.Config) { c.Conn = conn })
 	w.refresh(t)
 	day := schema.DayOf(now)
-	ask := func(d schema.Day) int {
+	get := func(d schema.Day) int {
 		_, _, body := w.get(t, "/v1/aqi?city=Delhi&date="+d.String())
 		return record(t, body).AQI
 	}
 	span := fmt.Sprintf("/v1/aqi?city=Delhi&from=%s&to=%s", day-2, day)
 	_, before, _ := w.get(t, span)
-	if got := ask(day); got != 100 {
+	if got := get(day); got != 100 {
 		t.Fatalf("AQI %d, want 100", got)
 	}
 	conn.queries.Store(0)
 	for d := day - 40; d <= day; d++ {
-		ask(d)
+		get(d)
 	}
 	if n := conn.queries.Load(); n != 0 {
 		t.Errorf("a city that is known cost %d queries", n)
@@ -135,7 +135,7 @@ func TestARollUpIsSeenAndReadsOnlyTheTail(t *testing.T) {
 	full := figure{at: hour.Add(time.Hour), aqi: 77, amount: [6]float64{1, 2, 3, 4, 5, 6}}
 	w.cityDay(t, w.live, "Delhi", "Delhi", day, full)
 	w.cityHour(t, w.live, "Delhi", "Delhi", full)
-	if got := ask(day); got != 100 {
+	if got := get(day); got != 100 {
 		t.Errorf("AQI %d before any roll-up is announced", got)
 	}
 	w.rollup(t, w.live, hour)
@@ -143,10 +143,10 @@ func TestARollUpIsSeenAndReadsOnlyTheTail(t *testing.T) {
 	if _, _, body := w.get(t, "/v1/aqi?city=Delhi"); record(t, body).AQI != 77 {
 		t.Errorf("the current answer is the old one: %s", body)
 	}
-	if got := ask(day); got != 77 {
+	if got := get(day); got != 77 {
 		t.Errorf("AQI %d after the roll-up, want 77", got)
 	}
-	if got := ask(day - 1); got != 101 {
+	if got := get(day - 1); got != 101 {
 		t.Errorf("the day before has AQI %d, want 101", got)
 	}
 	if _, after, body := w.get(t, span); after.Get("ETag") == before.Get("ETag") || !strings.Contains(body, `"aqi":77`) {
@@ -155,7 +155,7 @@ func TestARollUpIsSeenAndReadsOnlyTheTail(t *testing.T) {
 	w.cityDay(t, w.live, "Delhi", "Delhi", day-30, figure{aqi: 499, amount: [6]float64{1, 2, 3, 4, 5, 6}})
 	w.rollup(t, w.live, (day - 30).Start().Add(time.Hour))
 	w.refresh(t)
-	if got := ask(day - 30); got != 499 {
+	if got := get(day - 30); got != 499 {
 		t.Errorf("a correction of an old day gives AQI %d, want 499", got)
 	}
 	w.rollup(t, w.live, hour)
@@ -164,16 +164,16 @@ func TestARollUpIsSeenAndReadsOnlyTheTail(t *testing.T) {
 	w.exec(t, fmt.Sprintf(`INSERT INTO %[1]s.rollup (at, started, hours_from, hours_to, stations)
 		SELECT max(at) - INTERVAL 10 SECOND, max(at), toDateTime(%[2]d), toDateTime(%[2]d), 1 FROM %[1]s.rollup`, w.live, (day-35).Start().Add(time.Hour).Unix()))
 	w.refresh(t)
-	if got := ask(day - 35); got != 498 {
+	if got := get(day - 35); got != 498 {
 		t.Errorf("a roll-up that became visible after a later one gives AQI %d, want 498", got)
 	}
 }
 
-func TestWithTheEngineDown(t *testing.T) {
+func TestAnswersWhileTheEngineIsDown(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	dir := t.TempDir()
-	conn := &flaky{Conn: w.conn}
+	conn := &flakyConn{Conn: w.conn}
 	with := func(c *query.Config) { c.Conn, c.Directory = conn, dir }
 	w.serve(t, with)
 	w.refresh(t)
@@ -191,15 +191,15 @@ func TestWithTheEngineDown(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/aqi?city=Pune&date=2026-11-18", "/v1/aqi?city=Pune&from=2026-11-18&to=2026-11-19", "/v1/aqi?city=Delhi&from=2026-11-18&to=2026-11-19&interval=hour"} {
 		status, h, body := w.get(t, path)
-		checkRefusal(t, status, h, body, schema.ServiceUnavailable, "")
+		checkProblem(t, status, h, body, schema.ServiceUnavailable, "")
 		if h.Get("Retry-After") == "" || strings.Contains(body, "10.9.8.7") || !strings.Contains(body, `"retryable":true`) {
 			t.Errorf("%v %s", h, body)
 		}
 	}
 
-	w.serve(t, with) // a new process: nothing but the file
+	w.serve(t, with) // a new process with only the file
 	status, h, body := w.get(t, "/v1/aqi?city=Delhi")
-	checkRefusal(t, status, h, body, schema.ServiceUnavailable, "")
+	checkProblem(t, status, h, body, schema.ServiceUnavailable, "")
 	if n := w.service.Restore(); n != 2 {
 		t.Fatalf("%d worlds restored, want 2", n)
 	}
@@ -208,7 +208,7 @@ func TestWithTheEngineDown(t *testing.T) {
 		t.Errorf("after a restart: %s", body)
 	}
 	if _, _, body := w.get(t, "/v1/aqi?city=Pune"); !strings.Contains(body, `"so2":7.5`) {
-		t.Errorf("what was borrowed is gone: %s", body)
+		t.Errorf("the filled value is missing: %s", body)
 	}
 	conn.down.Store(false)
 	w.refresh(t)
@@ -217,7 +217,7 @@ func TestWithTheEngineDown(t *testing.T) {
 	}
 }
 
-func TestADamagedSnapshotIsIgnored(t *testing.T) {
+func TestDamagedSnapshotIsIgnored(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	dir := t.TempDir()

@@ -17,13 +17,13 @@ func kindsOf(kinds ...schema.StationKind) kindSet {
 	return set
 }
 
-// defaultKinds count in an answer unless the question names others. A series that
-// its source averaged over a city stands in for reference stations.
+// defaultKinds count in an answer unless the query names others. City mean series
+// replace missing reference stations.
 var defaultKinds = kindsOf(schema.Reference, schema.CityMean)
 
 func (s kindSet) has(k schema.StationKind) bool { return s&(1<<k) != 0 }
 
-// parseKinds reads a list of kinds such as "reference,sensor".
+// parseKinds parses a list of kinds such as "reference,sensor".
 func parseKinds(name, value string) (kindSet, error) {
 	var set kindSet
 	for word := range strings.SplitSeq(value, ",") {
@@ -39,7 +39,7 @@ func parseKinds(name, value string) (kindSet, error) {
 	return set, nil
 }
 
-// names returns the words of the set, as parseKinds reads them.
+// names returns the names of the set, as parseKinds reads them.
 func (s kindSet) names() []string {
 	var out []string
 	for _, k := range [...]schema.StationKind{schema.Reference, schema.Sensor} {
@@ -50,7 +50,7 @@ func (s kindSet) names() []string {
 	return out
 }
 
-// named returns the words for a reply; nil for the empty set.
+// named returns the names for a reply; nil for the empty set.
 func (s kindSet) named() []string {
 	if s == 0 {
 		return nil
@@ -58,20 +58,20 @@ func (s kindSet) named() []string {
 	return s.names()
 }
 
-// append appends the set as a JSON field, with a comma in front.
+// append appends the set as a JSON field, after a comma.
 func (s kindSet) append(b []byte) []byte {
 	b = append(b, `,"kinds":["`...)
 	b = append(b, strings.Join(s.names(), `","`)...)
 	return append(b, `"]`...)
 }
 
-// widened reports whether the question is for other kinds than those that count by
-// default. The service clears kinds that are the default ones.
-func (q *question) widened() bool { return q.kinds != 0 }
+// namesKinds reports whether the query names kinds other than the default ones. The
+// service clears kinds that equal the default.
+func (q *aqiQuery) namesKinds() bool { return q.kinds != 0 }
 
-// counted returns the kinds that count in the answer to a question.
-func (s *Snapshot) counted(q *question) kindSet {
-	if q.widened() {
+// kindsFor returns the kinds that count in the answer to a query.
+func (s *Snapshot) kindsFor(q *aqiQuery) kindSet {
+	if q.namesKinds() {
 		return q.kinds
 	}
 	return s.kinds

@@ -15,41 +15,41 @@ import (
 	"vayu/schema"
 )
 
-// kind makes a station one of another kind.
-func (w *world) kind(t testing.TB, db, id string, kind schema.StationKind) {
+// kind sets the kind of a station.
+func (w *fixture) kind(t testing.TB, db, id string, kind schema.StationKind) {
 	t.Helper()
 	w.exec(t, fmt.Sprintf("INSERT INTO %[1]s.station SELECT * REPLACE ('%[3]s' AS kind) FROM %[1]s.station FINAL WHERE id = '%[2]s'", db, id, kind))
 }
 
-func of(at time.Time, aqi int, amount ...float64) figure {
+func figureAt(at time.Time, aqi int, amount ...float64) figure {
 	f := figure{at: at, aqi: aqi, used: 1, amount: [6]float64{10, 70, 30, 40, 5, 60}}
 	copy(f.amount[:], amount)
 	return f
 }
 
-// surat is a city with a reference station of 70 and a sensor of 392, now and on the
-// three days before.
-func surat(t testing.TB) *world {
+// surat returns a fixture with a reference station of AQI 70 and a sensor of 392,
+// now and on the three days before.
+func surat(t testing.TB) *fixture {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	var reference, sensor []figure
 	for back := range 72 {
 		at := hour.Add(-time.Duration(back) * time.Hour)
-		reference, sensor = append(reference, of(at, 70, 40)), append(sensor, of(at, 392, 200))
-		w.cityHour(t, w.live, "Surat", "Gujarat", of(at, 70, 40))
+		reference, sensor = append(reference, figureAt(at, 70, 40)), append(sensor, figureAt(at, 392, 200))
+		w.cityHour(t, w.live, "Surat", "Gujarat", figureAt(at, 70, 40))
 	}
 	w.station(t, w.live, "cpcb-science-centre", "Surat", "Gujarat", 21.17, 72.79, reference...)
 	w.station(t, w.live, "low-cost", "Surat", "Gujarat", 21.19, 72.81, sensor...)
 	w.kind(t, w.live, "low-cost", schema.Sensor)
 	today := schema.DayOf(hour)
 	for d := today - 2; d <= today; d++ {
-		w.cityDay(t, w.live, "Surat", "Gujarat", d, of(time.Time{}, 70, 40))
+		w.cityDay(t, w.live, "Surat", "Gujarat", d, figureAt(time.Time{}, 70, 40))
 	}
 	w.rollup(t, w.live, hour.AddDate(0, 0, -4))
 	return w
 }
 
-func TestSensorsCountWhenTheQuestionNamesThem(t *testing.T) {
+func TestSensorsCountWhenTheQueryNamesThem(t *testing.T) {
 	t.Parallel()
 	w := surat(t)
 	run(t, w)
@@ -123,8 +123,8 @@ func TestSensorsCountWhenTheQuestionNamesThem(t *testing.T) {
 	}
 }
 
-// The day that stored figures give is the one that the same stations give.
-func TestKindsThatAreStoredGiveTheSameAsComputed(t *testing.T) {
+// Stored figures and figures computed from the same stations give the same day.
+func TestStoredAndComputedFiguresAgree(t *testing.T) {
 	t.Parallel()
 	w := surat(t)
 	w.serve(t)
@@ -138,12 +138,12 @@ func TestKindsThatAreStoredGiveTheSameAsComputed(t *testing.T) {
 	}
 }
 
-func TestARefusalNamesTheNearestStation(t *testing.T) {
+func TestNoDataErrorNamesTheNearestStation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.station(t, w.live, "rated", "Surat", "Gujarat", 21.17, 72.79, of(hour, 80))
+	w := newFixture(t)
+	w.station(t, w.live, "rated", "Surat", "Gujarat", 21.17, 72.79, figureAt(hour, 80))
 	w.kind(t, w.live, "rated", schema.Sensor)
-	w.station(t, w.live, "pm-only", "Leh", "Ladakh", 34.16, 77.58, of(hour, -1, 30, 50, gap, gap, gap, gap))
+	w.station(t, w.live, "pm-only", "Leh", "Ladakh", 34.16, 77.58, figureAt(hour, -1, 30, 50, gap, gap, gap, gap))
 	w.kind(t, w.live, "pm-only", schema.Sensor)
 	w.station(t, w.live, "young", "Kavaratti", "Lakshadweep", 10.56, 72.64)
 	for n, name := range []string{"pm25", "pm10", "no2"} {
@@ -152,8 +152,8 @@ func TestARefusalNamesTheNearestStation(t *testing.T) {
 				w.live, name, hour.Add(-time.Duration(back)*time.Hour).Unix(), 10*n+back))
 		}
 	}
-	w.station(t, w.live, "elsewhere", "Delhi", "Delhi", 28.6, 77.2, of(hour, 100))
-	w.cityHour(t, w.live, "Delhi", "Delhi", of(hour, 100))
+	w.station(t, w.live, "elsewhere", "Delhi", "Delhi", 28.6, 77.2, figureAt(hour, 100))
+	w.cityHour(t, w.live, "Delhi", "Delhi", figureAt(hour, 100))
 	w.rollup(t, w.live, hour)
 	w.serve(t)
 	w.refresh(t)
@@ -177,7 +177,7 @@ func TestARefusalNamesTheNearestStation(t *testing.T) {
 		"lat=28.6&lon=77.2&date=2026-11-01": {schema.NoData, "date", "elsewhere", []string{"pm25", "pm10", "no2", "so2", "co", "o3"}, []schema.Condition{schema.InPeriod}},
 	} {
 		status, h, body := w.get(t, "/v1/aqi?"+query)
-		checkRefusal(t, status, h, body, want.code, want.field)
+		checkProblem(t, status, h, body, want.code, want.field)
 		var got schema.ProblemBody
 		if err := json.Unmarshal([]byte(body), &got); err != nil || got.Error.Nearest == nil {
 			t.Fatalf("%s: %s", query, body)
@@ -192,10 +192,10 @@ func TestARefusalNamesTheNearestStation(t *testing.T) {
 	}
 }
 
-func TestAStationShowsItsLatestReadings(t *testing.T) {
+func TestStationShowsItsLatestReadings(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.station(t, w.live, "pm-only", "Leh", "Ladakh", 34.16, 77.58, of(hour, -1, 30, 50, gap, gap, gap, gap))
+	w := newFixture(t)
+	w.station(t, w.live, "pm-only", "Leh", "Ladakh", 34.16, 77.58, figureAt(hour, -1, 30, 50, gap, gap, gap, gap))
 	put := func(name, kind string, back time.Duration, value, averaging int) {
 		w.exec(t, fmt.Sprintf("INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source) VALUES ('pm-only','%s',toDateTime(%d),%d,'%s',%d,'made')",
 			w.live, name, hour.Add(-back).Unix(), value, kind, averaging))
@@ -205,7 +205,7 @@ func TestAStationShowsItsLatestReadings(t *testing.T) {
 	put("pm10", "sub_index", 2*time.Hour, 50, 60)
 	put("no2", "concentration", 40*24*time.Hour, 7, 60)
 	w.rollup(t, w.live, hour)
-	conn := &flaky{Conn: w.conn}
+	conn := &flakyConn{Conn: w.conn}
 	w.serve(t, func(c *query.Config) { c.Conn = conn })
 	w.refresh(t)
 	var got schema.StationReply
@@ -232,14 +232,14 @@ func TestAStationShowsItsLatestReadings(t *testing.T) {
 }
 
 // Two ids of one physical station count once, for a city and for a position.
-func TestAPhysicalStationCountsOnce(t *testing.T) {
+func TestPhysicalStationCountsOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.station(t, w.live, "cpcb-a", "Surat", "Gujarat", 21.17, 72.79, of(hour, 100))
-	w.station(t, w.live, "openaq-a", "Surat", "Gujarat", 21.17, 72.79, of(hour, 300))
-	w.station(t, w.live, "cpcb-b", "Surat", "Gujarat", 21.17, 72.79, of(hour, 200))
+	w := newFixture(t)
+	w.station(t, w.live, "cpcb-a", "Surat", "Gujarat", 21.17, 72.79, figureAt(hour, 100))
+	w.station(t, w.live, "openaq-a", "Surat", "Gujarat", 21.17, 72.79, figureAt(hour, 300))
+	w.station(t, w.live, "cpcb-b", "Surat", "Gujarat", 21.17, 72.79, figureAt(hour, 200))
 	w.exec(t, fmt.Sprintf("INSERT INTO %[1]s.station SELECT * REPLACE ('cpcb-a' AS same_as) FROM %[1]s.station FINAL WHERE id = 'openaq-a'", w.live))
-	w.cityHour(t, w.live, "Surat", "Gujarat", of(hour, 150))
+	w.cityHour(t, w.live, "Surat", "Gujarat", figureAt(hour, 150))
 	w.rollup(t, w.live, hour)
 	w.serve(t)
 	w.refresh(t)

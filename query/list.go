@@ -23,8 +23,9 @@ const (
 	maxRadius     = 500.0
 )
 
-// fields reads the query of a list and refuses parameters that are not allowed.
-func fields(raw string, allowed ...string) (map[string]string, error) {
+// listParams parses the query of a list and rejects parameters that are not
+// allowed.
+func listParams(raw string, allowed ...string) (map[string]string, error) {
 	out, err := httpapi.Parameters(raw, allowed...)
 	if err != nil {
 		return nil, err
@@ -39,10 +40,9 @@ func fields(raw string, allowed ...string) (map[string]string, error) {
 	return out, nil
 }
 
-// page cuts the page that the parameters limit and cursor ask for out of n
-// entries in the order of their keys; key names an entry. The cursor carries the
-// name of its list, so that one list's is not taken for another's. next is nil
-// on the last page.
+// page returns the range of entries that the parameters limit and cursor select,
+// out of n sorted by key. A cursor contains the name of its list, so that other
+// lists reject it. next is nil on the last page.
 func page(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
 	list += "\x00"
 	limit, wrong := httpapi.PageSize(params)
@@ -67,9 +67,9 @@ func page(params map[string]string, list string, n int, key func(int) string) (f
 	return from, to, next, nil
 }
 
-// listCities answers GET /v1/cities.
+// listCities handles GET /v1/cities.
 func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := fields(c.URL.RawQuery, "q", "limit", "cursor")
+	params, err := listParams(c.URL.RawQuery, "q", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -105,7 +105,7 @@ func headline(f *figures) (aqi *int, category *string, updated *time.Time) {
 	}
 	if f.aqi >= 0 {
 		name := naqi.Category(int(f.aqi))
-		aqi, category = known(f.aqi), &name
+		aqi, category = optionalAQI(f.aqi), &name
 	}
 	return aqi, category, updated
 }
@@ -120,10 +120,10 @@ func degrees(p places.Point) (lat, lon *float64) {
 	return &a, &b
 }
 
-// listStations answers GET /v1/stations: those near a position by distance, or
-// all by id.
+// listStations handles GET /v1/stations: those near a position by distance, or all
+// by id.
 func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := fields(c.URL.RawQuery, "near", "radius_km", "limit", "cursor")
+	params, err := listParams(c.URL.RawQuery, "near", "radius_km", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -153,7 +153,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	list := "stations"
 	if near {
-		list = "stations near " + where // the keys are distances from there
+		list = "stations near " + where // its keys are distances
 	}
 	from, to, next, err := page(params, list, len(found), key)
 	if err != nil {
@@ -175,9 +175,9 @@ func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
 	radius, given := params["radius_km"]
 	if !ok {
 		if km, err := parseDegrees("radius_km", radius, maxRadius); given && (err != nil || km != defaultRadius) {
-			return nil, invalid("radius_km", "A radius goes with near.")
+			return nil, invalid("radius_km", "A radius requires near.")
 		}
-		all := make([]sample, len(s.stations)) // sorted by id as they were read
+		all := make([]sample, len(s.stations)) // sorted by id already
 		for i := range all {
 			all[i].station = int32(i)
 		}
@@ -205,9 +205,9 @@ func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
 	return s.around(p, km, kindsOf(schema.StationKinds[:]...)), nil
 }
 
-// oneStation answers GET /v1/stations/{id}.
+// oneStation handles GET /v1/stations/{id}.
 func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := fields(c.URL.RawQuery); err != nil {
+	if _, err := listParams(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
@@ -227,19 +227,19 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 		reply.Hour, resp.Measured = &at, int64(st.updated)
 	}
 	resp.Value = reply
-	err = (&question{}).age(&resp, now)
+	err = (&aqiQuery{}).checkAge(&resp, now)
 	return resp, err
 }
 
-// latest returns the latest reading of each parameter of a station; nil while the
-// readings cannot be read, because the rest of the answer does not need them.
-func (a *air) latest(ctx context.Context, st *schema.Station) []schema.LatestReading {
-	if !a.asked.healthy() {
+// latest returns the latest reading of each parameter of a station. It is nil if
+// they cannot be read, because the rest of the answer does not need them.
+func (a *worldState) latest(ctx context.Context, st *schema.Station) []schema.LatestReading {
+	if !a.clientTables.healthy() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	rows, err := a.asked.readings(ctx, st)
+	rows, err := a.clientTables.readings(ctx, st)
 	if err != nil {
 		a.metrics.historyErrors.Inc()
 		return nil

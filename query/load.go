@@ -10,20 +10,20 @@ import (
 	"vayu/schema"
 )
 
-// tables reads one world's tables.
+// tables reads one world's database.
 type tables struct {
-	conn     Conn
-	database string
-	guard    *guard // nil: a failure delays nobody
-	answered *answered
+	conn       Conn
+	database   string
+	breaker    *breaker // nil for none
+	lastAnswer *lastAnswer
 }
 
 func (t tables) sql(format string) string {
 	return fmt.Sprintf(format, t.database)
 }
 
-// stations reads the stations that a condition keeps, "" for all, without figures
-// and in order of their ids.
+// stations reads the stations that match an SQL condition, "" for all, without
+// figures, sorted by id.
 func (t tables) stations(ctx context.Context, condition string) ([]station, error) {
 	var (
 		out         []station
@@ -33,13 +33,13 @@ func (t tables) stations(ctx context.Context, condition string) ([]station, erro
 		part        uint16
 	)
 	if condition != "" {
-		condition = "PREWHERE " + condition // of the key only, so that it may come before FINAL
+		condition = "PREWHERE " + condition // on the key only, so it may run before FINAL
 	}
 	err := t.each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
 		func() {
 			row.Kind, row.FirstSeen, row.LastSeen = schema.StationKind(kind), instant(first), instant(last)
-			out = append(out, station{Station: row, city: -1, heardAQI: -1, part: part, figures: noFigures()})
+			out = append(out, station{Station: row, city: -1, cityHourAQI: -1, part: part, figures: noFigures()})
 		},
 		fmt.Sprintf(`SELECT id, source, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence,
 			toUInt32(first_seen), toUInt32(last_seen), same_as, toUInt16(cityHash64(id) %% %d) FROM %s.station FINAL %s
@@ -50,14 +50,14 @@ func (t tables) stations(ctx context.Context, condition string) ([]station, erro
 	return out, nil
 }
 
-// stationHours reads of each station the latest hour with an AQI at or after
-// since (Unix seconds), or the latest hour at all when none has an AQI; of the
-// stations that a condition keeps, "" for all.
+// stationHours reads each station's latest hour with an AQI at or after since (Unix
+// seconds). Without one it reads the latest hour. condition selects stations in
+// SQL, "" for all.
 func (t tables) stationHours(ctx context.Context, since uint32, condition string) (map[string]figures, error) {
 	return t.hoursWith(ctx, since, condition, t.each)
 }
 
-// hoursOfStations is stationHours for the named stations, at any time.
+// hoursOfStations is stationHours for the named stations, without a time limit.
 func (t tables) hoursOfStations(ctx context.Context, names []string) (map[string]figures, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -67,7 +67,7 @@ func (t tables) hoursOfStations(ctx context.Context, names []string) (map[string
 	})
 }
 
-// hoursWith filters by the key only, before FINAL, which then compares few rows.
+// hoursWith filters by the key only, before FINAL, which then merges few rows.
 func (t tables) hoursWith(ctx context.Context, since uint32, condition string,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string]figures, error) {
@@ -90,53 +90,53 @@ func (t tables) hoursWith(ctx context.Context, since uint32, condition string,
 	return out, nil
 }
 
-// mark is how far the roll-ups have come.
+// mark is the position of the latest roll-up.
 type mark struct {
-	at    int64 // when the latest ended, Unix milliseconds
+	at    int64 // end of the latest roll-up, Unix milliseconds
 	count uint64
 }
 
-// overlap is by how much the look for new roll-ups goes back behind the last
-// mark: a row is stamped before others can see it, on a cluster by the clock of
-// another server. A row takes well below a second; a minute leaves room for a
-// machine that is busy, and costs reading the last minute's hours once more.
-const overlap = time.Minute
+// lookback is how far a poll for roll-ups reaches back before the last mark. A row
+// is stamped before it becomes visible, on a cluster by another server's clock.
+// That takes well below a second; a minute allows for a busy machine. It costs one
+// more read of the last minute's hours.
+const lookback = time.Minute
 
-// rollups returns the mark and the earliest hour that roll-ups since the last
-// mark, or shortly before it, computed.
+// rollups returns the mark, and the earliest hour that was computed since shortly
+// before the last mark.
 func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
 	err = t.each(ctx, []any{&now.at, &now.count, &from}, func() {},
 		t.sql(`SELECT toUnixTimestamp64Milli(max(at)), count(), toUInt32(minIf(hours_from, at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))) FROM %s.rollup`),
-		number("since", max(last.at-overlap.Milliseconds(), 0)))
+		number("since", max(last.at-lookback.Milliseconds(), 0)))
 	if err != nil {
 		return mark{}, time.Time{}, fmt.Errorf("reading roll-ups: %w", err)
 	}
 	return now, instant(from), nil
 }
 
-// refresh reads what changed at or after since into the facts of a snapshot. Stations
-// and their hours are read from those parts of the tables whose digest differs from
-// that of the snapshot before.
-func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (facts, error) {
-	old := before.facts()
+// refresh reads the rows that changed at or after since. It reads stations and
+// their hours from the buckets whose digest differs from the previous snapshot.
+func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
+	old := before.input()
 	if since == 0 {
 		before = nil
 	}
-	f := facts{kinds: old.kinds}
+	f := snapshotInput{kinds: old.kinds}
 	if err := t.refreshStations(ctx, before, &f); err != nil {
-		return facts{}, err
+		return snapshotInput{}, err
 	}
 	if err := t.refreshHours(ctx, before, since, &f); err != nil {
-		return facts{}, err
+		return snapshotInput{}, err
 	}
 	var err error
 	f.cities, err = t.cities(ctx, old.cities, since, now)
 	return f, err
 }
 
-// refreshStations fills in the stations, with the figures that they had.
-func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *facts) error {
+// refreshStations reads the stations and copies their figures from the previous
+// snapshot.
+func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
 	var old []station
 	var known digest
 	if before != nil {
@@ -147,10 +147,10 @@ func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *facts)
 		return err
 	}
 	changed := make([]bool, buckets)
-	differing(known, now, changed)
+	markDiffering(known, now, changed)
 	f.digests.stations = now
 	f.samePlaces = before != nil
-	condition, some := within("id", changed)
+	condition, some := hashCondition("id", changed)
 	if !some {
 		f.stations = slices.Clone(old)
 		return nil
@@ -164,7 +164,7 @@ func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *facts)
 		switch {
 		case k == len(read) || i < len(old) && old[i].ID < read[k].ID:
 			if changed[old[i].part] {
-				f.samePlaces = false // it is gone
+				f.samePlaces = false // a station was removed
 			} else {
 				f.stations = append(f.stations, old[i])
 			}
@@ -177,7 +177,7 @@ func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *facts)
 		default:
 			st := old[i]
 			st.Station = read[k].Station
-			f.samePlaces = f.samePlaces && samePlace(&old[i].Station, &st.Station)
+			f.samePlaces = f.samePlaces && sameLocation(&old[i].Station, &st.Station)
 			f.stations = append(f.stations, st)
 			i, k = i+1, k+1
 		}
@@ -185,12 +185,12 @@ func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *facts)
 	return nil
 }
 
-func samePlace(a, b *schema.Station) bool {
+func sameLocation(a, b *schema.Station) bool {
 	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Kind == b.Kind && a.Latitude == b.Latitude && a.Longitude == b.Longitude
 }
 
-// refreshHours brings the figures of stations up to date.
-func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *facts) error {
+// refreshHours updates the figures of the stations.
+func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
 	hours, changed, err := t.changedHours(ctx, before, since)
 	if err != nil {
 		return err
@@ -198,14 +198,14 @@ func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	f.digests.hours, f.since = hours, since
 	f.changed = make([]bool, len(f.stations))
 	got := map[string]figures{}
-	condition, some := within("station", changed)
+	condition, some := hashCondition("station", changed)
 	f.condition = condition
 	if some {
 		if got, err = t.stationHours(ctx, since, condition); err != nil {
 			return err
 		}
 	}
-	// These lost their hour, or are new while their hours may be older.
+	// These stations lost their hour, or are new with possibly older hours.
 	names := f.added
 	if before == nil {
 		names = nil

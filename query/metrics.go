@@ -8,13 +8,13 @@ import (
 	"vayu/schema"
 )
 
-// metrics is what this package counts.
+// metrics holds the counters of this package.
 type metrics struct {
 	reg                            prometheus.Registerer
 	builds, errors, loads, refused *prometheus.CounterVec
 }
 
-// worldMetrics are the metrics of one world.
+// worldMetrics holds the counters of one world.
 type worldMetrics struct {
 	builds, errors, historyLoads, historyErrors prometheus.Counter
 }
@@ -26,16 +26,16 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		reg:     reg,
 		builds:  vec("vayu_snapshot_builds_total", "Snapshots built and published."),
-		errors:  vec("vayu_snapshot_errors_total", "Snapshots that could not be built or kept on disk."),
+		errors:  vec("vayu_snapshot_errors_total", "Snapshots that could not be built or written to disk."),
 		loads:   vec("vayu_history_loads_total", "Cities' histories read from ClickHouse, whole or in part."),
-		refused: vec("vayu_history_errors_total", "Reads of history that failed; cached days were given where there were any."),
+		refused: vec("vayu_history_errors_total", "Reads of history that failed; cached days were served where present."),
 	}
 	if reg == nil {
 		return m, nil
 	}
 	for _, c := range []prometheus.Collector{m.builds, m.errors, m.loads, m.refused} {
 		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of queries: %w", err)
+			return nil, fmt.Errorf("registering query metrics: %w", err)
 		}
 	}
 	return m, nil
@@ -49,12 +49,12 @@ func (m *metrics) world(w schema.World) *worldMetrics {
 	}
 }
 
-// watch registers what is read off at each scrape.
+// watch registers the gauges, which are read at each scrape.
 func (m *metrics) watch(s *Service) {
 	if m.reg == nil {
 		return
 	}
-	for _, a := range s.airs {
+	for _, a := range s.worlds {
 		gauge := func(name, help string, value func(*Snapshot) float64) {
 			m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": a.world.String()},
@@ -76,7 +76,7 @@ func (m *metrics) watch(s *Service) {
 			})
 		gauge("vayu_snapshot_cities", "Cities in the published snapshot.",
 			func(snap *Snapshot) float64 { return float64(len(snap.cities)) })
-		gauge("vayu_history_bytes", "Memory held by days and hours of history, bytes.",
+		gauge("vayu_history_bytes", "Memory used by cached history, bytes.",
 			func(*Snapshot) float64 { return float64(a.history.size.Load() + a.hours.size.Load()) })
 	}
 }

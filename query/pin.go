@@ -13,28 +13,28 @@ import (
 	"vayu/schema"
 )
 
-// pinAnswers are the answers for one pin code in one snapshot.
+// pinAnswers holds the answers for one pin code in one snapshot.
 type pinAnswers struct {
 	record httpapi.Response
-	detail atomic.Pointer[detailed]
+	detail atomic.Pointer[detailedAnswer]
 }
 
-// pinPatience is how long a question waits for pin codes that are still being
-// read, which happens in the first second of a run.
-const pinPatience = 3 * time.Second
+// pinTimeout bounds the wait for pin codes, which are loaded in the first second of
+// a run.
+const pinTimeout = 3 * time.Second
 
 // locatePin returns the position of a pin code.
 func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, error) {
 	pin, ok, err := s.pins.Find(code)
 	if errors.Is(err, places.ErrNoPins) {
-		ctx, cancel := context.WithTimeout(ctx, pinPatience)
+		ctx, cancel := context.WithTimeout(ctx, pinTimeout)
 		s.pins.Wait(ctx)
 		cancel()
 		pin, ok, err = s.pins.Find(code)
 	}
 	switch {
 	case errors.Is(err, places.ErrNoPins):
-		return places.Point{}, schema.Refuse(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; ask by city instead.")
+		return places.Point{}, schema.Refuse(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; use a city instead.")
 	case err != nil:
 		return places.Point{}, err
 	case !ok:
@@ -43,14 +43,16 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 	return pin.Position, nil
 }
 
-// pinCurrent answers for a pin code. The record is made once a snapshot.
-func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *question, now time.Time) (httpapi.Response, error) {
-	if got, ok := snap.pins.Load(q.pin); ok && !q.widened() {
+// pinCurrent answers a query for a pin code. It makes the record once per snapshot.
+func (s *Service) pinCurrent(
+	ctx context.Context, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
+) (httpapi.Response, error) {
+	if got, ok := snap.pins.Load(q.pin); ok && !q.namesKinds() {
 		answers := got.(*pinAnswers)
 		if !q.detail {
 			return answers.record, nil
 		}
-		if d := answers.detail.Load(); d.holds(now) {
+		if d := answers.detail.Load(); d.valid(now) {
 			return d.Response, nil
 		}
 	}
@@ -62,7 +64,7 @@ func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *que
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if q.widened() {
+	if q.namesKinds() {
 		if q.detail {
 			return detail.Response, nil
 		}
@@ -76,27 +78,30 @@ func (s *Service) pinCurrent(ctx context.Context, a *air, snap *Snapshot, q *que
 	return detail.Response, nil
 }
 
-// position answers for a place on the map; detail only when it is wanted.
-func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *question, now time.Time) (httpapi.Response, *detailed, error) {
-	f, used, ok := snap.at(at, snap.counted(q))
+// position answers a query for a position, with the detailed answer only if it is
+// requested.
+func (a *worldState) position(
+	ctx context.Context, snap *Snapshot, at places.Point, q *aqiQuery, now time.Time,
+) (httpapi.Response, *detailedAnswer, error) {
+	f, used, ok := snap.interpolate(at, snap.kindsFor(q))
 	if !ok {
 		return httpapi.Response{}, nil, a.noStationNear(ctx, snap, at, q, now)
 	}
 	record := f.record(snap.placeName(used[0].station))
-	short := httpapi.Ready(q.end(append(record.Append(make([]byte, 0, 256)), '}')), snap.built)
+	short := httpapi.Ready(q.appendKinds(append(record.Append(make([]byte, 0, 256)), '}')), snap.built)
 	short.Measured = int64(f.updated)
 	if !q.detail {
 		return short, nil, nil
 	}
 	d := detailOf(&f, now)
 	d.Kinds, d.DistanceKM = q.kinds.named(), kilometres(used[0].km)
-	if q.has(askPincode) {
+	if q.has(paramPincode) {
 		d.Pincode = fmt.Sprint(q.pin)
 	}
 	if c := snap.stations[used[0].station].city; c >= 0 {
 		d.State = snap.cities[c].State
 	}
-	snap.name(&d, used)
+	snap.addStations(&d, used)
 	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
 	if err != nil {
 		return httpapi.Response{}, nil, err
@@ -104,8 +109,8 @@ func (a *air) position(ctx context.Context, snap *Snapshot, at places.Point, q *
 	return short, newDetailed(body, f.updated, d.Stale), nil
 }
 
-// placeName is what a record calls the place of a station: its city, or its own
-// name when nobody said in which city it stands.
+// placeName returns the place of a station in a record: its city, or its own name
+// if its city is unknown.
 func (s *Snapshot) placeName(i int32) string {
 	if c := s.stations[i].city; c >= 0 {
 		return s.index.Label(int(c))
@@ -113,8 +118,8 @@ func (s *Snapshot) placeName(i int32) string {
 	return s.stations[i].Name
 }
 
-// refield names the parameter at fault in a problem that was found further in.
-func refield(err error, field string) error {
+// withField replaces the parameter that a problem names.
+func withField(err error, field string) error {
 	var p *schema.Problem
 	if !errors.As(err, &p) {
 		return err

@@ -13,15 +13,15 @@ import (
 	"vayu/schema"
 )
 
-// Days of GET /v1/stations/{id}/quality.
+// Limits of GET /v1/stations/{id}/quality, in days.
 const (
 	qualityDays     = 7 // without from
 	mostQualityDays = 366
 )
 
-// stationQuality answers GET /v1/stations/{id}/quality.
+// stationQuality handles GET /v1/stations/{id}/quality.
 func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := fields(c.URL.RawQuery, "from", "to", "limit", "cursor")
+	params, err := listParams(c.URL.RawQuery, "from", "to", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -41,16 +41,16 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err := q.page(params); err != nil {
 		return httpapi.Response{}, err
 	}
-	ctx, cancel := context.WithTimeout(c.Context(), queryPatience)
+	ctx, cancel := context.WithTimeout(c.Context(), queryTimeout)
 	defer cancel()
-	reply, err := a.asked.quality(ctx, q)
+	reply, err := a.clientTables.quality(ctx, q)
 	if err != nil {
 		return httpapi.Response{}, unavailable(err)
 	}
 	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
 }
 
-// qualityRange reads from and to: the seven days to today unless said.
+// qualityRange parses from and to. The default is the seven days up to today.
 func qualityRange(params map[string]string, today schema.Day) (from, to schema.Day, err error) {
 	to = today
 	if text, ok := params["to"]; ok {
@@ -75,20 +75,20 @@ func qualityRange(params map[string]string, today schema.Day) (from, to schema.D
 	return from, to, nil
 }
 
-// qualityQuery asks for a page of a station's results.
+// qualityQuery selects a page of a station's results.
 type qualityQuery struct {
 	station  string
 	from, to schema.Day
 	limit    int
-	after    []string // key of the last result of the page before; nil for the first page
+	after    []string // key of the previous page's last result; nil for the first page
 }
 
-// list names the list in its cursors.
+// list returns the name of the list in its cursors.
 func (q *qualityQuery) list() string {
 	return fmt.Sprintf("quality of %s %s %s", q.station, q.from, q.to)
 }
 
-// page reads limit and cursor.
+// page parses limit and cursor.
 func (q *qualityQuery) page(params map[string]string) error {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
@@ -113,14 +113,14 @@ func (q *qualityQuery) page(params map[string]string) error {
 	return nil
 }
 
-// cursor leads to the page behind a result.
+// cursor returns the cursor of the page after a result.
 func (q *qualityQuery) cursor(r *schema.QualityResult) *string {
 	key := []string{q.list(), strconv.FormatInt(r.At.Unix(), 10), r.Parameter, r.Test, r.Kind, strconv.Itoa(int(r.Averaging))}
 	text := base64.RawURLEncoding.EncodeToString([]byte(strings.Join(key, "\x00")))
 	return &text
 }
 
-// quality reads what the tests found at a station.
+// quality reads the results of the tests at a station.
 func (t tables) quality(ctx context.Context, q qualityQuery) (*schema.QualityReply, error) {
 	reply := &schema.QualityReply{
 		Status: schema.Success, Station: q.station, From: q.from.String(), To: q.to.String(),
@@ -172,7 +172,7 @@ func (t tables) quality(ctx context.Context, q qualityQuery) (*schema.QualityRep
 	return reply, nil
 }
 
-// noxForm is the units that most of the days' sums of NO and NO2 fit.
+// noxForm reads the units that fit most of the days' sums of NO and NO2.
 func (t tables) noxForm(ctx context.Context, q qualityQuery) (*string, error) {
 	var found *string
 	var name string

@@ -13,11 +13,11 @@ import (
 	"vayu/schema"
 )
 
-// qualityWorld has a station with a spike, a repeated value of five hours and
+// qualityFixture has a station with a spike, a repeated value of five hours and
 // five days of NOx in one unit.
-func qualityWorld(t *testing.T) *world {
+func qualityFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.exec(t, fmt.Sprintf(`INSERT INTO %s.station (id, name, city, state, kind) VALUES ('a', 'A', 'Delhi', 'Delhi', 'reference'), ('b', 'B', 'Delhi', 'Delhi', 'reference')`, w.live))
 	w.exec(t, fmt.Sprintf(`INSERT INTO %s.reading_quality (station, parameter, at, kind, averaging, test, version, flag, detail, removed)
 		SELECT 'a', 'o3', toDateTime(%d, 'UTC') - number * 3600, 'concentration', 60, 'flat_line', 1, 'suspect', 'repeated 7', 0 FROM numbers(5)
@@ -32,7 +32,7 @@ func qualityWorld(t *testing.T) *world {
 
 func TestQualityOfAStation(t *testing.T) {
 	t.Parallel()
-	w := qualityWorld(t)
+	w := qualityFixture(t)
 	var got schema.QualityReply
 	var pages []string
 	for path := "/v1/stations/a/quality?limit=4"; path != ""; {
@@ -71,9 +71,9 @@ func TestQualityOfAStation(t *testing.T) {
 	}
 }
 
-func TestQualityRefuses(t *testing.T) {
+func TestInvalidQualityQueries(t *testing.T) {
 	t.Parallel()
-	w := qualityWorld(t)
+	w := qualityFixture(t)
 	_, _, body := w.get(t, "/v1/stations/a/quality?limit=1")
 	var page schema.QualityReply
 	if err := json.Unmarshal([]byte(body), &page); err != nil || page.NextCursor == nil {

@@ -9,25 +9,25 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingWindow is how far back the latest reading of a parameter is looked for,
-// from the latest reading of the station: two of the table's monthly partitions.
+// readingWindow bounds the search for the latest reading of a parameter, back from
+// the station's latest reading. It spans two monthly partitions of the table.
 const readingWindow = 31 * 24 * time.Hour
 
-// parameterReading is the latest reading of a parameter, and in how many of the 24
-// hours before the latest reading of the station there is one.
+// parameterReading is the latest reading of a parameter. hours counts those of the
+// 24 hours before the station's latest reading that have one.
 type parameterReading struct {
 	schema.LatestReading
 	hours uint64
 }
 
 // whole reports whether the parameter has the 16 of 24 hours that a sub-index
-// needs; a sub-index from the source needs none.
+// needs. A sub-index from the source needs none.
 func (r *parameterReading) whole() bool {
 	return r.hours >= 16 || r.Kind == schema.SubIndex.String()
 }
 
-// readings reads the latest reading of each parameter of a station, by name. It is
-// the only place here that names the columns of reading.
+// readings reads the latest reading of each parameter of a station, sorted by name.
+// Only this function names the columns of reading.
 func (t tables) readings(ctx context.Context, station *schema.Station) ([]parameterReading, error) {
 	var (
 		out []parameterReading

@@ -17,28 +17,29 @@ import (
 	"vayu/schema"
 )
 
-// Config is what a Service is made of. Zero values of the optional fields give
-// the defaults stated.
+// Config configures a Service. Zero values of the optional fields select the stated
+// defaults.
 type Config struct {
-	// Conn reads both worlds' databases on behalf of clients.
+	// Conn runs the queries of clients, for both worlds.
 	Conn Conn
-	// Snapshots reads them for the snapshots, on connections that questions of clients
-	// cannot use up; nil means Conn.
+	// Snapshots runs the queries for snapshots. Its connections are separate, so
+	// that queries of clients cannot exhaust them. nil means Conn.
 	Snapshots Conn
 	// Database names a world's database; nil means schema.World.Database.
 	Database func(schema.World) string
-	// Directory is where snapshots are kept between runs; "" keeps none.
+	// Directory holds the snapshot files between runs; "" disables them.
 	Directory string
-	// PinFile is the file of pin codes; "" looks for it: places.FindPinFile.
+	// PinFile is the file of pin codes; "" searches for it, see
+	// [places.FindPinFile].
 	PinFile string
-	// Poll is the time between two looks for new roll-ups; 0 is 1 s.
+	// Poll is the interval between two polls for new roll-ups; 0 is 1 s.
 	Poll time.Duration
-	// HistoryBytes bounds the history in memory, of both worlds together: three
-	// quarters for days of cities, and one for hours. 0 is 64 MiB: 10 years of some
+	// HistoryBytes bounds the history cache of both worlds together. Three quarters
+	// are for days of cities, one quarter for hours. 0 is 64 MiB: 10 years of some
 	// 200 cities, and a month of hours of some 300 places.
 	HistoryBytes int64
-	// Kinds are the kinds of stations whose figures the city tables hold; they count
-	// unless a question names others. nil is reference.
+	// Kinds are the kinds of stations that the city tables include. They count
+	// unless a query names others. nil is reference.
 	Kinds   []schema.StationKind
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -46,47 +47,47 @@ type Config struct {
 }
 
 const (
-	// defaultPoll leaves half of the two seconds after which new readings are answered
-	// with to whoever reads them: another instance may have rolled them up.
+	// defaultPoll is half of the two seconds within which answers show new
+	// readings. Another instance may have rolled them up.
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
-	// refreshPatience bounds the reading of a snapshot: a first one after an
-	// import of years looks at every station hour once.
-	refreshPatience = 2 * time.Minute
+	// refreshTimeout bounds a refresh. The first one after an import of years reads
+	// every station hour once.
+	refreshTimeout = 2 * time.Minute
 )
 
-// Service answers the questions about air of both worlds.
+// Service answers API queries about the air quality of both worlds.
 type Service struct {
-	airs    [len(schema.Worlds)]*air
-	pins    *places.Pins
-	pinFile string
-	poll    time.Duration
-	log     *slog.Logger
-	now     func() time.Time
-	cache   atomic.Pointer[cacheHeader]
-	past    slots // of questions that the engine answers
+	worlds       [len(schema.Worlds)]*worldState
+	pins         *places.Pins
+	pinFile      string
+	poll         time.Duration
+	log          *slog.Logger
+	now          func() time.Time
+	cache        atomic.Pointer[cacheHeader]
+	historySlots slots // of queries that ClickHouse answers
 }
 
-// air is one world's air.
-type air struct {
-	world    schema.World
-	kinds    kindSet       // of the stations that count by default
-	tables   tables        // for the snapshot
-	asked    tables        // on behalf of clients
-	patience time.Duration // of a refusal that explains itself
-	history  *history      // days of cities
-	hours    *history      // hours of places
-	snapshot atomic.Pointer[Snapshot]
-	file     string // where the snapshot is kept, "" for nowhere
-	metrics  *worldMetrics
-	mu       sync.Mutex // one refresh at a time
-	mark     mark
-	due      int64 // when an hour becomes current by itself, Unix seconds; 0 for never
-	read     bool  // the tables have been read once in this run
+// worldState is the state of one world.
+type worldState struct {
+	world          schema.World
+	kinds          kindSet       // that count by default
+	tables         tables        // for snapshots
+	clientTables   tables        // for queries of clients
+	explainTimeout time.Duration // to read what explains a missing answer
+	history        *history      // days of cities
+	hours          *history      // hours of places
+	snapshot       atomic.Pointer[Snapshot]
+	file           string // of the snapshot; "" for none
+	metrics        *worldMetrics
+	mu             sync.Mutex // one refresh at a time
+	mark           mark
+	promoteAt      int64 // when an hour becomes current without a roll-up, Unix seconds; 0 for never
+	read           bool  // the tables have been read once in this run
 }
 
-// New returns a Service that knows nothing yet: Restore loads what the last run
-// kept, Run keeps it fresh.
+// New returns a Service without data. Restore loads the snapshots of the last run,
+// Run keeps them up to date.
 func New(c Config) (*Service, error) {
 	if c.Conn == nil {
 		return nil, errors.New("query needs a connection to ClickHouse")
@@ -115,38 +116,41 @@ func New(c Config) (*Service, error) {
 		c.HistoryBytes = defaultHistory
 	}
 	for _, world := range schema.Worlds {
-		a := &air{world: world, patience: explainPatience, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world)}
-		a.tables = tables{conn: c.Snapshots, database: c.Database(world), answered: &answered{}}
-		a.asked = tables{conn: c.Conn, database: a.tables.database, guard: newGuard("history of " + world.String()), answered: a.tables.answered}
-		limit := c.HistoryBytes / int64(len(s.airs))
+		a := &worldState{
+			world: world, explainTimeout: explainTimeout, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world),
+		}
+		a.tables = tables{conn: c.Snapshots, database: c.Database(world), lastAnswer: &lastAnswer{}}
+		a.clientTables = tables{conn: c.Conn, database: a.tables.database, breaker: newBreaker("history of " + world.String()), lastAnswer: a.tables.lastAnswer}
+		limit := c.HistoryBytes / int64(len(s.worlds))
 		for of, limit := range map[**history]int64{&a.history: limit - limit/4, &a.hours: limit / 4} {
-			if *of, err = newHistory(a.asked, limit); err != nil {
-				return nil, fmt.Errorf("making the history of %s: %w", world, err)
+			if *of, err = newHistory(a.clientTables, limit); err != nil {
+				return nil, fmt.Errorf("creating the history cache of %s: %w", world, err)
 			}
 			(*of).loads, (*of).failures = a.metrics.historyLoads, a.metrics.historyErrors
 		}
 		if c.Directory != "" {
 			a.file = snapshotFile(c.Directory, world)
 		}
-		s.airs[world] = a
+		s.worlds[world] = a
 	}
 	m.watch(s)
 	return s, nil
 }
 
-// Restore publishes the snapshots that the last run kept and returns how many
-// worlds have one. A file that cannot be used is logged and ignored. It takes
-// some 10 ms and is called before the API listens.
+// Restore publishes the snapshots of the last run and returns how many worlds have
+// one. It logs and ignores files that cannot be used. It takes some 10 ms and runs
+// before the API listens.
 func (s *Service) Restore() int {
 	n := 0
-	for _, a := range s.airs {
+	for _, a := range s.worlds {
 		if a.file == "" {
 			continue
 		}
 		snap, err := readSnapshot(a.file, a.kinds)
 		if err != nil {
 			if !errors.Is(err, errNoSnapshot) {
-				s.log.Warn("the kept snapshot cannot be used", "world", a.world.String(), "file", a.file, "error", err)
+				s.log.Warn("reading the snapshot file failed; starting without it",
+					"world", a.world.String(), "file", a.file, "error", err)
 			}
 			continue
 		}
@@ -156,12 +160,12 @@ func (s *Service) Restore() int {
 	return n
 }
 
-// Run reads the pin codes and keeps the snapshots fresh until ctx ends. Failures
-// are logged and counted, and the last snapshot stays.
+// Run loads the pin codes and refreshes the snapshots until ctx ends. It logs and
+// counts failures; the last snapshot stays published.
 func (s *Service) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	wait.Go(func() { s.loadPins(ctx) })
-	for _, a := range s.airs {
+	for _, a := range s.worlds {
 		wait.Go(func() { s.follow(ctx, a) })
 	}
 	wait.Wait()
@@ -173,15 +177,15 @@ func (s *Service) loadPins(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		s.log.Error("questions by pin code cannot be answered", "error", err)
+		s.log.Error("loading pin codes failed; queries by pin code are unavailable", "error", err)
 	default:
-		s.log.Info("pin codes are read", "count", s.pins.Len())
+		s.log.Info("pin codes loaded", "count", s.pins.Len())
 	}
 }
 
-// follow polls for roll-ups. A failure is logged when it begins and when it
-// ends, not at every poll.
-func (s *Service) follow(ctx context.Context, a *air) {
+// follow polls for roll-ups. It logs a failure when it begins and when it ends, not
+// at every poll.
+func (s *Service) follow(ctx context.Context, a *worldState) {
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
 	failing := false
@@ -191,9 +195,9 @@ func (s *Service) follow(ctx context.Context, a *air) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			s.log.Warn("the snapshot cannot be refreshed; the last one stays", "world", a.world.String(), "error", err)
+			s.log.Warn("refreshing the snapshot failed; the last one stays published", "world", a.world.String(), "error", err)
 		case err == nil && failing:
-			s.log.Info("the snapshot is refreshed again", "world", a.world.String())
+			s.log.Info("refreshing the snapshot recovered", "world", a.world.String())
 		}
 		failing = err != nil
 		select {
@@ -204,14 +208,13 @@ func (s *Service) follow(ctx context.Context, a *air) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world when a roll-up has ended since
-// the last, or when the time has come for an hour to be current. It may be called at any time; calls for one world wait for each
-// other.
+// Refresh publishes a new snapshot of a world after a roll-up, or when an hour is
+// due to become current. Calls for one world are serialized.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
-	a := s.airs[world]
+	a := s.worlds[world]
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, refreshPatience)
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	now, from, err := a.tables.rollups(ctx, a.mark)
 	if err != nil {
@@ -220,7 +223,7 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	}
 	before, since, clock := a.snapshot.Load(), uint32(0), s.now()
 	rolled := !a.read || now != a.mark
-	if !rolled && (a.due == 0 || clock.Unix() < a.due) {
+	if !rolled && (a.promoteAt == 0 || clock.Unix() < a.promoteAt) {
 		return nil
 	}
 	if a.read {
@@ -230,24 +233,26 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 		a.metrics.errors.Inc()
 		return err
 	}
-	a.due = a.snapshot.Load().due()
+	a.promoteAt = a.snapshot.Load().nextPromotion()
 	if rolled {
 		a.mark, a.read = now, true
-		a.history.touch(schema.DayOf(instant(since)))
-		a.hours.touch(schema.DayOf(instant(since)))
+		a.history.invalidate(schema.DayOf(instant(since)))
+		a.hours.invalidate(schema.DayOf(instant(since)))
 	}
 	a.metrics.builds.Inc()
-	if err := a.keep(); err != nil {
+	if err := a.save(); err != nil {
 		a.metrics.errors.Inc()
-		s.log.Error("the snapshot cannot be kept on disk", "world", world.String(), "error", err)
+		s.log.Error("writing the snapshot file failed", "world", world.String(), "error", err)
 	}
 	return nil
 }
 
-// rebuild publishes a new snapshot: of what was rolled up since a moment, or of the
-// same facts at a later time.
-func (a *air) rebuild(ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time) (err error) {
-	f := before.facts()
+// rebuild publishes a new snapshot. It reads what was rolled up since an instant,
+// or uses the same input at a later time.
+func (a *worldState) rebuild(
+	ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time,
+) (err error) {
+	f := before.input()
 	if rolled {
 		f, err = a.tables.refresh(ctx, before, since, now)
 	} else {
@@ -260,38 +265,38 @@ func (a *air) rebuild(ctx context.Context, before *Snapshot, rolled bool, since 
 	}
 	f.kinds = a.kinds
 	snap := assemble(f, before, now)
-	if err := a.tables.lendCities(ctx, snap, since); err != nil {
+	if err := a.tables.fillCityGaps(ctx, snap, since); err != nil {
 		return err
 	}
 	if err := a.tables.readRecent(ctx, snap, before, &f); err != nil {
 		return err
 	}
-	if err := a.tables.readHeard(ctx, snap, before, &f); err != nil {
+	if err := a.tables.readCityHourReports(ctx, snap, before, &f); err != nil {
 		return err
 	}
-	snap.finish(before)
+	snap.renderAnswers(before)
 	a.snapshot.Store(snap)
 	return nil
 }
 
-func (a *air) keep() error {
+func (a *worldState) save() error {
 	if a.file == "" {
 		return nil
 	}
 	return writeSnapshot(a.file, a.snapshot.Load())
 }
 
-// cacheHeader is the Cache-Control of answers made in one second.
+// cacheHeader is the Cache-Control value of answers in one second.
 type cacheHeader struct {
 	second int64
 	value  []string
 }
 
-// publishDelay is how long after the hour new figures are expected: the feed is
+// publishDelay is the expected delay of new figures after the hour. The feed is
 // fetched with up to a few minutes of jitter.
 const publishDelay = 5 * time.Minute
 
-// cacheControl lets clients keep an answer until the next refresh.
+// cacheControl lets clients cache an answer until the next expected figures.
 func (s *Service) cacheControl(now time.Time) []string {
 	second := now.Unix()
 	if h := s.cache.Load(); h != nil && h.second == second {
@@ -306,10 +311,9 @@ func (s *Service) cacheControl(now time.Time) []string {
 
 var errNoFigures = schema.Refuse(schema.ServiceUnavailable, "", "There are no figures yet.")
 
-// snapshotOf returns a world's snapshot, or the client's answer when there is
-// none yet.
-func (s *Service) snapshotOf(c *httpapi.Call) (*air, *Snapshot, error) {
-	a := s.airs[c.World]
+// snapshotOf returns a world's snapshot, or a problem before the first one.
+func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *Snapshot, error) {
+	a := s.worlds[c.World]
 	snap := a.snapshot.Load()
 	if snap == nil {
 		return nil, nil, errNoFigures

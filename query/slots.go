@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// engineMost is how many questions about the past one account may have in flight
-	// that memory cannot answer. More of a question that keeps the engine busy would
-	// only make the questions of other accounts time out.
-	engineMost = 4
-	// engineWait is how long one more waits for another to end.
-	engineWait = time.Second
+	// maxInFlight is the limit of concurrent history queries in ClickHouse per
+	// account. More of them would only make queries of other accounts time out.
+	maxInFlight = 4
+	// slotTimeout bounds the wait for a slot.
+	slotTimeout = time.Second
 )
 
-// slots bounds what each account has in flight. The zero value is ready for use.
+// slots limits the queries of each account in flight. The zero value is ready to
+// use.
 type slots struct {
 	mu       sync.Mutex
 	accounts map[string]*accountSlots
@@ -29,8 +29,8 @@ type accountSlots struct {
 	users int // calls that hold a slot or wait for one
 }
 
-// acquire waits for a slot of an account. The error is a *schema.Problem when none
-// becomes free in engineWait.
+// acquire waits for a slot of an account. The error is a *schema.Problem if none
+// becomes free within slotTimeout.
 func (s *slots) acquire(ctx context.Context, account string) (release func(), err error) {
 	s.mu.Lock()
 	if s.accounts == nil {
@@ -38,7 +38,7 @@ func (s *slots) acquire(ctx context.Context, account string) (release func(), er
 	}
 	a := s.accounts[account]
 	if a == nil {
-		a = &accountSlots{slot: make(chan struct{}, engineMost)}
+		a = &accountSlots{slot: make(chan struct{}, maxInFlight)}
 		s.accounts[account] = a
 	}
 	a.users++
@@ -50,7 +50,7 @@ func (s *slots) acquire(ctx context.Context, account string) (release func(), er
 			delete(s.accounts, account)
 		}
 	}
-	wait, cancel := context.WithTimeout(ctx, engineWait)
+	wait, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
 	select {
 	case a.slot <- struct{}{}:
@@ -60,7 +60,7 @@ func (s *slots) acquire(ctx context.Context, account string) (release func(), er
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		refusal := schema.Refuse(schema.RateLimited, "", fmt.Sprintf("The account has %d questions about the past in flight, which is the limit.", engineMost))
+		refusal := schema.Refuse(schema.RateLimited, "", fmt.Sprintf("The account has %d history queries in flight, which is the limit.", maxInFlight))
 		refusal.RetryAfter = 1
 		return nil, refusal
 	}

@@ -13,16 +13,16 @@ import (
 	"vayu/query"
 )
 
-// gated holds back queries that read hours of a city of a database until it opens.
-type gated struct {
+// gatedConn blocks queries for hours of a city of a database until the gate opens.
+type gatedConn struct {
 	query.Conn
 	database string
-	city     string // "" for every one
+	city     string // "" for all
 	waiting  chan struct{}
 	open     chan struct{}
 }
 
-func (g *gated) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+func (g *gatedConn) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
 	if strings.Contains(sql, g.database+".city_hour") && strings.Contains(sql, "{city:String}") && strings.Contains(fmt.Sprint(args...), g.city) {
 		g.waiting <- struct{}{}
 		select {
@@ -34,18 +34,18 @@ func (g *gated) Query(ctx context.Context, sql string, args ...any) (driver.Rows
 	return g.Conn.Query(ctx, sql, args...)
 }
 
-// One account's hourly history does not keep the engine from others: it has a few
-// questions in flight, and more are refused.
-func TestAnAccountHasAFewQuestionsAboutThePastInFlight(t *testing.T) {
+// History queries of one account are limited in flight, so that others get answers;
+// more are rejected.
+func TestHistoryQueriesInFlightAreLimitedPerAccount(t *testing.T) {
 	t.Parallel()
 	w := india(t)
-	gate := &gated{Conn: w.conn, database: w.live, waiting: make(chan struct{}, 10), open: make(chan struct{})}
+	gate := &gatedConn{Conn: w.conn, database: w.live, waiting: make(chan struct{}, 10), open: make(chan struct{})}
 	w.serve(t, func(c *query.Config) { c.Conn = gate })
 	w.refresh(t)
 	const path = "/v1/aqi?city=Delhi&from=2026-11-18&to=2026-11-20&interval=hour"
-	var asked sync.WaitGroup
+	var clients sync.WaitGroup
 	for range 4 {
-		asked.Go(func() { // held until the gate opens, or until its time is over
+		clients.Go(func() { // blocks until the gate opens or the query times out
 			if status, _, body := w.get(t, path); status != http.StatusOK && status != http.StatusServiceUnavailable {
 				t.Errorf("%d %s", status, body)
 			}
@@ -55,7 +55,7 @@ func TestAnAccountHasAFewQuestionsAboutThePastInFlight(t *testing.T) {
 		<-gate.waiting
 	}
 	status, h, body := w.get(t, path)
-	if status != http.StatusTooManyRequests || h.Get("Retry-After") != "1" || !strings.Contains(body, "4 questions about the past") {
+	if status != http.StatusTooManyRequests || h.Get("Retry-After") != "1" || !strings.Contains(body, "4 history queries") {
 		t.Errorf("one more: %d %s", status, body)
 	}
 	if status, _, body := w.get(t, "/v1/aqi?city=Delhi"); status != http.StatusOK {
@@ -65,15 +65,14 @@ func TestAnAccountHasAFewQuestionsAboutThePastInFlight(t *testing.T) {
 		t.Errorf("another account: %d %s", status, body)
 	}
 	close(gate.open)
-	asked.Wait()
+	clients.Wait()
 }
 
-// A question that takes too long, while the engine answers others, does not have the
-// questions of others refused.
-func TestASlowQuestionIsNoEngineThatIsAway(t *testing.T) {
+// A query that times out while ClickHouse answers others does not open the breaker.
+func TestSlowQueryDoesNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	w := india(t)
-	gate := &gated{Conn: w.conn, database: w.live, city: "Delhi", waiting: make(chan struct{}, 1), open: make(chan struct{})}
+	gate := &gatedConn{Conn: w.conn, database: w.live, city: "Delhi", waiting: make(chan struct{}, 1), open: make(chan struct{})}
 	w.serve(t, func(c *query.Config) { c.Conn = gate })
 	w.refresh(t)
 	const span = "&from=2026-11-18&to=2026-11-20&interval=hour"

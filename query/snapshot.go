@@ -11,16 +11,16 @@ import (
 	"vayu/schema"
 )
 
-// station is one station with its latest hour.
+// station is a station with its latest hour.
 type station struct {
 	schema.Station
 	city int32 // position in Snapshot.cities, -1 for none
-	// heard is until when the station reported in its city's current hour, Unix
-	// seconds, if its figures are of another hour; else 0. heardAQI is its AQI then,
-	// -1 for none.
-	heard    uint32
-	heardAQI int16
-	part     uint16 // of the tables, see digest
+	// cityHourUpdated is the end of the station's last reading in its city's
+	// current hour, Unix seconds. It is 0 if the station's figures are of that
+	// hour. cityHourAQI is the AQI in that hour, -1 for none.
+	cityHourUpdated uint32
+	cityHourAQI     int16
+	part            uint16 // bucket of the tables, see digest
 	figures
 }
 
@@ -28,46 +28,47 @@ func (s *station) point() places.Point {
 	return places.Point{Latitude: s.Latitude, Longitude: s.Longitude}
 }
 
-// city is one city with its latest hour.
+// city is a city with its current hour.
 type city struct {
 	places.City
 	figures
 	position places.Point // mean of its located stations
 	stations []int32
-	// hours are the last hours that the tables have, in order of time. Those behind
-	// the one that the figures are of are not current yet: see [currentHour].
+	// hours are the latest hours in the tables, in time order. Those after the hour
+	// of the figures are not current yet, see [currentHour].
 	hours []cityHour
 }
 
-// Snapshot is everything that is known about one world's air at one moment,
-// with its answers ready. It never changes once it is published.
+// Snapshot holds one world's current figures and the answers made from them. It is
+// immutable once published.
 type Snapshot struct {
 	built    time.Time
-	kinds    kindSet // of the stations that count by default
+	kinds    kindSet // that count by default
 	grid     *grid
 	index    *places.Index
 	cities   []city
 	stations []station
 	byID     map[string]int32
 	digests  digests
-	// recent is what each station last measured until recentAt, the newest hour of
-	// any city; nil until it is read.
-	recent   []lately
+	// recent holds the last amounts of each station until recentAt, the newest hour
+	// of any city. It is nil until they are read.
+	recent   []lastAmounts
 	recentAt uint32
 	current  []httpapi.Response // by city; no Body: no figures
-	details  []atomic.Pointer[detailed]
-	pins     sync.Map // int32 -> *pinAnswers; there are 19,000 pin codes in all
+	details  []atomic.Pointer[detailedAnswer]
+	pins     sync.Map // int32 -> *pinAnswers; India has 19,000 pin codes
 }
 
-// facts is what a snapshot is built from: what the tables say.
-type facts struct {
+// snapshotInput holds the rows from which a snapshot is built.
+type snapshotInput struct {
 	stations []station
 	cities   []city
 	kinds    kindSet
 	digests  digests
-	// What differs from the snapshot before. changed marks the stations of which an
-	// hour at or after since may be another, which condition says in SQL; nil for none.
-	// added are the ids of new ones. samePlaces: no station came, went or moved.
+	// Differences from the previous snapshot. The mask changed marks stations whose
+	// hours at or after since may have changed; nil for none. The SQL condition
+	// selects the same stations. The ids in added are those of new stations.
+	// samePlaces: no station was added, removed or relocated.
 	changed    []bool
 	since      uint32
 	condition  string
@@ -75,18 +76,18 @@ type facts struct {
 	samePlaces bool
 }
 
-// build makes a snapshot of facts to which nothing is lent.
-func build(f facts, now time.Time, before *Snapshot) *Snapshot {
+// build makes a snapshot without gap filling.
+func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
 	s := assemble(f, nil, now)
-	s.finish(before)
+	s.renderAnswers(before)
 	return s
 }
 
-// assemble joins cities and stations. The snapshot has no answers yet. A city
-// without any station is left out: its figures are those of stations that turned
-// out to belong elsewhere, as when their state became known. What follows from the
-// places of stations is shared with the snapshot before when they are the same.
-func assemble(f facts, before *Snapshot, now time.Time) *Snapshot {
+// assemble joins cities and stations, without answers. It leaves out cities without
+// stations: their stations belong elsewhere since their state is known. If no
+// station was relocated, it shares the index and the grid with the previous
+// snapshot.
+func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	s := &Snapshot{built: now, kinds: f.kinds, stations: f.stations, digests: f.digests}
 	latest := make(map[places.City]city, len(f.cities))
 	for _, c := range f.cities {
@@ -130,17 +131,17 @@ func assemble(f facts, before *Snapshot, now time.Time) *Snapshot {
 	}
 	names := make([]places.City, len(s.cities))
 	for i := range s.cities {
-		s.cities[i].position = s.middle(s.cities[i].stations)
+		s.cities[i].position = s.meanPosition(s.cities[i].stations)
 		names[i] = s.cities[i].City
 	}
 	s.index = places.NewIndex(names)
 	return s
 }
 
-// finish makes the answers. Those that are the same as in the snapshot before
-// keep their time of change.
-func (s *Snapshot) finish(before *Snapshot) {
-	s.details = make([]atomic.Pointer[detailed], len(s.cities))
+// renderAnswers makes the answers. Those that equal the previous snapshot's keep
+// their Last-Modified.
+func (s *Snapshot) renderAnswers(before *Snapshot) {
+	s.details = make([]atomic.Pointer[detailedAnswer], len(s.cities))
 	s.current = make([]httpapi.Response, len(s.cities))
 	for i := range s.cities {
 		if s.cities[i].aqi < 0 {
@@ -149,12 +150,12 @@ func (s *Snapshot) finish(before *Snapshot) {
 		record := s.cities[i].record(s.index.Label(i))
 		s.current[i] = httpapi.Ready(append(record.Append(make([]byte, 0, 256)), '}'), s.built)
 		s.current[i].Measured = int64(s.cities[i].updated)
-		keepTime(&s.current[i], before, s.cities[i].City)
+		keepLastModified(&s.current[i], before, s.cities[i].City)
 	}
 }
 
-// keepTime keeps the Last-Modified of an answer that did not change.
-func keepTime(resp *httpapi.Response, before *Snapshot, name places.City) {
+// keepLastModified copies the Last-Modified of an unchanged answer.
+func keepLastModified(resp *httpapi.Response, before *Snapshot, name places.City) {
 	if before == nil {
 		return
 	}
@@ -167,7 +168,7 @@ func keepTime(resp *httpapi.Response, before *Snapshot, name places.City) {
 	}
 }
 
-func (s *Snapshot) middle(stations []int32) places.Point {
+func (s *Snapshot) meanPosition(stations []int32) places.Point {
 	var sum places.Point
 	n := 0.0
 	for _, i := range stations {
@@ -183,13 +184,13 @@ func (s *Snapshot) middle(stations []int32) places.Point {
 	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
 }
 
-// facts returns what the snapshot was built from, for building the next, which must
-// not change its stations but copies of them.
-func (s *Snapshot) facts() facts {
+// input returns the input of the snapshot, for building the next one. The caller
+// must copy the stations before it changes them.
+func (s *Snapshot) input() snapshotInput {
 	if s == nil {
-		return facts{}
+		return snapshotInput{}
 	}
-	f := facts{stations: s.stations, kinds: s.kinds, digests: s.digests, samePlaces: true}
+	f := snapshotInput{stations: s.stations, kinds: s.kinds, digests: s.digests, samePlaces: true}
 	for i := range s.cities {
 		if s.cities[i].at > 0 {
 			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures, hours: s.cities[i].hours})

@@ -13,19 +13,21 @@ import (
 	"vayu/schema"
 )
 
-// Conn is what this package needs of ClickHouse. Queries may run at the same
-// time; Query must respect ctx.
+// Conn is the part of a ClickHouse connection that this package uses. Query must be
+// safe for concurrent use and respect ctx.
 type Conn interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
 }
 
-// hundredths is the SQL of a Nullable concentration as a schema.Figure.
+// hundredths returns the SQL that converts a Nullable concentration to a
+// schema.Figure.
 func hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
 
-// figureColumns is the SQL of figures in the order of figures.into, out of
-// station_hour when there are no counts of stations, else city_hour or city_day.
+// figureColumns returns the SQL columns of figures in the order of raw.into.
+// Without counts of stations they are those of station_hour, else of city_hour or
+// city_day.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
 	for _, p := range schema.RecordPollutants {
@@ -47,7 +49,7 @@ var (
 	cityFigures    = figureColumns(true)
 )
 
-// raw is figures with the types that the driver scans into.
+// raw holds figures in the types into which the driver scans.
 type raw struct {
 	at, updated    uint32
 	amount         [records]int32
@@ -58,7 +60,7 @@ type raw struct {
 	derived, daily uint8
 }
 
-// into returns where a row's figures go, after the given leading columns.
+// into returns the scan destinations of a row, after the leading columns.
 func (r *raw) into(leading ...any) []any {
 	dest := slices.Concat(leading, []any{&r.at, &r.updated})
 	for i := range r.amount {
@@ -81,15 +83,15 @@ func (r *raw) figures() figures {
 	return f
 }
 
-// param is a server-side parameter, {name:Type} in the SQL.
+// param returns a server-side parameter, {name:Type} in the SQL.
 func param(name string, value any) any { return clickhouse.Named(name, value) }
 
-// number is a server-side parameter of an integer type.
+// number returns a server-side parameter of an integer type.
 func number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
 	return clickhouse.Named(name, fmt.Sprint(value))
 }
 
-// each runs a query and calls row after every row was scanned into dest.
+// each runs a query and calls row after it has scanned each row into dest.
 func each(ctx context.Context, conn Conn, dest []any, row func(), query string, args ...any) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {
@@ -105,13 +107,13 @@ func each(ctx context.Context, conn Conn, dest []any, row func(), query string, 
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// unavailable turns an error of the engine into the client's answer: an
-// exception that the engine states is ours to mend and stays inside; anything
-// else means that the engine is away and may be back in a moment.
+// unavailable makes errors of ClickHouse a temporary problem for the client.
+// Exceptions of ClickHouse are internal errors and stay as they are; so do
+// problems.
 func unavailable(err error) error {
-	var stated *clickhouse.Exception
-	var said *schema.Problem // by whom was asked on the way
-	if err == nil || errors.As(err, &stated) || errors.As(err, &said) {
+	var exception *clickhouse.Exception
+	var problem *schema.Problem // such as that of slots.acquire
+	if err == nil || errors.As(err, &exception) || errors.As(err, &problem) {
 		return err
 	}
 	return schema.Unavailable("History cannot be read at the moment; current air quality is not affected. Please try again.", err)

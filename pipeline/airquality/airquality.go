@@ -1,6 +1,6 @@
-// Package airquality turns readings into figures inside ClickHouse: plain means
-// of hours and days per station and parameter, then the index's rolling figures
-// of stations and cities with the rule from schema/naqi.
+// Package airquality computes figures from readings inside ClickHouse. It computes
+// plain means of hours and days per station and parameter. From those it computes
+// the index's rolling figures of stations and cities, by the rule of schema/naqi.
 //
 // It is the only writer of the tables station_parameter_hour,
 // station_parameter_day, station_hour, city_hour, city_day and rollup.
@@ -22,21 +22,20 @@ import (
 	"vayu/schema"
 )
 
-// Conn is what a roll-up needs of ClickHouse.
+// Conn is the part of a ClickHouse connection that a roll-up uses.
 type Conn interface {
 	Exec(ctx context.Context, query string, args ...any) error
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
 	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
-// Rollup keeps the figures of one database in step with its readings. What has
-// to be computed follows from the database alone (readings stored since the
-// last roll-up began), so a roll-up that was killed is made up for by the next,
-// in whichever process that runs.
+// Rollup computes the figures of one database from its readings. The work to do
+// follows from the database alone: readings stored since the last roll-up began.
+// After a kill the next roll-up of any process therefore completes the work.
 type Rollup struct {
 	conn    Conn
 	tables  columnstore.Params
-	judge   *quality.Judge
+	tester  *quality.Judge
 	steps   []step
 	keep    retention
 	log     *slog.Logger
@@ -45,56 +44,55 @@ type Rollup struct {
 	mu sync.Mutex // one roll-up at a time
 }
 
-// Result says what a roll-up computed.
+// Result describes what a roll-up computed.
 type Result struct {
 	Stations int           // stations whose hours were computed
-	From, To time.Time     // first and last hour, UTC; zero when there was nothing to do
+	From, To time.Time     // first and last hour, UTC; zero if nothing was computed
 	Elapsed  time.Duration // wall time
-	Tests    time.Duration // the part of it that the quality tests before the figures took
+	Tests    time.Duration // share of the quality tests that ran before the figures
 }
 
-// Config is what a roll-up is made of.
+// Config configures a Rollup.
 type Config struct {
 	Conn   Conn
 	Tables columnstore.Params // the database and its cluster
-	// Kinds are those of the stations that count for a city; none for
+	// Kinds are the kinds of stations that count for a city; empty for
 	// [schema.Reference].
 	Kinds   []schema.StationKind
 	Quality quality.Settings
-	// KeepReadings and KeepHours are the retention of readings and of hours; 0
-	// for ever. Rows whose input has expired are not removed for want of it.
+	// KeepReadings and KeepHours are the retention of readings and of hours; 0 for
+	// ever. Rows whose input has expired stay.
 	KeepReadings, KeepHours time.Duration
 	Log                     *slog.Logger
 	Metrics                 prometheus.Registerer
 }
 
-// New makes the roll-up of a database. It does nothing until it is asked.
-// An error means that a statement could not be written from its template.
+// New returns the roll-up of a database without running it. An error means that a
+// statement's template is invalid.
 func New(c Config) (*Rollup, error) {
 	if len(c.Kinds) == 0 {
 		c.Kinds = []schema.StationKind{schema.Reference}
 	}
-	judge, err := quality.New(c.Conn, c.Tables.Database, c.Quality)
+	tester, err := quality.New(c.Conn, c.Tables.Database, c.Quality)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := newSteps(c.Tables, c.Kinds, judge)
+	steps, err := newSteps(c.Tables, c.Kinds, tester)
 	if err != nil {
 		return nil, err
 	}
 	return &Rollup{
-		conn: c.Conn, tables: c.Tables, judge: judge, steps: steps, keep: retention{c.KeepReadings, c.KeepHours},
+		conn: c.Conn, tables: c.Tables, tester: tester, steps: steps, keep: retention{c.KeepReadings, c.KeepHours},
 		log: c.Log.With("database", c.Tables.Database), metrics: newMetrics(c.Metrics, c.Tables.Database),
 	}, nil
 }
 
-// reach is how far forward a reading has an effect: it is part of the 24-hour
-// means of its own hour and of the 23 that follow, and of the 8-hour means of 7
-// hours, the largest of which counts for 23 more.
+// reach is how long a reading affects later hours. It is part of the 8-hour means
+// of its hour and of 7 more. The largest of those counts for 23 more hours.
 const reach = 30 * time.Hour
 
-// Update computes what has changed and tests it: [Rollup.Increment], then
-// [Rollup.TestSeries]. The result is that of the increment.
+// Update runs [Rollup.Increment] and [Rollup.TestSeries]. The result is that of the
+// increment.
 func (r *Rollup) Update(ctx context.Context) (Result, error) {
 	result, err := r.Increment(ctx)
 	if err != nil {
@@ -104,11 +102,10 @@ func (r *Rollup) Update(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// Increment computes every hour that can have changed since the last roll-up,
-// and nothing else: by readings that were stored or corrected, by withdrawals
-// and by stations that changed place. With nothing new it does nothing. It is
-// idempotent. Readings of the last two days are in the figures before the quality
-// tests of their series, which are [Rollup.TestSeries].
+// Increment computes only the hours that may have changed since the last roll-up.
+// Causes are stored or corrected readings, withdrawals and relocated stations. It
+// is idempotent. Readings of the last two days enter the figures before
+// [Rollup.TestSeries] tests their series.
 func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	wanted, err := r.meansWanted(ctx)
 	if err != nil {
@@ -129,21 +126,21 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	})
 }
 
-// Backfill computes every hour from one instant to another again, for all
-// stations. It does not count as a look for new readings.
+// Backfill recomputes every hour from one instant to another for all stations. It
+// does not move the mark of new readings.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)
 		if err != nil {
 			return plan{}, err
 		}
-		chunks, err = r.testAll(ctx, chunks, results{since: started})
+		chunks, err = r.testAll(ctx, chunks, resultFilter{since: started})
 		return plan{chunks: chunks, started: time.Unix(0, 0)}, err
 	})
 }
 
-// planner decides what a roll-up that starts at an instant of the server's
-// clock computes, and runs the quality tests that come before it.
+// planner plans a roll-up that starts at an instant of the server's clock, and runs
+// the quality tests that precede it.
 type planner func(ctx context.Context, started time.Time) (plan, error)
 
 func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result Result, err error) {
@@ -188,12 +185,12 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 	return result, nil
 }
 
-// compute runs the steps over a chunk. Each writes its rows with the instant of
-// the pass and then removes the rows of the span that it did not write again:
-// their hours have lost their readings or their AQI.
+// compute runs the steps over a chunk. Each step writes rows stamped with the start
+// of the pass. It then removes older rows of the chunk: their hours have lost their
+// readings or their AQI.
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
-		if c.placesOnly && !s.ofPlaces || c.meansOnly && !s.ofMeans {
+		if c.citiesOnly && !s.ofCities || c.meansOnly && !s.ofMeans {
 			continue
 		}
 		ctx := c.parameters(ctx, started, r.keep)
@@ -202,31 +199,31 @@ func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error 
 			return fmt.Errorf("computing %s: %w", s.table, err)
 		}
 		if err := r.sweep(ctx, s, started); err != nil {
-			return fmt.Errorf("removing rows of %s that no longer hold: %w", s.table, err)
+			return fmt.Errorf("removing stale rows of %s: %w", s.table, err)
 		}
 		r.log.DebugContext(ctx, "computed", "table", s.table, "stations", len(c.stations), "from", c.from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
 	}
 	return nil
 }
 
-// recordColumns are those of a row of rollup that [Rollup.record] gives values to.
+// recordColumns are the columns of table rollup that [Rollup.record] sets.
 var recordColumns = []clickhouse.ColumnNameAndType{
 	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "seen", Type: "UInt64"}, {Name: "tested", Type: "DateTime64(3, 'UTC')"}, {Name: "hours_from", Type: "DateTime('UTC')"},
 	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"}, {Name: "means", Type: "Int8"},
 }
 
-// record marks a roll-up as done: readings stored before its start need no
-// other, and answers over its hours are out of date.
+// record stores a roll-up as done. Readings stored before its start are computed,
+// and cached answers for its hours are stale.
 func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	epoch := time.Unix(0, 0)
-	if result.From.IsZero() { // tests that changed no figure
+	if result.From.IsZero() { // the tests changed no figure
 		result.From, result.To = p.tested, p.tested
 	}
 	if p.tested.IsZero() {
 		p.tested = epoch
 	}
 	err := columnstore.Insert(ctx, r.conn, r.tables.Database+".rollup", columnstore.NewToken(), recordColumns, []any{
-		[]time.Time{p.started}, []uint64{p.seen}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
+		[]time.Time{p.started}, []uint64{p.fingerprint}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
 	})
 	if err != nil {
 		return fmt.Errorf("recording a roll-up: %w", err)

@@ -15,10 +15,10 @@ import (
 	"vayu/schema/naqi"
 )
 
-// series is hourly values by hour number; absent hours have no reading.
+// series holds hourly values by hour number; hours without a reading are absent.
 type series map[int]float64
 
-// expected computes a station's hours the slow way, from the rule's text.
+// expected computes a station's hours directly from the rule, without optimization.
 func expected(station string, all map[schema.Pollutant]series, hours int) []figure {
 	mean := func(s series, from, to int) (sum float64, n int) {
 		for h := from; h <= to; h++ {
@@ -46,7 +46,7 @@ func expected(station string, all map[schema.Pollutant]series, hours int) []figu
 				conc = -1
 				for end := h - 23; end <= h; end++ {
 					if _, ok := anyPollutant(all, end); !ok {
-						continue // a running mean stands only where the station has an hour
+						continue // a rolling mean exists only in the station's hours
 					}
 					if eight, n := mean(s, end-7, end); n >= naqi.MinHoursOf8 {
 						conc = math.Max(conc, eight)
@@ -89,8 +89,8 @@ func anyPollutant(all map[schema.Pollutant]series, h int) (float64, bool) {
 	return 0, false
 }
 
-// made returns a station's series with gaps, the same for the same seed.
-func made(seed uint64, hours int) map[schema.Pollutant]series {
+// randomSeries returns a station's series with gaps, the same for the same seed.
+func randomSeries(seed uint64, hours int) map[schema.Pollutant]series {
 	random := rand.New(rand.NewPCG(seed, 1))
 	all := make(map[schema.Pollutant]series)
 	for _, p := range schema.Pollutants[:7] {
@@ -118,12 +118,12 @@ func readingsOf(station string, all map[schema.Pollutant]series) []schema.Readin
 
 func TestRollingFiguresFollowTheRule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var want []figure
 	for i := range 3 {
 		id := fmt.Sprintf("station-%d", i)
 		w.station(id, "Pune", "Maharashtra")
-		all := made(uint64(i), 80)
+		all := randomSeries(uint64(i), 80)
 		w.readings(readingsOf(id, all)...)
 		want = append(want, expected(id, all, 80)...)
 	}
@@ -135,7 +135,7 @@ func TestRollingFiguresFollowTheRule(t *testing.T) {
 
 func TestPublishedSubIndexIsTheAQI(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Delhi", "Delhi")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 232, schema.PM10: 174, schema.CO: 28} {
 		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(5).Add(-30 * time.Minute), Value: v, Kind: schema.SubIndex})
@@ -157,7 +157,7 @@ func TestPublishedSubIndexIsTheAQI(t *testing.T) {
 
 func TestDailyMeansMakeTheirDayDirectly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Chennai", "Tamil Nadu")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 45, schema.NO2: 20, schema.O3: 30} {
 		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(24), Value: v, Averaging: schema.Daily})
@@ -171,7 +171,7 @@ func TestDailyMeansMakeTheirDayDirectly(t *testing.T) {
 
 func TestFourHourMeansCoverTheirHours(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Delhi", "Delhi")
 	for h := 4; h <= 24; h += 4 {
 		for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
@@ -195,7 +195,7 @@ func TestFourHourMeansCoverTheirHours(t *testing.T) {
 
 func TestCityIsTheMeanOfItsStations(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for id, subs := range map[string][3]float64{"a": {100, 60, 40}, "b": {51, 90, 41}, "c": {200, 0, 0}} {
 		w.station(id, "Nashik", "Maharashtra")
 		for i, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
@@ -213,11 +213,11 @@ func TestCityIsTheMeanOfItsStations(t *testing.T) {
 	}
 }
 
-// A series that its source has averaged over a city is no further station where
-// stations have figures of their own, and stands for the city where none has.
-func TestMeansOfOthersAreNoFurtherStation(t *testing.T) {
+// A city mean series does not count as another station. It represents the city if
+// no station has figures.
+func TestCityMeanSeriesIsNotAnotherStation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("a", "Chennai", "Tamil Nadu")
 	w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES ('mean', 'Chennai', 'Chennai', 'Tamil Nadu', 'city_mean')")
 	for i, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2} {
@@ -233,10 +233,10 @@ func TestMeansOfOthersAreNoFurtherStation(t *testing.T) {
 	}
 }
 
-// On the worst days several pollutants are at the end of the scale.
-func TestWhatLeadsBeyondTheEndOfTheScale(t *testing.T) {
+// On the worst days several pollutants exceed the scale.
+func TestDominantPollutantBeyondTheScale(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Delhi", "Delhi")
 	for p, v := range map[schema.Pollutant]float64{schema.PM25: 420.3, schema.PM10: 515, schema.NO2: 60} {
 		w.readings(schema.Reading{Station: "s", Parameter: p.Parameter(), At: hour(24), Value: v, Averaging: schema.Daily})
@@ -252,7 +252,7 @@ func TestWhatLeadsBeyondTheEndOfTheScale(t *testing.T) {
 
 func TestDayIsItsLastHourThatQualifies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
 	at := func(h int, values ...float64) {
 		for i, v := range values {
@@ -271,11 +271,11 @@ func TestDayIsItsLastHourThatQualifies(t *testing.T) {
 	}
 }
 
-// Sparse years take one pass, which writes into more partitions than ClickHouse
-// allows an insert unless it is told.
+// Sparse years take one pass, which writes more partitions than ClickHouse allows
+// by default.
 func TestTwentySparseYears(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Chennai", "Tamil Nadu")
 	var all []schema.Reading
 	const months = 240
@@ -285,7 +285,7 @@ func TestTwentySparseYears(t *testing.T) {
 			all = append(all, schema.Reading{Station: "s", Parameter: p.Parameter(), At: at, Value: 40, Averaging: schema.Daily})
 		}
 	}
-	for part := range slices.Chunk(all, 90) { // the test's own inserts are bound as well
+	for part := range slices.Chunk(all, 90) { // the limit applies to the test's inserts, too
 		w.readings(part...)
 	}
 	w.increment()

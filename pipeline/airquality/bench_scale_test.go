@@ -8,10 +8,9 @@ import (
 	"vayu/schema"
 )
 
-// sensors fills a world with minutes of readings of sensors that measure three
-// pollutants in turn, one a minute, until an instant, and says how many there are.
-// They were stored so long ago.
-func (w *world) sensors(to time.Time, minutes, sensors int, stored string) (readings int) {
+// sensors stores minutes of readings of sensors up to an instant, and returns their
+// number. Each sensor measures three pollutants in turn, one a minute.
+func (w *fixture) sensors(to time.Time, minutes, sensors int, stored string) (readings int) {
 	w.Helper()
 	w.exec(`INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at)
 		SELECT 'station-' || toString(intDiv(number, ?)) AS station, ['pm25', 'pm10', 'no2'][1 + number %% 3],
@@ -20,10 +19,10 @@ func (w *world) sensors(to time.Time, minutes, sensors int, stored string) (read
 	return minutes * sensors
 }
 
-// BenchmarkScaleRollup computes what one more hour, and then one more minute, of so
-// many sensors changes, with a day of their readings behind it. More are passes of
-// 2,000 one after the other, and a day of 100,000 is 144 million readings. The
-// floor is one rolling mean over what is stored.
+// BenchmarkScaleRollup measures an increment of one hour, and then of one minute,
+// of so many sensors with a day of readings. A pass has up to 2,000 sensors; a day
+// of 100,000 sensors is 144 million readings. The floor is one rolling mean over
+// the stored readings.
 func BenchmarkScaleRollup(b *testing.B) {
 	for _, stations := range [...]int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("stations=%d", stations), func(b *testing.B) {
@@ -34,8 +33,8 @@ func BenchmarkScaleRollup(b *testing.B) {
 	}
 }
 
-// figuresOnly computes the figures of what is new, without the tests that follow.
-func (w *world) figuresOnly() Result {
+// figuresOnly computes new figures without the tests that follow.
+func (w *fixture) figuresOnly() Result {
 	w.Helper()
 	result, err := w.rollup.Increment(w.Context())
 	if err != nil {
@@ -46,10 +45,10 @@ func (w *world) figuresOnly() Result {
 
 func benchSensors(b *testing.B, stations int) {
 	b.Helper()
-	w := newWorld(b)
+	w := newFixture(b)
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
 		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 300), 'state', 'sensor' FROM numbers(?)`, stations)
-	end := schema.HourEnd(time.Now()).Add(-time.Hour) // the hour that ended last
+	end := schema.HourEnd(time.Now()).Add(-time.Hour) // the last complete hour
 	readings := w.sensors(end.Add(-time.Hour), 23*60, stations, "1 HOUR")
 	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now64(3) - INTERVAL 5 MINUTE, now(), now(), 0)")
 	readings += w.sensors(end, 60, stations, "2 MINUTE")
@@ -73,7 +72,7 @@ func benchSensors(b *testing.B, stations int) {
 	}
 	b.ReportMetric(tests.Elapsed.Seconds(), "s/tests-of-the-hour")
 
-	// The next minute comes. The look back of a minute does not reach the hour before it.
+	// The next minute. The lookback of a minute does not reach the hour before it.
 	w.exec("TRUNCATE TABLE %s.rollup")
 	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now64(3), now(), now(), 0)")
 	w.sensors(end.Add(time.Minute), 1, stations, "0 SECOND")

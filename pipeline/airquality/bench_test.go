@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// synthetic fills a world with hourly readings of 7 pollutants at some stations.
-func (w *world) synthetic(from time.Time, hours, stations int) (readings int) {
+// synthetic stores hourly readings of 7 pollutants at some stations.
+func (w *fixture) synthetic(from time.Time, hours, stations int) (readings int) {
 	w.Helper()
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
 		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 250), 'state', 'reference' FROM numbers(?)`, stations)
@@ -27,7 +27,7 @@ func (w *world) synthetic(from time.Time, hours, stations int) (readings int) {
 }
 
 // peakMemory returns the engine's largest resident set so far, in bytes.
-func (w *world) peakMemory() float64 {
+func (w *fixture) peakMemory() float64 {
 	w.Helper()
 	holder, ok := w.db.Holder()
 	if !ok {
@@ -46,11 +46,10 @@ func (w *world) peakMemory() float64 {
 	return 0
 }
 
-// BenchmarkRollup computes a year of 600 stations and 7 pollutants, 36.8
-// million readings, after the floor: one rolling mean over the same readings,
-// which any form of this computation needs.
+// BenchmarkRollup computes a year of 600 stations and 7 pollutants, 36.8 million
+// readings. The floor is one rolling mean over the same readings.
 func BenchmarkRollup(b *testing.B) {
-	w := newWorld(b)
+	w := newFixture(b)
 	from := time.Date(2024, 1, 1, 0, 30, 0, 0, time.UTC)
 	readings := w.synthetic(from, 8760, 600)
 	for b.Loop() {
@@ -86,7 +85,7 @@ func BenchmarkRollupGrowth(b *testing.B) {
 	for b.Loop() {
 		var perReading [2]float64
 		for i, years := range []int{1, 4} {
-			w := newWorld(b)
+			w := newFixture(b)
 			readings := w.synthetic(from, years*8766, 150)
 			perReading[i] = w.increment().Elapsed.Seconds() / float64(readings)
 		}

@@ -1,10 +1,9 @@
--- Indian days of cities. The last hour of the day stands for it, because its 24
--- hours reach furthest into it. An hour counts when at least half of the stations
--- of the city's hour before, within 24 hours, are in it; if none does, the last one
--- stands. An hour that only a series averaged by its source has never beats an hour
--- with stations.
--- Parameters: from and to, the first and last hour that changed; stations, whose cities are wanted; cities, which are wanted beside
--- those. A changed hour can decide whether one of the next 24 hours counts, so their day is computed too.
+-- Indian days of cities. The last hour represents the day, because its 24 hours
+-- cover most of it. An hour qualifies if it has at least half of the stations of the
+-- city's previous hour within 24 hours. If none qualifies, the last one is used.
+-- Hours with stations take precedence over hours of city mean series only.
+-- Parameters: from and to, the first and last changed hour; stations, whose cities are computed; cities, more of them.
+-- A changed hour can decide whether one of the next 24 hours qualifies, so their day is computed, too.
 INSERT INTO {{.Database}}.city_day
 (
     city, state, day, at,

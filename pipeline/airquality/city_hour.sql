@@ -1,6 +1,6 @@
 -- Hours of cities from the hours of their stations: the AQI of a city is the
 -- mean of the AQIs of its stations of the configured kinds.
--- Parameters: from and to, the first and last hour wanted; stations, whose cities are wanted; cities, which are wanted beside those.
+-- Parameters: from and to, the first and last hour; stations, whose cities are computed; cities, more of them.
 INSERT INTO {{.Database}}.city_hour
 (
     city, state, at,
@@ -15,8 +15,8 @@ place AS
 ),
 measured AS
 (
-    -- Hours of cities that have a series averaged by its source and a station
-    -- with an AQI of its own: there the mean of others is not one more station.
+    -- Hours of cities with a city mean series and a station with an AQI: there the
+    -- mean of stations does not count as another station.
     SELECT place.city AS city, place.state AS state, hour.at AS at
     FROM {{.Database}}.station_hour AS hour FINAL
     INNER JOIN place ON place.id = hour.station
@@ -26,8 +26,8 @@ measured AS
 ),
 repeated AS
 (
-    -- Hours of a physical station that has several ids, without the one hour
-    -- that counts: with an AQI first, then of the highest priority, then the freshest.
+    -- Surplus hours of physical stations with several ids. The hour that counts has
+    -- an AQI, then the highest priority, then the latest update.
     SELECT hour.station AS station, hour.at AS at
     FROM {{.Database}}.station_hour AS hour FINAL
     INNER JOIN place ON place.id = hour.station
@@ -58,7 +58,7 @@ figures AS
     GROUP BY city, state, at
     HAVING used > 0
 )
--- Between equal means the one that leads at more stations leads.
+-- Of equal means the pollutant that is dominant at more stations wins.
 SELECT city, state, at,
     {{range .Pollutants}}{{.}}, {{end}}
     {{range .Pollutants}}toUInt16(intDiv(2 * {{.}}_sum + {{.}}_count, 2 * {{.}}_count)), {{end}}

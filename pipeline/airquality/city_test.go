@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// member is a station of a test, with its AQIs by hour. 0 is an hour without an AQI.
+// member is a test station with its AQIs by hour; 0 is an hour without an AQI.
 type member struct {
 	id, city, kind, sameAs string
 	priority               int
@@ -31,7 +31,7 @@ func (m *member) physical() string {
 }
 
 // members stores stations and their hours, as if they had been computed.
-func (w *world) members(all []member) {
+func (w *fixture) members(all []member) {
 	w.Helper()
 	var stations, hours []string
 	for _, m := range all {
@@ -50,9 +50,9 @@ func (w *world) members(all []member) {
 }
 
 // compute runs the statements of cities.
-func (w *world) compute(c chunk) {
+func (w *fixture) compute(c chunk) {
 	w.Helper()
-	c.placesOnly = true
+	c.citiesOnly = true
 	started, err := w.rollup.serverTime(w.Context())
 	if err != nil {
 		w.Fatal(err)
@@ -62,7 +62,7 @@ func (w *world) compute(c chunk) {
 	}
 }
 
-func (w *world) kinds(kinds ...schema.StationKind) {
+func (w *fixture) kinds(kinds ...schema.StationKind) {
 	w.Helper()
 	rollup, err := New(Config{Conn: w.db.Conn(), Tables: columnstore.Params{Database: w.name}, Kinds: kinds, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
@@ -94,7 +94,7 @@ func upTo(first, last int) (all []int) {
 
 func TestOnlyConfiguredKindsCountForACity(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.members([]member{
 		{id: "reference", city: "Surat", kind: "reference", hours: same(70, 1)},
 		{id: "sensor", city: "Surat", kind: "sensor", hours: same(392, 1, 2)},
@@ -111,9 +111,9 @@ func TestOnlyConfiguredKindsCountForACity(t *testing.T) {
 	}
 }
 
-func TestAPhysicalStationCountsOnce(t *testing.T) {
+func TestPhysicalStationCountsOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.members([]member{
 		{id: "cpcb-a", city: "Delhi", kind: "reference", priority: 30, hours: map[int]int{1: 100, 2: 0, 4: 0}},
 		{id: "openaq-a", city: "Delhi", kind: "reference", priority: 10, sameAs: "cpcb-a", hours: map[int]int{1: 300, 2: 300, 3: 300, 4: 0}},
@@ -128,9 +128,9 @@ func TestAPhysicalStationCountsOnce(t *testing.T) {
 	}
 }
 
-func TestAnHourOfFewStationsIsNotTheDay(t *testing.T) {
+func TestHourOfFewStationsDoesNotStandForTheDay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	all := []member{
 		{id: "late", city: "Ten", kind: "reference", hours: same(480, 24)},
 		{id: "mean", city: "Three", kind: "city_mean", hours: same(50, 24)},
@@ -156,10 +156,10 @@ func TestAnHourOfFewStationsIsNotTheDay(t *testing.T) {
 	}
 }
 
-// A city that a station has left is computed by its name.
+// Cities given by name are computed, such as one that a station has left.
 func TestNamedCitiesAreComputed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.members([]member{
 		{id: "a", city: "L'Aquila \\ Nagar", kind: "reference", hours: same(100, 1)},
 		{id: "b", city: "Elsewhere", kind: "reference", hours: same(100, 1)},
@@ -170,10 +170,10 @@ func TestNamedCitiesAreComputed(t *testing.T) {
 	}
 }
 
-// Whatever stations there are, cities and days follow the rule.
+// Random cities and their days follow the rule.
 func TestRandomCitiesFollowTheRule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	random := rand.New(rand.NewPCG(5, 14))
 	var all []member
 	for i := range 60 {
@@ -207,7 +207,7 @@ func TestRandomCitiesFollowTheRule(t *testing.T) {
 	}
 }
 
-// expectedCities computes cities one by one, in plain Go.
+// expectedCities computes cities one by one in plain Go.
 func expectedCities(all []member, last int) (hours, days []string) {
 	cities := map[string][]member{}
 	for _, m := range all {

@@ -13,18 +13,18 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// TestFiguresOfAClusterAreThoseOfANode: one SQL text computes both, though on a
-// cluster it reads, joins and writes distributed tables.
-func TestFiguresOfAClusterAreThoseOfANode(t *testing.T) {
+// TestClusterComputesTheFiguresOfANode: the same SQL works on a cluster, where it
+// reads, joins and writes distributed tables.
+func TestClusterComputesTheFiguresOfANode(t *testing.T) {
 	t.Parallel()
-	node := newWorld(t)
-	cluster := &world{TB: t, db: columnstoretest.Cluster(t, clickhouse.Files, clickhouse.Values()), name: "vayu"}
+	node := newFixture(t)
+	cluster := &fixture{TB: t, db: columnstoretest.Cluster(t, clickhouse.Files, clickhouse.Values()), name: "vayu"}
 	var err error
 	if cluster.rollup, err = New(Config{Conn: cluster.db.Conn(), Tables: columnstore.Params{Database: cluster.name, Cluster: columnstoretest.ClusterName}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}); err != nil {
 		t.Fatal(err)
 	}
 	var got [2][]string
-	for i, w := range []*world{node, cluster} {
+	for i, w := range []*fixture{node, cluster} {
 		w.station("a", "Delhi", "Delhi")
 		w.station("b", "Delhi", "Delhi")
 		w.station("c", "Pune", "Maharashtra")

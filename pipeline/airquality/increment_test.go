@@ -12,7 +12,7 @@ import (
 )
 
 // figures returns every computed row as text.
-func (w *world) figures() (out []string) {
+func (w *fixture) figures() (out []string) {
 	w.Helper()
 	const rows = `SELECT toString(tuple(COLUMNS('.*') EXCEPT computed_at)) FROM %s.`
 	out = append(out, w.text(rows+"station_parameter_hour FINAL ORDER BY station, at, parameter, kind")...)
@@ -22,9 +22,9 @@ func (w *world) figures() (out []string) {
 	return append(out, w.text(rows+"city_day FINAL ORDER BY city, state, day")...)
 }
 
-// step stores readings as they would have been 10 minutes after those of the
-// step before, which are out of reach of the roll-up that follows.
-func (w *world) step(n int, readings []schema.Reading) {
+// step stores readings with a stamp 10 minutes after the previous step's. The
+// lookback of the next roll-up does not reach those.
+func (w *fixture) step(n int, readings []schema.Reading) {
 	w.Helper()
 	stored := time.Now().Add(-100 * time.Hour).Add(time.Duration(n) * 10 * time.Minute)
 	w.storedAt(stored, readings...)
@@ -34,11 +34,11 @@ func (w *world) step(n int, readings []schema.Reading) {
 		stored.Add(5*time.Minute).UTC().Format("2006-01-02 15:04:05.000"))
 }
 
-// Air that arrives hour by hour, some of it late and some corrected, must end
-// in the rows that one computation of everything gives.
+// Readings that arrive hour by hour, some late and some corrected, give the rows of
+// one full computation.
 func TestIncrementsEqualOneBackfill(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	random := rand.New(rand.NewPCG(7, 7))
 	const hours, each = 48, 3
 	steps := make([][]schema.Reading, hours/each+2)
@@ -46,7 +46,7 @@ func TestIncrementsEqualOneBackfill(t *testing.T) {
 	for i := range 2 {
 		id := fmt.Sprintf("station-%d", i)
 		w.station(id, fmt.Sprintf("City %d", i), "Kerala")
-		for _, r := range readingsOf(id, made(uint64(10+i), hours)) {
+		for _, r := range readingsOf(id, randomSeries(uint64(10+i), hours)) {
 			n := int(r.At.Sub(hour(0))/time.Hour) / each
 			switch chance := random.IntN(20); {
 			case r.At.Equal(hour(20)):
@@ -80,11 +80,10 @@ func TestIncrementsEqualOneBackfill(t *testing.T) {
 	}
 }
 
-// An afternoon of ozone counts until 8-hour means that hold some of it are out
-// of the last 24 hours.
+// Ozone of an afternoon counts while its 8-hour means are in the last 24 hours.
 func TestOzoneOfYesterdayAfternoonCounts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
 	for h := 1; h <= 30; h++ {
 		ozone := 20.0
@@ -104,7 +103,7 @@ func TestOzoneOfYesterdayAfternoonCounts(t *testing.T) {
 
 func TestBackfillHidesNoNewReadings(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
 	w.exec("INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at) "+
 		"SELECT 's', 'pm25', arrayJoin([?::DateTime, ?::DateTime]), 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR",
@@ -118,9 +117,9 @@ func TestBackfillHidesNoNewReadings(t *testing.T) {
 	}
 }
 
-func TestClockThatWasSetBackHidesNothing(t *testing.T) {
+func TestClockSetBackHidesNoReadings(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
 	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now() + INTERVAL 1 DAY, now(), now(), 1)")
 	w.readings(schema.Reading{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(1), Value: 10})
@@ -129,9 +128,9 @@ func TestClockThatWasSetBackHidesNothing(t *testing.T) {
 	}
 }
 
-func TestOddIntervalsCoverEachHourTheyTouch(t *testing.T) {
+func TestUnalignedIntervalsCoverEveryHour(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
 	w.readings(schema.Reading{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(9).Add(-5 * time.Minute), Value: 10, Averaging: 90})
 	w.increment()
@@ -143,12 +142,12 @@ func TestOddIntervalsCoverEachHourTheyTouch(t *testing.T) {
 
 func TestIncrementWithNothingNewDoesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	if got := w.increment(); got.Stations != 0 {
 		t.Errorf("an empty database gave %+v", got)
 	}
 	w.station("s", "Pune", "Maharashtra")
-	// Stored an hour ago: beyond what a roll-up looks back behind the one before.
+	// Stored an hour ago, beyond the lookback of a roll-up.
 	w.exec("INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at) VALUES ('s', 'pm25', ?, 10, 'concentration', 60, 'test', now() - INTERVAL 1 HOUR)", hour(1))
 	if got := w.increment(); got.Stations != 1 || !got.From.Equal(hour(1)) || !got.To.Equal(hour(31)) {
 		t.Errorf("one reading gave %+v, want hours 1 to 31 of one station", got)

@@ -22,12 +22,12 @@ func newMetrics(reg prometheus.Registerer, database string) *metrics {
 		}, []string{"kind", "outcome"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "vayu_rollup_seconds", ConstLabels: labels,
-			Help:    "Wall time of a roll-up that had something to do.",
+			Help:    "Wall time of a roll-up that computed figures.",
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 12),
 		}),
 		hour: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "vayu_rollup_last_success_timestamp_seconds", ConstLabels: labels,
-			Help: "When the last roll-up ended well, Unix seconds.",
+			Help: "When the last roll-up succeeded, Unix seconds.",
 		}),
 		removed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_rollup_removed_rows_total", ConstLabels: labels,

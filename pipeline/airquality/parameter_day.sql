@@ -1,6 +1,6 @@
--- Plain means of Indian days per station and parameter, from hours. The hours of a day stand before a mean of the day
--- that the source published, once there are enough of them for a 24-hour mean.
--- Parameters: from and to, the first and last hour that changed; stations; computed, the instant of the pass.
+-- Plain means of Indian days per station and parameter, from hours. Hours take precedence over the source's mean of
+-- the day once there are enough of them for a 24-hour mean.
+-- Parameters: from and to, the first and last changed hour; stations; computed, the start of the pass.
 INSERT INTO {{.Database}}.station_parameter_day
     (station, parameter, day, mean, minimum, maximum, count, expected, suspect, excluded, flag, updated, computed_at)
 WITH

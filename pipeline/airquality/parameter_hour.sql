@@ -1,5 +1,5 @@
 -- Plain means of hours per station and parameter, from readings.
--- Parameters: from and to, the first and last hour wanted; stations; computed, the instant of the pass.
+-- Parameters: from and to, the first and last hour; stations; computed, the start of the pass.
 INSERT INTO {{.Database}}.station_parameter_hour
     (station, at, parameter, kind, mean, minimum, maximum, count, expected, suspect, excluded, flag, averaging, updated, computed_at)
 WITH
@@ -9,7 +9,7 @@ WITH
 ) AS withdrawn,
 wanted AS
 (
-    -- A reading of up to an hour falls into the clock hour that holds it, and a daily mean into the hour of its end.
+    -- A reading of up to an hour belongs to the clock hour that contains it, and a daily mean to the hour of its end.
     SELECT station, parameter, at AS ended, at AS stamp, value, kind, averaging,
         toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}}, 'UTC') AS hour
     FROM {{.Database}}.reading FINAL
@@ -17,7 +17,7 @@ wanted AS
         AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at <= {to:DateTime('UTC')}
         AND station IN {stations:Array(String)}
     UNION ALL
-    -- A reading of several hours covers each hour that it spans.
+    -- A reading of several hours belongs to each of them.
     SELECT station, parameter, least(at, hour) AS ended, at AS stamp, value, kind, averaging,
         arrayJoin(arrayMap(k -> toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}} - 3600 * k, 'UTC'),
             range(toUInt64(intDiv(averaging + 59, 60))))) AS hour
@@ -34,7 +34,7 @@ judged AS
             OR (notEmpty(withdrawn) AND arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND stamp > w.3 AND stamp <= w.4, withdrawn)) AS out,
         greatest(result.worst, 1) AS verdict
     FROM wanted
-    LEFT JOIN {{.Verdicts}} AS result
+    LEFT JOIN {{.Flagged}} AS result
         ON result.station = wanted.station AND result.parameter = wanted.parameter AND result.at = wanted.stamp
         AND result.kind = wanted.kind AND result.averaging = wanted.averaging
     WHERE hour >= {from:DateTime('UTC')} AND hour <= {to:DateTime('UTC')}

@@ -1,6 +1,6 @@
--- Stations of the wanted cities that count: those of the configured kinds, and
--- series averaged by their source, which stand in where no station is. Ids of one
--- physical station share physical. An alias has no hours of its own.
+-- Stations that count for the cities: those of the configured kinds, and city mean
+-- series, which replace missing stations. Ids of one physical station share column
+-- physical. An alias has no hours of its own.
 SELECT id, city, state, kind = 'city_mean' AS is_mean, if(same_as = '', id, same_as) AS physical, priority
 FROM {{.Database}}.station FINAL
 WHERE ((city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)})

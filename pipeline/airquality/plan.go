@@ -13,45 +13,45 @@ import (
 	"vayu/schema"
 )
 
-// chunk is what one pass computes: the hours from and to, both included, of
-// some stations. Its readings are bounded, and with them the memory of a pass
-// whatever the length of a backfill.
+// chunk is the work of one pass: the hours from and to, both included, of some
+// stations. Its readings are limited, and thus the memory of a pass, however long
+// the backfill.
 type chunk struct {
 	from, to time.Time
 	stations []string
-	// cities are computed beside those of the stations, as city and state:
+	// cities are computed in addition to those of the stations, as city and state:
 	// stations have left them.
 	cities [][2]string
-	// placesOnly leaves the stations' own figures: only their place changed.
-	placesOnly bool
-	// meansOnly leaves the index's figures: only plain means are missing.
+	// citiesOnly skips the stations' own figures: only their place changed.
+	citiesOnly bool
+	// meansOnly skips the index: only plain means are missing.
 	meansOnly bool
 
 	readings uint64 // selected readings in it
 	months   int    // calendar months it spans
-	filled   int    // pairs of a station and a month that have selected readings
+	filled   int    // pairs of station and month with selected readings
 }
 
-// plan is what a roll-up computes and what it marks as computed.
+// plan is the work of a roll-up and the marks that it stores.
 type plan struct {
 	chunks []chunk
-	// started is the mark: readings stored before it are in the figures. It is
-	// the epoch for a backfill, which looks for no new readings.
-	started time.Time
-	seen    uint64 // see [Rollup.fingerprint]
-	means   int8   // of the column means: meansDone, or 0
-	// tested is the mark of [Rollup.TestSeries]; zero in other roll-ups.
+	// started is the mark: readings stored before it are in the figures. A backfill
+	// reads no new readings and stores the epoch.
+	started     time.Time
+	fingerprint uint64 // see [Rollup.fingerprint]
+	means       int8   // of the column means: meansDone, or 0
+	// tested is the mark of [Rollup.TestSeries]; zero for other roll-ups.
 	tested time.Time
-	// last is the end of the roll-up before: results of quality tests since then
-	// may be in no mean yet, those that a killed roll-up stored among them.
+	// last is the end of the previous roll-up. Results of quality tests since then
+	// may not be in the means yet, such as those of a killed roll-up.
 	last  time.Time
-	tests time.Duration // of the quality tests that were run beside the planning
+	tests time.Duration // of the quality tests during planning
 }
 
 const second = "2006-01-02 15:04:05"
 
-// parameters binds the chunk and the instant of the pass to the statements'
-// parameters.
+// parameters binds the chunk and the start of the pass to the parameters of the
+// statements.
 func (c chunk) parameters(ctx context.Context, started time.Time, keep retention) context.Context {
 	cities := make([]string, len(c.cities))
 	for i, city := range c.cities {
@@ -69,11 +69,11 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 	}))
 }
 
-// retention is how long readings and hours are kept; 0 for ever.
+// retention is the retention of readings and hours; 0 for ever.
 type retention struct{ readings, hours time.Duration }
 
-// oldest is the instant after which everything that rows follow from is still
-// there, with two days for rolling figures and for the end of an Indian day.
+// oldest returns the instant after which all input of a row is still stored. It
+// adds two days for rolling figures and for the end of an Indian day.
 func oldest(now time.Time, keep time.Duration) string {
 	if keep == 0 {
 		return time.Unix(0, 0).UTC().Format(second)
@@ -81,43 +81,43 @@ func oldest(now time.Time, keep time.Duration) string {
 	return now.Add(-keep).Add(48 * time.Hour).UTC().Format(second)
 }
 
-// quote writes a text as a literal of ClickHouse.
+// quote returns a ClickHouse string literal.
 func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
-// overlap is by how much a roll-up looks back behind the start of the one
-// before: a reading's stamp is taken when its insert begins, and others see it
-// when the insert ends. A batch takes well below a second; a minute leaves room
-// for a machine that is busy and for the clocks of two servers.
-const overlap = time.Minute
+// lookback is how far a roll-up reaches back before the start of the previous one.
+// A reading is stamped when its insert begins, and becomes visible when the insert
+// ends. That takes well below a second; a minute allows for a busy machine and for
+// clock skew.
+const lookback = time.Minute
 
-// mark is how far an earlier roll-up came.
+// mark is the position of the previous roll-up.
 type mark struct {
-	started time.Time
-	ended   time.Time
-	seen    uint64
+	started     time.Time
+	ended       time.Time
+	fingerprint uint64
 }
 
-// since plans what can have changed since the last roll-up.
+// since plans the hours that may have changed since the last roll-up.
 func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	last, err := r.lastMark(ctx)
 	if err != nil {
 		return plan{}, err
 	}
-	// The fingerprint comes first: a reading that becomes visible after it changes
-	// that of the next roll-up.
+	// The fingerprint is read first: a reading that becomes visible later changes
+	// the next roll-up's.
 	p := plan{started: started, last: last.ended}
-	if p.seen, err = r.fingerprint(ctx, started); err != nil {
+	if p.fingerprint, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err
 	}
-	from := last.started.Add(-overlap)
-	// Without a late reading the minute before the mark holds what that roll-up
-	// saw, and need not be computed again.
-	if last.seen != 0 {
+	from := last.started.Add(-lookback)
+	// Without a late reading the previous roll-up has computed the minute before
+	// the mark.
+	if last.fingerprint != 0 {
 		now, err := r.fingerprint(ctx, last.started)
 		if err != nil {
 			return plan{}, err
 		}
-		if now == last.seen {
+		if now == last.fingerprint {
 			from = last.started
 		}
 	}
@@ -126,11 +126,11 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	}
 	withdrawn, err := r.plan(ctx, `reading AS r INNER JOIN
 		(SELECT station, parameter, from_at, to_at FROM `+r.tables.Database+`.withdrawal WHERE made_at > fromUnixTimestamp64Milli(?)) AS w
-		ON r.station = w.station`, "w.parameter IN ('', r.parameter) AND at > w.from_at AND at <= w.to_at", last.started.Add(-overlap).UnixMilli())
+		ON r.station = w.station`, "w.parameter IN ('', r.parameter) AND at > w.from_at AND at <= w.to_at", last.started.Add(-lookback).UnixMilli())
 	if err != nil {
 		return plan{}, err
 	}
-	moved, err := r.moved(ctx, last.started.Add(-overlap))
+	moved, err := r.relocations(ctx, last.started.Add(-lookback))
 	if err != nil {
 		return plan{}, err
 	}
@@ -138,8 +138,8 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	return p, nil
 }
 
-// lastMark returns the mark of the latest roll-up. A start in the future, by a
-// clock that was set back, hides nothing that is stored from now on.
+// lastMark returns the mark of the latest roll-up. It ignores starts in the future,
+// so that a clock set back hides no new readings.
 func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(started), max(at), argMax(seen, started) FROM "+r.tables.Database+".rollup WHERE started <= now64(3)")
 	if err != nil {
@@ -147,39 +147,39 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		if err := rows.Scan(&m.started, &m.ended, &m.seen); err != nil {
+		if err := rows.Scan(&m.started, &m.ended, &m.fingerprint); err != nil {
 			return m, fmt.Errorf("reading the last roll-up: %w", err)
 		}
 	}
 	return m, rows.Err()
 }
 
-// fingerprint is a sum over the readings that were stored in the minute before
-// an instant. It is never 0. Two equal ones mean that no reading of that minute
-// became visible in between.
+// fingerprint returns a checksum of the readings stored in the minute before an
+// instant, never 0. If two are equal, no reading of that minute became visible in
+// between.
 func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT 1 + groupBitXor(cityHash64(station, parameter, at, kind, averaging, value, ingested_at)) FROM `+r.tables.Database+`.reading
-		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-overlap).UnixMilli(), at.UnixMilli())
+		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-lookback).UnixMilli(), at.UnixMilli())
 	if err != nil {
-		return 0, fmt.Errorf("looking for late readings: %w", err)
+		return 0, fmt.Errorf("reading the fingerprint of late readings: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if err := rows.Scan(&sum); err != nil {
-			return 0, fmt.Errorf("looking for late readings: %w", err)
+			return 0, fmt.Errorf("reading the fingerprint of late readings: %w", err)
 		}
 	}
 	return max(sum, 1), rows.Err()
 }
 
-// between plans all hours of all stations that have readings from one instant
-// to another.
+// between plans all hours of all stations with readings from one instant to
+// another.
 func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, error) {
 	return r.plan(ctx, "reading", "at > ? AND at <= ?", from, to)
 }
 
-// plan looks for the readings that a condition selects and plans the hours that
-// they are part of, in order of time.
+// plan selects readings by a condition and plans the hours that they affect, in
+// time order.
 func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) ([]chunk, error) {
 	const selected = `
 		SELECT station, min(at - if(averaging > 60 AND averaging < 1440, (intDiv(averaging + 59, 60) - 1) * 3600, 0)), max(at), count()
@@ -189,7 +189,7 @@ func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) 
 		ORDER BY month, station`
 	rows, err := r.conn.Query(ctx, fmt.Sprintf(selected, r.tables.Database, from, condition), args...)
 	if err != nil {
-		return nil, fmt.Errorf("looking for readings: %w", err)
+		return nil, fmt.Errorf("selecting readings: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	var plan []chunk
@@ -201,7 +201,7 @@ func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) 
 			readings    uint64
 		)
 		if err := rows.Scan(&station, &first, &last, &readings); err != nil {
-			return nil, fmt.Errorf("looking for readings: %w", err)
+			return nil, fmt.Errorf("selecting readings: %w", err)
 		}
 		key := [2]time.Time{schema.HourEnd(first), schema.HourEnd(last).Add(reach)}
 		i, ok := spans[key]
@@ -213,9 +213,9 @@ func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) 
 		plan[i].add(station, readings)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("looking for readings: %w", err)
+		return nil, fmt.Errorf("selecting readings: %w", err)
 	}
-	return split(merge(join(plan))), nil
+	return split(merge(joinSpans(plan))), nil
 }
 
 func (c *chunk) add(station string, readings uint64) {
@@ -223,7 +223,7 @@ func (c *chunk) add(station string, readings uint64) {
 	c.readings += readings
 }
 
-// widen makes c reach over the hours from and to.
+// widen extends c to the hours from and to.
 func (c *chunk) widen(from, to time.Time) {
 	if from.Before(c.from) {
 		c.from = from
@@ -233,20 +233,20 @@ func (c *chunk) widen(from, to time.Time) {
 	}
 }
 
-// span makes c reach over other's hours and stations.
-func (c *chunk) span(other chunk) {
+// include extends c to other's hours and stations.
+func (c *chunk) include(other chunk) {
 	c.widen(other.from, other.to)
 	c.stations = append(c.stations, other.stations...)
 	c.readings += other.readings
 }
 
-// maxPasses is beyond how many different spans a month's are joined into one:
-// a pass costs a fifth of a second whatever it computes.
+// maxPasses is the maximum number of passes per month; more spans are joined into
+// one. A pass takes at least a fifth of a second.
 const maxPasses = 4
 
-// join gives the stations of one month one common span when their spans differ
-// too much to be computed one by one.
-func join(plan []chunk) []chunk {
+// joinSpans gives the stations of one month a common span if their spans differ too
+// much for single passes.
+func joinSpans(plan []chunk) []chunk {
 	var out []chunk
 	for len(plan) > 0 {
 		n := 1
@@ -261,7 +261,7 @@ func join(plan []chunk) []chunk {
 		}
 		all := month[0]
 		for _, c := range month[1:] {
-			all.span(c)
+			all.include(c)
 		}
 		out = append(out, all)
 	}
@@ -271,11 +271,11 @@ func join(plan []chunk) []chunk {
 func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() == b.Month() }
 
 // maxReadings bounds the readings of a pass, and with them its memory: about a
-// month of all of India's stations, 1.2 GB.
+// month of all stations in India, 1.2 GB.
 const maxReadings = 4_000_000
 
-// merge joins chunks of successive months, for as long as a pass stays small
-// and at least half of what it computes has changed.
+// merge joins chunks of successive months while a pass stays small and at least
+// half of its work has changed.
 func merge(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {
@@ -290,7 +290,7 @@ func merge(plan []chunk) []chunk {
 			successive := c.from.Before(last.to.AddDate(0, 1, 0))
 			if successive && last.readings+c.readings <= maxReadings && 2*(last.filled+c.filled) >= len(all)*months {
 				stations := all
-				last.span(c)
+				last.include(c)
 				last.stations, last.months, last.filled = stations, months, last.filled+c.filled
 				continue
 			}
@@ -300,22 +300,22 @@ func merge(plan []chunk) []chunk {
 	return out
 }
 
-// firstReading is the earliest time that a reading of the chunk's first hour has.
-// It leaves the hour before out, whose readings are in other parts of the table.
+// firstReading returns the earliest time of a reading in the chunk's first hour. It
+// excludes the hour before, whose readings are in other parts of the table.
 func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
 
-// lastReading is the end of the last hour that the chunk has readings of.
+// lastReading returns the end of the last hour with readings of the chunk.
 func (c *chunk) lastReading() time.Time { return c.to.Add(-reach) }
 
-// with returns the chunk's stations and others, each once.
+// with returns the chunk's stations and others without duplicates.
 func (c *chunk) with(others []string) []string {
 	all := slices.Concat(c.stations, others)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// split cuts chunks that hold too many stations for one request. A city whose
-// stations fall into two parts is computed after both by the second.
+// split splits chunks with too many stations for one request. If a city's stations
+// are in two parts, the second part computes the city.
 func split(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {

@@ -10,18 +10,18 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 )
 
-// TestTheRecordIsAnInsertLikeAnyOther: those who answer find a roll-up by it alone, so
-// a cluster must not acknowledge what one node has queued.
-func TestTheRecordIsAnInsertLikeAnyOther(t *testing.T) {
+// TestRollupRecordIsAcknowledged: queries detect a roll-up by its record, so a
+// cluster must not acknowledge a record that one node has only queued.
+func TestRollupRecordIsAcknowledged(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("a", "Delhi", "Delhi")
 	conn, inserts := columnstoretest.RecordInserts(t)
 	rollup, err := New(Config{Conn: conn, Tables: columnstore.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.readings(readingsOf("a", made(1, 3))...)
+	w.readings(readingsOf("a", randomSeries(1, 3))...)
 	if result, err := rollup.Increment(t.Context()); err != nil || result.Stations != 1 {
 		t.Fatalf("%+v, %v", result, err)
 	}

@@ -15,20 +15,20 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// step is one statement of a roll-up, in the order of what follows from what.
+// step is one statement of a roll-up. Steps are sorted by dependency.
 type step struct {
 	table    string
 	insert   string
-	stale    string   // selects the keys of rows that the pass should have written again and did not
-	key      []string // columns that the stale rows are known by
-	removes  bool     // the table's engine has the column removed
-	ofPlaces bool     // the rows are of cities
+	stale    string   // selects the keys of rows that the pass did not write again
+	key      []string // columns that identify the stale rows
+	removes  bool     // the table's engine has a column removed
+	ofCities bool     // the rows are of cities
 	ofMeans  bool     // the rows are plain means
 }
 
-// facts is what the statements are written with: everything that is a number
-// of the index comes from schema/naqi.
-type facts struct {
+// templateData is the data of the statements' templates. All numbers of the index
+// come from schema/naqi.
+type templateData struct {
 	Database      string
 	Pollutants    []string
 	Precedence    []string
@@ -39,34 +39,34 @@ type facts struct {
 	MinPollutants int
 	DominantEnum  string
 	IndiaSeconds  int
-	ToHourEnd     int // what takes a time to the end of its Indian hour by integer division
-	Lookback      int // hours before the first wanted one whose readings are part of its figures
+	ToHourEnd     int // seconds that round a time up to the end of its Indian hour in an integer division
+	Lookback      int // hours before the first one whose readings affect its figures
 	Settings      string
-	Verdicts      string // subquery of the results of quality tests
+	Flagged       string // subquery of suspect and failed readings
 	Kinds         string // of stations that count for their city, quoted
 	Place         string // which stations count for the wanted cities, as SQL
 }
 
-// insertSettings are those of every statement that writes. A pass over sparse
-// years fills a partition for each month. On a cluster the rows of one
-// statement must be there for the next, its subqueries see all shards, and no shard
-// computes by itself: the stations of a city are on several.
+// insertSettings are the settings of every INSERT. A pass over sparse years writes
+// a partition for each month. On a cluster the rows of a statement must be visible
+// to the next one, and its subqueries must read all shards. No shard computes
+// alone, because the stations of a city are on several.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
-// IsEightHour reports whether the index takes the pollutant's 8-hour mean.
-func (f facts) IsEightHour(p string) bool {
+// IsEightHour reports whether the index uses the pollutant's 8-hour mean.
+func (f templateData) IsEightHour(p string) bool {
 	return p == schema.O3.String() || p == schema.CO.String()
 }
 
-// newSteps writes the statements for one database.
-func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *quality.Judge) ([]step, error) {
-	f := facts{
+// newSteps returns the steps for one database.
+func newSteps(tables columnstore.Params, kinds []schema.StationKind, tester *quality.Judge) ([]step, error) {
+	f := templateData{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), ToHourEnd: int(schema.IndiaOffset.Seconds()) + 3599,
 		Lookback: int(reach.Hours()) + 1, Settings: insertSettings,
-		Verdicts: judge.Verdicts("station IN {stations:Array(String)} AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR"),
+		Flagged: tester.Verdicts("station IN {stations:Array(String)} AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR"),
 	}
 	enum := []string{`\'none\' = 0`}
 	number := make(map[string]int)
@@ -81,7 +81,7 @@ func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *qual
 		f.Precedence = append(f.Precedence, p.String())
 	}
 	bit := func(i int) int { return 1 << i }
-	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": four, "number": func(p string) int { return number[p] + 1 }}
+	functions := template.FuncMap{"bit": bit, "bitOf": func(p string) int { return bit(number[p]) }, "four": roundFour, "number": func(p string) int { return number[p] + 1 }}
 	const stations = "station IN {stations:Array(String)} AND "
 	const cities = "(city, state) IN (SELECT city, state FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)} " +
 		"UNION ALL SELECT pair.1, pair.2 FROM (SELECT arrayJoin({cities:Array(Tuple(String, String))}) AS pair)) AND "
@@ -92,8 +92,8 @@ func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *qual
 		{table: "station_parameter_hour", insert: "parameter_hour.sql", stale: stations + hours + ofReadings, key: []string{"station", "at", "parameter", "kind"}, removes: true, ofMeans: true},
 		{table: "station_parameter_day", insert: "parameter_day.sql", stale: stations + days + " AND day > toDate({readings:DateTime('UTC')})", key: []string{"station", "parameter", "day"}, removes: true, ofMeans: true},
 		{table: "station_hour", insert: "station_hour.sql", stale: stations + hours + ofReadings, key: []string{"station", "at"}},
-		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours + ofHours, key: []string{"city", "state", "at"}, ofPlaces: true},
-		{table: "city_day", insert: "city_day.sql", stale: cities + days + " AND day > toDate({hours:DateTime('UTC')})", key: []string{"city", "state", "day"}, ofPlaces: true},
+		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours + ofHours, key: []string{"city", "state", "at"}, ofCities: true},
+		{table: "city_day", insert: "city_day.sql", stale: cities + days + " AND day > toDate({hours:DateTime('UTC')})", key: []string{"city", "state", "day"}, ofCities: true},
 	}
 	quoted := make([]string, len(kinds))
 	for i, kind := range kinds {
@@ -134,8 +134,9 @@ func newSteps(tables columnstore.Params, kinds []schema.StationKind, judge *qual
 	return steps, nil
 }
 
-// four rounds an expression half-up to four decimals. It goes by millionths,
-// so that a mean that is a tie is one whatever order its parts were added in.
-func four(expression string) string {
+// roundFour returns the SQL that rounds an expression half-up to four decimals. It
+// rounds to millionths first, so that a tie does not depend on the order of
+// additions.
+func roundFour(expression string) string {
 	return fmt.Sprintf("intDiv(toInt64(floor(%s * 1000000 + 0.5)) + 50, 100) / 10000", expression)
 }

@@ -1,5 +1,5 @@
 -- Hours of stations: the index's rolling figures over plain means of hours.
--- Parameters: from and to, the first and last hour wanted; stations; computed, the instant of the pass.
+-- Parameters: from and to, the first and last hour; stations; computed, the start of the pass.
 INSERT INTO {{.Database}}.station_hour
 (
     station, at,
@@ -41,7 +41,7 @@ rolling AS
 ),
 measured AS
 (
-    -- Columns of their own, because the functions below repeat their argument.
+    -- Separate columns, because the functions below repeat their argument.
     SELECT station, hour, updated,
         {{range .Pollutants -}}
         {{.}}_published, {{four (printf "coalesce(%s_rolling, %s_day)" . .)}} AS {{.}}_measured,
@@ -52,8 +52,8 @@ measured AS
 ),
 indexed AS
 (
-    -- A measured concentration is shown before one derived from a published
-    -- sub-index; a published sub-index counts before one computed here.
+    -- A measured concentration takes precedence over one derived from a published
+    -- sub-index; a published sub-index takes precedence over a computed one.
     SELECT station, hour, updated, daily_mean,
         {{range .Pollutants -}}
         coalesce({{.}}_measured, naqi_{{.}}_inverse(toUInt16(floor({{.}}_published + 0.5)))) AS {{.}},
@@ -67,7 +67,7 @@ figures AS
 (
     SELECT *,
         [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}toInt16(ifNull({{$p}}_index, -1)){{end}}] AS indices,
-        -- What leads shows before rounding and beyond the end of the scale.
+        -- The dominant pollutant is compared before rounding and beyond the end of the scale.
         [{{range $i, $p := .Precedence}}{{if $i}}, {{end}}{{$p}}_lead{{end}}] AS leads,
         arrayCount(x -> x >= 0, indices) >= {{.MinPollutants}} AND (indices[1] >= 0 OR indices[2] >= 0) AS qualifies
     FROM indexed

@@ -14,8 +14,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Withdrawal leaves readings out of every mean and index. The readings
-// themselves stay.
+// Withdrawal excludes readings from every mean and index. The readings themselves
+// stay.
 type Withdrawal struct {
 	ID        string              // wdr_…, see [NewWithdrawalID]
 	Station   string              // station id
@@ -26,24 +26,25 @@ type Withdrawal struct {
 	MadeAt    time.Time // set by [Rollup.Withdrawals]
 }
 
-// NewWithdrawalID returns an identifier that no withdrawal has.
+// NewWithdrawalID returns a new identifier.
 func NewWithdrawalID() string { return "wdr_" + rand.Text() }
 
-// ErrNoReadings says that a withdrawal covers no stored reading.
-var ErrNoReadings = errors.New("there are no readings of this station and parameter in this time")
+// ErrNoReadings is the error for a withdrawal that covers no stored reading.
+var ErrNoReadings = errors.New("no readings of this station and parameter in this time")
 
-// ErrNoWithdrawal says that there is no withdrawal with an identifier.
-var ErrNoWithdrawal = errors.New("there is no such withdrawal")
+// ErrNoWithdrawal is the error for an unknown identifier of a withdrawal.
+var ErrNoWithdrawal = errors.New("no such withdrawal")
 
-// Covered returns how many stored readings a withdrawal leaves out. The error is
-// [ErrNoReadings] when there are none. An alias is refused: no mean has its readings.
+// Covered returns the number of stored readings that a withdrawal excludes. The
+// error is [ErrNoReadings] if there are none. It rejects aliases, because no mean
+// includes their readings.
 func (r *Rollup) Covered(ctx context.Context, w Withdrawal) (readings uint64, err error) {
 	station, err := r.aliasOf(ctx, w.Station)
 	if err != nil {
 		return 0, err
 	}
 	if station != "" {
-		return 0, fmt.Errorf("%q is an alias of %q: withdraw readings of that", w.Station, station)
+		return 0, fmt.Errorf("%q is an alias of %q: withdraw readings of the latter", w.Station, station)
 	}
 	const query = `SELECT count() FROM %s.reading FINAL WHERE station = {station:String} AND ({parameter:String} = '' OR parameter = {parameter:String})
 		AND at > fromUnixTimestamp({from:Int64}) AND at <= fromUnixTimestamp({to:Int64})`
@@ -67,35 +68,35 @@ func (r *Rollup) Covered(ctx context.Context, w Withdrawal) (readings uint64, er
 	return readings, nil
 }
 
-// aliasOf returns the station that an id is an alias of; empty for none.
+// aliasOf returns the station that an id is an alias of; "" for none.
 func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT station FROM "+r.tables.Database+".station_alias FINAL WHERE alias = {alias:String}", clickhouse.Named("alias", id))
 	if err != nil {
-		return "", fmt.Errorf("looking for an alias: %w", err)
+		return "", fmt.Errorf("reading the alias of a station: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if err := rows.Scan(&station); err != nil {
-			return "", fmt.Errorf("looking for an alias: %w", err)
+			return "", fmt.Errorf("reading the alias of a station: %w", err)
 		}
 	}
 	return station, rows.Err()
 }
 
-// Withdraw stores a withdrawal. The next [Rollup.Increment] computes its hours
-// again. Storing the same ID again is idempotent.
+// Withdraw stores a withdrawal. The next [Rollup.Increment] recomputes its hours.
+// It is idempotent by ID.
 func (r *Rollup) Withdraw(ctx context.Context, w Withdrawal) error {
 	return r.storeWithdrawal(ctx, w, 0)
 }
 
-// Reinstate takes a withdrawal back, for w.Reason and by w.Actor: its readings
-// count again from the next [Rollup.Increment] on.
+// Reinstate revokes a withdrawal, with w.Reason and w.Actor. The next
+// [Rollup.Increment] includes its readings again.
 func (r *Rollup) Reinstate(ctx context.Context, w Withdrawal) error {
 	return r.storeWithdrawal(ctx, w, 1)
 }
 
 // Withdrawal returns the withdrawal with an identifier. The error is
-// [ErrNoWithdrawal] when none holds.
+// [ErrNoWithdrawal] if it is unknown or revoked.
 func (r *Rollup) Withdrawal(ctx context.Context, id string) (Withdrawal, error) {
 	all, err := r.Withdrawals(ctx)
 	if err != nil {
@@ -108,7 +109,7 @@ func (r *Rollup) Withdrawal(ctx context.Context, id string) (Withdrawal, error) 
 	return all[i], nil
 }
 
-// Withdrawals returns every withdrawal that holds, the latest first.
+// Withdrawals returns every withdrawal in force, the latest first.
 func (r *Rollup) Withdrawals(ctx context.Context) (all []Withdrawal, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT id, station, parameter, from_at, to_at, reason, actor, made_at
 		FROM `+r.tables.Database+`.withdrawal FINAL ORDER BY made_at DESC, id`)
@@ -131,7 +132,7 @@ func (r *Rollup) Withdrawals(ctx context.Context) (all []Withdrawal, err error) 
 	return all, nil
 }
 
-// parameter is the identifier in the table: empty for all.
+// parameter returns the identifier in the table; "" for all parameters.
 func (w *Withdrawal) parameter() string {
 	if !w.Parameter.Valid() {
 		return ""
@@ -139,7 +140,7 @@ func (w *Withdrawal) parameter() string {
 	return w.Parameter.ID()
 }
 
-// withdrawalColumns are those of the table that the program gives values to.
+// withdrawalColumns are the columns of the table that the program sets.
 var withdrawalColumns = []clickhouse.ColumnNameAndType{
 	{Name: "id", Type: "String"}, {Name: "station", Type: "String"}, {Name: "parameter", Type: "String"},
 	{Name: "from_at", Type: "DateTime('UTC')"}, {Name: "to_at", Type: "DateTime('UTC')"},

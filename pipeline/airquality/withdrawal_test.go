@@ -14,18 +14,20 @@ import (
 	"vayu/schema/parameter"
 )
 
-// clean returns the figures of a world that never had the left-out readings.
-func clean(t *testing.T, city string, readings []schema.Reading) []string {
+// figuresWithout returns the figures of a database that never had the excluded
+// readings.
+func figuresWithout(t *testing.T, city string, readings []schema.Reading) []string {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("s", city, "Kerala")
 	w.readings(readings...)
 	w.increment()
 	return w.figures()
 }
 
-// remove stores what an ingest stores when a source corrects readings to missing.
-func (w *world) remove(readings ...schema.Reading) {
+// remove stores tombstones, as an ingest does when a source corrects readings to
+// missing.
+func (w *fixture) remove(readings ...schema.Reading) {
 	w.Helper()
 	for _, r := range readings {
 		w.exec(`INSERT INTO %s.reading (station, parameter, at, kind, averaging, source, removed) VALUES (?, ?, ?, ?, ?, 'test', 1)`,
@@ -35,13 +37,13 @@ func (w *world) remove(readings ...schema.Reading) {
 
 func TestReadingsCorrectedToMissingLeaveEveryFigure(t *testing.T) {
 	t.Parallel()
-	all := readingsOf("s", made(3, 40))
-	w := newWorld(t)
+	all := readingsOf("s", randomSeries(3, 40))
+	w := newFixture(t)
 	w.station("s", "Kochi", "Kerala")
 	w.readings(all...)
 	w.increment()
 	var kept, gone []schema.Reading
-	for _, r := range all { // the last hours lose everything, and the hours before lose their AQI
+	for _, r := range all { // the last hours lose all readings, and the hours before lose their AQI
 		if r.At.After(hour(14)) {
 			gone = append(gone, r)
 		} else {
@@ -50,7 +52,7 @@ func TestReadingsCorrectedToMissingLeaveEveryFigure(t *testing.T) {
 	}
 	w.remove(gone...)
 	w.increment()
-	if diff := cmp.Diff(clean(t, "Kochi", kept), w.figures()); diff != "" {
+	if diff := cmp.Diff(figuresWithout(t, "Kochi", kept), w.figures()); diff != "" {
 		t.Errorf("-never stored +corrected to missing:\n%s", diff)
 	}
 	if rows := w.text("SELECT city FROM %s.city_hour FINAL"); len(rows) > 0 {
@@ -58,10 +60,10 @@ func TestReadingsCorrectedToMissingLeaveEveryFigure(t *testing.T) {
 	}
 }
 
-func TestWithdrawnReadingsLeaveEveryFigureAndComeBack(t *testing.T) {
+func TestWithdrawalAndReinstatement(t *testing.T) {
 	t.Parallel()
-	all := readingsOf("s", made(4, 40))
-	w := newWorld(t)
+	all := readingsOf("s", randomSeries(4, 40))
+	w := newFixture(t)
 	w.station("s", "Kochi", "Kerala")
 	w.readings(all...)
 	w.increment()
@@ -81,10 +83,10 @@ func TestWithdrawnReadingsLeaveEveryFigureAndComeBack(t *testing.T) {
 			kept = append(kept, r)
 		}
 	}
-	if diff := cmp.Diff(ofIndex(clean(t, "Kochi", kept)), ofIndex(w.figures())); diff != "" {
+	if diff := cmp.Diff(ofIndex(figuresWithout(t, "Kochi", kept)), ofIndex(w.figures())); diff != "" {
 		t.Errorf("-never stored +withdrawn:\n%s", diff)
 	}
-	// The hours themselves stay, and say that their readings are excluded.
+	// The hours stay, with their readings marked as excluded.
 	const excluded = "SELECT DISTINCT toString((mean, count, excluded, flag, coverage)) FROM %s.station_parameter_hour FINAL WHERE excluded > 0"
 	if got := w.text(excluded); len(got) != 1 || got[0] != "(NULL,0,1,'fail',0)" {
 		t.Errorf("hours with excluded readings are %q", got)
@@ -112,16 +114,15 @@ func TestWithdrawnReadingsLeaveEveryFigureAndComeBack(t *testing.T) {
 	}
 }
 
-// ofIndex returns those figures that are the index's: no plain means.
+// ofIndex returns the figures of the index, without plain means.
 func ofIndex(figures []string) []string {
 	return slices.DeleteFunc(slices.Clone(figures), func(row string) bool {
 		return strings.Contains(row, "'good'") || strings.Contains(row, "'fail'")
 	})
 }
 
-// interrupted fails the statement with a number, as a process that is killed
-// before it.
-type interrupted struct {
+// failingConn fails the nth statement, as if the process were killed before it.
+type failingConn struct {
 	Conn
 
 	left int
@@ -129,28 +130,28 @@ type interrupted struct {
 
 var errKilled = errors.New("killed")
 
-func (c *interrupted) Exec(ctx context.Context, query string, args ...any) error {
+func (c *failingConn) Exec(ctx context.Context, query string, args ...any) error {
 	if c.left--; c.left < 0 {
 		return errKilled
 	}
 	return c.Conn.Exec(ctx, query, args...)
 }
 
-// A roll-up that is killed between any two of its statements leaves, after the
-// next one, what one that was not killed leaves.
-func TestRollupThatIsKilledIsMadeUpFor(t *testing.T) {
+// A kill between any two statements leaves, after the next roll-up, the same rows
+// as an undisturbed one.
+func TestRollupRecoversFromAKill(t *testing.T) {
 	t.Parallel()
-	all := readingsOf("s", made(5, 30))
+	all := readingsOf("s", randomSeries(5, 30))
 	kept := all[:len(all)-40]
-	want := clean(t, "Kochi", kept)
+	want := figuresWithout(t, "Kochi", kept)
 	for killed := 0; ; killed++ {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.station("s", "Kochi", "Kerala")
 		w.readings(all...)
 		w.increment()
 		w.remove(all[len(all)-40:]...)
 		conn := w.rollup.conn
-		w.rollup.conn = &interrupted{Conn: conn, left: killed}
+		w.rollup.conn = &failingConn{Conn: conn, left: killed}
 		_, err := w.rollup.Increment(t.Context())
 		w.rollup.conn = conn
 		if err == nil {
@@ -169,48 +170,48 @@ func TestRollupThatIsKilledIsMadeUpFor(t *testing.T) {
 	}
 }
 
-// An import computes what it brought, and not what an earlier one brought a
-// moment before.
+// An increment computes the hours of its own readings, not those of an import
+// shortly before.
 func TestIncrementComputesOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, id := range []string{"a", "b"} {
 		w.station(id, "City "+id, "Kerala")
 	}
-	w.readings(readingsOf("a", made(6, 20))...)
+	w.readings(readingsOf("a", randomSeries(6, 20))...)
 	if got := w.increment(); got.Stations != 1 {
 		t.Fatalf("%d stations were computed, want 1", got.Stations)
 	}
-	w.readings(readingsOf("b", made(7, 20))...)
+	w.readings(readingsOf("b", randomSeries(7, 20))...)
 	if got := w.increment(); got.Stations != 1 {
 		t.Errorf("%d stations were computed, want the one that has new readings", got.Stations)
 	}
-	// A reading that was stored before the last roll-up began and became visible
-	// after it is found.
-	late := readingsOf("a", made(6, 21))
+	// A reading is found that was stored before the last roll-up began and became
+	// visible after it.
+	late := readingsOf("a", randomSeries(6, 21))
 	w.storedAt(time.Now().Add(-10*time.Second), late[len(late)-1])
 	if got := w.increment(); got.Stations == 0 {
 		t.Error("a reading that became visible late was not computed")
 	}
 }
 
-// A station that changes city leaves nothing in the city that it was in.
-func TestStationThatMovesLeavesNothingBehind(t *testing.T) {
+// A relocated station leaves no rows in its old city.
+func TestRelocatedStationLeavesItsOldCity(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("stays", "Pune", "Maharashtra")
 	w.station("moves", "Pune", "Maharashtra")
-	w.readings(append(readingsOf("stays", made(8, 20)), readingsOf("moves", made(9, 30))...)...)
+	w.readings(append(readingsOf("stays", randomSeries(8, 20)), readingsOf("moves", randomSeries(9, 30))...)...)
 	w.increment()
 	w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES ('moves', 'moves', 'Satara', 'Maharashtra', 'reference')")
 	w.exec("INSERT INTO %s.station_change (station, field, before, after) VALUES ('moves', 'city', 'Pune\tMaharashtra', 'Satara\tMaharashtra')")
 	w.increment()
 	got := w.figures()
 
-	fresh := newWorld(t)
+	fresh := newFixture(t)
 	fresh.station("stays", "Pune", "Maharashtra")
 	fresh.station("moves", "Satara", "Maharashtra")
-	fresh.readings(append(readingsOf("stays", made(8, 20)), readingsOf("moves", made(9, 30))...)...)
+	fresh.readings(append(readingsOf("stays", randomSeries(8, 20)), readingsOf("moves", randomSeries(9, 30))...)...)
 	fresh.increment()
 	if diff := cmp.Diff(fresh.figures(), got); diff != "" {
 		t.Errorf("-in Satara from the beginning +moved there:\n%s", diff)
@@ -219,7 +220,7 @@ func TestStationThatMovesLeavesNothingBehind(t *testing.T) {
 
 func TestReadingsOfAnAliasAreNotWithdrawn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.station("alias", "Pune", "Maharashtra")
 	w.readings(schema.Reading{Station: "alias", Parameter: schema.PM25.Parameter(), At: hour(1), Value: 10})
 	w.exec("INSERT INTO %s.station_alias (alias, station) VALUES ('alias', 'station')")

@@ -1,3 +1,3 @@
-// Package places finds what a client means: a city by any of its names, the
-// position of a pin code, and the stations around a position.
+// Package places resolves what a client names: a city by any of its names, the
+// position of a pin code, and stations near a position.
 package places

@@ -9,16 +9,16 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// City is a city that has air to show, by its canonical name and state.
+// City is a city with figures, by its canonical name and state.
 type City struct{ Name, State string }
 
-// Index finds cities by any name that is in use for them. It never changes and
-// is safe for concurrent use.
+// Index finds cities by any of their names. It is immutable and safe for concurrent
+// use.
 type Index struct {
 	cities []City
 	labels []string
-	byKey  map[string][]int32 // usually one city
-	terms  []term             // every plain name, sorted by key: prefixes, suggestions
+	byKey  map[string][]int32 // cities by name; usually one
+	terms  []term             // every plain name, sorted by key, for prefixes and suggestions
 }
 
 type term struct {
@@ -26,7 +26,7 @@ type term struct {
 	city int32
 }
 
-// NewIndex returns an index of cities; what Find returns are positions in them.
+// NewIndex returns an index of cities. Find returns positions in cities.
 func NewIndex(cities []City) *Index {
 	x := &Index{cities: cities, labels: make([]string, len(cities)), byKey: make(map[string][]int32, 6*len(cities))}
 	states := map[string][]int{}
@@ -42,7 +42,7 @@ func NewIndex(cities []City) *Index {
 		x.add(int32(i), c)
 	}
 	for key, found := range x.byKey {
-		x.byKey[key] = x.settle(found)
+		x.byKey[key] = x.preferKnownState(found)
 	}
 	slices.SortFunc(x.terms, func(a, b term) int { return strings.Compare(a.key, b.key) })
 	return x
@@ -65,34 +65,34 @@ func (x *Index) add(i int32, c City) {
 	}
 }
 
-// settle drops cities whose state nobody knows when another of the same name
-// has one: the two are the same place, described twice.
-func (x *Index) settle(found []int32) []int32 {
+// preferKnownState drops cities without a state if another of the same name has
+// one: both are the same city.
+func (x *Index) preferKnownState(found []int32) []int32 {
 	if len(found) < 2 {
 		return found
 	}
-	var stated []int32
+	var withState []int32
 	for _, i := range found {
 		if x.cities[i].State != "" {
-			stated = append(stated, i)
+			withState = append(withState, i)
 		}
 	}
-	if len(stated) == 0 {
+	if len(withState) == 0 {
 		return found[:1]
 	}
-	return stated
+	return withState
 }
 
 // City returns the city at a position.
 func (x *Index) City(i int) City { return x.cities[i] }
 
-// Label returns what replies call a city: its name, with its state when cities
-// of several states share the name.
+// Label returns the city's name in replies. It includes the state if cities of
+// several states share the name.
 func (x *Index) Label(i int) string { return x.labels[i] }
 
-// Find returns the position of the city that a name means. Its error is a
-// *schema.Problem: location_not_found with suggestions, ambiguous_location with
-// candidates, or no_data for a city that exists but has no readings.
+// Find returns the position of the city with a name. Its error is a
+// *schema.Problem. location_not_found has suggestions, ambiguous_location has
+// candidates, and no_data is for a known city without readings.
 func (x *Index) Find(name string) (int, error) {
 	var buf [64]byte
 	key := gazetteer.AppendKey(buf[:0], name)
@@ -100,10 +100,10 @@ func (x *Index) Find(name string) (int, error) {
 	if len(found) == 1 {
 		return int(found[0]), nil
 	}
-	return 0, x.refuse(name, string(key), found)
+	return 0, x.notFound(name, string(key), found)
 }
 
-func (x *Index) refuse(name, key string, found []int32) error {
+func (x *Index) notFound(name, key string, found []int32) error {
 	if len(found) > 1 {
 		p := schema.Refuse(schema.AmbiguousLocation, "city", "")
 		for _, i := range found {
@@ -124,8 +124,8 @@ func (x *Index) refuse(name, key string, found []int32) error {
 	return p
 }
 
-// Prefix returns the positions of the cities of which a name begins with prefix,
-// in order of their labels; all for an empty prefix.
+// Prefix returns the positions of the cities with a name that begins with prefix,
+// sorted by label; all for an empty prefix.
 func (x *Index) Prefix(prefix string) []int {
 	key := gazetteer.Key(prefix)
 	from, _ := slices.BinarySearchFunc(x.terms, key, func(t term, k string) int { return strings.Compare(t.key, k) })
@@ -144,7 +144,7 @@ func (x *Index) Prefix(prefix string) []int {
 	return out
 }
 
-// maxQuoted bounds how much of a client's own text goes back in a message, in
+// maxQuoted bounds how much of a client's text an error message quotes, in
 // characters.
 const maxQuoted = 60
 

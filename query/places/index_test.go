@@ -25,7 +25,7 @@ func TestFindByAnyName(t *testing.T) {
 		"Delhi": "Delhi", "dilli": "Delhi", "NEW  DELHI": "Delhi", "Bombay": "Mumbai", "मुंबई": "Mumbai", "navimumbai": "Navi Mumbai",
 		"Pimpri Chinchwad": "Pimpri-Chinchwad", "PCMC": "Pimpri-Chinchwad", "Aurangabad, Bihar": "Aurangabad, Bihar",
 		"Aurangabad Maharashtra": "Aurangabad, Maharashtra", "Sambhajinagar": "Aurangabad, Maharashtra", "Bangalore, Karnataka": "Bengaluru",
-		// Byrnihat lies in two states and is one city.
+		// Byrnihat is in two states and is one city.
 		"byrnihat": "Byrnihat", "Byrnihat, Assam": "Byrnihat",
 		// The same place described once without its state.
 		"Nowhere": "Nowhere, Goa", "nowhere goa": "Nowhere, Goa",
@@ -41,7 +41,7 @@ func TestFindByAnyName(t *testing.T) {
 	}
 }
 
-func TestRefusalsSayWhatWouldDo(t *testing.T) {
+func TestFindErrorsOfferAlternatives(t *testing.T) {
 	t.Parallel()
 	x := india()
 	for name, want := range map[string]schema.Problem{
@@ -62,7 +62,7 @@ func TestRefusalsSayWhatWouldDo(t *testing.T) {
 		}
 		got := schema.Problem{Code: p.Code, Candidates: p.Candidates, Suggestions: p.Suggestions}
 		if want.Suggestions == nil && want.Code == schema.LocationNotFound {
-			got.Suggestions = nil // whatever they are, they are no answer
+			got.Suggestions = nil // any suggestions will do
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", name, diff)
@@ -70,7 +70,7 @@ func TestRefusalsSayWhatWouldDo(t *testing.T) {
 	}
 }
 
-func TestLookingUpANameDoesNotAllocate(t *testing.T) {
+func TestFindDoesNotAllocate(t *testing.T) {
 	x := india()
 	if n := testing.AllocsPerRun(100, func() { _, _ = x.Find("New Delhi") }); n != 0 {
 		t.Errorf("%v allocations", n)

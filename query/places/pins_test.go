@@ -25,7 +25,7 @@ func write(t *testing.T, text string) string {
 	return path
 }
 
-func TestPositionsAreCleaned(t *testing.T) {
+func TestPinPositionsAreMediansOfOffices(t *testing.T) {
 	t.Parallel()
 	pins := places.NewPins()
 	if _, _, err := pins.Find(411004); !errors.Is(err, places.ErrNoPins) {
@@ -42,7 +42,7 @@ func TestPositionsAreCleaned(t *testing.T) {
 	}
 	for code, want := range map[int32]places.Point{
 		411004: {Latitude: 18.52, Longitude: 73.84},   // the median of those in India
-		411005: {Latitude: 18.525, Longitude: 73.835}, // 700 km off its district: the district's median
+		411005: {Latitude: 18.525, Longitude: 73.835}, // 700 km from its district: the district's median
 		411006: {Latitude: 18.525, Longitude: 73.835}, // no position of its own
 	} {
 		pin, ok, err := pins.Find(code)
@@ -60,7 +60,7 @@ func TestPositionsAreCleaned(t *testing.T) {
 	}
 }
 
-func TestTheRealFile(t *testing.T) {
+func TestPinFileOfThePackage(t *testing.T) {
 	t.Parallel()
 	path, err := places.FindPinFile("")
 	if err != nil {

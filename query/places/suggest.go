@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// maxSuggestions is how many names a refusal offers (CONTRACT 3).
+// maxSuggestions is the number of names that an error offers.
 const maxSuggestions = 5
 
-// Longest key for which similar names are looked for: no city's name is longer,
-// and the cost of the comparison grows with the length.
+// maxSuggestKey is the longest key for which similar names are searched. No city's
+// name is longer, and the cost grows with the length.
 const maxSuggestKey = 48
 
-// Suggest returns the labels of up to limit cities with a name like key: those
-// that begin with it first, then those a few letters away, nearest first.
+// Suggest returns the labels of up to limit cities with a name like key. Those that
+// begin with it come first, then similar ones, nearest first.
 func (x *Index) Suggest(key string, limit int) []string {
 	if key == "" || len(key) > maxSuggestKey {
 		return nil
@@ -52,9 +52,9 @@ func (x *Index) Suggest(key string, limit int) []string {
 	return out
 }
 
-// distance is the number of letters to add, drop, change or swap with their
-// neighbour (optimal string alignment) to turn a into b; anything above limit
-// is returned as limit+1.
+// distance returns the optimal string alignment distance of a and b: letters to
+// add, drop, change or swap with a neighbour. Distances above limit are returned as
+// limit+1.
 func distance(a, b []rune, limit int) int {
 	if diff := len(a) - len(b); diff > limit || -diff > limit {
 		return limit + 1

@@ -11,11 +11,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// arrowRows is how many rows make a record batch of the stream.
+// arrowRows is the number of rows per record batch of the stream.
 const arrowRows = 1 << 14
 
-// Arrow writes rows as an Arrow IPC stream. Integers, floats, booleans, dates
-// and instants keep their type; everything else is text, lists and tuples as JSON.
+// Arrow writes rows as an Arrow IPC stream. Integers, floats, booleans, dates and
+// instants keep their type. Other types become text, lists and tuples as JSON.
 func Arrow(w io.Writer, rows Rows) (int, error) {
 	types := rows.ColumnTypes()
 	names := rows.Columns()
@@ -45,15 +45,15 @@ func Arrow(w io.Writer, rows Rows) (int, error) {
 		return flush()
 	})
 	if err == nil {
-		err = flush() // an empty answer still carries its schema
+		err = flush() // an empty result has a schema, too
 	}
 	if closed := out.Close(); err == nil && closed != nil {
-		err = fmt.Errorf("ending the stream: %w", closed)
+		err = fmt.Errorf("closing the Arrow stream: %w", closed)
 	}
 	return n, err
 }
 
-// arrowType chooses by the Go type that a column scans into.
+// arrowType returns the Arrow type for the Go type that a column scans into.
 func arrowType(c cells, i int, date bool) arrow.DataType {
 	switch c[i].(type) {
 	case *int8, **int8:

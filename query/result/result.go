@@ -1,5 +1,5 @@
-// Package result writes the answer of an SQL statement as a table for people,
-// or as CSV, JSON lines or an Arrow stream for programs.
+// Package result writes the result of an SQL statement as a table for people, or as
+// CSV, JSON lines or an Arrow stream for programs.
 package result
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Rows is an answer of ClickHouse that is read once, row by row.
+// Rows is a result of ClickHouse, read once, row by row.
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
@@ -24,10 +24,10 @@ type Rows interface {
 	Err() error
 }
 
-// Writer writes an answer and returns the number of its rows.
+// Writer writes a result and returns the number of its rows.
 type Writer func(w io.Writer, rows Rows) (int, error)
 
-// Formats is every format by name.
+// Formats maps the names of the formats to their writers.
 var Formats = map[string]Writer{
 	"table": Table,
 	"csv":   CSV,
@@ -54,9 +54,9 @@ func newCells(rows Rows) cells {
 	return c
 }
 
-// Types for which the client names a Go type that it cannot scan into.
+// Types for which the driver reports a Go type that it cannot scan into.
 var (
-	unnamedTuple = regexp.MustCompile(`^Tuple\(\w+[,()]`) // in a named one a blank follows the first word
+	unnamedTuple = regexp.MustCompile(`^Tuple\(\w+[,()]`) // in a named tuple a blank follows the first word
 	composite    = regexp.MustCompile(`^(Tuple|Nested|Variant|Dynamic|JSON)\b`)
 )
 
@@ -65,7 +65,7 @@ func each(rows Rows, row func(c cells) error) (int, error) {
 	c := newCells(rows)
 	n := 0
 	for rows.Next() {
-		// Scan leaves a pointer of an earlier row alone when the value is NULL.
+		// Scan keeps the pointer of an earlier row if the value is NULL.
 		for i := range c {
 			reflect.ValueOf(c[i]).Elem().SetZero()
 		}
@@ -99,8 +99,7 @@ func (c cells) value(i int) any {
 	return v.Interface()
 }
 
-// text returns a cell as people and CSV readers write it; null is what stands
-// for NULL.
+// text returns a cell as text for tables and CSV; null represents NULL.
 func (c cells) text(i int, null string) string {
 	switch v := c.value(i).(type) {
 	case nil:
@@ -132,7 +131,7 @@ func isDate(t driver.ColumnType) bool {
 	return false
 }
 
-// dates rewrites the cells of date columns as YYYY-MM-DD.
+// dates returns a formatter that writes cells of date columns as YYYY-MM-DD.
 func dates(rows Rows) func(c cells, i int, null string) string {
 	types := rows.ColumnTypes()
 	day := make([]bool, len(types))

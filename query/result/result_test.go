@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
-// every has a column of each kind that the tables and people's questions have.
+// every has a column of each type that tables and users' queries have.
 const every = `SELECT * FROM (
 	SELECT 'Delhi, "the city"' AS city, toDate('2026-11-20') AS day, toDateTime('2026-11-20 06:30:00', 'UTC') AS at,
 		toNullable(toFloat64(45.5)) AS pm25, toUInt16(76) AS aqi, CAST('pm25', 'Enum8(\'none\' = 0, \'pm25\' = 1)') AS dominant,

@@ -12,7 +12,7 @@ import (
 	"github.com/olekukonko/tablewriter"
 )
 
-// Table writes rows in columns for people. It holds all rows in memory.
+// Table writes rows as an aligned table. It holds all rows in memory.
 func Table(w io.Writer, rows Rows) (int, error) {
 	table := tablewriter.NewWriter(w)
 	table.Options(tablewriter.WithHeaderAutoFormat(-1))
@@ -32,11 +32,11 @@ func Table(w io.Writer, rows Rows) (int, error) {
 	return n, table.Render()
 }
 
-// CSV writes a header and a line per row (RFC 4180); NULL is an empty field,
+// CSV writes a header and a line per row (RFC 4180). NULL is an empty field;
 // instants are RFC 3339 in UTC.
 func CSV(w io.Writer, rows Rows) (int, error) {
 	out := csv.NewWriter(w)
-	if len(rows.Columns()) > 0 { // an answer without rows may have come without its columns
+	if len(rows.Columns()) > 0 { // a result without rows may lack its columns
 		if err := out.Write(rows.Columns()); err != nil {
 			return 0, fmt.Errorf("writing the header: %w", err)
 		}
@@ -56,8 +56,8 @@ func CSV(w io.Writer, rows Rows) (int, error) {
 	return n, err
 }
 
-// JSON writes one JSON object per row and line, its fields in the order of the
-// columns. A number that JSON cannot hold is null.
+// JSON writes one JSON object per row and line, with fields in column order.
+// Numbers that JSON cannot represent become null.
 func JSON(w io.Writer, rows Rows) (int, error) {
 	out := bufio.NewWriter(w)
 	names := make([][]byte, len(rows.Columns()))

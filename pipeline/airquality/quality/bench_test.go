@@ -11,7 +11,7 @@ import (
 // BenchmarkOneHour tests one more hour of 10,000 stations with 8 parameters,
 // behind 31 hours of readings.
 func BenchmarkOneHour(b *testing.B) {
-	w := newWorld(b, quality.Settings{})
+	w := newFixture(b, quality.Settings{})
 	const hours = 32
 	w.exec(fmt.Sprintf(`INSERT INTO %%s.reading (station, parameter, at, value, kind, averaging, source)
 		SELECT concat('cpcb-station-', leftPad(toString(number %%%% 10000), 5, '0')), ['pm25', 'pm10', 'no2', 'so2', 'co', 'o3', 'no', 'nox'][1 + intDiv(number, 10000) %%%% 8],

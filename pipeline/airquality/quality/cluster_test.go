@@ -14,8 +14,8 @@ import (
 	tables "vayu/schema/migrations/clickhouse"
 )
 
-// clusterFiles are the migrations, with a parameter in table reading where they
-// do not give it one.
+// clusterFiles returns the migrations, with column parameter in table reading if
+// they lack it.
 func clusterFiles(t *testing.T) fs.FS {
 	t.Helper()
 	if _, err := fs.Stat(tables.Files, "0004_parameter.sql"); err == nil {
@@ -44,12 +44,12 @@ func clusterFiles(t *testing.T) fs.FS {
 func TestOnACluster(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.Cluster(t, clusterFiles(t), tables.Values())
-	w := &world{TB: t, db: db, name: "vayu"}
-	judge, err := quality.New(db.Conn(), w.name, quality.Settings{})
+	w := &fixture{TB: t, db: db, name: "vayu"}
+	tester, err := quality.New(db.Conn(), w.name, quality.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.judge = judge
+	w.tester = tester
 	var r readings
 	for i, station := range []string{"a", "b", "c", "d"} {
 		w.around(station, "reference", float64(i))
@@ -80,10 +80,10 @@ func TestOnACluster(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
-	if err := judge.Correct(t.Context(), []string{"a"}, start, start.Add(6*time.Hour)); err != nil {
+	if err := tester.Correct(t.Context(), []string{"a"}, start, start.Add(6*time.Hour)); err != nil {
 		t.Error(err)
 	}
-	if err := judge.Colocate(t.Context(), start, start.Add(6*time.Hour)); err != nil {
+	if err := tester.Colocate(t.Context(), start, start.Add(6*time.Hour)); err != nil {
 		t.Error(err)
 	}
 }

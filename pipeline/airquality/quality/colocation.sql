@@ -1,6 +1,6 @@
 -- Least squares of a reference station's hours on those of a sensor beside it
 -- and its relative humidity: reference = slope * sensor + humidity * RH + intercept.
--- Readings that fail or are withdrawn are left out.
+-- Failed and withdrawn readings are excluded.
 INSERT INTO {{.Database}}.colocation (sensor, reference, hours_from, hours_to, distance_m, hours, slope, humidity, intercept, error, error_raw, r2)
 WITH
 places AS

@@ -1,7 +1,7 @@
--- The 24 hours up to a reading's hour hardly vary.
+-- Near-constant values in the 24 hours up to a reading's hour.
 {{template "insert" .}}
 {{if .Short -}}
--- A few hours: each reading goes into the sums of the hours that it counts for, at most 24.
+-- Short spans: each reading is added to the sums of the hours that it counts for, at most 24.
 counted AS
 (
     SELECT station, parameter, averaging, value, toUInt32({{.HourOf}}) AS own,

@@ -1,18 +1,19 @@
 package quality
 
-// Flag is the result of a test and the verdict on a reading, numbered as in
-// QARTOD (ioos_qc 9c1853a, QartodFlags) and in column reading_quality.flag.
+// Flag is the result of a test and the resulting flag of a reading. Its numbers are
+// those of QARTOD (ioos_qc 9c1853a, QartodFlags) and of column
+// reading_quality.flag.
 type Flag uint8
 
 // The flags. Good results are not stored.
 const (
 	// Good passed the test.
 	Good Flag = 1
-	// NotEvaluated lacks what the test needs, such as a reading before it.
+	// NotEvaluated lacks input of the test, such as an earlier reading.
 	NotEvaluated Flag = 2
-	// Suspect is unlikely and may be true. It counts in the index.
+	// Suspect is unlikely but possible. It counts in the index.
 	Suspect Flag = 3
-	// Fail cannot be true and is left out of the index.
+	// Fail is impossible and excluded from the index.
 	Fail Flag = 4
 	// Missing marks an averaging interval without a reading.
 	Missing Flag = 9

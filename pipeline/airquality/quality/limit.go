@@ -2,42 +2,43 @@ package quality
 
 import "fmt"
 
-// limit holds the thresholds of one parameter, in its unit (µg/m³; CO mg/m³,
-// NOx ppb).
+// limit holds the thresholds of one parameter, in its unit (µg/m³; CO mg/m³, NOx
+// ppb).
 type limit struct {
 	parameter string
-	// least and full bound what instruments measure: values outside are suspect.
+	// least and full bound the range of instruments: values outside are suspect.
 	least, full float64
-	// most is above what can be true: values above it, and below floor, fail.
+	// Values above most or below floor are impossible and fail.
 	floor, most float64
-	// spike is by how much a spike is outside its neighbours, beside more than
-	// their range and more than half of the larger.
+	// spike is the minimum excess of a spike over its neighbours. It must also
+	// exceed their range and half of the larger one.
 	spike float64
-	// jump is the step between two readings that is too large, beside a factor of two.
+	// jump is the minimum step between two readings that is suspect. It must also
+	// exceed a factor of two.
 	jump float64
 }
 
-// limits are those of the parameters that the tests know.
+// limits are the thresholds of the parameters that are tested.
 //
-// full is the end of the range in which instruments are certified: EN 16450
-// (PM, 0-1,000 µg/m³), EN 14211 (NO 0-1,200, NO2 0-500 µg/m³), EN 14212 (SO2
-// 0-1,000 µg/m³), EN 14625 (O3 0-500 µg/m³), EN 14626 (CO 0-100 mg/m³). For
-// PM it is 985, the largest figure of a BAM-1020 in its usual range, which is
-// the most common instrument in CPCB's network. For CO it is 50: the largest
-// hourly means of Indian stations are below 30.
+// full is the end of the range in which instruments are certified: EN 16450 (PM,
+// 0-1,000 µg/m³), EN 14211 (NO 0-1,200, NO2 0-500 µg/m³), EN 14212 (SO2 0-1,000
+// µg/m³). O3 and CO follow EN 14625 (0-500 µg/m³) and EN 14626 (0-100 mg/m³). For
+// PM it is 985, the largest value of a BAM-1020 in its usual range, the most common
+// instrument in CPCB's network. For CO it is 50: the largest hourly means of Indian
+// stations are below 30.
 //
-// most lies above anything that was reported and confirmed. PM2.5: hourly means
-// of 1,800 on nights of Diwali in Delhi. PM10: 8,100 in the dust storm of
-// Beijing, March 2021; EN 16450 knows instruments up to 10,000. O3: 1,160
-// (580 ppb) in Los Angeles, 1955. NO2, NO, SO2: 1,000 ppb, twice the range of
-// ambient analysers. CO: 100 ppm, the end of the range of ambient analysers.
+// most lies above every confirmed report. PM2.5: hourly means of 1,800 on nights of
+// Diwali in Delhi. PM10: 8,100 in the dust storm of Beijing, March 2021; EN 16450
+// covers instruments up to 10,000. O3: 1,160 (580 ppb) in Los Angeles, 1955. NO2,
+// NO, SO2: 1,000 ppb, twice the range of ambient analysers. CO: 100 ppm, the end of
+// the range of ambient analysers.
 //
 // floor is the noise of an instrument at zero: a BAM-1020 reports down to -15.
 // Sources that remove negative values never reach it.
 //
 // spike and jump are about the 99th and beyond the 99.99th percentile of steps
-// between two 15-minute readings of 15 CAAQM stations in 2020; CO and NH3, which
-// those files lack, by the ratio of their breakpoints to those of SO2.
+// between two 15-minute readings of 15 CAAQM stations in 2020. Those files lack CO
+// and NH3, which are scaled by the ratio of their breakpoints to those of SO2.
 var limits = [...]limit{
 	{"pm25", 0, 985, -15, 3000, 30, 300},
 	{"pm1", 0, 985, -15, 3000, 30, 300},
@@ -53,29 +54,29 @@ var limits = [...]limit{
 
 // Thresholds that all parameters share.
 const (
-	// gapMinutes is how much longer than its averaging interval the distance of
-	// two readings is when a whole hour is missing.
+	// gapMinutes is the excess of the distance of two readings over the averaging
+	// interval if a whole hour is missing.
 	gapMinutes = 60
-	// spikeMinutes is the longest spike: one hourly value, also where a source
-	// repeats it every 15 minutes.
+	// spikeMinutes is the longest spike: one hourly value, even if a source repeats
+	// it every 15 minutes.
 	spikeMinutes = 60
-	// nextMinutes is how near the neighbours of a value's neighbours must be to
-	// tell how much values vary there: two hourly readings.
+	// nextMinutes is the maximum distance of the second neighbours that show how
+	// much values vary: two hourly readings.
 	nextMinutes = 120
 	// flatMinutes is the shortest flat line. Of 3 million readings of 15 CAAQM
-	// stations in 2020 0.3 % lie in runs of the same value of four hours.
+	// stations in 2020, 0.3 % lie in runs of one value of four hours.
 	flatMinutes = 240
-	// variation is the coefficient of variation below which 24 hours are near
+	// minVariation is the coefficient of variation below which 24 hours are near
 	// constant: Vohra et al. 2024, 10.1016/j.aeaoa.2024.100308.
-	variation = 0.1
-	// variationHours is how many of the 24 hours must have readings: 75 %, the
-	// data capture that CPCB and the EU ask for.
-	variationHours = 18
-	// repeatDays and repeatMost: a calibration repeats daily; weather does not
-	// make the same hour jump on four of seven days.
+	minVariation = 0.1
+	// minVariationHours is how many of the 24 hours must have readings: 75 %, the
+	// data capture that CPCB and the EU require.
+	minVariationHours = 18
+	// repeatDays and repeatMost bound repetition: a calibration repeats daily, but
+	// weather does not cause a jump in the same hour on four of seven days.
 	repeatDays = 7
 	repeatMost = 4
-	// aheadMinutes is the clock skew that a reading may have.
+	// aheadMinutes is the tolerated clock skew of a reading.
 	aheadMinutes = 5
 	// firstDay is when monitoring in India began: the National Air Quality
 	// Monitoring Programme started in 1984.
@@ -83,32 +84,32 @@ const (
 	// nearMetres bounds the neighbours of a station.
 	nearMetres = 10_000
 	// sameMetres: two reference stations closer than this are one station in two
-	// networks, and no independent measurement.
+	// networks, and not independent measurements.
 	sameMetres = 50
-	// nearLeast is how many neighbours make a comparison: with two, one bad
-	// neighbour decides.
-	nearLeast = 3
-	// nearFactor is beyond which ratio to the nearest of its neighbours' means a
-	// station is suspect. PM of stations in one city rarely differs by more than
-	// a factor of two (CPCB, Delhi); four leaves room for a fire.
+	// minNeighbours is the minimum number of neighbours for a comparison. With two,
+	// one bad neighbour would decide.
+	minNeighbours = 3
+	// nearFactor is the ratio to the nearest of the neighbours' means beyond which
+	// a station is suspect. PM of stations in one city rarely differs by more than
+	// a factor of two (CPCB, Delhi). Four leaves room for a fire.
 	nearFactor = 4
 	// noxLeast is the NOx, ppb, below which rounding and noise hide the sum.
 	noxLeast = 5
-	// noxForm is by which share the sum may be off to count for a form. Half of
-	// the distance between 0 °C and 25 °C (9 %) separates the two forms.
+	// noxForm is the maximum relative error of a sum that fits a form. The distance
+	// between 0 °C and 25 °C is 9 %; half of it separates the two forms.
 	noxForm = 0.05
-	// noxOff is by which share the sum must be off to be suspect.
+	// noxOff is the minimum relative error of a suspect sum.
 	noxOff = 0.1
-	// noxDays and noxTimes: the form of a station is that of the 30 days before,
-	// out of at least 96 times (a day of 15 minutes, four days of hours), of which
-	// noxShare agree.
+	// noxDays and noxTimes: the form of a station follows from the 30 days before,
+	// with at least 96 times. That is a day of 15 minutes or four days of hours.
+	// noxShare of them must agree.
 	noxDays  = 30
 	noxTimes = 96
 	noxShare = 0.7
 )
 
-// Micrograms per cubic metre that are one ppb of NO and NO2: molar mass over
-// molar volume, 24.45 l/mol at 25 °C and 22.41 l/mol at 0 °C.
+// Micrograms per cubic metre of one ppb of NO and NO2: molar mass over molar
+// volume. The volume is 24.45 l/mol at 25 °C and 22.41 l/mol at 0 °C.
 const (
 	noPerPPB      = 30.01 / 24.45
 	no2PerPPB     = 46.01 / 24.45
@@ -116,10 +117,10 @@ const (
 	no2PerPPBCold = 46.01 / 22.41
 )
 
-// nearFloor is, by parameter, how far a station must be from its neighbours'
-// means beside nearFactor. Only what spreads over a city is compared: NO2, SO2
-// and CO differ from street to street.
+// nearFloor is, by parameter, the minimum distance of a station from its
+// neighbours' means, in addition to nearFactor. Only parameters that spread over a
+// city are compared: NO2, SO2 and CO differ from street to street.
 var nearFloor = map[string]float64{"pm25": 100, "pm10": 200}
 
-// number writes a threshold as SQL.
+// number returns a threshold as SQL.
 func number(v float64) string { return fmt.Sprintf("toFloat64(%v)", v) }

@@ -1,5 +1,5 @@
 -- A station's hour against the same hour of reference stations within 10 km.
--- What changes at a station can change the results of those beside it.
+-- A change at a station can change the results of stations nearby.
 {{template "insert" .}}
 places AS
 (

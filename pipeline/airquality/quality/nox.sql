@@ -4,7 +4,7 @@ triples AS
     SELECT station, at, averaging, toDate(intDiv(toUInt32(at) + {{.IndiaSeconds}} - 1, 86400)) AS day,
         anyIf(value, parameter = 'no') AS no, anyIf(value, parameter = 'no2') AS no2, anyIf(value, parameter = 'nox') AS nox,
         groupArray((parameter, source)) AS readings,
-        -- By which share the sum is off in each form.
+        -- Relative error of the sum in each form.
         [abs(no / {{.NO}} + no2 / {{.NO2}} - nox) / nox, abs(no / {{.NOCold}} + no2 / {{.NO2Cold}} - nox) / nox, abs(no + no2 - nox) / nox] AS off,
         if(arrayMin(off) <= {{.NOxForm}}, indexOf(off, arrayMin(off)), 4) AS form
     FROM {{.Database}}.reading FINAL
@@ -15,7 +15,7 @@ triples AS
     GROUP BY station, at, averaging
     HAVING count() = 3 AND nox > {{.NOxLeast}}
 ){{end -}}
--- In which units a station reports NO, NO2 and NOx, by day.
+-- Units in which a station reports NO, NO2 and NOx, by day.
 INSERT INTO {{.Database}}.nox_form (station, day, documented, zero_celsius, one_unit, neither, computed_at)
 WITH
 {{template "triples" .}},

@@ -1,7 +1,7 @@
-// Package quality tests readings inside ClickHouse, as QARTOD does: each test
-// has a name and a version, tests and verdict are kept apart, and the worst
-// test decides. It also corrects low-cost sensors and fits them to reference
-// stations beside them.
+// Package quality tests readings inside ClickHouse, as QARTOD does. Each test has a
+// name and a version. Results of tests and the flag of a reading are separate: the
+// worst result decides. The package also corrects low-cost sensors and fits them to
+// reference stations beside them.
 //
 // Raw values never change. The package is the only writer of the tables
 // reading_quality, nox_form, corrected and colocation.
@@ -20,13 +20,13 @@ import (
 	"vayu/internal/columnstore"
 )
 
-// Conn is what a Judge needs of ClickHouse.
+// Conn is the part of a ClickHouse connection that a Tester uses.
 type Conn interface {
 	Exec(ctx context.Context, query string, args ...any) error
 }
 
-// Judge tests the readings of one database. Its methods are safe for
-// concurrent use; two runs over the same readings leave what one leaves.
+// Judge tests the readings of one database. Its methods are idempotent and safe for
+// concurrent use.
 type Judge struct {
 	conn     Conn
 	database string
@@ -34,7 +34,7 @@ type Judge struct {
 	sql      statements
 }
 
-// New makes the judge of a database. It does nothing until it is asked.
+// New returns a Tester for a database without running a test.
 func New(conn Conn, database string, settings Settings) (*Judge, error) {
 	sql, err := newStatements(database, settings)
 	if err != nil {
@@ -43,33 +43,32 @@ func New(conn Conn, database string, settings Settings) (*Judge, error) {
 	return &Judge{conn: conn, database: database, settings: settings, sql: sql}, nil
 }
 
-// Values tests readings by themselves and against those of the same time: the
-// readings of stations from one instant to another (both included, values of
-// reading.at). It stores results that are not good, and removes those that no
-// longer hold. Running it again changes nothing.
-func (j *Judge) Values(ctx context.Context, stations []string, from, to time.Time) error {
-	return j.run(ctx, j.sql.values, columnstore.NameGroups(stations), from, to)
+// Values tests each reading by itself and against those of the same time. It tests
+// readings of stations from one instant to another, both included, by reading.at.
+// It stores results that are not good and removes stale ones. It is idempotent.
+func (t *Judge) Values(ctx context.Context, stations []string, from, to time.Time) error {
+	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
 
-// Series tests readings against those before and after them and against other
-// stations: all readings whose results the readings of stations from one instant
-// to another can have changed. It stores and removes results as [Judge.Values].
-func (j *Judge) Series(ctx context.Context, stations []string, from, to time.Time) error {
-	return j.run(ctx, j.sql.series, slices.Chunk(stations, seriesChunk), from, to)
+// Series tests readings against earlier and later ones and against other stations.
+// It tests all readings whose results may depend on the readings of stations from
+// one instant to another. It stores and removes results as [Tester.Values] does.
+func (t *Judge) Series(ctx context.Context, stations []string, from, to time.Time) error {
+	return t.run(ctx, t.sql.series, slices.Chunk(stations, seriesChunk), from, to)
 }
 
-// Run is Values, then Series.
-func (j *Judge) Run(ctx context.Context, stations []string, from, to time.Time) error {
-	if err := j.Values(ctx, stations, from, to); err != nil {
+// Run runs Values, then Series.
+func (t *Judge) Run(ctx context.Context, stations []string, from, to time.Time) error {
+	if err := t.Values(ctx, stations, from, to); err != nil {
 		return err
 	}
-	return j.Series(ctx, stations, from, to)
+	return t.Series(ctx, stations, from, to)
 }
 
-func (j *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]string], from, to time.Time) error {
+func (t *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]string], from, to time.Time) error {
 	for group := range groups {
 		for _, s := range tests {
-			if err := j.exec(ctx, s, group, from, to); err != nil {
+			if err := t.exec(ctx, s, group, from, to); err != nil {
 				return fmt.Errorf("testing readings (%s): %w", s.name, err)
 			}
 		}
@@ -77,40 +76,40 @@ func (j *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]st
 	return nil
 }
 
-// Correct brings table corrected up to date for the low-cost sensors among
-// stations, from one instant to another, both included.
-func (j *Judge) Correct(ctx context.Context, stations []string, from, to time.Time) error {
+// Correct updates table corrected for the low-cost sensors among stations, from one
+// instant to another, both included.
+func (t *Judge) Correct(ctx context.Context, stations []string, from, to time.Time) error {
 	for group := range columnstore.NameGroups(stations) {
-		if err := j.exec(ctx, j.sql.correction, group, from, to); err != nil {
+		if err := t.exec(ctx, t.sql.correction, group, from, to); err != nil {
 			return fmt.Errorf("correcting sensors: %w", err)
 		}
 	}
 	return nil
 }
 
-// Colocate fits the PM2.5 of every low-cost sensor beside a reference station
-// to that station, over the hours from one instant to another, and stores the
-// fits in table colocation. A sensor is beside the nearest reference station
-// within 1 km, and beside the one that [Settings.Colocated] names.
-func (j *Judge) Colocate(ctx context.Context, from, to time.Time) error {
-	if err := j.exec(ctx, j.sql.colocation, nil, from, to); err != nil {
+// Colocate fits the PM2.5 of low-cost sensors to the reference stations beside
+// them, over the hours from one instant to another. It stores the fits in table
+// colocation. A sensor is fitted to the nearest reference station within 1 km, and
+// to the one that [Settings.Colocated] names.
+func (t *Judge) Colocate(ctx context.Context, from, to time.Time) error {
+	if err := t.exec(ctx, t.sql.colocation, nil, from, to); err != nil {
 		return fmt.Errorf("fitting sensors to reference stations: %w", err)
 	}
 	return nil
 }
 
-// seriesChunk is how many stations one test of series takes. It bounds memory:
-// a day of 2,000 sensors by the minute is 3 million readings.
+// seriesChunk is the number of stations per test of series. It bounds memory: a day
+// of 2,000 sensors by the minute is 3 million readings.
 const seriesChunk = 2000
 
-// The instants between which a DateTime can be moved by the tests' spans
-// without leaving its range, 1970 to 2106.
+// Bounds of instants that the tests' spans cannot move out of the range of
+// DateTime, 1970 to 2106.
 var (
 	earliest = time.Date(1970, 6, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2105, 12, 1, 0, 0, 0, 0, time.UTC)
 )
 
-func (j *Judge) exec(ctx context.Context, s statement, stations []string, from, to time.Time) error {
+func (t *Judge) exec(ctx context.Context, s statement, stations []string, from, to time.Time) error {
 	bound := func(t time.Time) string {
 		switch {
 		case t.Before(earliest):
@@ -124,16 +123,16 @@ func (j *Judge) exec(ctx context.Context, s statement, stations []string, from, 
 	if stations != nil {
 		parameters["stations"] = array(stations)
 	}
-	// Results that are what they were before the last ones are no repetition to skip.
+	// Inserts that equal earlier ones are changes back, not retries to skip.
 	own := clickhouse.Context(ctx, clickhouse.WithParameters(parameters),
 		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
 	if s.short != "" && to.Sub(from) <= shortSpan {
-		return j.conn.Exec(own, s.short)
+		return t.conn.Exec(own, s.short)
 	}
-	return j.conn.Exec(own, s.text)
+	return t.conn.Exec(own, s.text)
 }
 
-// array writes names as a parameter of type Array(String).
+// array returns names as a parameter of type Array(String).
 func array(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -142,7 +141,7 @@ func array(names []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-// literal writes a string as SQL.
+// literal returns a string as an SQL literal.
 func literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }

@@ -31,7 +31,7 @@ func TestTests(t *testing.T) {
 		"short flat": {"o3", []float64{9, 7, 7, 7, 8}, []string{}},
 		"gap":        {"o3", []float64{9, 0, 0, 8}, []string{"21:30 time_gap missing: no reading for 120 minutes", "22:30 rate_of_change not_evaluated: no reading in the hour before"}},
 	}
-	w := newWorld(t, quality.Settings{})
+	w := newFixture(t, quality.Settings{})
 	var r readings
 	var stations []string
 	for name, c := range cases {
@@ -43,7 +43,7 @@ func TestTests(t *testing.T) {
 		}
 	}
 	w.store(&r)
-	for range 2 { // the second run changes nothing
+	for range 2 { // the second run is a no-op
 		w.run(start, start.Add(12*time.Hour), stations...)
 	}
 	for name, c := range cases {

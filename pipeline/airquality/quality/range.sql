@@ -1,4 +1,4 @@
--- Tests of a reading by itself.
+-- Tests of single readings.
 {{template "insert" .}}
 found AS
 (
@@ -19,7 +19,7 @@ found AS
         if(reading.flag != 'plain', [('source_flag', 'suspect', toString(reading.flag))], [])
     ) AS result
     WHERE station IN {stations:Array(String)} AND at >= {from:DateTime('UTC')} AND at <= {to:DateTime('UTC')}
-        -- Most readings pass, and have no text made of them.
+        -- Most readings pass; skip them before their texts are made.
         AND (kind = 'sub_index' AND (value < 0 OR value > 500)
             OR kind != 'sub_index' AND (isNaN(value)
                 OR value < transform(parameter, [{{.LimitNames}}], [{{range $i, $l := .Limits}}{{if $i}}, {{end}}{{$l.Least}}{{end}}], toFloat64(-inf))

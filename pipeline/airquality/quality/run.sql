@@ -1,6 +1,5 @@
--- Tests of a reading against those before and after it. Equal values in a row
--- are one run, so that a source that repeats an hourly value every 15 minutes is
--- judged as one that does not.
+-- Tests of a reading against earlier and later ones. Consecutive equal values are
+-- one run, so that repeating an hourly value every 15 minutes does not change results.
 {{template "insert" .}}
 ordered AS
 (
@@ -16,14 +15,14 @@ ordered AS
 ),
 runs AS
 (
-    -- The first reading of each run, and the last of all, which tells where the last run ends.
+    -- The first reading of each run, and the last reading, which ends the last run.
     SELECT station, parameter, averaging, second AS began, value, gap, new, last,
         multiIf(following = 0, second, leadInFrame(new) OVER around, leadInFrame(last) OVER around, leadInFrame(second) OVER around) AS ended,
         ended - began + averaging * 60 AS lasts,
         lagInFrame(value) OVER around AS value1, lagInFrame(second) OVER around AS began1, lagInFrame(gap, 1, 1) OVER around OR gap AS gap2,
         leadInFrame(value) OVER around AS next, following = 0 OR NOT leadInFrame(new) OVER around OR leadInFrame(gap) OVER around AS gapNext,
         lagInFrame(value, 2) OVER around AS value2, leadInFrame(value, 2) OVER around AS value3,
-        -- The neighbours' own neighbours count where they are near.
+        -- Second neighbours count if they are near.
         NOT gap2 AND began - began1 <= {{.NextSeconds}} AS has2,
         leadInFrame(new, 2) OVER around AND NOT leadInFrame(gap, 2) OVER around AND leadInFrame(second, 2) OVER around - began <= {{.NextSeconds}} AS has3,
         greatest(value1, next, if(has2, value2, value1), if(has3, value3, next)) - least(value1, next, if(has2, value2, value1), if(has3, value3, next)) AS range
@@ -36,11 +35,11 @@ marks AS
     SELECT *,
         transform(parameter, [{{.LimitNames}}], [{{.Spikes}}], toFloat64(0)) AS spike,
         transform(parameter, [{{.LimitNames}}], [{{.Jumps}}], toFloat64(0)) AS jump,
-        -- How far a value is outside what its neighbours span.
+        -- Distance of a value from the range of its neighbours.
         greatest(value - greatest(value1, next), least(value1, next) - value) AS excess,
         greatest(value1 - greatest(value2, value), least(value2, value) - value1) AS excess1,
         NOT gap AND NOT gapNext AND lasts <= {{.SpikeSeconds}} AND excess > spike AND excess > range AND 2 * excess > greatest(value1, next) AS isSpike,
-        -- The value after a spike returns to where it was, and is no jump.
+        -- The return to normal after a spike is not a jump.
         NOT gap2 AND last - began1 + averaging * 60 <= {{.SpikeSeconds}} AND excess1 > spike AND 2 * excess1 > greatest(value2, value) AS afterSpike,
         NOT gap AND NOT afterSpike AND abs(value - value1) > jump AND greatest(value, value1) > 2 * least(value, value1) AS isJump,
         lasts >= {{.FlatSeconds}} AS isFlat
@@ -49,7 +48,7 @@ marks AS
 ),
 results AS
 (
-    -- The first reading of a run is its jump; a gap stands one interval before it.
+    -- A jump is marked at the first reading of a run, and a gap one interval before it.
     SELECT station, parameter, averaging, began, ended, tupleElement(result, 1) AS test, tupleElement(result, 2) AS flag, tupleElement(result, 3) AS detail,
         tupleElement(result, 4) AS whole, test = 'time_gap' AS before
     FROM marks

@@ -8,15 +8,16 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings choose which tests run and which exclude readings from the index.
+// Settings select the tests that run and those that exclude readings from the
+// index.
 type Settings struct {
-	// Off names, for a source, the tests that do not apply to its readings.
+	// Off lists, by source, the tests that do not apply to its readings.
 	Off map[string][]string `koanf:"off" help:"tests that do not apply, by source"`
-	// Exclude names tests whose suspect readings the index leaves out, beside
-	// all readings that fail.
+	// Exclude lists the tests whose suspect readings the index excludes. Failed
+	// readings are always excluded.
 	Exclude []string `koanf:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
-	// Colocated names the reference station of a sensor beside it, by their
-	// ids, where positions do not tell.
+	// Colocated maps a sensor to the reference station beside it, by their ids. It
+	// is for sensors without usable positions.
 	Colocated map[string]string `koanf:"colocated" help:"reference station beside a sensor, by station id"`
 }
 

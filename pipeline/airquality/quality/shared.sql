@@ -4,7 +4,7 @@ WITH
 {{- end}}
 
 {{define "changes" -}}
--- What was found, beside what is stored. Only differences are written.
+-- New results beside the stored ones. Only differences are written.
 both AS
 (
     SELECT station, parameter, at, kind, averaging, toString(test) AS test,

@@ -18,17 +18,17 @@ var files embed.FS
 // statement is an INSERT with the parameters from, to and stations.
 type statement struct {
 	name, text string
-	// short is the same for spans of up to shortSpan, where there is a faster one.
+	// short is a faster form for spans of up to shortSpan; "" for none.
 	short string
 }
 
-// shortSpan is up to which span readings are summed into each hour that they
-// count for; a longer one is summed with windows.
+// shortSpan is the longest span for which readings are summed into each hour that
+// they count for. Longer spans use window functions.
 const shortSpan = 2 * time.Hour
 
-// statements are the judge's SQL for one database. The tests stand in the order
-// in which they run: same_hour reads what spike and rate_of_change found, and
-// nox_sum reads table nox_form.
+// statements are the SQL of a Tester for one database. Tests run in this order:
+// same_hour reads results of spike and rate_of_change, and nox_sum reads table
+// nox_form.
 type statements struct {
 	values, series         []statement
 	correction, colocation statement
@@ -36,46 +36,45 @@ type statements struct {
 
 // Correction of low-cost sensors.
 const (
-	// formula names EPA's formula of 2021; formulaVersion counts changes of how
-	// correction.sql writes it.
+	// formula is EPA's formula of 2021. formulaVersion counts changes of
+	// correction.sql.
 	formula        = "epa_2021"
 	formulaVersion = 1
-	// Two channels differ when they are apart by more than both: Barkjohn et al.
-	// 2021, 5 µg/m³ and 61 %.
+	// Two channels disagree if their difference exceeds both limits, 5 µg/m³ and 61
+	// %: Barkjohn et al. 2021.
 	channelMicrograms = 5
 	channelShare      = 0.61
-	// besideMetres is how near a reference station is to a sensor beside it.
+	// besideMetres is the maximum distance of a sensor from its reference station.
 	besideMetres = 1000
-	// fitHours is the least number of hours of a fit: three days, so that nights
-	// and days of different humidity are in it.
+	// fitHours is the minimum number of hours of a fit: three days, to cover nights
+	// and days of different humidity.
 	fitHours = 72
 )
 
-// cell is the side of the squares, in degrees, in which neighbours are looked
-// for: 10 km are 0.09° of latitude and 0.12° of longitude at 38° N, and those
-// within 10 km are in the square or one beside it. cellMost bounds the stations of one
-// square that are compared.
+// cellDegrees is the side of the squares in which neighbours are searched. 10 km
+// are 0.09° of latitude and 0.12° of longitude at 38° N. Stations within 10 km are
+// in the same or an adjacent square. maxPerCell bounds the stations per square.
 const (
-	cell     = 0.12
-	cellMost = 64
+	cellDegrees = 0.12
+	maxPerCell  = 64
 )
 
-// span of the tests of runs, seconds. A reading changes the results of others
-// up to 4 hours away: the length of a flat line, and more than two hourly
-// readings with the longest gap between them. Their runs need 7 hours more.
+// Spans of the tests of runs, seconds. A reading changes results up to 4 hours
+// away: the length of a flat line. That also covers two hourly readings with the
+// longest gap between them. Their runs need 7 hours more.
 const (
 	backSeconds    = flatMinutes * 60
 	contextSeconds = backSeconds + 7*3600
 )
 
-// insertSettings are those of every statement that writes: see the roll-up's.
+// insertSettings are the settings of every INSERT, as in package airquality.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
 type limitSQL struct{ Name, Least, Full, Floor, Most string }
 
-// facts is what the statements are written with.
-type facts struct {
+// templateData is the data of the statements' templates.
+type templateData struct {
 	Database string
 	// Of one statement: its tests, and the stored results that it replaces.
 	TestNames, Versions, Applies, Among, Span, Forward string
@@ -109,15 +108,15 @@ type facts struct {
 	Settings                        string
 }
 
-// hourOf is the SQL of the end of the Indian clock hour that holds an interval
-// that ends at a time: schema.HourEnd.
+// hourOf returns the SQL of the end of the Indian clock hour that contains an
+// interval with this end: schema.HourEnd.
 func hourOf(at string) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime(intDiv(toUInt32(%s) + %d, 3600) * 3600 - %d, 'UTC')", at, india+3599, india)
 }
 
-// dayStart is the SQL of the beginning of the Indian day, moved by days, to
-// which an interval that ends at a time belongs: schema.DayOf.
+// dayStart returns the SQL of the start of the Indian day of an interval with this
+// end, moved by days: schema.DayOf.
 func dayStart(at string, days int) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime((intDiv(toUInt32(%s) + %d, 86400) + %d) * 86400 - %d, 'UTC')", at, india-1, days, india)
@@ -128,14 +127,15 @@ const (
 	toSQL   = "{to:DateTime('UTC')}"
 )
 
-func newFacts(database string, settings Settings) facts {
-	f := facts{
+func newTemplateData(database string, settings Settings) templateData {
+	f := templateData{
 		Database: database, HourOf: hourOf("at"), HourOfLast: hourOf("max(at)"), FirstHour: hourOf(fromSQL), LastHour: hourOf(toSQL),
 		FirstDayStart: dayStart(fromSQL, 0), LastDayEnd: dayStart(toSQL, 1), FirstDay: firstDay,
 		AheadMinutes: aheadMinutes, GapSeconds: gapMinutes * 60, SpikeSeconds: spikeMinutes * 60, FlatSeconds: flatMinutes * 60, NextSeconds: nextMinutes * 60,
-		BackSeconds: backSeconds, ContextSeconds: contextSeconds, Variation: variation, Cell: cell, VariationHours: variationHours,
+		BackSeconds: backSeconds, ContextSeconds: contextSeconds, Variation: minVariation, Cell: cellDegrees, VariationHours: minVariationHours,
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), RepeatDays: repeatDays, RepeatBefore: repeatDays - 1, RepeatMost: repeatMost,
-		NearMetres: nearMetres, SameMetres: sameMetres, NearLeast: nearLeast, NearFactor: nearFactor, CellMost: cellMost,
+		NearMetres: nearMetres, SameMetres: sameMetres, NearFactor: nearFactor,
+		NearLeast: minNeighbours, CellMost: maxPerCell,
 		NO: number(noPerPPB), NO2: number(no2PerPPB), NOCold: number(noPerPPBCold), NO2Cold: number(no2PerPPBCold),
 		NOxLeast: noxLeast, NOxDays: noxDays, NOxTimes: noxTimes, NOxForm: noxForm, NOxOff: noxOff, NOxShare: noxShare,
 		Formula: formula, FormulaVersion: formulaVersion, ChannelMicrograms: channelMicrograms, ChannelShare: channelShare,
@@ -150,7 +150,7 @@ func newFacts(database string, settings Settings) facts {
 	for _, name := range slices.Sorted(maps.Keys(nearFloor)) {
 		near, floors = append(near, literal(name)), append(floors, number(nearFloor[name]))
 	}
-	sensors = append(sensors, literal("")) // IN needs an entry
+	sensors = append(sensors, literal("")) // IN needs an element
 	for _, sensor := range slices.Sorted(maps.Keys(settings.Colocated)) {
 		sensors = append(sensors, literal(sensor))
 		pairs = append(pairs, "("+literal(sensor)+", "+literal(settings.Colocated[sensor])+")")
@@ -161,8 +161,8 @@ func newFacts(database string, settings Settings) facts {
 	return f
 }
 
-// of completes the facts for the statement of some tests.
-func (f facts) of(settings Settings, tests []string, among, span string) facts {
+// of returns the data for the statement of some tests.
+func (f templateData) of(settings Settings, tests []string, among, span string) templateData {
 	var names, versions, off []string
 	for _, name := range tests {
 		t, _ := TestNamed(name)
@@ -187,8 +187,8 @@ func newStatements(database string, settings Settings) (statements, error) {
 		return statements{}, fmt.Errorf("reading the quality statements: %w", err)
 	}
 	var s statements
-	base := newFacts(database, settings)
-	write := func(name string, f facts) statement {
+	base := newTemplateData(database, settings)
+	write := func(name string, f templateData) statement {
 		var b strings.Builder
 		if failed := all.ExecuteTemplate(&b, name+".sql", f); failed != nil && err == nil {
 			err = fmt.Errorf("writing the quality statement %q: %w", name, failed)

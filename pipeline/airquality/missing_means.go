@@ -1,0 +1,113 @@
+package airquality
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// meansDone is the value of rollup.means once no plain means of readings of 0.1.0
+// are missing.
+const meansDone int8 = 2
+
+// meansWanted reports whether plain means are missing for readings that a migration
+// copied from 0.1.0.
+func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
+	rows, err := r.conn.Query(ctx, "SELECT countIf(means = 'wanted') > 0 AND countIf(means = 'done') = 0 FROM "+r.tables.Database+".rollup")
+	if err != nil {
+		return false, fmt.Errorf("checking for missing means: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&wanted); err != nil {
+			return false, fmt.Errorf("checking for missing means: %w", err)
+		}
+	}
+	return wanted, rows.Err()
+}
+
+// recentMeans is how far back means are computed before the first increment.
+// Rolling figures of its hours need 31 hours.
+const recentMeans = 4 * 24 * time.Hour
+
+// afterMigration runs the first increment after a migration. It computes the latest
+// means first, so that current figures are not delayed by older years. After all
+// means it recomputes the hours of the increment, some of which may be older.
+func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
+	newest, err := r.newestReading(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := r.fillMeans(ctx, newest.Add(-recentMeans)); err != nil {
+		return Result{}, err
+	}
+	var increment plan
+	result, err := r.run(ctx, "increment", func(ctx context.Context, started time.Time) (plan, error) {
+		p, err := r.since(ctx, started)
+		if err != nil {
+			return p, err
+		}
+		p.chunks, err = r.testAll(ctx, p.chunks, resultFilter{since: p.last})
+		increment = p
+		return p, err
+	})
+	if err != nil {
+		return result, err
+	}
+	if err := r.fillMeans(ctx, time.Unix(0, 0)); err != nil {
+		return result, err
+	}
+	tested := increment.started
+	increment.started = time.Unix(0, 0)
+	if _, err := r.run(ctx, "backfill", func(context.Context, time.Time) (plan, error) { return increment, nil }); err != nil {
+		return result, err
+	}
+	done := Result{From: newest, To: newest}
+	return result, r.record(ctx, plan{started: time.Unix(0, 0), tested: tested, means: meansDone}, done)
+}
+
+// newestReading returns the end of the latest averaging interval that is stored.
+func (r *Rollup) newestReading(ctx context.Context) (at time.Time, err error) {
+	rows, err := r.conn.Query(ctx, "SELECT max(at) FROM "+r.tables.Database+".reading")
+	if err != nil {
+		return at, fmt.Errorf("reading the time of the newest reading: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&at); err != nil {
+			return at, fmt.Errorf("reading the time of the newest reading: %w", err)
+		}
+	}
+	return at, rows.Err()
+}
+
+// fillMeans computes the plain means of all readings since an instant, the latest
+// first. The index keeps the figures of 0.1.0, which lacks some quality tests; only
+// a backfill changes them.
+func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	started, err := r.serverTime(ctx)
+	if err != nil {
+		return err
+	}
+	chunks, err := r.between(ctx, since, started.Add(time.Hour))
+	if err != nil {
+		return err
+	}
+	for _, c := range slices.Backward(chunks) {
+		c.meansOnly = true
+		if err := r.tester.Run(ctx, c.stations, c.firstReading(), c.lastReading()); err != nil {
+			return err
+		}
+		if err := r.tester.Correct(ctx, c.stations, c.firstReading(), c.lastReading()); err != nil {
+			return err
+		}
+		if err := r.compute(ctx, c, started); err != nil {
+			return fmt.Errorf("computing means of %s to %s: %w", c.from.Format(time.RFC3339), c.to.Format(time.RFC3339), err)
+		}
+		r.log.InfoContext(ctx, "plain means computed", "from", c.from, "to", c.to, "stations", len(c.stations))
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package airquality
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/schema"
+)
+
+// Readings of 0.1.0 have no plain means. The first roll-up computes them, so that
+// the hours after the migration have their 24 hours.
+func TestMeansOfMigratedReadingsAreComputedOnce(t *testing.T) {
+	t.Parallel()
+	all := readingsOf("s", randomSeries(10, 40))
+	var old, fresh []schema.Reading
+	for _, r := range all {
+		if r.At.After(hour(36)) {
+			fresh = append(fresh, r)
+		} else {
+			old = append(old, r)
+		}
+	}
+	w := newFixture(t)
+	w.station("s", "Kochi", "Kerala")
+	w.storedAt(time.Now().Add(-time.Hour), old...)
+	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now64(3) - INTERVAL 30 MINUTE, now(), now(), 1)")
+	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations, means) VALUES (0, now(), now(), 0, 'wanted')")
+	w.readings(fresh...)
+	w.increment()
+
+	whole := newFixture(t)
+	whole.station("s", "Kochi", "Kerala")
+	whole.readings(all...)
+	whole.increment()
+	const means = "SELECT toString(tuple(COLUMNS('.*') EXCEPT computed_at)) FROM %s.station_parameter_hour FINAL ORDER BY at, parameter"
+	if diff := cmp.Diff(whole.text(means), w.text(means)); diff != "" {
+		t.Errorf("plain means (-never migrated +migrated):\n%s", diff)
+	}
+	const hours = "SELECT toString(tuple(COLUMNS('.*') EXCEPT computed_at)) FROM %s.station_hour FINAL ORDER BY at DESC LIMIT 3"
+	if diff := cmp.Diff(whole.text(hours), w.text(hours)); diff != "" {
+		t.Errorf("hours after the migration (-never migrated +migrated):\n%s", diff)
+	}
+	if done := w.text("SELECT toString(means) FROM %s.rollup ORDER BY means"); !slices.Contains(done, "done") {
+		t.Errorf("the roll-ups are %s", strings.Join(done, ", "))
+	}
+	if wanted, err := w.rollup.meansWanted(t.Context()); err != nil || wanted {
+		t.Errorf("means are still wanted: %v, %v", wanted, err)
+	}
+}

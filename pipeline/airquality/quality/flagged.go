@@ -1,0 +1,31 @@
+package quality
+
+import "strings"
+
+// Verdicts returns the SQL of a subquery, in parentheses, with one row for each
+// suspect or failed reading. Other readings are good or were not evaluated.
+//
+// Its columns are station, parameter, at, kind, averaging, worst and excluded.
+// Column worst is the worst flag. Column excluded is 1 if the index excludes the
+// reading: it failed, or a test of [Settings.Exclude] flagged it.
+//
+// The condition selects rows of reading_quality by station, parameter and at. It
+// may use parameters of the enclosing statement:
+//
+//	FROM reading FINAL AS r
+//	LEFT JOIN ` + tester.FlaggedReadings("station IN {stations:Array(String)} AND at > …") + ` AS v
+//		ON v.station = r.station AND v.parameter = r.parameter AND v.at = r.at AND v.kind = r.kind AND v.averaging = r.averaging
+//
+// For readings without a row, excluded is 0 and worst is the number 0.
+func (t *Judge) Verdicts(condition string) string {
+	excludes := "flag = 'fail'"
+	if len(t.settings.Exclude) > 0 {
+		names := make([]string, len(t.settings.Exclude))
+		for i, name := range t.settings.Exclude {
+			names[i] = literal(name)
+		}
+		excludes += " OR test IN (" + strings.Join(names, ", ") + ")"
+	}
+	return "(SELECT station, parameter, at, kind, averaging, max(toUInt8(flag)) AS worst, max(" + excludes + ") AS excluded FROM " + t.database +
+		".reading_quality FINAL WHERE flag IN ('suspect', 'fail') AND " + condition + " GROUP BY station, parameter, at, kind, averaging)"
+}

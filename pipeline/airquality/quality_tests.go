@@ -1,0 +1,174 @@
+package airquality
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/pipeline/airquality/quality"
+	"vayu/schema"
+)
+
+// recentWindow is the age of readings whose series are tested after their figures,
+// so that current figures are not delayed. Older readings come in bulk. They are
+// tested first, so that their figures are computed once.
+const recentWindow = 48 * time.Hour
+
+// TestSeries runs the quality tests that compare a reading with others, over recent
+// complete hours with untested readings. It recomputes the hours with changed
+// results. It is idempotent.
+func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
+	return r.run(ctx, "tests", func(ctx context.Context, started time.Time) (plan, error) {
+		last, ended, err := r.lastTests(ctx, started)
+		if err != nil {
+			return plan{}, err
+		}
+		// The hour that was open in the last tests is complete now. So is the next
+		// one, which has readings of a clock that is ahead.
+		closed := schema.HourEnd(started).Add(-time.Hour)
+		chunks, err := r.plan(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
+			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))
+		if err != nil || len(chunks) == 0 {
+			return plan{}, err
+		}
+		for _, c := range chunks {
+			if err := r.tester.Series(ctx, c.stations, c.firstReading(), c.lastReading()); err != nil {
+				return plan{}, err
+			}
+		}
+		// A reading changes results of at most the 24 hours before it.
+		changed, err := r.changedResults(ctx, resultFilter{since: ended, after: last.Add(-recentWindow - 24*time.Hour), tests: quality.SeriesTests()})
+		return plan{chunks: split(merge(changed)), started: time.Unix(0, 0), tested: started}, err
+	})
+}
+
+// lastTests returns the start and the end of the last [Rollup.TestSeries]. The
+// default start is two days ago: older readings were tested before their figures.
+func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended time.Time, err error) {
+	rows, err := r.conn.Query(ctx, "SELECT max(tested), maxIf(at, toUnixTimestamp64Milli(tested) > 0) FROM "+r.tables.Database+".rollup WHERE tested <= now64(3)")
+	if err != nil {
+		return started, ended, fmt.Errorf("reading the last quality tests: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&started, &ended); err != nil {
+			return started, ended, fmt.Errorf("reading the last quality tests: %w", err)
+		}
+	}
+	if started.Unix() <= 0 {
+		started = now.Add(-recentWindow)
+	}
+	return started, ended, rows.Err()
+}
+
+// testIncrement runs the tests that precede the figures of an increment. It returns
+// the chunks, with the hours of older readings whose results have changed.
+func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) ([]chunk, error) {
+	var old, fresh []chunk
+	for _, c := range p.chunks {
+		if c.from.After(started.Add(-recentWindow)) {
+			fresh = append(fresh, c)
+		} else {
+			old = append(old, c)
+		}
+	}
+	for _, c := range fresh {
+		if err := r.testValues(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	if len(old) == 0 {
+		return fresh, nil
+	}
+	old, err := r.testAll(ctx, old, resultFilter{since: p.last, until: started.Add(-recentWindow)})
+	return slices.Concat(old, fresh), err
+}
+
+// testAll tests the readings of chunks and corrects their sensors. It adds the
+// hours of changed results: a reading can change results of earlier readings and of
+// stations nearby.
+func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) ([]chunk, error) {
+	if len(chunks) == 0 {
+		return nil, nil
+	}
+	for _, c := range chunks {
+		if err := r.testValues(ctx, c); err != nil {
+			return nil, err
+		}
+		if c.citiesOnly {
+			continue
+		}
+		if err := r.tester.Series(ctx, c.stations, c.firstReading(), c.lastReading()); err != nil {
+			return nil, err
+		}
+	}
+	changed, err := r.changedResults(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	more := slices.DeleteFunc(changed, func(span chunk) bool {
+		return slices.ContainsFunc(chunks, func(c chunk) bool { return c.covers(span) })
+	})
+	return slices.Concat(chunks, split(merge(more))), nil
+}
+
+// testValues tests the readings of a chunk one by one and corrects its sensors.
+func (r *Rollup) testValues(ctx context.Context, c chunk) error {
+	if c.citiesOnly {
+		return nil
+	}
+	from, to := c.firstReading(), c.lastReading()
+	if err := r.tester.Values(ctx, c.stations, from, to); err != nil {
+		return err
+	}
+	return r.tester.Correct(ctx, c.stations, from, to)
+}
+
+// covers reports whether c includes all work of a chunk of one station.
+func (c chunk) covers(one chunk) bool {
+	return !c.citiesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])
+}
+
+// resultFilter selects results of quality tests.
+type resultFilter struct {
+	since time.Time // stored at or after this time
+	after time.Time // of readings after this time; zero for all
+	until time.Time // of readings up to this time; zero for all
+	tests []string  // of these tests; empty for all
+}
+
+// changedResults returns the hours that depend on the selected suspect or failed
+// results, per station and month.
+func (r *Rollup) changedResults(ctx context.Context, of resultFilter) ([]chunk, error) {
+	condition, args := "computed_at >= fromUnixTimestamp64Milli(?) AND flag IN ('suspect', 'fail')", []any{max(of.since.UnixMilli(), 0)}
+	if !of.after.IsZero() {
+		condition, args = condition+" AND at > ?", append(args, of.after)
+	}
+	if !of.until.IsZero() {
+		condition, args = condition+" AND at <= ?", append(args, of.until)
+	}
+	if len(of.tests) > 0 {
+		condition += " AND test IN ('" + strings.Join(of.tests, "', '") + "')"
+	}
+	rows, err := r.conn.Query(ctx, "SELECT station, min(at), max(at) FROM "+r.tables.Database+
+		".reading_quality WHERE "+condition+" GROUP BY station, toYYYYMM(at) AS month ORDER BY month, station", args...)
+	if err != nil {
+		return nil, fmt.Errorf("selecting changed quality results: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var changed []chunk
+	for rows.Next() {
+		var station string
+		var first, last time.Time
+		if err := rows.Scan(&station, &first, &last); err != nil {
+			return nil, fmt.Errorf("selecting changed quality results: %w", err)
+		}
+		changed = append(changed, chunk{stations: []string{station}, from: schema.HourEnd(first), to: schema.HourEnd(last).Add(reach), months: 1})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("selecting changed quality results: %w", err)
+	}
+	return changed, nil
+}

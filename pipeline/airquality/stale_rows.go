@@ -1,0 +1,77 @@
+package airquality
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/columnstore"
+)
+
+// eraseChunk is the number of keys in the text of one DELETE statement.
+const eraseChunk = 1000
+
+// sweep removes the rows of a step's hours that are older than the pass. ctx
+// carries the parameters of the chunk.
+func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
+	var keys []string
+	text := make([]string, len(s.key))
+	for i, column := range s.key {
+		text[i] = "toString(" + column + ")"
+	}
+	rows, err := r.conn.Query(ctx, "SELECT "+strings.Join(text, ", ")+" "+s.stale+" AND EXISTS (SELECT 1 "+strings.Replace(s.stale, " FINAL", "", 1)+" LIMIT 1)")
+	if err != nil {
+		return fmt.Errorf("selecting rows: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	values := make([]string, len(s.key))
+	dest := make([]any, len(s.key))
+	for i := range values {
+		dest[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return fmt.Errorf("selecting rows: %w", err)
+		}
+		quoted := make([]string, len(values))
+		for i, v := range values {
+			quoted[i] = quote(v)
+		}
+		keys = append(keys, "("+strings.Join(quoted, ", ")+")")
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("selecting rows: %w", err)
+	}
+	for part := range slices.Chunk(keys, eraseChunk) {
+		if err := r.erase(ctx, s, part, started); err != nil {
+			return err
+		}
+	}
+	r.metrics.removed.WithLabelValues(s.table).Add(float64(len(keys)))
+	return nil
+}
+
+// erase removes rows by their keys. It inserts tombstones if the table's engine has
+// a column removed. Tables in the form of 0.1.0 delete the rows on every node.
+func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
+	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
+	if !s.removes {
+		// On a cluster a node that is down must not stop the figures of the others.
+		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"distributed_ddl_output_mode": "none_only_active"}))
+		return r.conn.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
+			r.tables.Stored(s.table), columns, list, started.UnixMilli()))
+	}
+	return r.write(ctx, fmt.Sprintf(`INSERT INTO %[1]s.%[2]s (%[3]s, expected, computed_at, removed)
+		SELECT %[3]s, 1, fromUnixTimestamp64Milli(%[4]d), 1 FROM %[1]s.%[2]s FINAL WHERE (%[3]s) IN (%[5]s) %[6]s`,
+		r.tables.Database, s.table, columns, started.UnixMilli(), list, insertSettings))
+}
+
+// write runs a statement that changes rows. Its own token keeps a replicated table
+// from dropping rows that equal those of an earlier statement.
+func (r *Rollup) write(ctx context.Context, statement string) error {
+	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)
+}

@@ -1,0 +1,144 @@
+package query
+
+import (
+	"context"
+	"unsafe"
+
+	"vayu/internal/httpapi"
+	"vayu/query/places"
+	"vayu/schema"
+)
+
+// place is a cache key: a city or a position, with the kinds of stations that
+// count; 0 for the default ones.
+type place struct {
+	city  places.City
+	point places.Point
+	kinds kindSet
+}
+
+// dayHours holds the hours of one place on one Indian day, gaps filled.
+type dayHours []historyRow
+
+func (d dayHours) bytes() int64 {
+	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(historyRow{}))
+}
+
+// hours returns a place's hours from one day to another, from the cache or by read,
+// whose rows are in time order. They are cached until a roll-up recomputes their
+// day. A new index, after stations were added, removed or relocated, also discards
+// them.
+func (h *history) hours(ctx context.Context, key place, index *places.Index, from, to schema.Day,
+	read func(ctx context.Context, from, to schema.Day) ([]historyRow, error),
+) ([]historyRow, error) {
+	p := h.entry(key)
+	before, missing, after, marks := p.cachedHours(h, index, from, to)
+	if missing.first > missing.last {
+		return before, nil
+	}
+	h.loads.Inc()
+	rows, err := read(ctx, missing.first, missing.last)
+	if err != nil {
+		return nil, err
+	}
+	h.storeHours(p, index, missing, rows, marks)
+	return append(append(before, rows...), after...), nil
+}
+
+// entry returns the cache entry of a place, and makes it if necessary.
+func (h *history) entry(key place) *historyEntry {
+	for {
+		if p, ok := h.entries.Get(key); ok {
+			return p
+		}
+		h.entries.ContainsOrAdd(key, newHistoryEntry())
+	}
+}
+
+// span is a range of days, both included.
+type span struct{ first, last schema.Day }
+
+// cachedHours returns the cached hours before the first and after the last missing
+// day.
+func (p *historyEntry) cachedHours(
+	h *history, index *places.Index, from, to schema.Day,
+) (before []historyRow, missing span, after []historyRow, marks uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.index != index {
+		p.index, p.dirty = index, 0
+	}
+	if p.dirty != notDirty {
+		for d, known := range p.hours {
+			if d >= p.dirty {
+				h.addBytes(p, -known.bytes())
+				delete(p.hours, d)
+			}
+		}
+		p.dirty = notDirty
+	}
+	missing = span{from, to}
+	for ; missing.first <= to; missing.first++ {
+		known, ok := p.hours[missing.first]
+		if !ok {
+			break
+		}
+		before = append(before, known...)
+	}
+	for ; missing.last > missing.first; missing.last-- {
+		if _, ok := p.hours[missing.last]; !ok {
+			break
+		}
+	}
+	for d := missing.last + 1; d <= to; d++ {
+		after = append(after, p.hours[d]...)
+	}
+	return before, missing, after, p.invalidations
+}
+
+// storeHours caches the hours of days, unless a roll-up has invalidated some of
+// them since the read began.
+func (h *history) storeHours(p *historyEntry, index *places.Index, days span, rows []historyRow, marks uint64) {
+	defer h.evictToLimit()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.invalidations != marks || p.index != index || p.evicted {
+		return
+	}
+	for d := days.first; d <= days.last; d++ {
+		n := 0
+		for n < len(rows) && schema.DayOf(instant(rows[n].at)) <= d {
+			n++
+		}
+		known := make(dayHours, n)
+		copy(known, rows)
+		rows = rows[n:]
+		if old, ok := p.hours[d]; ok {
+			h.addBytes(p, -old.bytes())
+		}
+		h.addBytes(p, known.bytes())
+		p.hours[d] = known
+	}
+}
+
+// placeHours returns the hours of a place. Only hours that are not cached take one
+// of the account's slots.
+func (s *Service) placeHours(
+	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location,
+) ([]historyRow, error) {
+	key := place{point: w.point, kinds: q.kinds}
+	if w.city >= 0 {
+		key = place{city: snap.cities[w.city].City, kinds: q.kinds}
+	}
+	read := func(ctx context.Context, from, to schema.Day) ([]historyRow, error) {
+		release, err := s.historySlots.acquire(ctx, c.Account)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+		defer cancel()
+		return a.readHistory(ctx, snap, q, w, from, to)
+	}
+	return a.hours.hours(c.Context(), key, snap.index, q.from, q.to, read)
+}

@@ -1,0 +1,174 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/query/places"
+	"vayu/schema"
+	"vayu/schema/naqi"
+)
+
+// explainTimeout bounds the read of one station's readings for an error message,
+// which is valid without them.
+const explainTimeout = 500 * time.Millisecond
+
+// conditionText states why a station does not count.
+var conditionText = map[schema.Condition]string{
+	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
+	schema.OnePM:           "it measures neither PM2.5 nor PM10",
+	schema.SixteenHours:    "a pollutant has fewer than 16 of the last 24 hours",
+	schema.CountedKind:     "its kind counts only when kinds names it",
+	schema.Recent:          "its last reading is more than 24 hours old",
+	schema.Within100KM:     "it is more than 100 km away",
+	schema.InPeriod:        "it has no index in the requested period",
+}
+
+// nearest returns the station nearest to a point, of those that keep accepts, and
+// its distance.
+func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int32, km float64) {
+	found = -1
+	for i := range s.stations {
+		st := &s.stations[i]
+		if at := st.point(); at.Known() && keep(st) && (found < 0 || !places.Beyond(p, at, km)) {
+			if d := places.Distance(p, at); found < 0 || d < km {
+				found, km = int32(i), d
+			}
+		}
+	}
+	return found, km
+}
+
+// noStationNear returns the problem of a position without a usable station.
+func (a *worldState) noStationNear(
+	ctx context.Context, snap *Snapshot, p places.Point, q *aqiQuery, now time.Time,
+) error {
+	kinds := snap.kindsFor(q)
+	problem := schema.Refuse(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
+	if q.has(paramPincode) {
+		problem.Field = "pincode"
+	}
+	i, km := snap.nearest(p, func(*station) bool { return true })
+	if i < 0 {
+		return problem
+	}
+	problem.DistanceKM = kilometres(km)
+	if rated, d := snap.nearest(p, func(st *station) bool { return st.aqi >= 0 && kinds.has(st.Kind) }); rated >= 0 {
+		problem.DistanceKM = kilometres(d)
+		problem.Message += fmt.Sprintf(" The nearest that has them is %.1f km away.", d)
+	}
+	a.explain(ctx, snap, problem, sample{station: i, km: km}, q, now)
+	if _, _, ok := snap.interpolate(p, kinds|kindsOf(schema.Sensor)); ok {
+		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
+	}
+	return problem
+}
+
+// noFigures returns the problem of a city whose stations have no figures.
+func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time) error {
+	kinds := snap.kindsFor(q)
+	c := &snap.cities[i]
+	problem := schema.Refuse(schema.NoData, "city", "There are no figures for "+snap.index.Label(i)+" yet.")
+	stations := snap.ofCity(c, kindsOf(schema.StationKinds[:]...))
+	if len(stations) == 0 {
+		return problem
+	}
+	// A station that lacks only a counted kind explains more than the nearest one.
+	candidate := slices.IndexFunc(stations, func(sm sample) bool { return sm.figures.aqi >= 0 && !kinds.has(snap.stations[sm.station].Kind) })
+	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
+	if candidate >= 0 && !kinds.has(schema.Sensor) {
+		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
+	}
+	return problem
+}
+
+// explain adds to a problem the nearest station and why it does not count.
+func (a *worldState) explain(
+	ctx context.Context, snap *Snapshot, problem *schema.Problem, sm sample, q *aqiQuery, now time.Time,
+) {
+	st := &snap.stations[sm.station]
+	n := &schema.NearestStation{ID: st.ID, Kind: st.Kind.String(), Has: []string{}, Missing: []schema.Condition{}}
+	if sm.km >= 0 {
+		n.DistanceKM = kilometres(sm.km)
+	}
+	has, whole := a.measuredPollutants(ctx, st, q)
+	for _, p := range has {
+		n.Has = append(n.Has, p.String())
+	}
+	miss := func(missing bool, c schema.Condition) {
+		if missing {
+			n.Missing = append(n.Missing, c)
+		}
+	}
+	if st.aqi < 0 {
+		miss(len(has) < naqi.MinPollutants, schema.ThreePollutants)
+		miss(!particles(has), schema.OnePM)
+		miss(len(whole) < len(has) && (len(whole) < naqi.MinPollutants || !particles(whole)), schema.SixteenHours)
+	}
+	miss(!snap.kindsFor(q).has(st.Kind), schema.CountedKind)
+	miss(q.current() && now.Sub(st.LastSeen) > fillWindow*time.Second, schema.Recent)
+	miss(sm.km > nearestReach, schema.Within100KM)
+	miss(!q.current() && len(n.Missing) == 0, schema.InPeriod)
+	problem.Nearest = n
+	problem.Message += " " + describe(n)
+}
+
+// measuredPollutants returns the pollutants of the index that a station measures,
+// and those of them with enough hours. Without readings it uses the station's
+// latest hour. A bulk query does not read readings.
+func (a *worldState) measuredPollutants(ctx context.Context, st *station, q *aqiQuery) (has, whole []schema.Pollutant) {
+	if !q.bulk && a.clientTables.healthy() {
+		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
+		defer cancel()
+		// No circuit breaker: the short timeout of this read is no sign of a
+		// failing ClickHouse.
+		if rows, err := a.tables.readings(ctx, &st.Station); err == nil && len(rows) > 0 {
+			newest := slices.MaxFunc(rows, func(x, y parameterReading) int { return x.At.Compare(y.At) }).At
+			for _, p := range schema.Pollutants {
+				i := slices.IndexFunc(rows, func(r parameterReading) bool { return r.Parameter == p.String() })
+				if i < 0 || newest.Sub(rows[i].At) >= fillWindow*time.Second {
+					continue
+				}
+				has = append(has, p)
+				if rows[i].whole() {
+					whole = append(whole, p)
+				}
+			}
+			return has, whole
+		}
+	}
+	for i, p := range schema.Pollutants {
+		if st.index[i] >= 0 || i < records && st.amount[i].Known() {
+			has = append(has, p)
+		}
+	}
+	return has, has
+}
+
+func particles(list []schema.Pollutant) bool {
+	return slices.Contains(list, schema.PM25) || slices.Contains(list, schema.PM10)
+}
+
+// describe states what a station measures and why it does not count.
+func describe(n *schema.NearestStation) string {
+	text := "The nearest station is " + n.ID
+	if n.DistanceKM != nil {
+		text += fmt.Sprintf(", %.1f km away", float64(*n.DistanceKM)/100)
+	}
+	what := "no pollutant of the index"
+	if len(n.Has) > 0 {
+		what = strings.Join(n.Has, ", ")
+	}
+	text += ". It measures " + what
+	if len(n.Missing) == 0 {
+		return text + "."
+	}
+	reasons := make([]string, len(n.Missing))
+	for i, c := range n.Missing {
+		reasons[i] = conditionText[c]
+	}
+	return text + " and does not count: " + strings.Join(reasons, "; ") + "."
+}

@@ -1,0 +1,263 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/cespare/xxhash/v2"
+
+	"vayu/query/places"
+	"vayu/schema"
+)
+
+// errNoSnapshot is the error for a missing snapshot file.
+var errNoSnapshot = errors.New("no snapshot file")
+
+// snapshotVersion changes whenever the columns do. Files of other versions are
+// ignored.
+const snapshotVersion = "3"
+
+func snapshotFile(dir string, world schema.World) string {
+	return filepath.Join(dir, world.String()+".arrow")
+}
+
+// snapshotColumns returns the columns. A row is a city (id "") or a station.
+func snapshotColumns(built time.Time, sum string) *arrow.Schema {
+	text := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
+	fields := []arrow.Field{
+		text("id"), text("city"), text("state"), text("name"), text("source"), text("attribution"), text("licence"),
+		{Name: "latitude", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "longitude", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "kind", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "first_seen", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "last_seen", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "heard", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "heard_aqi", Type: arrow.PrimitiveTypes.Int64},
+	}
+	for _, name := range figureNames() {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64})
+	}
+	meta := arrow.NewMetadata([]string{"version", "built", "sum"},
+		[]string{snapshotVersion, built.UTC().Format(time.RFC3339Nano), sum})
+	return arrow.NewSchema(fields, &meta)
+}
+
+// figureNames returns the columns of figures, in the order of figures.pack.
+func figureNames() []string {
+	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
+	for _, p := range schema.RecordPollutants {
+		names = append(names, p.String())
+	}
+	for _, p := range schema.Pollutants {
+		names = append(names, p.String()+"_index")
+	}
+	return names
+}
+
+func (f *figures) pack() []int64 {
+	out := []int64{
+		int64(f.at), int64(f.updated), int64(f.aqi), int64(f.dominant), int64(f.used), int64(f.total),
+		int64(f.derived), int64(f.daily), int64(f.gapFilled),
+	}
+	for _, amount := range f.amount {
+		out = append(out, int64(amount))
+	}
+	for _, index := range f.index {
+		out = append(out, int64(index))
+	}
+	return out
+}
+
+// unpack is the inverse of pack. It rejects numbers out of range, because they come
+// from a file.
+func unpack(v []int64) (figures, error) {
+	f := figures{
+		at: uint32(v[0]), updated: uint32(v[1]), aqi: int16(v[2]), dominant: schema.Pollutant(v[3]),
+		used: uint16(v[4]), total: uint16(v[5]), derived: uint8(v[6]), daily: uint8(v[7]), gapFilled: uint8(v[8]),
+	}
+	for i := range f.amount {
+		f.amount[i] = schema.Figure(v[9+i])
+	}
+	for i := range f.index {
+		f.index[i] = int16(v[9+records+i])
+	}
+	for i, back := range f.pack() {
+		if back != v[i] {
+			return figures{}, fmt.Errorf("column %s holds %d", figureNames()[i], v[i])
+		}
+	}
+	if f.aqi < -1 || f.aqi > 500 {
+		return figures{}, fmt.Errorf("column aqi holds %d", f.aqi)
+	}
+	return f, nil
+}
+
+// writeSnapshot writes a snapshot atomically: even after a power failure the file
+// is the old or the new one.
+func writeSnapshot(path string, s *Snapshot) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing the snapshot %q: %w", path, err)
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // does nothing after the rename
+	if err := errors.Join(encodeSnapshot(file, s), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func encodeSnapshot(file *os.File, s *Snapshot) error {
+	columns := snapshotColumns(s.built, s.input().sum(s.built))
+	b := array.NewRecordBuilder(memory.DefaultAllocator, columns)
+	defer b.Release()
+	add := func(st *schema.Station, report [2]int64, f *figures) {
+		texts := [...]string{st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence}
+		for i, text := range texts {
+			b.Field(i).(*array.StringBuilder).Append(text)
+		}
+		n := len(texts)
+		b.Field(n).(*array.Float64Builder).Append(st.Latitude)
+		b.Field(n + 1).(*array.Float64Builder).Append(st.Longitude)
+		for i, v := range append([]int64{int64(st.Kind), st.FirstSeen.Unix(), st.LastSeen.Unix(), report[0], report[1]}, f.pack()...) {
+			b.Field(n + 2 + i).(*array.Int64Builder).Append(v)
+		}
+	}
+	for i := range s.stations {
+		add(&s.stations[i].Station, s.stations[i].cityHourReport(), &s.stations[i].figures)
+	}
+	for i := range s.cities {
+		if c := &s.cities[i]; c.at > 0 {
+			add(&schema.Station{City: c.Name, State: c.State}, [2]int64{}, &c.figures)
+		}
+	}
+	record := b.NewRecord()
+	defer record.Release()
+	w, err := ipc.NewFileWriter(file, ipc.WithSchema(columns))
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.Write(record), w.Close())
+}
+
+// readSnapshot reads a snapshot. Its error is errNoSnapshot if there is no file.
+// Other errors mean that the file is damaged or of another version.
+func readSnapshot(path string, kinds kindSet) (s *Snapshot, err error) {
+	defer func() {
+		// The Arrow reader panics on some damaged files. An unreadable cache must
+		// not keep the service from starting.
+		if p := recover(); p != nil {
+			s, err = nil, fmt.Errorf("reading the snapshot %q: %v", path, p)
+		}
+	}()
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNoSnapshot
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot: %w", err)
+	}
+	defer file.Close()
+	r, err := ipc.NewFileReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+	}
+	defer func() { _ = r.Close() }()
+	meta := r.Schema().Metadata()
+	version, _ := meta.GetValue("version")
+	text, _ := meta.GetValue("built")
+	built, err := time.Parse(time.RFC3339Nano, text)
+	if version != snapshotVersion || err != nil || !r.Schema().Equal(snapshotColumns(built, "")) {
+		return nil, fmt.Errorf("reading the snapshot %q: it was written by another version", path)
+	}
+	f := snapshotInput{kinds: kinds}
+	for i := range r.NumRecords() {
+		record, err := r.Record(i)
+		if err != nil {
+			return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+		}
+		if err := f.decode(record); err != nil {
+			return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+		}
+	}
+	if sum, _ := meta.GetValue("sum"); sum != f.sum(built) {
+		return nil, fmt.Errorf("reading the snapshot %q: its contents are damaged", path)
+	}
+	return build(f, built, nil), nil
+}
+
+// sum returns a checksum of the contents, because Arrow files have none.
+func (f snapshotInput) sum(built time.Time) string {
+	h := xxhash.New()
+	line := func(st *schema.Station, report [2]int64, fig *figures) {
+		_, _ = fmt.Fprintln(h, st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence, st.Latitude, st.Longitude,
+			st.Kind, st.FirstSeen.Unix(), st.LastSeen.Unix(), report, fig.pack())
+	}
+	_, _ = fmt.Fprintln(h, built.UnixNano())
+	for i := range f.stations {
+		line(&f.stations[i].Station, f.stations[i].cityHourReport(), &f.stations[i].figures)
+	}
+	for i := range f.cities {
+		line(&schema.Station{City: f.cities[i].Name, State: f.cities[i].State}, [2]int64{}, &f.cities[i].figures)
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
+}
+
+func (f *snapshotInput) decode(record arrow.Record) error {
+	const texts, floats = 7, 2
+	values := make([]int64, int(record.NumCols())-texts-floats)
+	for row := range int(record.NumRows()) {
+		text := func(i int) string { return cloned(record.Column(i).(*array.String).Value(row)) }
+		for i := range values {
+			values[i] = record.Column(texts + floats + i).(*array.Int64).Value(row)
+		}
+		figures, err := unpack(values[5:])
+		if err != nil {
+			return fmt.Errorf("row %d: %w", row, err)
+		}
+		st := schema.Station{
+			ID: text(0), City: text(1), State: text(2), Name: text(3), Source: text(4), Attribution: text(5), Licence: text(6),
+			Latitude:  record.Column(texts).(*array.Float64).Value(row),
+			Longitude: record.Column(texts + 1).(*array.Float64).Value(row),
+			Kind:      schema.StationKind(values[0]),
+			FirstSeen: time.Unix(values[1], 0).UTC(), LastSeen: time.Unix(values[2], 0).UTC(),
+		}
+		if st.ID == "" {
+			f.cities = append(f.cities, city{City: places.City{Name: st.City, State: st.State}, figures: figures})
+			continue
+		}
+		f.stations = append(f.stations, station{Station: st, city: -1, cityHourUpdated: uint32(values[3]), cityHourAQI: int16(values[4]), figures: figures})
+	}
+	return nil
+}
+
+// cityHourReport returns the station's report in its city's hour as file columns.
+func (s *station) cityHourReport() [2]int64 {
+	return [2]int64{int64(s.cityHourUpdated), int64(s.cityHourAQI)}
+}
+
+// cloned copies a string out of the file's buffer.
+func cloned(s string) string { return string([]byte(s)) }
