@@ -75,7 +75,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 		}
 	}
 	if n < len(batch) {
-		return batch[:n], outbox.ErrTurn
+		return batch[:n], outbox.ErrYield
 	}
 	return batch, nil
 }

@@ -52,15 +52,15 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 		s.mu.Lock()
 		s.queue.Abandon(id)
 		s.mu.Unlock()
-		s.metrics.claims.Tell(ctx, s.releaseAll(ctx, []*work{w}))
+		s.metrics.claims.Observe(ctx, s.releaseAll(ctx, []*work{w}))
 		return
 	}
 	s.outcomes <- &delivery.Outcome{
-		Row: &w.Row, Token: w.token, Result: result, Verdict: delivery.Judge(w.Attempts+1, result.OK(), result.SentAt),
+		Row: &w.Row, Token: w.token, Result: result, Transition: delivery.Next(w.Attempts+1, result.OK(), result.SentAt),
 	}
 	s.metrics.attempted(&result)
 	s.mu.Lock()
-	s.queue.Done(id, scheduler.Ended{At: s.Now(), Took: result.Duration, OK: result.OK(), TimedOut: result.Slow})
+	s.queue.Done(id, scheduler.Result{At: s.Now(), Took: result.Duration, OK: result.OK(), TimedOut: result.Slow})
 	s.mu.Unlock()
 	if s.hasClaim() {
 		signal(s.claimSignal)
@@ -116,6 +116,6 @@ func (s *Service) hasClaim() bool {
 	if s.queue.HasExpired() {
 		return true
 	}
-	at := s.queue.Wake()
+	at := s.queue.NextClaim()
 	return !at.IsZero() && !at.After(s.Now())
 }

@@ -16,12 +16,12 @@ var errUnknownEvent = errors.New("the event is not in the state store")
 // AcceptKnown is Accept for events from Kafka. It returns events that the store lacks as
 // rejected, with the reason, and accepts the others. The store lacks events after a
 // restore from a backup, or if installations share a topic.
-func (s *Service) Take(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error) {
+func (s *Service) AcceptKnown(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error) {
 	ids := make([]string, len(batch))
 	for i, event := range batch {
 		ids[i] = event.ID
 	}
-	known, err := sqlstore.Present(s.DB.View(ctx), &selectExisting, ids)
+	known, err := sqlstore.ExistingIDs(s.DB.View(ctx), &selectExisting, ids)
 	if err != nil {
 		return nil, fmt.Errorf("reading known events: %w", err)
 	}
@@ -39,4 +39,4 @@ func (s *Service) Take(ctx context.Context, batch []outbox.Event) (rejected map[
 	return rejected, s.Accept(ctx, kept)
 }
 
-var selectExisting = sqlstore.Group(0, "SELECT id FROM event WHERE id IN (", "?", ")")
+var selectExisting = sqlstore.NewBatchStatement(0, "SELECT id FROM event WHERE id IN (", "?", ")")

@@ -32,7 +32,7 @@ import (
 type Config struct {
 	Settings
 	DB            *sqlstore.DB
-	Subscriptions *subscription.Book
+	Subscriptions *subscription.Cache
 	Sender        *sender.Sender
 	// Number returns the unmasked number of a transaction, for subscriptions with clear
 	// numbers; "" if there is none. It must be safe for concurrent use.

@@ -292,7 +292,7 @@ func TestUnknownEventsAreRejected(t *testing.T) {
 		})
 		strange := known
 		strange.ID = "evt_01KAHJ9T6Z3M4Q5R6S7T8V9W0X"
-		buried, err := o.Take(context.Background(), []outbox.Event{strange, known})
+		buried, err := o.AcceptKnown(context.Background(), []outbox.Event{strange, known})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,7 +385,7 @@ func TestSmallFanOutComesFirst(t *testing.T) {
 			return nil
 		})
 		safe, err := o.Publish(context.Background(), batch)
-		if !errors.Is(err, outbox.ErrTurn) || len(safe) != 4 || safe[0].ID != batch[4].ID || safe[1].ID != batch[0].ID {
+		if !errors.Is(err, outbox.ErrYield) || len(safe) != 4 || safe[0].ID != batch[4].ID || safe[1].ID != batch[0].ID {
 			t.Fatalf("%d events are safe, the first is %s, and %v; want the light one and three heavy ones, and a turn for others", len(safe), safe[0].Account, err)
 		}
 		if n := queryValue[int](o, "SELECT count(*) FROM delivery"); n != 1+3*1500 {

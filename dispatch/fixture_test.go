@@ -39,7 +39,7 @@ type fixture struct {
 
 	db     *sqlstore.DB
 	outbox *outbox.Outbox
-	book   *subscription.Book
+	book   *subscription.Cache
 	log    *kafka.Log // nil without Kafka
 }
 
@@ -95,7 +95,7 @@ func (o *fixture) run() (stop func()) {
 	var to outbox.Publisher = o.Service
 	if o.log != nil {
 		to = o.log
-		begin("event log", func(ctx context.Context) error { return o.log.Consume(ctx, o.Take) })
+		begin("event log", func(ctx context.Context) error { return o.log.Consume(ctx, o.AcceptKnown) })
 	}
 	begin("outbox", func(ctx context.Context) error { return o.outbox.Run(ctx, to) })
 	stop = sync.OnceFunc(func() {

@@ -23,7 +23,7 @@ type metrics struct {
 	failures *prometheus.CounterVec
 
 	// Operations whose failures are logged once until they recover.
-	claims, discoveries, records, numbers *failurelog.Outage
+	claims, discoveries, records, numbers *failurelog.Log
 }
 
 func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
@@ -55,7 +55,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_webhook_store_failures_total", Help: "Failed operations on the state store, by operation.",
 		}, []string{"doing"}),
 	}
-	failures := func(doing, meanwhile string) *failurelog.Outage {
+	failures := func(doing, meanwhile string) *failurelog.Log {
 		return failurelog.New(s.Log, "webhooks: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
 	for _, stage := range stages { // exposes all series from the start, so that rates include the first failure

@@ -31,7 +31,7 @@ func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscript
 	body, err := withNumber(w.Envelope, func(transaction string) (string, error) {
 		return s.Number(limit, schema.Owner{Account: sub.Account, World: sub.World}, transaction)
 	})
-	s.metrics.numbers.Tell(ctx, err)
+	s.metrics.numbers.Observe(ctx, err)
 	return body, err == nil
 }
 

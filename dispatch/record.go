@@ -57,7 +57,7 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 			stale, err = delivery.Record(tx, batch, s.Now())
 			return err
 		})
-		s.metrics.records.Tell(ctx, err)
+		s.metrics.records.Observe(ctx, err)
 		s.recordingStalled.Store(err != nil || s.recordingStalled.Load() && len(s.outcomes) > 0)
 		if err == nil {
 			s.metrics.stale.Add(float64(stale))

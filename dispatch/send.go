@@ -55,7 +55,7 @@ func (s *Service) untilNextStart() time.Duration {
 	now := s.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := s.queue.Paced(now); !at.IsZero() {
+	if at := s.queue.NextStart(now); !at.IsZero() {
 		return max(time.Millisecond, at.Sub(now))
 	}
 	return idleTimer
@@ -104,11 +104,11 @@ func (s *Service) claim(ctx context.Context) bool {
 		return false
 	}
 	grant := s.newLease(now)
-	var wants []delivery.Want
+	var wants []delivery.LaneClaim
 	found := make(map[string]delivery.Claimed, len(claims))
 	for _, c := range claims {
 		if _, ok := s.cachedRecipient(c.Lane); ok {
-			wants = append(wants, delivery.Want{Webhook: c.Lane, Most: c.Most})
+			wants = append(wants, delivery.LaneClaim{Webhook: c.Lane, Limit: c.Limit})
 			found[c.Lane] = delivery.Claimed{Next: now.Add(claimRetry)}
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Service) claim(ctx context.Context) bool {
 		for i := range got.Rows {
 			items[i] = &work{got.Rows[i], grant.Token}
 			if got.Rows[i].Attempts > 0 {
-				s.queue.Suspect(c.Lane)
+				s.queue.MarkSlow(c.Lane)
 			}
 		}
 		s.queue.Claimed(c, items, grant.Until, got.Next)
@@ -132,13 +132,13 @@ func (s *Service) claim(ctx context.Context) bool {
 }
 
 // claimWanted claims in one transaction and sets found.
-func (s *Service) claimWanted(ctx context.Context, wants []delivery.Want, found map[string]delivery.Claimed, grant delivery.Lease, now time.Time) {
+func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant delivery.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		all, err = delivery.Claim(tx, wants, grant, now)
 		return err
 	})
-	s.metrics.claims.Tell(ctx, err)
+	s.metrics.claims.Observe(ctx, err)
 	if err != nil {
 		return
 	}
@@ -154,7 +154,7 @@ func (s *Service) releaseExpired(ctx context.Context) {
 	s.mu.Unlock()
 	if len(expired) > 0 {
 		s.metrics.released.Add(float64(len(expired)))
-		s.metrics.claims.Tell(ctx, s.releaseAll(ctx, expired))
+		s.metrics.claims.Observe(ctx, s.releaseAll(ctx, expired))
 	}
 }
 
@@ -206,7 +206,7 @@ func (s *Service) untilNextClaim() time.Duration {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := s.queue.Wake(); !at.IsZero() {
+	if at := s.queue.NextClaim(); !at.IsZero() {
 		return max(0, at.Sub(s.Now()))
 	}
 	return idleTimer
@@ -217,10 +217,10 @@ func (s *Service) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.Now()
 		lanes, err := delivery.Lanes(s.DB.View(ctx))
-		s.metrics.discoveries.Tell(ctx, err)
+		s.metrics.discoveries.Observe(ctx, err)
 		took := s.Now().Sub(began)
 		s.mu.Lock()
-		s.queue.Keep(func(id string) bool { sub := s.Subscriptions.Get(id); return sub != nil && !sub.Deleted })
+		s.queue.Prune(func(id string) bool { sub := s.Subscriptions.Get(id); return sub != nil && !sub.Deleted })
 		for _, l := range lanes {
 			if _, ok := s.cachedRecipient(l.Webhook); ok {
 				s.queue.Due(l.Webhook, l.Next)

@@ -21,7 +21,7 @@ func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Ti
 			events = append(events, *group[i].Event)
 		}
 	}
-	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", tracing.TakesUp)
+	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", tracing.Consumer)
 }
 
 // deliver makes an attempt within a span of its event's trace.
@@ -29,9 +29,9 @@ func (s *Service) deliver(ctx context.Context, w *work, post sender.Post) sender
 	if s.Trace == nil {
 		return s.Sender.Send(ctx, post)
 	}
-	ctx, span := s.Trace.Resume(ctx, w.Trace, w.Happened, s.Now(), "delivery attempt", tracing.Asks)
+	ctx, span := s.Trace.Resume(ctx, w.Trace, w.Happened, s.Now(), "delivery attempt", tracing.Client)
 	result := s.Sender.Send(ctx, post)
-	if !span.Kept() || result.Unsent { // an unsent attempt has no span
+	if !span.Recording() || result.Unsent { // an unsent attempt has no span
 		return result
 	}
 	span.Set(tracing.Event, w.EventID)

@@ -24,7 +24,7 @@ type Feed struct {
 	Timeout time.Duration
 	// Lookback is how much of the previous window is fetched again, for late data.
 	// Default 3 hours.
-	Overlap time.Duration
+	Lookback time.Duration
 	// History is the time range of the first backfill; 0 for a source without
 	// history.
 	History time.Duration
@@ -53,8 +53,8 @@ func (f Feed) prepare() (Feed, cron.Schedule, error) {
 	if f.Timeout <= 0 {
 		f.Timeout = defaultTimeout
 	}
-	if f.Overlap <= 0 {
-		f.Overlap = defaultOverlap
+	if f.Lookback <= 0 {
+		f.Lookback = defaultOverlap
 	}
 	schedule, err := cron.ParseStandard(f.Schedule)
 	if err != nil {
@@ -105,9 +105,9 @@ func (p *fetchPlan) liveWindow(now time.Time) Window {
 	case p.watermark.IsZero() && p.feed.History > 0:
 		return Window{p.oldest, now}
 	case p.watermark.IsZero():
-		return Window{now.Add(-p.feed.Overlap), now}
+		return Window{now.Add(-p.feed.Lookback), now}
 	}
-	w := Window{p.watermark.Add(-p.feed.Overlap), now}
+	w := Window{p.watermark.Add(-p.feed.Lookback), now}
 	if p.feed.History > 0 && now.Sub(p.watermark) > recentSlice {
 		w.To = p.watermark.Add(recentSlice)
 	}

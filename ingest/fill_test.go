@@ -51,7 +51,7 @@ func TestFirstFillStoresEveryReadingOnce(t *testing.T) {
 	if length := last.Sub(first); length != 12*day-time.Hour {
 		t.Errorf("%s of hours, want 12 days", length)
 	}
-	whole, err := ingest.Try(t.Context(), src, ingest.Window{From: first.Add(-time.Second), To: last})
+	whole, err := ingest.FetchSample(t.Context(), src, ingest.Window{From: first.Add(-time.Second), To: last})
 	if err != nil {
 		t.Fatal(err)
 	}

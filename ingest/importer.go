@@ -87,7 +87,7 @@ type NothingStoredError struct{ Rejected Rejections }
 
 // Error implements error. It names the most frequent reason.
 func (e *NothingStoredError) Error() string {
-	reason, n := e.Rejected.Main()
+	reason, n := e.Rejected.MostFrequent()
 	if reason == None {
 		return "nothing was stored: the input holds no values"
 	}

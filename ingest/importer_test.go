@@ -258,7 +258,7 @@ func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 		}
 		panic("half way")
 	}}
-	got, err := ingest.Try(t.Context(), src, ingest.Window{To: now})
+	got, err := ingest.FetchSample(t.Context(), src, ingest.Window{To: now})
 	var panicked *ingest.PanicError
 	if !errors.As(err, &panicked) || len(panicked.Stack) == 0 {
 		t.Errorf("Try = %v, want the panic as an error", err)

@@ -82,7 +82,7 @@ func (r *Rejections) Merge(other Rejections) {
 
 // MostFrequent returns the reason of most rejections and its count. Ties go to the
 // alphabetically first. It is [None] when nothing was rejected.
-func (r Rejections) Main() (main Reason, count int) {
+func (r Rejections) MostFrequent() (main Reason, count int) {
 	for _, reason := range slices.Sorted(maps.Keys(r)) {
 		if n := r[reason]; n > count {
 			main, count = reason, n

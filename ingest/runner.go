@@ -105,7 +105,7 @@ func (r *Runner) Run(ctx context.Context) error {
 
 // ResetMetrics resets the gauges of the feeds after Run has ended. The next
 // leader, here or in another process, sets its own.
-func (r *Runner) Forget() {
+func (r *Runner) ResetMetrics() {
 	for _, f := range r.feeds {
 		r.metrics.reset(f.Name)
 	}

@@ -299,7 +299,7 @@ func TestBreakerLimitsRequestsToFailingServer(t *testing.T) {
 		if got := k.metric(t, "vayu_source_outcome", ""); got != 1 {
 			t.Errorf("%v outcomes of the last run, want 1", got)
 		}
-		k.runner.Forget()
+		k.runner.ResetMetrics()
 		for _, gauge := range [...]string{"vayu_source_breaker_state", "vayu_source_outcome", "vayu_source_backlog_seconds"} {
 			if got := k.metric(t, gauge, ""); got != 0 {
 				t.Errorf("%s is %v of a source that runs no more", gauge, got)

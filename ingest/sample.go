@@ -17,7 +17,7 @@ type Sample struct {
 // FetchSample fetches a window once, completely, without storing it. After an
 // error the sample holds what was yielded before. A panic of the source is
 // returned as an error.
-func Try(ctx context.Context, src Source, w Window) (Sample, error) {
+func FetchSample(ctx context.Context, src Source, w Window) (Sample, error) {
 	var sample Sample
 	at := make(map[string]int)
 	keep := func(_ context.Context, b *Batch) error {

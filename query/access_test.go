@@ -38,7 +38,7 @@ func (w *fixture) serveWithQuota(t testing.TB, calls int64) {
 	const plenty = 1_000_000_000
 	plans := map[string]int64{"plenty": calls}
 	service, err := access.New(access.Config{
-		DB: db, Box: box, Metrics: prometheus.NewRegistry(),
+		DB: db, Cipher: box, Metrics: prometheus.NewRegistry(),
 		Settings: access.Settings{Rate: plenty, Burst: plenty, MoneyRate: plenty, MoneyBurst: plenty, Plans: plans},
 	})
 	if err != nil {

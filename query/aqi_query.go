@@ -320,11 +320,11 @@ func (q *aqiQuery) checkPlace() error {
 }
 
 func invalid(field, message string) error {
-	return schema.Refuse(schema.InvalidRequest, field, message)
+	return schema.NewProblem(schema.InvalidRequest, field, message)
 }
 
 func conflict(field, message string) error {
-	return schema.Refuse(schema.ConflictingParameters, field, message)
+	return schema.NewProblem(schema.ConflictingParameters, field, message)
 }
 
 func unknownParameter(name string) error {

@@ -36,7 +36,7 @@ func TestQueriesFailFastWhenTheEngineHangs(t *testing.T) {
 	w := india(t)
 	conn := &hangingConn{Conn: w.conn}
 	w.serve(t, func(c *query.Config) { c.Conn = conn })
-	w.service.BePatient(10 * time.Millisecond)
+	w.service.ExtendTimeouts(10 * time.Millisecond)
 	w.refresh(t)
 	w.get(t, "/v1/aqi?city=Delhi&date=2026-11-18")
 	w.rollup(t, w.live, hour.Add(-72*time.Hour))
@@ -67,7 +67,7 @@ func TestQueriesFailFastWhenTheEngineHangs(t *testing.T) {
 func TestOneSuccessClosesTheBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := query.NewGuard("test")
+		g := query.NewBreaker("test")
 		execute := func(answer error) error {
 			_, err := g.Execute(func() (struct{}, error) { return struct{}{}, answer })
 			return err

@@ -118,7 +118,7 @@ func (s *Snapshot) split(list string) ([]string, error) {
 		names = append(names, name)
 	}
 	if len(names) > maxLocations {
-		return nil, schema.Refuse(schema.TooManyLocations, "cities",
+		return nil, schema.NewProblem(schema.TooManyLocations, "cities",
 			fmt.Sprintf("At most %d cities in one request; there are %d.", maxLocations, len(names)))
 	}
 	return names, nil

@@ -77,7 +77,7 @@ func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 	if !q.has(paramMaxAge) || resp.DataAge <= q.maxAge || q.has(paramCities) {
 		return nil
 	}
-	return schema.Refuse(schema.NoCurrentData, "max_age",
+	return schema.NewProblem(schema.NoCurrentData, "max_age",
 		fmt.Sprintf("The latest figures are %d seconds old, and at most %d are allowed.", resp.DataAge, q.maxAge))
 }
 

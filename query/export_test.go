@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// CheckQuestion parses a query of GET /v1/aqi.
-func CheckQuestion(raw string, now time.Time) error {
+// CheckQuery parses a query of GET /v1/aqi.
+func CheckQuery(raw string, now time.Time) error {
 	_, err := parse(raw, now)
 	return err
 }
 
-// NewGuard returns a circuit breaker.
-var NewGuard = newBreaker
+// NewBreaker returns a circuit breaker.
+var NewBreaker = newBreaker
 
-// BePatient extends the timeouts for newer days and for explanations.
-func (s *Service) BePatient(d time.Duration) {
+// ExtendTimeouts extends the timeouts for newer days and for explanations.
+func (s *Service) ExtendTimeouts(d time.Duration) {
 	for _, a := range s.worlds {
 		a.explainTimeout = d
 		a.history.reloadTimeout = d

@@ -79,7 +79,7 @@ func (w *fixture) serve(t testing.TB, change ...func(*query.Config)) {
 	if w.service, err = query.New(c); err != nil {
 		t.Fatal(err)
 	}
-	w.service.BePatient(time.Minute) // the newest days, also on a busy machine
+	w.service.ExtendTimeouts(time.Minute) // the newest days, also on a busy machine
 	if b, ok := t.(*testing.B); ok {
 		w.serveWithAccess(b)
 		return

@@ -162,7 +162,7 @@ func noData(label string, q *aqiQuery, from, to schema.Day) *schema.Problem {
 	} else if q.has(paramLat) {
 		label = fmt.Sprintf("the position (%s)", label)
 	}
-	return schema.Refuse(schema.NoData, field, fmt.Sprintf("There are no figures for %s for %s.", label, when))
+	return schema.NewProblem(schema.NoData, field, fmt.Sprintf("There are no figures for %s for %s.", label, when))
 }
 
 func appendRow(b []byte, label string, m *historyRow) []byte {

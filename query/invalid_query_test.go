@@ -170,7 +170,7 @@ func FuzzQuery(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		if err := query.CheckQuestion(raw, now); err != nil {
+		if err := query.CheckQuery(raw, now); err != nil {
 			var p *schema.Problem
 			if !asProblem(err, &p) || p.Code.Status() != http.StatusBadRequest || p.Message == "" {
 				t.Errorf("%q: %v", raw, err)

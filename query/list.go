@@ -216,7 +216,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	i, ok := snap.byID[mux.Vars(c.Request)["id"]]
 	if !ok {
-		return httpapi.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
+		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "id", "There is no such station.")
 	}
 	st := &snap.stations[i]
 	reply := schema.StationReply{Status: schema.Success, StationEntry: snap.stationEntry(i), Readings: a.latest(c.Context(), &st.Station)}

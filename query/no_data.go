@@ -47,7 +47,7 @@ func (a *worldState) noStationNear(
 	ctx context.Context, snap *Snapshot, p places.Point, q *aqiQuery, now time.Time,
 ) error {
 	kinds := snap.kindsFor(q)
-	problem := schema.Refuse(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
+	problem := schema.NewProblem(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
 	if q.has(paramPincode) {
 		problem.Field = "pincode"
 	}
@@ -71,7 +71,7 @@ func (a *worldState) noStationNear(
 func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time) error {
 	kinds := snap.kindsFor(q)
 	c := &snap.cities[i]
-	problem := schema.Refuse(schema.NoData, "city", "There are no figures for "+snap.index.Label(i)+" yet.")
+	problem := schema.NewProblem(schema.NoData, "city", "There are no figures for "+snap.index.Label(i)+" yet.")
 	stations := snap.ofCity(c, kindsOf(schema.StationKinds[:]...))
 	if len(stations) == 0 {
 		return problem

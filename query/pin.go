@@ -34,11 +34,11 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 	}
 	switch {
 	case errors.Is(err, places.ErrNoPins):
-		return places.Point{}, schema.Refuse(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; use a city instead.")
+		return places.Point{}, schema.NewProblem(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; use a city instead.")
 	case err != nil:
 		return places.Point{}, err
 	case !ok:
-		return places.Point{}, schema.Refuse(schema.LocationNotFound, "pincode", fmt.Sprintf("No place has the pin code %d.", code))
+		return places.Point{}, schema.NewProblem(schema.LocationNotFound, "pincode", fmt.Sprintf("No place has the pin code %d.", code))
 	}
 	return pin.Position, nil
 }

@@ -35,7 +35,7 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	i, ok := snap.byID[mux.Vars(c.Request)["id"]]
 	if !ok {
-		return httpapi.Response{}, schema.Refuse(schema.NotFound, "id", "There is no such station.")
+		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "id", "There is no such station.")
 	}
 	q := qualityQuery{station: snap.stations[i].ID, from: from, to: to}
 	if err := q.page(params); err != nil {

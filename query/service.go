@@ -309,7 +309,7 @@ func (s *Service) cacheControl(now time.Time) []string {
 	return h.value
 }
 
-var errNoFigures = schema.Refuse(schema.ServiceUnavailable, "", "There are no figures yet.")
+var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")
 
 // snapshotOf returns a world's snapshot, or a problem before the first one.
 func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *Snapshot, error) {

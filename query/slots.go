@@ -60,7 +60,7 @@ func (s *slots) acquire(ctx context.Context, account string) (release func(), er
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		refusal := schema.Refuse(schema.RateLimited, "", fmt.Sprintf("The account has %d history queries in flight, which is the limit.", maxInFlight))
+		refusal := schema.NewProblem(schema.RateLimited, "", fmt.Sprintf("The account has %d history queries in flight, which is the limit.", maxInFlight))
 		refusal.RetryAfter = 1
 		return nil, refusal
 	}

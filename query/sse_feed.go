@@ -20,7 +20,7 @@ func (feed) Kinds() []sse.Kind {
 }
 
 // Changes implements sse.Feed. It compares snapshots in memory only.
-func (f feed) Changes(_ context.Context, asks []sse.Ask) (found sse.Found, err error) {
+func (f feed) Changes(_ context.Context, asks []sse.Query) (found sse.Result, err error) {
 	for _, a := range asks {
 		snap := f.worlds[a.World].snapshot.Load()
 		if snap == nil || snap.newest() == 0 {

@@ -39,7 +39,7 @@ type Key struct {
 
 // KeyCreated is the reply to a request for a new key. No other reply contains the
 // key, or the signing secret if signatures are required.
-type KeyMade struct {
+type KeyCreated struct {
 	Status        string `json:"status"`
 	Key           string `json:"key"`
 	SigningSecret string `json:"signing_secret,omitempty"`
@@ -47,7 +47,7 @@ type KeyMade struct {
 }
 
 // KeyReply is the reply about one key.
-type KeyShown struct {
+type KeyReply struct {
 	Status string `json:"status"`
 	Data   Key    `json:"data"`
 }

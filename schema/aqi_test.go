@@ -78,7 +78,7 @@ func TestEveryCodeHasAnErrorStatus(t *testing.T) {
 	if got := schema.Code("no such").Status(); got != 500 {
 		t.Errorf("an unknown code has status %d, want 500", got)
 	}
-	if schema.Refuse(schema.InvalidRequest, "", "").Retryable || !schema.Refuse(schema.ServiceUnavailable, "", "").Retryable {
+	if schema.NewProblem(schema.InvalidRequest, "", "").Retryable || !schema.NewProblem(schema.ServiceUnavailable, "", "").Retryable {
 		t.Error("retryable must follow from the code")
 	}
 }

@@ -17,7 +17,7 @@ const (
 var BatchStates = []BatchState{BatchQueued, BatchProcessing, BatchCompleted, BatchExpired}
 
 // MaxBatchRecords is the largest number of records in a batch.
-const BatchMost = 10_000
+const MaxBatchRecords = 10_000
 
 // Accepted is the status of a reply to accepted work.
 const Accepted = "accepted"
@@ -33,7 +33,7 @@ type BatchAccepted struct {
 }
 
 // BatchRetention is where the results of a batch are, and until when.
-type BatchKept struct {
+type BatchRetention struct {
 	ResultsURL string  `json:"results_url,omitempty"`
 	ExpiresAt  *string `json:"expires_at"` // null before completion
 }
@@ -50,11 +50,11 @@ type Batch struct {
 	CreatedAt  string     `json:"created_at"`
 	FinishedAt *string    `json:"finished_at"` // null before completion
 
-	*BatchKept // nil if results are kept without limit and have no URL
+	*BatchRetention // nil if results are kept without limit and have no URL
 }
 
 // BatchReply is the reply about one batch.
-type BatchShown struct {
+type BatchReply struct {
 	Status string `json:"status"`
 	Batch
 }
@@ -73,7 +73,7 @@ type BatchResults struct {
 	HasMore    bool              `json:"has_more"`
 	NextCursor *string           `json:"next_cursor"`
 
-	*BatchKept // as in Batch
+	*BatchRetention // as in Batch
 }
 
 // BatchRecord is a record without a recharge or verification: it is queued or was

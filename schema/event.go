@@ -62,7 +62,7 @@ func (s ScopeSet) Readable() []EventType {
 // UnreadableEvent returns the problem of a key that may not read events of a type.
 // Field is the request field that named the type, or "".
 func UnreadableEvent(field string, t EventType) *Problem {
-	return Refuse(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" need.")
+	return NewProblem(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" need.")
 }
 
 // EventVersion is the api_version of new envelopes.
@@ -79,7 +79,7 @@ type Envelope struct {
 }
 
 // EventReply is the reply about one event.
-type EventShown struct {
+type EventReply struct {
 	Status string          `json:"status"`
 	Data   json.RawMessage `json:"data"` // the stored Envelope
 }

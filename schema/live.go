@@ -28,7 +28,7 @@ type LiveGreeting struct {
 
 // LiveResetNotice reports that notices of some kinds were dropped. The client must
 // reload what it shows.
-type LiveAnew struct {
+type LiveResetNotice struct {
 	Kinds []LiveKind `json:"kinds"`
 }
 

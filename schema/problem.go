@@ -192,31 +192,31 @@ type ProblemBody struct {
 
 // NewProblem returns a problem. Field is the invalid parameter or JSON field, or
 // "".
-func Refuse(code Code, field, message string) *Problem {
+func NewProblem(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
 
 // RequestErrors are all errors of one request, in order of detection.
-type Faults []ProblemDetail
+type RequestErrors []ProblemDetail
 
 // Add adds an error with the code invalid_request.
-func (f *Faults) Add(field, message string) { f.AddAs(InvalidRequest, field, message) }
+func (f *RequestErrors) Add(field, message string) { f.AddAs(InvalidRequest, field, message) }
 
 // AddAs adds an error with another code.
-func (f *Faults) AddAs(code Code, field, message string) {
+func (f *RequestErrors) AddAs(code Code, field, message string) {
 	*f = append(*f, ProblemDetail{Field: field, Code: code, Message: message})
 }
 
 // Problem returns a problem with all errors; nil if there are none.
-func (f Faults) Problem() error { return RefuseAll(f) }
+func (f RequestErrors) Problem() error { return NewProblemOf(f) }
 
 // NewProblemOf combines several errors into one problem. The first one determines
 // its code; nil if there are none.
-func RefuseAll(faults []ProblemDetail) error {
+func NewProblemOf(faults []ProblemDetail) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	p := Refuse(faults[0].Code, faults[0].Field, faults[0].Message)
+	p := NewProblem(faults[0].Code, faults[0].Field, faults[0].Message)
 	if len(faults) > 1 {
 		p.Details = faults
 	}
@@ -226,7 +226,7 @@ func RefuseAll(faults []ProblemDetail) error {
 // Unavailable returns a service_unavailable problem for a temporary failure. The
 // client gets message; only the log gets cause.
 func Unavailable(message string, cause error) error {
-	return &unavailableError{Refuse(ServiceUnavailable, "", message), cause}
+	return &unavailableError{NewProblem(ServiceUnavailable, "", message), cause}
 }
 
 type unavailableError struct {

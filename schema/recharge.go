@@ -50,7 +50,7 @@ type Recharge struct {
 // /v1/recharge/{id}?view=detail.
 type RechargeDetail struct {
 	Recharge
-	Asked
+	ProviderCalls
 
 	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
 }
@@ -126,6 +126,6 @@ type Plans struct {
 }
 
 // CallbackAccepted is the reply to a provider's callback.
-type CallbackTaken struct {
+type CallbackAccepted struct {
 	Status string `json:"status"`
 }

@@ -12,7 +12,7 @@ type Session struct {
 }
 
 // SessionReply is the reply about a created or ended session.
-type SessionShown struct {
+type SessionReply struct {
 	Status string  `json:"status"`
 	Data   Session `json:"data"`
 }

@@ -34,7 +34,7 @@ const (
 	AnswerUnknown       StepAnswer = "unknown"        // reference unknown to the provider
 	AnswerReversed      StepAnswer = "reversed"       // recharge carried out and reversed
 	AnswerRefused       StepAnswer = "refused"        // reversal refused
-	AnswerNotAsked      StepAnswer = "not_asked"      // call not sent: the circuit breaker is open
+	AnswerNotSent       StepAnswer = "not_asked"      // call not sent: the circuit breaker is open
 	AnswerNotConnected  StepAnswer = "not_connected"  // connection failed
 	AnswerNone          StepAnswer = "no_answer"      // timeout or broken connection
 	AnswerUnreadable    StepAnswer = "not_understood" // unreadable answer
@@ -60,10 +60,10 @@ type Step struct {
 }
 
 // ProviderCalls is the timeline of an order at its provider.
-type Asked struct {
-	Provider    string `json:"provider,omitempty"`     // configured name of the provider; empty for none
-	ProviderRef string `json:"provider_ref,omitempty"` // the provider's id of the order, once known
-	Tries       int    `json:"tries"`                  // enquiries without a final answer
-	NextLookAt  string `json:"next_look_at,omitempty"` // if pending and no call is in flight
-	Steps       []Step `json:"steps"`                  // oldest first
+type ProviderCalls struct {
+	Provider      string `json:"provider,omitempty"`     // configured name of the provider; empty for none
+	ProviderRef   string `json:"provider_ref,omitempty"` // the provider's id of the order, once known
+	Enquiries     int    `json:"tries"`                  // enquiries without a final answer
+	NextEnquiryAt string `json:"next_look_at,omitempty"` // if pending and no call is in flight
+	Steps         []Step `json:"steps"`                  // oldest first
 }

@@ -121,5 +121,5 @@ func (e VerificationEvent) Subject() string { return e.VerificationID }
 // /v1/bank/verify/{id}?view=detail.
 type VerificationDetail struct {
 	Verification
-	Asked
+	ProviderCalls
 }

@@ -38,7 +38,7 @@ type WebhookBacklog struct {
 
 // WebhookReply is the reply about one subscription. Secret is only in the reply to
 // its creation, and only if the service generated it.
-type WebhookShown struct {
+type WebhookReply struct {
 	Status string `json:"status"`
 	Webhook
 
@@ -109,13 +109,13 @@ type LastAttempt struct {
 }
 
 // DeliveryReply is the reply about one delivery.
-type DeliveryShown struct {
-	Status string           `json:"status"`
-	Data   DeliveryDetailed `json:"data"`
+type DeliveryReply struct {
+	Status string         `json:"status"`
+	Data   DeliveryDetail `json:"data"`
 }
 
 // DeliveryDetail is a delivery with its URL and its attempts, oldest first.
-type DeliveryDetailed struct {
+type DeliveryDetail struct {
 	Delivery
 
 	URL      string    `json:"url"`
@@ -152,7 +152,7 @@ type Attempt struct {
 // NoWebhook returns the problem of a missing webhook, or one of another account.
 // field is the request field that named it.
 func NoWebhook(field string) error {
-	return Refuse(NotFound, field, "There is no such webhook.")
+	return NewProblem(NotFound, field, "There is no such webhook.")
 }
 
 // DeliveriesRetried is the reply of the manual retry endpoints. HasMore reports

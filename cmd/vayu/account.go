@@ -28,7 +28,7 @@ func newAccountCreate() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withNewState(cmd, withEncryption(func(ctx context.Context, st *stateTool) error {
-				var made access.Holder
+				var made access.AccountRecord
 				err := st.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 					made, err = st.createAccount(tx, args[0], plan)
 					return err
@@ -88,7 +88,7 @@ func newAccountSet() *cobra.Command {
 			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				return st.db.Update(ctx, func(tx *sqlstore.Tx) error {
-					holder, err := access.AccountNamed(tx, args[0])
+					holder, err := access.AccountByName(tx, args[0])
 					if err == nil && newPlan {
 						var entry access.Entry
 						_, entry, err = access.SetPlan(tx, st.Access.Plans, holder.ID, plan)
@@ -123,7 +123,7 @@ func appendAudit(tx *sqlstore.Tx, e access.Entry, err error) error {
 }
 
 // createAccount makes an account from the command line.
-func (st *stateTool) createAccount(tx *sqlstore.Tx, name, plan string) (access.Holder, error) {
+func (st *stateTool) createAccount(tx *sqlstore.Tx, name, plan string) (access.AccountRecord, error) {
 	made, entry, err := access.CreateAccount(tx, st.Access.Plans, name, plan, time.Now())
 	return made, appendAudit(tx, entry, err)
 }

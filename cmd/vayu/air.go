@@ -100,10 +100,10 @@ func (a *air) Run(ctx context.Context) error {
 	}
 	if a.cfg.has(roleIngest) {
 		parts = append(parts, lifecycle.Part{Name: "ingest", Run: func(ctx context.Context) error {
-			return leader.Run(ctx, leader.Config{DB: a.state, Name: "ingest", Alone: a.db.Embedded(), Log: a.log, Metrics: a.reg}, a.collect)
+			return leader.Run(ctx, leader.Config{DB: a.state, Name: "ingest", Local: a.db.Embedded(), Log: a.log, Metrics: a.reg}, a.collect)
 		}})
 	}
-	return lifecycle.Parts(ctx, a.log, parts...)
+	return lifecycle.Run(ctx, a.log, parts...)
 }
 
 // collect rolls up what an earlier leader left, and then collects readings, while this
@@ -116,14 +116,14 @@ func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 			return err
 		}
 		parts = append(parts, lifecycle.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
-			defer runner.Forget() // else alerts would fire for what another instance runs
+			defer runner.ResetMetrics() // else alerts would fire for what another instance runs
 			if err := a.changed(ctx, w); err != nil {
 				a.log.WarnContext(ctx, "could not roll up earlier readings; the next readings trigger another attempt", "world", w, "error", err)
 			}
 			return runner.Run(ctx)
 		}})
 	}
-	return lifecycle.Parts(ctx, a.log, parts...)
+	return lifecycle.Run(ctx, a.log, parts...)
 }
 
 // Ready waits until the tables are up to date.

@@ -78,7 +78,7 @@ type webhookRow struct {
 func insertWebhooks(t *testing.T, db *sqlstore.DB, hooks []webhookRow) {
 	t.Helper()
 	insert := func(tx *sqlstore.Tx, name, id string, h webhookRow) error {
-		holder, err := access.AccountNamed(tx, name)
+		holder, err := access.AccountByName(tx, name)
 		if err != nil {
 			return err
 		}

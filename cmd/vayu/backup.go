@@ -182,7 +182,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 		return err
 	}
 	return withState(cmd, func(ctx context.Context, st *stateTool) error {
-		owner, err := encryption.Owner(st.db.View(ctx))
+		owner, err := encryption.StoreKeyID(st.db.View(ctx))
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 		if note.Encryption, err = backUpKey(cmd, st.Config, dir, owner, note.Recipient != ""); err != nil {
 			return err
 		}
-		after, err := encryption.Owner(st.db.View(ctx))
+		after, err := encryption.StoreKeyID(st.db.View(ctx))
 		if err == nil && after != owner { // rows may be encrypted with either key
 			err = errors.New("the encryption key changed during the backup; run the backup again")
 		}

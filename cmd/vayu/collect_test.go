@@ -51,7 +51,7 @@ func TestNextLeaderStoresFetchedReadings(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- a.collect(ctx, fence) }()
-		fixture.Until(t, until, so)
+		fixture.Eventually(t, until, so)
 		end()
 		if err := <-ended; err != nil {
 			t.Errorf("collect ended with %v", err)
@@ -63,8 +63,8 @@ func TestNextLeaderStoresFetchedReadings(t *testing.T) {
 		}
 		return rows
 	}
-	lead(func(context.Context) error { return leader.ErrLost }, "what was fetched could not be stored", func() bool {
-		return fixture.Figure(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
+	lead(func(context.Context) error { return leader.ErrNotLeader }, "what was fetched could not be stored", func() bool {
+		return fixture.MetricValue(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
 	})
 	if status := sourcesOf(reg)["file"]; status.Outcome != "" || !status.finding("file").ok {
 		t.Errorf("a source that runs on another instance has the status %+v, and the finding %+v", status, status.finding("file"))

@@ -217,7 +217,7 @@ func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
 	}
 	if file == "" {
 		if _, err := os.Stat(defaultFile); err == nil {
-			if reason := config.Exposed(defaultFile); reason != "" {
+			if reason := config.UnsafeReason(defaultFile); reason != "" {
 				return config.Loaded[Config]{}, nil, fmt.Errorf("%s is not read: %s; name it with --config to read it", defaultFile, reason)
 			}
 			file = defaultFile

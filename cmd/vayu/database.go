@@ -69,7 +69,7 @@ func (r toolRun) run(cmd *cobra.Command, work func(ctx context.Context, t *tool)
 		return err
 	}
 	settings := t.columnar()
-	settings.Share, settings.Patience = true, r.timeout
+	settings.Share, settings.ReadyTimeout = true, r.timeout
 	return t.run(cmd.Context(), settings, func(ctx context.Context) error {
 		if err := t.ensureTables(ctx, r.migrate); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (t *tool) run(ctx context.Context, settings columnstore.Config, work func(c
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	var outcome error
-	err = lifecycle.Parts(ctx, t.log,
+	err = lifecycle.Run(ctx, t.log,
 		lifecycle.Part{Name: "engine", Run: t.db.Run, Ready: t.db.Ready, Drain: engineDrain},
 		lifecycle.Part{Name: "command", Run: func(ctx context.Context) error {
 			outcome = work(ctx)
@@ -138,8 +138,8 @@ func (c Config) warnPlain(log *slog.Logger) {
 		setting, add string
 		hosts        []string
 	}{
-		{"clickhouse", "secure=true", c.columnar().Plain()},
-		{"state", "sslmode=verify-full", c.state(false).Plain()},
+		{"clickhouse", "secure=true", c.columnar().UnencryptedHosts()},
+		{"state", "sslmode=verify-full", c.state(false).UnencryptedHosts()},
 	} {
 		if len(store.hosts) > 0 {
 			log.Warn("passwords and rows may cross the network unencrypted: the address does not ask for TLS",

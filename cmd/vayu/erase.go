@@ -34,7 +34,7 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
-				holder, err := access.AccountNamed(st.db.View(ctx), args[0])
+				holder, err := access.AccountByName(st.db.View(ctx), args[0])
 				if err != nil {
 					return err
 				}

@@ -120,7 +120,7 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 		if after := markedTables(t, db, stays.ID); fmt.Sprint(after) != fmt.Sprint(before) {
 			t.Errorf("the other account: got marks in %q, want %q", after, before)
 		}
-		if _, err := access.AccountNamed(db.View(t.Context()), "erased-"+gone.ID); err != nil {
+		if _, err := access.AccountByName(db.View(t.Context()), "erased-"+gone.ID); err != nil {
 			t.Errorf("the account by its new name: %v", err)
 		}
 		err := access.VerifyAudit(t.Context(), db, gone.ID, func(r access.AuditReport) {
@@ -152,7 +152,7 @@ func TestOnlyAClosedAccountIsErased(t *testing.T) {
 	wantOutput(t, data, "", "audit", "verify")
 	wantOutput(t, data, "erased-acc_", "account", "list")
 	sqlstoretest.Exec(t, db, "UPDATE wallet SET available = 1000") // as in the ledger
-	if report, err := wallet.Verify(t.Context(), db, ""); err != nil || report.Wrong != 0 {
+	if report, err := wallet.Verify(t.Context(), db, ""); err != nil || report.FaultCount != 0 {
 		t.Errorf("the ledger: %v, %v", report.Faults, err)
 	}
 }

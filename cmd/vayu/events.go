@@ -95,9 +95,9 @@ func (v fireOptions) check() error {
 }
 
 // prepare finds the account, and returns the target and a function that commits the
-// event with a number.
+// one with a number.
 func (v fireOptions) prepare(ctx context.Context, st *stateTool) (eventTarget, func(ctx context.Context, n int64) error, error) {
-	holder, err := access.AccountNamed(st.db.View(ctx), v.account)
+	holder, err := access.AccountByName(st.db.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
 		return eventTarget{}, nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
 	}

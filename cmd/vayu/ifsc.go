@@ -43,7 +43,7 @@ name stay. It works beside a running service, which uses the directory from then
 					return fmt.Errorf("importing %q: %w", args[0], err)
 				}
 				showBranches(cmd.OutOrStdout(), args[0], s)
-				if s.Taken == 0 {
+				if s.Imported == 0 {
 					return errors.New("no branch was stored")
 				}
 				return nil
@@ -63,8 +63,8 @@ func decompress(file io.Reader) (io.Reader, error) {
 
 // showBranches prints the summary of an import.
 func showBranches(out io.Writer, path string, s branch.Summary) {
-	_, _ = fmt.Fprintf(out, "%s\n%9d read\n%9d taken, %d of them new or changed\n", path, s.Read, s.Taken, s.Changed)
-	for _, r := range s.Refused {
+	_, _ = fmt.Fprintf(out, "%s\n%9d read\n%9d taken, %d of them new or changed\n", path, s.Read, s.Imported, s.Changed)
+	for _, r := range s.Rejected {
 		lines := make([]string, len(r.Lines))
 		for i, n := range r.Lines {
 			lines[i] = strconv.Itoa(n)

@@ -100,12 +100,12 @@ func (r keyRequest) spec(now time.Time) (access.KeySpec, error) {
 }
 
 // createKey makes a key, and its account if there is none.
-func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, plan string) (access.Made, error) {
+func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, plan string) (access.CreatedKey, error) {
 	box, err := st.openCipher(ctx)
 	if err != nil {
-		return access.Made{}, err
+		return access.CreatedKey{}, err
 	}
-	var made access.Made
+	var made access.CreatedKey
 	err = st.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		if err := box.Confirm(tx); err != nil {
 			return err
@@ -124,11 +124,11 @@ func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, p
 
 // accountFor finds or makes the account of a new key, and sets its plan if one is
 // given.
-func (st *stateTool) accountFor(tx *sqlstore.Tx, name, plan string) (access.Holder, error) {
+func (st *stateTool) accountFor(tx *sqlstore.Tx, name, plan string) (access.AccountRecord, error) {
 	if err := access.Lock(tx); err != nil { // another command may create it concurrently
-		return access.Holder{}, err
+		return access.AccountRecord{}, err
 	}
-	holder, err := access.AccountNamed(tx, name)
+	holder, err := access.AccountByName(tx, name)
 	switch {
 	case isNotFound(err) && plan == "":
 		return st.createAccount(tx, name, defaultPlan)
@@ -147,14 +147,14 @@ func isNotFound(err error) bool {
 }
 
 // createKey makes a key and its audit row.
-func createKey(tx *sqlstore.Tx, box *encryption.Box, spec access.KeySpec) (access.Made, error) {
+func createKey(tx *sqlstore.Tx, box *encryption.Cipher, spec access.KeySpec) (access.CreatedKey, error) {
 	made, entry, err := access.CreateKey(tx, box, spec, time.Now())
 	return made, appendAudit(tx, entry, err)
 }
 
 // printKey prints a new key. Quiet output for scripts is the key, and its signing
 // secret on a second line.
-func printKey(cmd *cobra.Command, made access.Made, quiet bool) {
+func printKey(cmd *cobra.Command, made access.CreatedKey, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
 		if made.SigningSecret != "" {
@@ -189,7 +189,7 @@ func newKeyList() *cobra.Command {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tADDRESSES\tSIGNED\tSCOPES")
-				err := st.eachKey(ctx, name, func(holder access.Holder, k schema.Key) {
+				err := st.eachKey(ctx, name, func(holder access.AccountRecord, k schema.Key) {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\t%v\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
 						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, joinScopes(k.Scopes))
 				})
@@ -205,7 +205,7 @@ func newKeyList() *cobra.Command {
 }
 
 // eachKey calls do for the keys of one account, or of all when name is empty.
-func (st *stateTool) eachKey(ctx context.Context, name string, do func(access.Holder, schema.Key)) error {
+func (st *stateTool) eachKey(ctx context.Context, name string, do func(access.AccountRecord, schema.Key)) error {
 	view := st.db.View(ctx)
 	holders, err := access.ListAccounts(view)
 	if err != nil {
@@ -265,7 +265,7 @@ func newKeyRotate() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var made access.Made
+				var made access.CreatedKey
 				err = st.db.Update(ctx, func(tx *sqlstore.Tx) error {
 					if err := box.Confirm(tx); err != nil {
 						return err

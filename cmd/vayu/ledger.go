@@ -47,8 +47,8 @@ func checkLedgers(ctx context.Context, db *sqlstore.DB, id string) (wallet.Repor
 	if err != nil {
 		return r, err
 	}
-	audited, err := wallet.VerifyAudited(ctx, db, id)
-	r.Wrong += audited.Wrong
+	audited, err := wallet.VerifyAuditLog(ctx, db, id)
+	r.FaultCount += audited.FaultCount
 	r.Faults = append(r.Faults, audited.Faults...)
 	return r, err
 }
@@ -64,7 +64,7 @@ func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name stri
 		names[a.ID] = a.Name
 	}
 	if name != "" {
-		holder, err := access.AccountNamed(db.View(ctx), name)
+		holder, err := access.AccountByName(db.View(ctx), name)
 		if err != nil {
 			return err
 		}
@@ -81,15 +81,15 @@ func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name stri
 		f.Owner.Account = names[f.Owner.Account]
 		_, _ = fmt.Fprintln(out, "FAIL ", f)
 	}
-	if more := r.Wrong - int64(len(r.Faults)); more > 0 {
+	if more := r.FaultCount - int64(len(r.Faults)); more > 0 {
 		_, _ = fmt.Fprintln(out, "FAIL ", more, "more")
 	}
 	status := "ok   "
-	if r.Wrong > 0 {
+	if r.FaultCount > 0 {
 		status = "FAIL "
 	}
-	_, _ = fmt.Fprintf(out, "%s %d postings, %d recharges, %d payments: %d faults\n", status, r.Postings, r.Recharges, r.Payments, r.Wrong)
-	if r.Wrong > 0 {
+	_, _ = fmt.Fprintf(out, "%s %d postings, %d recharges, %d payments: %d faults\n", status, r.Postings, r.Recharges, r.Payments, r.FaultCount)
+	if r.FaultCount > 0 {
 		return errReported
 	}
 	return nil

@@ -41,7 +41,7 @@ func migrate(ctx context.Context, db *columnstore.DB) error {
 // applyStorage applies the storage and retention settings to both worlds.
 func applyStorage(ctx context.Context, db *columnstore.DB) error {
 	for _, world := range worlds(db) {
-		if err := db.Store(ctx, world); err != nil {
+		if err := db.ApplyStorage(ctx, world); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	for _, world := range worlds(db) {
-		err := columnstore.Look(ctx, db, clickhouse.Files, world)
+		err := columnstore.CheckMigrated(ctx, db, clickhouse.Files, world)
 		if needsMigration(err) {
 			return fmt.Errorf("%w: start an instance with the role ingest, or run \"vayu migrate\"", err)
 		}
@@ -96,7 +96,7 @@ func awaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 		if err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
-		if change || db.Own() {
+		if change || db.OwnsEngine() {
 			err = migrate(ctx, db)
 		} else {
 			err = checkTables(ctx, db)
@@ -107,7 +107,7 @@ func awaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !needsMigration(err) && !columnstore.Passing(err) && clickHouseResponds(ctx, db):
+		case !needsMigration(err) && !columnstore.Transient(err) && clickHouseResponds(ctx, db):
 			return err
 		}
 		w.warn(ctx, err)
@@ -149,7 +149,7 @@ func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 // ensureTables checks the tables. With change, or on an engine of its own, the command
 // migrates them.
 func (t *tool) ensureTables(ctx context.Context, change bool) error {
-	if change || t.db.Own() {
+	if change || t.db.OwnsEngine() {
 		return migrate(ctx, t.db)
 	}
 	err := checkTables(ctx, t.db)

@@ -68,7 +68,7 @@ func (j *logBuffer) String() string {
 func TestOnlyIngestMigratesTables(t *testing.T) {
 	t.Parallel()
 	own, dsn := emptyServer(t)
-	if !own.Own() {
+	if !own.OwnsEngine() {
 		t.Error("the process that started the engine does not own it")
 	}
 	const advice = `start an instance with the role ingest, or run "vayu migrate"`

@@ -35,7 +35,7 @@ type money struct {
 func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Registerer) error {
 	m := &s.money
 	var err error
-	m.wallets, err = wallet.New(wallet.Config{DB: s.state, Box: s.box, Events: s.outbox, Change: s.access.Change, Log: log, Metrics: reg})
+	m.wallets, err = wallet.New(wallet.Config{DB: s.state, Cipher: s.box, Events: s.outbox, Change: s.access.Change, Log: log, Metrics: reg})
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Register
 		return err
 	}
 	m.verifications, err = verify.New(verify.Config{
-		DB: s.state, Box: s.box, Events: s.outbox, Connections: banks, Settings: cfg.Verify, PublicURL: s.publicURL, Log: log, Trace: s.trace, Metrics: reg,
+		DB: s.state, Cipher: s.box, Events: s.outbox, Connections: banks, Settings: cfg.Verify, PublicURL: s.publicURL, Log: log, Trace: s.trace, Metrics: reg,
 	})
 	if err != nil {
 		return err
@@ -122,8 +122,8 @@ func (m *money) parts(c Config) []lifecycle.Part {
 			return nil
 		}
 		return []lifecycle.Part{
-			{Name: "recharges", Run: m.recharges.Attend, Drain: callDrain},
-			{Name: "verifications", Run: m.verifications.Attend, Drain: callDrain},
+			{Name: "recharges", Run: m.recharges.RunWithoutPolling, Drain: callDrain},
+			{Name: "verifications", Run: m.verifications.RunWithoutPolling, Drain: callDrain},
 		}
 	}
 	return []lifecycle.Part{

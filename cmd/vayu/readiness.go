@@ -123,7 +123,7 @@ func (s *service) checkStores(ctx context.Context) map[string]string {
 		return storeStatus(s.state.Check(ctx), "does not answer, or cannot write")
 	})
 	if s.has(roleDispatch) && s.webhooks.log != nil {
-		check("kafka", func() string { return s.webhooks.log.Word(ctx) })
+		check("kafka", func() string { return s.webhooks.log.Status(ctx) })
 	}
 	checks.Wait()
 	return statuses

@@ -60,7 +60,7 @@ func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context
 				return err
 			}
 			err = st.db.Update(ctx, func(tx *sqlstore.Tx) error {
-				holder, err := access.AccountNamed(tx, w.account)
+				holder, err := access.AccountByName(tx, w.account)
 				if err != nil {
 					return err
 				}
@@ -103,7 +103,7 @@ readings are withdrawn whose averaging interval ends after --from and not after 
 			}
 			w.Reason, w.Actor = common.reason, commandActor
 			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (access.Entry, error) {
-				readings, err := rollup.Covered(ctx, w)
+				readings, err := rollup.CountWithdrawn(ctx, w)
 				if err != nil {
 					return access.Entry{}, err
 				}

@@ -60,7 +60,7 @@ func (w *rechargeHarness) credit(data string, stored ...string) {
 // all batches are done.
 func (w *rechargeHarness) settle() {
 	w.Helper()
-	w.restartQuietly("recharge", w.operator.Behave)
+	w.restartQuietly("recharge", w.operator.DisableFaults)
 	one := w.instances[0]
 	nothing := func(r reply) bool {
 		data, listed := r.body["data"].([]any)

@@ -68,7 +68,7 @@ type settledLine struct {
 }
 
 func (s *differences) wire(d *reconcile.Difference) differenceLine {
-	about := d.Kind.Of()
+	about := d.Kind.Info()
 	out := differenceLine{Kind: d.Kind, What: about.What, Action: about.Action, Automatic: about.Automatic, Line: d.At, Error: d.Text}
 	if l := d.Line; l != nil {
 		out.File = &fileLine{l.Reference, l.ID, l.Status, l.Amount}
@@ -112,7 +112,7 @@ func (s *differences) endJSON(sum reconcile.Summary) error {
 	}
 	for kind, t := range sum.Kinds {
 		done := sum.Done[kind]
-		kinds[kind] = countLine{t.Count, t.File, t.Ours, &done, kind.Of().Action}
+		kinds[kind] = countLine{t.Count, t.File, t.Ours, &done, kind.Info().Action}
 	}
 	return json.NewEncoder(s.out).Encode(map[string]any{
 		"kind": "summary", "mode": s.of.World.String(), "provider": s.of.Provider, "lines": sum.Lines, "matches": matches, "differences": kinds,
@@ -134,7 +134,7 @@ func (s *differences) head(path string, sum reconcile.Summary) error {
 	}
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(table, "MATCHES\tLINES\tAMOUNT\t")
-	var all reconcile.Tally
+	var all reconcile.Counts
 	for _, status := range reconcile.Statuses {
 		t := sum.Matches[status]
 		all.Count, all.File = all.Count+t.Count, all.File+t.File
@@ -167,7 +167,7 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 }
 
 // action returns the remedy for differences of a kind, some of which are done.
-func (s *differences) action(about reconcile.About, done int) string {
+func (s *differences) action(about reconcile.KindInfo, done int) string {
 	switch {
 	case done > 0 && about.Kind == reconcile.Suspense:
 		return fmt.Sprintf(actionsDone[about.Kind], grouped(done)) + ", with an alarm; claim it back, or charge the account by agreement"
@@ -196,7 +196,7 @@ func describeDone(done map[reconcile.Kind]int) string {
 	return cmp.Or(strings.Join(parts, ", "), "settled nothing")
 }
 
-func sumsOf(t reconcile.Tally) string {
+func sumsOf(t reconcile.Counts) string {
 	switch {
 	case t.File == t.Ours && t.File > 0:
 		return t.File.Rupees()
@@ -259,7 +259,7 @@ func (s *differences) tail(sum reconcile.Summary) error {
 	automatic, differs := 0, 0
 	for kind, t := range sum.Kinds {
 		differs += t.Count
-		if kind.Of().Automatic {
+		if kind.Info().Automatic {
 			automatic += t.Count
 		}
 	}

@@ -37,7 +37,7 @@ callback: postings, the event for the client and the row of the audit log. That 
 				if err != nil {
 					return err
 				}
-				r, err := reconcile.Tell(ctx, st.db, by, time.Now(), outcomes[0], reconcile.Remark{ID: args[0], Note: note, By: commandActor})
+				r, err := reconcile.SettleManually(ctx, st.db, by, time.Now(), outcomes[0], reconcile.Resolution{ID: args[0], Note: note, By: commandActor})
 				if err == nil {
 					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s\n", r.ID, r.Amount.Rupees(), r.State)
 				}
@@ -64,7 +64,7 @@ is pending leaves the list when it is settled.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
-				r, err := reconcile.Resolve(ctx, st.db, time.Now(), reconcile.Remark{ID: args[0], Note: note, By: commandActor})
+				r, err := reconcile.Resolve(ctx, st.db, time.Now(), reconcile.Resolution{ID: args[0], Note: note, By: commandActor})
 				if err == nil {
 					_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s; %s resolved\n", r.ID, r.Amount.Rupees(), r.State, r.Alarm)
 				}

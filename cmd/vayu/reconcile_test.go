@@ -106,7 +106,7 @@ func (s *reconcileFixture) order(to schema.RechargeState) string {
 	s.Helper()
 	s.files++
 	rec, _, err := s.recharges.Do(s.Context(), recharge.Request{
-		Owner: s.owner, RefID: fmt.Sprint("order-", s.files), Type: schema.Prepaid, Number: "9876543210", Valid: true, Asked: "Airtel", Amount: 100_00,
+		Owner: s.owner, RefID: fmt.Sprint("order-", s.files), Type: schema.Prepaid, Number: "9876543210", Valid: true, RequestedOperator: "Airtel", Amount: 100_00,
 	}, time.Nanosecond)
 	if err != nil {
 		s.Fatal(err)
@@ -147,7 +147,7 @@ func (s *reconcileFixture) wantBooks(available, held schema.Paise) {
 	if want := (wallet.Balance{Available: available, Held: held}); err != nil || got != want {
 		s.Errorf("the account has %+v, %v, want %+v", got, err, want)
 	}
-	if report, err := wallet.Verify(s.Context(), s.db, ""); err != nil || report.Wrong != 0 {
+	if report, err := wallet.Verify(s.Context(), s.db, ""); err != nil || report.FaultCount != 0 {
 		s.Errorf("the ledger is wrong: %v, %+v", err, report.Faults)
 	}
 }

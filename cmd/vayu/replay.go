@@ -120,7 +120,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 // to the other, also when it was interrupted.
 func (r replayOptions) run(ctx context.Context, st *stateTool, request outbox.Replay, out, progress io.Writer) error {
 	if r.account != "" {
-		holder, err := access.AccountNamed(st.db.View(ctx), r.account)
+		holder, err := access.AccountByName(st.db.View(ctx), r.account)
 		if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
 			return fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are", r.account)
 		}
@@ -138,10 +138,10 @@ func (r replayOptions) run(ctx context.Context, st *stateTool, request outbox.Re
 	done, err := events.Replay(ctx, request, func(sofar outbox.Replayed) error {
 		if now := time.Now(); now.Sub(reported) >= progressInterval {
 			reported = now
-			_, _ = fmt.Fprintf(progress, "%s: looked at %d events, %d lack a delivery\n", sofar.Until.UTC().Format(time.RFC3339), sofar.Looked, sofar.Missing)
+			_, _ = fmt.Fprintf(progress, "%s: looked at %d events, %d lack a delivery\n", sofar.Until.UTC().Format(time.RFC3339), sofar.Scanned, sofar.Missing)
 		}
-		if r.rate > 0 && sofar.Put > 0 && sofar.Until.Before(request.To) {
-			sleep.For(ctx, time.Duration(float64(sofar.Put)/r.rate*float64(time.Second))-time.Since(began))
+		if r.rate > 0 && sofar.Queued > 0 && sofar.Until.Before(request.To) {
+			sleep.For(ctx, time.Duration(float64(sofar.Queued)/r.rate*float64(time.Second))-time.Since(began))
 		}
 		return ctx.Err()
 	})
@@ -157,13 +157,13 @@ func (r replayOptions) run(ctx context.Context, st *stateTool, request outbox.Re
 
 // summary returns the last message of the command.
 func (r replayOptions) summary(request outbox.Replay, done outbox.Replayed) string {
-	text := fmt.Sprintf("looked at %d events from %s to %s: %d lack a delivery", done.Looked,
+	text := fmt.Sprintf("looked at %d events from %s to %s: %d lack a delivery", done.Scanned,
 		request.From.UTC().Format(time.RFC3339), done.Until.UTC().Format(time.RFC3339), done.Missing)
 	if r.dry {
 		text += "; nothing was changed (--dry-run)"
 	} else {
-		text += fmt.Sprintf(", %d are replayed", done.Put)
-		if waiting := done.Missing - done.Put; waiting > 0 {
+		text += fmt.Sprintf(", %d are replayed", done.Queued)
+		if waiting := done.Missing - done.Queued; waiting > 0 {
 			text += fmt.Sprintf(", %d waited for the relay already", waiting)
 		}
 	}

@@ -120,7 +120,7 @@ func fillMarked(dir string, fill func() error) error {
 
 // restoreFrom restores a backup that is not encrypted.
 func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupManifest, dir, key string) error {
-	if err := sqlstore.Vacant(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
+	if err := sqlstore.CheckEmpty(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
 		return err // before the restore of ClickHouse, which takes long and remains on a server
 	}
 	if note.Encryption == keyInBackup {

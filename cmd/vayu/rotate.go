@@ -65,7 +65,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 				return err
 			}
 			if !cfg.Encryption.IsSet() { // only one command may replace its file
-				lock, err := filelock.Take(cmd.Context(), filepath.Join(cfg.Data, "encryption.lock"), time.Second)
+				lock, err := filelock.Acquire(cmd.Context(), filepath.Join(cfg.Data, "encryption.lock"), time.Second)
 				if err != nil {
 					return fmt.Errorf("rotating the encryption key: %w", err)
 				}
@@ -73,7 +73,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 			}
 			settings := cfg.state(false)
 			// One connection, that of the transaction: Others counts every other one.
-			settings.Settings.Connections, settings.Patience = 1, rotationTimeout
+			settings.Settings.Connections, settings.ChangeTimeout = 1, rotationTimeout
 			return runState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *stateTool) error {
 				return st.rotate(ctx, cmd.OutOrStdout())
 			})
@@ -83,7 +83,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 
 // encryptedColumns returns all encrypted columns of the state store.
 func encryptedColumns() []encryption.Column {
-	return slices.Concat(access.Sealed(), subscription.Sealed(), batch.Sealed(), verify.Sealed())
+	return slices.Concat(access.EncryptedColumns(), subscription.EncryptedColumns(), batch.EncryptedColumns(), verify.EncryptedColumns())
 }
 
 // rotate re-encrypts the store with a new key, and prints the result.
@@ -91,7 +91,7 @@ func (st *stateTool) rotate(ctx context.Context, out io.Writer) error {
 	if err := st.awaitDisconnects(ctx); err != nil {
 		return err
 	}
-	r := encryption.Rotation{Key: st.Encryption, Dir: st.Data, Columns: encryptedColumns(), Alone: checkNoOtherConnections}
+	r := encryption.Rotation{Key: st.Encryption, Dir: st.Data, Columns: encryptedColumns(), CheckExclusive: checkNoOtherConnections}
 	if text := os.Getenv(newKeyVariable); text != "" {
 		r.Next = config.NewSecret(text)
 	}
@@ -99,10 +99,10 @@ func (st *stateTool) rotate(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if done.Again {
+	if done.AlreadyRotated {
 		_, _ = fmt.Fprintf(out, "the store has the key %s already, by a rotation before\n", done.To)
 	} else {
-		for _, c := range done.Resealed {
+		for _, c := range done.Reencrypted {
 			_, _ = fmt.Fprintf(out, "%8d of %s.%s\n", c.Values, c.Table, c.Column)
 		}
 		_, _ = fmt.Fprintf(out, "the encryption key is %s; it was %s, which opens backups of before and nothing else\n", done.To, done.From)
@@ -122,7 +122,7 @@ var errOtherConnections = errors.New("other connections of vayu to this database
 
 // checkNoOtherConnections fails when another process of vayu uses the store.
 func checkNoOtherConnections(tx *sqlstore.Tx) error {
-	n, err := tx.Others()
+	n, err := tx.OtherConnections()
 	if err == nil && n > 0 {
 		err = fmt.Errorf("%d %w", n, errOtherConnections)
 	}

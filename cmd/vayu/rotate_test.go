@@ -56,7 +56,7 @@ func TestRotationCoversEncryptedColumns(t *testing.T) {
 		if diff := cmp.Diff(key, c.Key); diff != "" {
 			t.Errorf("the key of table %s: %s", c.Table, diff)
 		}
-		place := c.About(key...)
+		place := c.AssociatedData(key...)
 		if table, taken := places[place]; taken && table != c.Table { // two columns of a row may have one
 			t.Errorf("tables %s and %s have the same associated data prefix %q", table, c.Table, place)
 		}
@@ -118,7 +118,7 @@ func wantSecret(t *testing.T, c sqlstore.Config, key config.Secret, want string)
 	if err := db.View(t.Context()).QueryRow("SELECT id, signing_secret FROM api_key").Scan(&id, &encrypted); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := access.Sealed()[0].Open(box, encrypted, id); err != nil || string(got) != want {
+	if got, err := access.EncryptedColumns()[0].Decrypt(box, encrypted, id); err != nil || string(got) != want {
 		t.Errorf("the secret is %q, %v, want %q", got, err, want)
 	}
 }
@@ -191,7 +191,7 @@ func TestABackupHasTheKeyOfItsRows(t *testing.T) {
 	key := func(fill byte) []byte {
 		return append(base64.StdEncoding.AppendEncode(nil, bytes.Repeat([]byte{fill}, 32)), '\n')
 	}
-	open := func(fill byte) *encryption.Box {
+	open := func(fill byte) *encryption.Cipher {
 		box, err := encryption.Open(config.NewSecret(string(key(fill))), "")
 		if err != nil {
 			t.Fatal(err)

@@ -68,7 +68,7 @@ type service struct {
 	log           *slog.Logger
 	out           io.Writer // messages for the operator
 	state         *sqlstore.DB
-	box           *encryption.Box
+	box           *encryption.Cipher
 	access        *access.Service
 	bootstrapKeys bootstrapKeys // created by this start in an empty store
 	webhooks
@@ -110,7 +110,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Box: s.box, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
 		return nil, err
 	}
-	if s.access, err = access.New(access.Config{DB: s.state, Box: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
+	if s.access, err = access.New(access.Config{DB: s.state, Cipher: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
 		return nil, err
 	}
 	if err := s.newWebhooks(cfg, log, reg); err != nil {
@@ -170,8 +170,8 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 		return err
 	}
 	s.server = httpapi.NewServer(s.closeConnections(handler), s.log)
-	s.server.RegisterOnShutdown(s.money.recharges.EndWaits)
-	s.server.RegisterOnShutdown(s.money.verifications.EndWaits)
+	s.server.RegisterOnShutdown(s.money.recharges.CloseWaiters)
+	s.server.RegisterOnShutdown(s.money.verifications.CloseWaiters)
 	s.server.RegisterOnShutdown(s.live.End)
 	if !s.TLS.Enabled() {
 		return nil
@@ -201,7 +201,7 @@ func (s *service) run(ctx context.Context) error {
 	s.air.onFirstAnswers = func() { s.printWelcome(s.address) }
 	ctx, end := s.drainContext(ctx)
 	defer end()
-	return lifecycle.Parts(ctx, s.log, s.parts(listener, internal)...)
+	return lifecycle.Run(ctx, s.log, s.parts(listener, internal)...)
 }
 
 // parts returns the parts of the roles of this instance, in the order of their start.

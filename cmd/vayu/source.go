@@ -63,7 +63,7 @@ func newSourceTest() *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			sample, err := ingest.Try(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
+			sample, err := ingest.FetchSample(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
 			if err != nil && len(sample.Readings) == 0 {
 				return err
 			}

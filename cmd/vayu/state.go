@@ -79,7 +79,7 @@ func runState(ctx context.Context, cfg Config, settings sqlstore.Config, log *sl
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	var outcome error
-	err = lifecycle.Parts(ctx, log,
+	err = lifecycle.Run(ctx, log,
 		lifecycle.Part{Name: "state", Run: st.db.Run, Ready: st.db.Ready},
 		lifecycle.Part{Name: "command", Run: func(ctx context.Context) error {
 			outcome = work(ctx, st)
@@ -91,7 +91,7 @@ func runState(ctx context.Context, cfg Config, settings sqlstore.Config, log *sl
 }
 
 // openCipher opens the encryption key, and checks that it is the key of the store.
-func (st *stateTool) openCipher(ctx context.Context) (*encryption.Box, error) {
+func (st *stateTool) openCipher(ctx context.Context) (*encryption.Cipher, error) {
 	box, err := encryption.Open(st.Encryption, st.Data)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ later verifications, also in a running service.`,
 			}
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 				return st.db.Update(ctx, func(tx *sqlstore.Tx) error {
-					holder, err := access.AccountNamed(tx, args[0])
+					holder, err := access.AccountByName(tx, args[0])
 					if err != nil {
 						return err
 					}

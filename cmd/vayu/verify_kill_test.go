@@ -68,7 +68,7 @@ func (w *verifyHarness) killUnderLoad(times int, every bool) {
 	c.wait.Go(c.batch)
 	w.kill(times, failpoint.OfVerifications, every)
 	c.stop()
-	w.restartQuietly("verification", w.bank.Behave)
+	w.restartQuietly("verification", w.bank.DisableFaults)
 	nothing := func(r reply) bool {
 		data, listed := r.body["data"].([]any)
 		return listed && len(data) == 0
@@ -138,7 +138,7 @@ func (w *verifyHarness) check(c *verifyClients) {
 		w.Error(fault)
 	}
 	view := sqlstoretest.Open(w.T, w.store).View(w.Context())
-	made, events, states := w.bank.Made(), w.countEvents(view), map[string]int{}
+	made, events, states := w.bank.Deposits(), w.countEvents(view), map[string]int{}
 	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id, method, is, batch string
 		var ref *string

@@ -45,7 +45,7 @@ func newWalletShow() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				view := st.db.View(ctx)
-				holder, err := access.AccountNamed(view, name)
+				holder, err := access.AccountByName(view, name)
 				if err != nil {
 					return err
 				}
@@ -149,7 +149,7 @@ func newWalletCredit() *cobra.Command {
 				return err
 			}
 			return withWallets(cmd, func(ctx context.Context, st *stateTool, wallets *wallet.Service) error {
-				holder, err := access.AccountNamed(st.db.View(ctx), name)
+				holder, err := access.AccountByName(st.db.View(ctx), name)
 				if err != nil {
 					return err
 				}

@@ -41,8 +41,8 @@ type watcher struct {
 	up             *prometheus.GaugeVec // by store
 	faults         atomic.Int64         // of the last ledger check
 	verified       atomic.Int64         // time of the last ledger check, Unix seconds
-	ledgerFailures *failurelog.Outage
-	headFailures   *failurelog.Outage
+	ledgerFailures *failurelog.Log
+	headFailures   *failurelog.Log
 }
 
 // newWatcher registers its metrics.
@@ -115,7 +115,7 @@ func (w *watcher) copyHeads(ctx context.Context) {
 	for ok := true; ok; ok = sleep.For(ctx, headsInterval) {
 		n, sum, err := heads.Copy(ctx, w.service.state, time.Now())
 		err = errors.Join(err, access.KeyHeads(ctx, w.service.state, time.Now()))
-		w.headFailures.Tell(ctx, err)
+		w.headFailures.Observe(ctx, err)
 		if n > 0 {
 			w.service.log.InfoContext(ctx, "heads of the audit log copied", "heads", n, "file", path, "sha256", sum)
 		}
@@ -149,11 +149,11 @@ func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 // checkLedger checks the ledgers, and reports whether the check was completed.
 func (w *watcher) checkLedger(ctx context.Context) bool {
 	report, err := checkLedgers(ctx, w.service.state, "")
-	w.ledgerFailures.Tell(ctx, err)
+	w.ledgerFailures.Observe(ctx, err)
 	if err != nil {
 		return false
 	}
-	w.faults.Store(report.Wrong)
+	w.faults.Store(report.FaultCount)
 	w.verified.Store(time.Now().Unix())
 	for _, f := range report.Faults {
 		w.service.log.ErrorContext(ctx, "ledger check found a fault", "fault", f.String())

@@ -39,8 +39,8 @@ func TestHangingStoreDoesNotDelayOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		up := func(store string) bool { return fixture.Figure(t, reg, "vayu_store_up", "store", store) == 1 }
-		fixture.Until(t, protocol+": the state store is up", func() bool { // a busy machine may be late once
+		up := func(store string) bool { return fixture.MetricValue(t, reg, "vayu_store_up", "store", store) == 1 }
+		fixture.Eventually(t, protocol+": the state store is up", func() bool { // a busy machine may be late once
 			w.checkStores(t.Context())
 			return up("state")
 		})

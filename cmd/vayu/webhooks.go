@@ -29,7 +29,7 @@ import (
 type webhooks struct {
 	outbox        *outbox.Outbox
 	log           *kafka.Log // nil without Kafka: the relay calls the dispatcher
-	subscriptions *subscription.Book
+	subscriptions *subscription.Cache
 	deliveries    *delivery.Service
 	dispatch      *dispatch.Service
 	copier        *delivery.Copier
@@ -125,7 +125,7 @@ func (w *webhooks) parts(c Config) []lifecycle.Part {
 		return append(parts, lifecycle.Part{Name: "outbox", Run: func(ctx context.Context) error { return w.outbox.Run(ctx, w.dispatch) }})
 	}
 	return append(parts,
-		lifecycle.Part{Name: "event log", Run: func(ctx context.Context) error { return w.log.Consume(ctx, w.dispatch.Take) }},
+		lifecycle.Part{Name: "event log", Run: func(ctx context.Context) error { return w.log.Consume(ctx, w.dispatch.AcceptKnown) }},
 		lifecycle.Part{Name: "outbox", Run: func(ctx context.Context) error {
 			return errors.Join(w.outbox.Run(ctx, w.log), w.log.Close())
 		}})

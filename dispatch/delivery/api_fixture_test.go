@@ -49,12 +49,12 @@ func eachFixture(t *testing.T, do func(t *testing.T, s *apiFixture)) {
 
 func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	t.Helper()
-	box := accesstest.ClaimedBox(t, db)
+	box := accesstest.ClaimedCipher(t, db)
 	s := &apiFixture{t: t, reg: prometheus.NewRegistry()}
 	s.micros.Store(start.UnixMicro())
 	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }
 	plans := map[string]int64{"unlimited": 0}
-	service, err := access.New(access.Config{DB: db, Box: box, Settings: access.Settings{Plans: plans}, Now: now})
+	service, err := access.New(access.Config{DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}

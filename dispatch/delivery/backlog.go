@@ -41,7 +41,7 @@ const (
 
 // failOldest fails waiting deliveries without an attempt in flight. Like all failed
 // deliveries, they can be retried manually.
-var failOldest = sqlstore.Group(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
+var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
 // bound fails the oldest deliveries of each paused or dead webhook beyond the limit.

@@ -115,9 +115,9 @@ func BenchmarkClaim(b *testing.B) {
 				rows := 0
 				for b.Loop() {
 					turn++
-					wants := make([]delivery.Want, lanes)
+					wants := make([]delivery.LaneClaim, lanes)
 					for i := range wants {
-						wants[i] = delivery.Want{Webhook: fmt.Sprintf("wh_00000000000000000%d", 1_000_000_000+(turn+i)%100), Most: 512 / lanes}
+						wants[i] = delivery.LaneClaim{Webhook: fmt.Sprintf("wh_00000000000000000%d", 1_000_000_000+(turn+i)%100), Limit: 512 / lanes}
 					}
 					for _, got := range claim(b, db, wants, lease(fmt.Sprint(turn), now.Add(time.Hour)), now) {
 						rows += len(got.Rows)

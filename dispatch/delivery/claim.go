@@ -31,13 +31,13 @@ const (
 
 // Statements of a claim for all lanes together.
 var (
-	leaseDue     = sqlstore.Group(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
-	selectEvents = sqlstore.Group(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
+	leaseDue     = sqlstore.NewBatchStatement(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
+	selectEvents = sqlstore.NewBatchStatement(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
 // Claim leases due deliveries, the oldest due first. It skips rows that another instance
 // has leased or locked.
-func Claim(tx *sqlstore.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed, error) {
+func Claim(tx *sqlstore.Tx, wants []LaneClaim, lease Lease, now time.Time) ([]Claimed, error) {
 	due := selectDue
 	if tx.Name() == "postgres" {
 		due += skipLocked
@@ -45,7 +45,7 @@ func Claim(tx *sqlstore.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed
 	all := make([]Claimed, len(wants))
 	var rows []*Row
 	for i, w := range wants {
-		found, err := sqlstore.All(tx, scanDue(w.Webhook), due, w.Webhook, now.UnixMicro(), max(w.Most, 0))
+		found, err := sqlstore.All(tx, scanDue(w.Webhook), due, w.Webhook, now.UnixMicro(), max(w.Limit, 0))
 		if err != nil {
 			return nil, fmt.Errorf("looking for due deliveries of %s: %w", w.Webhook, err)
 		}
@@ -65,7 +65,7 @@ func Claim(tx *sqlstore.Tx, wants []Want, lease Lease, now time.Time) ([]Claimed
 		if err != nil {
 			return nil, fmt.Errorf("looking for the next delivery of %s: %w", w.Webhook, err)
 		}
-		if len(all[i].Rows) < w.Most && !next.IsZero() && !next.After(now) {
+		if len(all[i].Rows) < w.Limit && !next.IsZero() && !next.After(now) {
 			next = now.Add(lockedPause)
 		}
 		all[i].Next = next
@@ -141,7 +141,7 @@ func nextOf(tx *sqlstore.Tx, webhook string, lease Lease) (time.Time, error) {
 }
 
 // releaseRows restores the due times of rows.
-var releaseRows = sqlstore.Group(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
+var releaseRows = sqlstore.NewBatchStatement(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
 	") AS v WHERE delivery.id = v.column1 AND delivery.token = $1 AND delivery.state = 'waiting'")
 
 // Release releases leases of deliveries that were not attempted and restores their due

@@ -84,7 +84,7 @@ func TestClaimLeasesDueDeliveries(t *testing.T) {
 		insert(t, db, []delivery.Order{{Event: late, Webhook: "wh_1"}}, lease("", start), start.Add(time.Second))
 		insert(t, db, []delivery.Order{{Event: event, Webhook: "wh_1"}, {Event: event, Webhook: "wh_2"}}, lease("", start), start)
 		l := lease("one", start.Add(time.Minute))
-		wants := []delivery.Want{{Webhook: "wh_1", Most: 10}, {Webhook: "wh_2", Most: 10}, {Webhook: "wh_none", Most: 1}}
+		wants := []delivery.LaneClaim{{Webhook: "wh_1", Limit: 10}, {Webhook: "wh_2", Limit: 10}, {Webhook: "wh_none", Limit: 1}}
 		got := claim(t, db, wants, l, start)
 		if len(got) != 3 || len(got[0].Rows) != 1 || len(got[1].Rows) != 1 || len(got[2].Rows) != 0 {
 			t.Fatalf("got %+v", got)
@@ -106,7 +106,7 @@ func TestClaimLeasesDueDeliveries(t *testing.T) {
 		}
 		// One is claimed while another is due; the other's past due time is next.
 		insert(t, db, []delivery.Order{{Event: late, Webhook: "wh_2"}, {Event: addEvent(t, db, "acc_1", schema.Live, "evt_3"), Webhook: "wh_2"}}, l, start)
-		got = claim(t, db, []delivery.Want{{Webhook: "wh_2", Most: 1}}, lease("two", start.Add(time.Minute)), start.Add(time.Second))
+		got = claim(t, db, []delivery.LaneClaim{{Webhook: "wh_2", Limit: 1}}, lease("two", start.Add(time.Minute)), start.Add(time.Second))
 		if len(got[0].Rows) != 1 || got[0].Rows[0].EventID != "evt_late" || !got[0].Next.Equal(start) {
 			t.Errorf("got %+v", got[0])
 		}
@@ -128,7 +128,7 @@ func TestClaimKeepsWorld(t *testing.T) {
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
 		e := addEvent(t, db, "acc_1", schema.Sandbox, "evt_sandbox")
 		insert(t, db, []delivery.Order{{Event: e, Webhook: "wh_sandbox"}}, lease("", start), start)
-		if got := claim(t, db, []delivery.Want{{Webhook: "wh_sandbox", Most: 1}}, lease("t", start.Add(time.Minute)), start); got[0].Rows[0].World != schema.Sandbox {
+		if got := claim(t, db, []delivery.LaneClaim{{Webhook: "wh_sandbox", Limit: 1}}, lease("t", start.Add(time.Minute)), start); got[0].Rows[0].World != schema.Sandbox {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -148,7 +148,7 @@ func TestReleaseRestoresDueTime(t *testing.T) {
 			t.Error("an outcome in its lease was stale")
 		}
 		do(t, db, func(tx *sqlstore.Tx) error { return delivery.Release(tx, "mine", rows) })
-		got := claim(t, db, []delivery.Want{{Webhook: "wh_1", Most: 9}}, lease("next", start.Add(2*time.Hour)), start)
+		got := claim(t, db, []delivery.LaneClaim{{Webhook: "wh_1", Limit: 9}}, lease("next", start.Add(2*time.Hour)), start)
 		if diff := cmp.Diff([]string{rows[0].ID}, ids(got[0].Rows)); diff != "" || !got[0].Rows[0].DueAt.Equal(start) {
 			t.Errorf("due again (-want +got):\n%s, at %s", diff, got[0].Rows[0].DueAt)
 		}
@@ -187,7 +187,7 @@ func TestConcurrentClaimsAreDisjoint(t *testing.T) {
 						l := lease(fmt.Sprint(i, "/", round), start.Add(time.Hour))
 						var found []delivery.Claimed
 						err := all[i%2].Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
-							found, err = delivery.Claim(tx, []delivery.Want{{Webhook: "wh_1", Most: 7}, {Webhook: "wh_2", Most: 7}}, l, start)
+							found, err = delivery.Claim(tx, []delivery.LaneClaim{{Webhook: "wh_1", Limit: 7}, {Webhook: "wh_2", Limit: 7}}, l, start)
 							return err
 						})
 						if err != nil {
@@ -213,4 +213,6 @@ func TestConcurrentClaimsAreDisjoint(t *testing.T) {
 }
 
 // wantOf is a claim of all due deliveries of a lane.
-func wantOf(webhook string) []delivery.Want { return []delivery.Want{{Webhook: webhook, Most: 1000}} }
+func wantOf(webhook string) []delivery.LaneClaim {
+	return []delivery.LaneClaim{{Webhook: webhook, Limit: 1000}}
+}

@@ -104,8 +104,8 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (
-	deleteAttempts = sqlstore.Group(0, "DELETE FROM attempt WHERE delivery_id IN (", "?", ")")
-	deleteDelivery = sqlstore.Group(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
+	deleteAttempts = sqlstore.NewBatchStatement(0, "DELETE FROM attempt WHERE delivery_id IN (", "?", ")")
+	deleteDelivery = sqlstore.NewBatchStatement(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
 )
 
 // purge deletes deliveries finished for 30 days, one group at a time.
@@ -132,7 +132,7 @@ func (s *Service) purge(ctx context.Context) error {
 				if _, err := tx.Exec(text, over[from:to]...); err != nil {
 					return err
 				}
-				n, err := tx.Exec(deleteDelivery.Of(to-from), over[from:to]...)
+				n, err := tx.Exec(deleteDelivery.ForRows(to-from), over[from:to]...)
 				gone += n
 				return err
 			})

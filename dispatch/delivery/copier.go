@@ -55,7 +55,7 @@ type Copier struct {
 
 	after      int64 // recorded_at of the last copied attempt, if positioned
 	positioned bool
-	failures   *failurelog.Outage
+	failures   *failurelog.Log
 	most       int
 	retry      time.Duration
 	copied     prometheus.Counter
@@ -112,7 +112,7 @@ func (c *Copier) run(ctx context.Context, _ leader.Fence) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // ctx ended, which is not a failure
 		}
-		c.failures.Tell(ctx, err)
+		c.failures.Observe(ctx, err)
 		if err != nil {
 			c.positioned, pause = false, c.retry
 		}

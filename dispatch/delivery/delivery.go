@@ -47,9 +47,9 @@ type Order struct {
 }
 
 // LaneClaim is a request for at most Limit due deliveries of a subscription.
-type Want struct {
+type LaneClaim struct {
 	Webhook string
-	Most    int
+	Limit   int
 }
 
 // Claimed is the result of a LaneClaim. Next is when the earliest remaining delivery is
@@ -65,11 +65,11 @@ type Outcome struct {
 	Row    *Row
 	Token  string
 	Result sender.Result
-	Verdict
+	Transition
 }
 
 // Transition is the state of a delivery after an attempt.
-type Verdict struct {
+type Transition struct {
 	State schema.DeliveryState // waiting, delivered or failed
 	DueAt time.Time            // of the next attempt, if waiting
 }
@@ -77,7 +77,7 @@ type Verdict struct {
 // Config configures a Service.
 type Config struct {
 	DB  *sqlstore.DB
-	Box *encryption.Box
+	Box *encryption.Cipher
 	// Change makes handlers of changes: access.Service.Change.
 	Change func(access.Changer) httpapi.Handler
 	// Wake is called after the commit with a subscription that has a delivery due.
@@ -124,6 +124,6 @@ func (s *Service) Test(tx *sqlstore.Tx, event *outbox.Event, webhook string) (id
 	if err == nil && !stored[0] {
 		err = fmt.Errorf("event %s already has a delivery to %s", event.ID, webhook)
 	}
-	tx.After(func() { s.Wake(webhook) })
+	tx.OnCommit(func() { s.Wake(webhook) })
 	return id, err
 }

@@ -33,7 +33,7 @@ const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode
 
 // selectMade reads delivery_account for some owners, each from an id on. CROSS JOIN fixes
 // the join order in SQLite. Without ORDER BY no engine reads all ids.
-var selectMade = sqlstore.Group(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
+var selectMade = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
 
 // Every attempt changes its delivery; otherwise it changes only when its subscription is
@@ -45,9 +45,9 @@ const (
 )
 
 // Changes implements sse.Feed.
-func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err error) {
+func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
-	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
+	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []sse.Query) ([]sse.Notice, error) {
 		args := []any{liveNew}
 		for _, a := range asks {
 			args = append(args, a.Account, a.World.String(), firstID(a.Since))
@@ -55,7 +55,7 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err
 		return sqlstore.All(view, scanNotice, text, args...)
 	})
 	if err != nil {
-		return sse.Found{}, fmt.Errorf("reading new deliveries: %w", err)
+		return sse.Result{}, fmt.Errorf("reading new deliveries: %w", err)
 	}
 	slices.SortFunc(found.Notices, func(a, b sse.Notice) int { return cmp.Compare(a.ID, b.ID) })
 	since, owners := sse.Since(asks)
@@ -70,7 +70,7 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err
 			return err
 		}, text, since.UnixMicro(), liveMoved)
 		if err != nil {
-			return sse.Found{}, fmt.Errorf("reading changed deliveries: %w", err)
+			return sse.Result{}, fmt.Errorf("reading changed deliveries: %w", err)
 		}
 		if n == liveMoved {
 			found.Cut = sse.Owners(asks)

@@ -36,7 +36,7 @@ func TestFeedFindsChangedDeliveries(t *testing.T) {
 			return err
 		})
 		look := func(since time.Time) (all []schema.LiveDeliveryNotice) {
-			found, err := delivery.Feed{DB: db}.Changes(t.Context(), []sse.Ask{
+			found, err := delivery.Feed{DB: db}.Changes(t.Context(), []sse.Query{
 				{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: since}, {Owner: schema.Owner{Account: "acc_a", World: schema.Sandbox}, Since: since},
 			})
 			if err != nil || len(found.Cut) != 0 {
@@ -59,8 +59,8 @@ func TestFeedFindsChangedDeliveries(t *testing.T) {
 		later := noon.Add(10 * time.Second)
 		do(t, db, func(tx *sqlstore.Tx) error {
 			_, err := delivery.Record(tx, []delivery.Outcome{
-				{Row: &rows[0], Token: "t", Verdict: delivery.Verdict{State: schema.DeliveryDelivered}},
-				{Row: &rows[1], Token: "t", Verdict: delivery.Verdict{State: schema.DeliveryFailed}},
+				{Row: &rows[0], Token: "t", Transition: delivery.Transition{State: schema.DeliveryDelivered}},
+				{Row: &rows[1], Token: "t", Transition: delivery.Transition{State: schema.DeliveryFailed}},
 			}, later)
 			return err
 		})
@@ -81,7 +81,7 @@ func TestFeedUsesIndexes(t *testing.T) {
 		insertWaiting(t, db, 20_000, 100)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		if db.Name() == "postgres" { // it sees the values, and takes the index that suits these
-			wantPlan(t, db, delivery.SelectMade.Of(1), []any{1000, "acc_a", "live", delivery.FirstID(time.Now())}, "Index")
+			wantPlan(t, db, delivery.SelectMade.ForRows(1), []any{1000, "acc_a", "live", delivery.FirstID(time.Now())}, "Index")
 			wantPlan(t, db, delivery.SelectEnded, []any{time.Now().UnixMicro(), 10_000}, "delivery_finished")
 			return
 		}
@@ -89,7 +89,7 @@ func TestFeedUsesIndexes(t *testing.T) {
 		for range 16 {
 			owners = append(owners, "acc_a", "live", delivery.FirstID(time.Now()))
 		}
-		wantPlan(t, db, delivery.SelectMade.Of(16), append([]any{1000}, owners...), "delivery_account")
+		wantPlan(t, db, delivery.SelectMade.ForRows(16), append([]any{1000}, owners...), "delivery_account")
 		wantPlan(t, db, delivery.SelectTried, []any{time.Now().UnixMicro(), 10_000}, "attempt_recorded")
 		wantPlan(t, db, delivery.SelectEnded, []any{time.Now().UnixMicro(), 10_000}, "delivery_finished")
 	})

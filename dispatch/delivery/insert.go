@@ -31,11 +31,11 @@ func newIDs(now time.Time, n int) []string {
 // Statements of Insert. Existing rows are rare and looked up afterwards: RETURNING would
 // cost something for every row.
 var (
-	insertDelivery = sqlstore.Group(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
+	insertDelivery = sqlstore.NewBatchStatement(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0, NULL, '')",
 		" ON CONFLICT (event_id, webhook_id, retry_of) DO NOTHING")
-	selectStored = sqlstore.Group(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
+	selectStored = sqlstore.NewBatchStatement(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
 )
 
 // newDelivery is a delivery to store.

@@ -67,7 +67,7 @@ func (s *Service) answer(c *httpapi.Call, params map[string]string) (httpapi.Res
 // filterOf parses parameters and reports all their errors. list identifies the list in
 // its cursors.
 func (s *Service) filterOf(c *httpapi.Call, params map[string]string) (f filter, list string, err error) {
-	var faults schema.Faults
+	var faults schema.RequestErrors
 	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
 	if f.state != "" && !slices.Contains(schema.DeliveryStates, f.state) {
 		faults.Add("state", "A delivery is waiting, delivered, failed or cancelled.")
@@ -75,12 +75,12 @@ func (s *Service) filterOf(c *httpapi.Call, params map[string]string) (f filter,
 	if f.retried != "" && f.retried != "true" && f.retried != "false" {
 		faults.Add("retried", "The parameter retried is true or false.")
 	}
-	f.from, f.to = pagination.Span(&faults, params)
+	f.from, f.to = pagination.TimeRange(&faults, params)
 	list = "deliveries?" + url.Values{
 		"state": {params["state"]}, "retried": {f.retried}, "webhook_id": {f.webhook}, "event_id": {f.event},
 		"from": {strconv.FormatInt(f.from, 10)}, "to": {strconv.FormatInt(f.to, 10)},
 	}.Encode()
-	f.limit, f.after = pagination.Limit(&faults, params), pagination.After(&faults, s.Box, c, list, params)
+	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, s.Box, c, list, params)
 	return f, list, faults.Problem()
 }
 
@@ -106,5 +106,5 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // attempts hold the receiver's reply to the event
 		err = schema.UnreadableEvent("", d.EventType)
 	}
-	return httpapi.Response{Value: schema.DeliveryShown{Status: schema.Success, Data: d}}, err
+	return httpapi.Response{Value: schema.DeliveryReply{Status: schema.Success, Data: d}}, err
 }

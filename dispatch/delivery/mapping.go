@@ -83,7 +83,7 @@ func optional(text string) *string {
 	return &text
 }
 
-var errNoDelivery = schema.Refuse(schema.NotFound, "", "There is no such delivery.")
+var errNoDelivery = schema.NewProblem(schema.NotFound, "", "There is no such delivery.")
 
 // owns reports whether a row of a table belongs to the caller's account and world.
 func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
@@ -99,7 +99,7 @@ func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 }
 
 // detailed returns a delivery of the caller with all its attempts.
-func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetailed, err error) {
+func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetail, err error) {
 	if !schema.IsID(id) {
 		return d, errNoDelivery
 	}

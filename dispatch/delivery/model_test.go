@@ -144,10 +144,10 @@ func (m *model) due(webhook string) (all []string) {
 
 func (m *model) claim() {
 	l := m.lease()
-	wants := []delivery.Want{{Webhook: "wh_1", Most: m.rng.IntN(25)}, {Webhook: "wh_2", Most: m.rng.IntN(5)}}
+	wants := []delivery.LaneClaim{{Webhook: "wh_1", Limit: m.rng.IntN(25)}, {Webhook: "wh_2", Limit: m.rng.IntN(5)}}
 	for i, got := range claim(m.t, m.db, wants, l, m.now) {
 		want := m.due(wants[i].Webhook)
-		want = want[:min(len(want), wants[i].Most)]
+		want = want[:min(len(want), wants[i].Limit)]
 		if diff := gocmp.Diff(want, append([]string{}, ids(got.Rows)...)); diff != "" && len(want)+len(got.Rows) > 0 {
 			m.t.Errorf("claimed of %s (-want +got):\n%s", wants[i].Webhook, diff)
 		}

@@ -12,12 +12,12 @@ import (
 // recordOutcomes updates deliveries. An acknowledgement counts without a valid lease
 // while the delivery waits: the receiver has the event, and another attempt would repeat
 // it.
-var recordOutcomes = sqlstore.Group(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
+var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
 	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
 	RETURNING delivery.id, delivery.attempts`)
 
-var insertAttempt = sqlstore.Group(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
+var insertAttempt = sqlstore.NewBatchStatement(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
 // Record stores attempts and updates their deliveries, in one transaction. It returns the

@@ -114,7 +114,7 @@ func TestStaleOutcomeIsIgnored(t *testing.T) {
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 4)
 		over := start.Add(time.Minute)
-		taken := claim(t, db, []delivery.Want{{Webhook: "wh_1", Most: 3}}, lease("theirs", over.Add(time.Minute)), over)[0].Rows
+		taken := claim(t, db, []delivery.LaneClaim{{Webhook: "wh_1", Limit: 3}}, lease("theirs", over.Add(time.Minute)), over)[0].Rows
 		if stale := record(t, db, over, outcome(&rows[0], "mine", 500, start), outcome(&rows[1], "mine", 200, start)); stale != 1 {
 			t.Errorf("%d were stale, want the 500", stale)
 		}
@@ -145,7 +145,7 @@ func TestAcknowledgementWinsWithinGroup(t *testing.T) {
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		rows := leased(t, db, 2)
 		over := start.Add(time.Minute)
-		taken := claim(t, db, []delivery.Want{{Webhook: "wh_1", Most: 2}}, lease("theirs", over.Add(time.Minute)), over)[0].Rows
+		taken := claim(t, db, []delivery.LaneClaim{{Webhook: "wh_1", Limit: 2}}, lease("theirs", over.Add(time.Minute)), over)[0].Rows
 		stale := record(t, db, over, outcome(&rows[0], "mine", 200, start), outcome(&taken[0], "theirs", 500, over),
 			outcome(&taken[1], "theirs", 500, over), outcome(&rows[1], "mine", 200, start))
 		if stale != 1 {

@@ -76,11 +76,11 @@ func retriable(tx *sqlstore.Tx, c *httpapi.Call, id string, now time.Time) (d ol
 	}
 	switch {
 	case retriedAs != "":
-		return d, schema.Refuse(schema.Conflict, "id", "This delivery was retried already, as "+retriedAs+".")
+		return d, schema.NewProblem(schema.Conflict, "id", "This delivery was retried already, as "+retriedAs+".")
 	case stands == schema.DeliveryWaiting && token != "":
-		return d, schema.Refuse(schema.InvalidRequest, "id", "An attempt of this delivery is under way.")
+		return d, schema.NewProblem(schema.InvalidRequest, "id", "An attempt of this delivery is under way.")
 	case stands == schema.DeliveryWaiting && due <= now.UnixMicro():
-		return d, schema.Refuse(schema.InvalidRequest, "id", "An attempt of this delivery is due now.")
+		return d, schema.NewProblem(schema.InvalidRequest, "id", "An attempt of this delivery is due now.")
 	}
 	return d, nil
 }
@@ -92,14 +92,14 @@ func notDeleted(q sqlstore.Querier, webhook string) error {
 		return fmt.Errorf("reading the webhook of a retry: %w", err)
 	}
 	if deleted {
-		return schema.Refuse(schema.InvalidRequest, "webhook_id", "The webhook "+webhook+" was deleted.")
+		return schema.NewProblem(schema.InvalidRequest, "webhook_id", "The webhook "+webhook+" was deleted.")
 	}
 	return nil
 }
 
 // setRetriedAs links retried deliveries with the new ones and cancels those that still
 // waited.
-var setRetriedAs = sqlstore.Group(1, `UPDATE delivery SET retried_as = v.column2,
+var setRetriedAs = sqlstore.NewBatchStatement(1, `UPDATE delivery SET retried_as = v.column2,
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
@@ -133,7 +133,7 @@ func (s *Service) createRetries(tx *sqlstore.Tx, c *httpapi.Call, over []old) ([
 		return nil, fmt.Errorf("linking %d retries: %w", len(made), err)
 	}
 	if len(made) > 0 {
-		tx.After(func() {
+		tx.OnCommit(func() {
 			for webhook := range wake {
 				s.Wake(webhook)
 			}

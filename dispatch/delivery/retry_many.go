@@ -26,7 +26,7 @@ type retryRequest struct {
 
 // filter returns the filter of a body and reports all its errors.
 func (w *retryRequest) filter() (f filter, err error) {
-	var faults schema.Faults
+	var faults schema.RequestErrors
 	switch {
 	case w.IDs != nil:
 		w.checkIDs(&faults)
@@ -45,12 +45,12 @@ func (w *retryRequest) filter() (f filter, err error) {
 			params[name] = *text
 		}
 	}
-	f.from, f.to = pagination.Span(&faults, params)
+	f.from, f.to = pagination.TimeRange(&faults, params)
 	return f, faults.Problem()
 }
 
 // checkIDs checks the ids of deliveries.
-func (w *retryRequest) checkIDs(faults *schema.Faults) {
+func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	for name, there := range map[string]bool{"webhook_id": w.Webhook != nil, "all": w.All, "from": w.From != nil, "to": w.To != nil} {
 		if there {
 			faults.AddAs(schema.ConflictingParameters, name, "With delivery_ids there is no "+name+".")
@@ -117,7 +117,7 @@ func (s *Service) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]old, 
 			err = notDeleted(tx, d.webhook)
 		}
 		if p, refused := errors.AsType[*schema.Problem](err); refused && p.Code.Status() < 500 {
-			return nil, schema.Refuse(p.Code, "delivery_ids."+strconv.Itoa(i), p.Message)
+			return nil, schema.NewProblem(p.Code, "delivery_ids."+strconv.Itoa(i), p.Message)
 		}
 		if err != nil {
 			return nil, err

@@ -31,10 +31,10 @@ func TestManualRetryHappensOnce(t *testing.T) {
 				t.Errorf("got %s, want %s again", again.text, first.text)
 			}
 			s.liveRequest("POST", path(old), "{}").refused(t, "twice", 409, schema.Conflict, "id", got.IDs[0])
-			before := read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+old, ""), 200).Data
-			now := read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
+			before := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+old, ""), 200).Data
+			now := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
 			due := s.Now().Format("2006-01-02T15:04:05.000Z")
-			want := schema.DeliveryDetailed{URL: before.URL, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
+			want := schema.DeliveryDetail{URL: before.URL, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
 				ID: got.IDs[0], WebhookID: webhook, EventID: before.EventID, EventType: before.EventType, State: schema.DeliveryWaiting,
 				CreatedAt: due, NextAttemptAt: &due, RetryOf: &before.ID,
 			}}
@@ -70,8 +70,8 @@ func TestRetryOfWaitingDelivery(t *testing.T) {
 		record(t, s.DB, s.Now(), outcome(&first, "token", 500, s.Now()), outcome(&second, "token", 500, s.Now()))
 		path := "/v1/deliveries/" + first.ID + "/retry"
 		got := read[schema.DeliveriesRetried](t, s.liveRequest("POST", path, ""), 202)
-		before := read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
-		after := read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
+		before := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
+		after := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
 		now := s.Now().Format("2006-01-02T15:04:05.000Z")
 		if before.State != schema.DeliveryCancelled || *before.RetriedAs != after.ID || before.NextAttemptAt != nil || *before.FinishedAt != now || len(before.Attempts) != 1 {
 			t.Errorf("the one that waited became %+v", before)

@@ -45,7 +45,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 			for _, d := range []delivery.Row{paid, quota} {
 				r := s.as(key).liveRequest("GET", "/v1/deliveries/"+d.ID, "")
 				if slices.Contains(want, d.ID) {
-					read[schema.DeliveryShown](t, r, 200)
+					read[schema.DeliveryReply](t, r, 200)
 				} else {
 					r.refused(t, name, 403, schema.InsufficientScope, "", "scope")
 				}
@@ -63,7 +63,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 func (s *apiFixture) narrow(scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		made, _, err := access.CreateKey(tx, accesstest.Box(s.t), access.KeySpec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
+		made, _, err := access.CreateKey(tx, accesstest.Cipher(s.t), access.KeySpec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
 		key = made.Key
 		return err
 	})

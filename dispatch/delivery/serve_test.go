@@ -100,11 +100,11 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		r := s.delivery(schema.Live, webhook)
-		shown := func() schema.DeliveryDetailed {
+		shown := func() schema.DeliveryDetail {
 			t.Helper()
-			return read[schema.DeliveryShown](t, s.liveRequest("GET", "/v1/deliveries/"+r.ID, ""), 200).Data
+			return read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+r.ID, ""), 200).Data
 		}
-		want := schema.DeliveryDetailed{URL: "https://receiver.example/" + webhook, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
+		want := schema.DeliveryDetail{URL: "https://receiver.example/" + webhook, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
 			ID: r.ID, WebhookID: webhook, EventID: r.EventID, EventType: schema.EventPaymentSucceeded, State: schema.DeliveryWaiting, CreatedAt: "2026-11-21T06:00:00.123Z",
 		}}
 		if diff := cmp.Diff(want, shown()); diff != "" {

@@ -73,7 +73,7 @@ func insert(tb testing.TB, db *sqlstore.DB, orders []delivery.Order, l delivery.
 	return rows
 }
 
-func claim(tb testing.TB, db *sqlstore.DB, wants []delivery.Want, l delivery.Lease, now time.Time) (got []delivery.Claimed) {
+func claim(tb testing.TB, db *sqlstore.DB, wants []delivery.LaneClaim, l delivery.Lease, now time.Time) (got []delivery.Claimed) {
 	tb.Helper()
 	do(tb, db, func(tx *sqlstore.Tx) (err error) {
 		got, err = delivery.Claim(tx, wants, l, now)
@@ -97,5 +97,5 @@ func outcome(r *delivery.Row, token string, status int, at time.Time) delivery.O
 	if !result.OK() {
 		result.Error = fmt.Sprint("the answer was ", status)
 	}
-	return delivery.Outcome{Row: r, Token: token, Result: result, Verdict: delivery.Judge(r.Attempts+1, result.OK(), at)}
+	return delivery.Outcome{Row: r, Token: token, Result: result, Transition: delivery.Next(r.Attempts+1, result.OK(), at)}
 }

@@ -19,12 +19,12 @@ const Attempts = len(RetryDelays) + 1
 
 // Next returns the transition that attempt n causes. n counts from 1; sentAt is when the
 // attempt started.
-func Judge(n int, ok bool, sentAt time.Time) Verdict {
+func Next(n int, ok bool, sentAt time.Time) Transition {
 	switch {
 	case ok:
-		return Verdict{State: schema.DeliveryDelivered}
+		return Transition{State: schema.DeliveryDelivered}
 	case n >= Attempts:
-		return Verdict{State: schema.DeliveryFailed}
+		return Transition{State: schema.DeliveryFailed}
 	}
-	return Verdict{State: schema.DeliveryWaiting, DueAt: sentAt.Add(RetryDelays[max(n, 1)-1])}
+	return Transition{State: schema.DeliveryWaiting, DueAt: sentAt.Add(RetryDelays[max(n, 1)-1])}
 }

@@ -17,13 +17,13 @@ func TestRetrySchedule(t *testing.T) {
 	}
 	at := start
 	for n := 1; n <= 8; n++ {
-		if got, want := delivery.Judge(n, true, at), (delivery.Verdict{State: schema.DeliveryDelivered}); got != want {
+		if got, want := delivery.Next(n, true, at), (delivery.Transition{State: schema.DeliveryDelivered}); got != want {
 			t.Errorf("attempt %d that was acknowledged: got %v, want %v", n, got, want)
 		}
-		got := delivery.Judge(n, false, at)
-		want := delivery.Verdict{State: schema.DeliveryFailed}
+		got := delivery.Next(n, false, at)
+		want := delivery.Transition{State: schema.DeliveryFailed}
 		if n < 8 {
-			want = delivery.Verdict{State: schema.DeliveryWaiting, DueAt: start.Add(elapsed[n-1])}
+			want = delivery.Transition{State: schema.DeliveryWaiting, DueAt: start.Add(elapsed[n-1])}
 		}
 		if got != want {
 			t.Errorf("attempt %d that was not: got %v, want %v", n, got, want)

@@ -20,8 +20,8 @@ type createRequest struct {
 }
 
 // create creates the subscription.
-func (c *Client) create(ctx context.Context, w createRequest) (schema.WebhookShown, error) {
-	var made schema.WebhookShown
+func (c *Client) create(ctx context.Context, w createRequest) (schema.WebhookReply, error) {
+	var made schema.WebhookReply
 	if w.Events = c.Events; len(w.Events) == 0 {
 		w.Events = schema.EventTypes
 	}

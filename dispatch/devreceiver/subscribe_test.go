@@ -71,7 +71,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"status":"success","event_id":"evt_1","delivery_id":"dlv_1"}`))
 	default:
 		_ = json.NewDecoder(r.Body).Decode(&s.made)
-		shown := schema.WebhookShown{Status: "success", Webhook: schema.Webhook{ID: "wh_1", Mode: "sandbox"}}
+		shown := schema.WebhookReply{Status: "success", Webhook: schema.Webhook{ID: "wh_1", Mode: "sandbox"}}
 		if s.made["secret"] == nil {
 			shown.Secret = secret
 		}
@@ -112,7 +112,7 @@ func (s *service) body() map[string]any {
 }
 
 func problem(status string, code schema.Code, message string) string {
-	text, err := json.Marshal(schema.Refuse(code, "", message).Body("req_1"))
+	text, err := json.Marshal(schema.NewProblem(code, "", message).Body("req_1"))
 	if err != nil {
 		panic(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // greet prints the subscription and how to test it. account is "" if its name is unknown.
-func (l *Listener) greet(address string, made schema.WebhookShown, account string) {
+func (l *Listener) greet(address string, made schema.WebhookReply, account string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Listening on %s for the subscription %s (%s), which ends with this command: Ctrl-C.\n", address, made.ID, oneLine(made.Mode))
 	fmt.Fprintln(&b, l.trust())

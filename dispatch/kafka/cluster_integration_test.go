@@ -36,7 +36,7 @@ func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
 		got.await(t, got.different()+200)
 		script(t, "kill", dir, strconv.Itoa(n+1))
 		got.await(t, got.different()+200) // beside what was under way: the other two go on
-		if word := l.Word(t.Context()); word != "ok" {
+		if word := l.Status(t.Context()); word != "ok" {
 			t.Errorf("with two of three brokers, got %q", word)
 		}
 		script(t, "revive", dir, strconv.Itoa(n+1))

@@ -34,17 +34,17 @@ const (
 // Process processes a batch of events. It returns permanently rejected events by id; an
 // error causes a retry of the whole batch. It must return soon after ctx ends, and it
 // must be idempotent.
-type Take = func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)
+type Process = func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)
 
 // reader is one call of Consume.
 type reader struct {
 	*Log
 
 	ctx     context.Context // of Consume
-	process Take
+	process Process
 	conns   *connTracker
 	// Failures that are logged once until they recover.
-	broker, processing, writingDead *failurelog.Outage
+	broker, processing, writingDead *failurelog.Log
 }
 
 // Consume consumes events as a member of the group until ctx ends. It calls process with
@@ -82,13 +82,13 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 			return nil
 		case errors.Is(err, kafka.RebalanceInProgress): // normal
 		case err != nil:
-			r.broker.Tell(ctx, explain(err))
+			r.broker.Observe(ctx, explain(err))
 			// Retry rejected logins slowly: each attempt costs a login.
 			if status, _ := diagnose(err); status != "" && !pause.wait(ctx) {
 				return nil
 			}
 		default:
-			r.broker.Tell(ctx, nil)
+			r.broker.Observe(ctx, nil)
 			pause = newBackoff(r.pace.retry)
 			r.serve(generation)
 		}
@@ -104,7 +104,7 @@ func (r *reader) awaitTopics() bool {
 		if err == nil {
 			return true
 		}
-		r.broker.Tell(r.ctx, explain(err))
+		r.broker.Observe(r.ctx, explain(err))
 		if !pause.wait(r.ctx) {
 			return false
 		}

@@ -166,7 +166,7 @@ func TestTwoMembersSharePartitions(t *testing.T) {
 		one := newLog(t, brokers, nil)
 		two := secondInstance(t, one)
 		all, ofOne, ofTwo := newCollector(), newCollector(), newCollector()
-		both := func(b *collector) Take {
+		both := func(b *collector) Process {
 			return func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
 				if _, err := b.process(ctx, batch); err != nil {
 					return nil, err

@@ -87,7 +87,7 @@ func (l *Log) Check(ctx context.Context) error {
 }
 
 // Status returns the result of Check as text: "ok", or what is wrong.
-func (l *Log) Word(ctx context.Context) string {
+func (l *Log) Status(ctx context.Context) string {
 	err := l.Check(ctx)
 	if err == nil {
 		return "ok"

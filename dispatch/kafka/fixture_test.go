@@ -197,7 +197,7 @@ func (b *collector) await(tb testing.TB, count int) {
 }
 
 // consume runs Consume until stop is called or the test ends.
-func consume(tb testing.TB, l *Log, take Take) (stop func()) {
+func consume(tb testing.TB, l *Log, take Process) (stop func()) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -122,10 +122,10 @@ func (g *generation) finish(batch []kafka.Message) bool {
 
 // retryUntilDone retries do until it succeeds. It returns false if the generation ends
 // first. The first attempt is made even after that, within grace.
-func (g *generation) retryUntilDone(failures *failurelog.Outage, do func() error) bool {
+func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) bool {
 	for pause := newBackoff(g.pace.retry); ; {
 		err := do()
-		failures.Tell(g.working, err)
+		failures.Observe(g.working, err)
 		if err == nil {
 			return true
 		}

@@ -59,7 +59,7 @@ func TestLeaderlessPartitionBlocksNoOther(t *testing.T) {
 		connected := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ApiVersions}, Observe: true, Count: -1})
 		for range 20 {
 			safe, err := l.Publish(t.Context(), batch)
-			if !errors.Is(err, kafka.LeaderNotAvailable) || !errors.Is(err, outbox.ErrSome) {
+			if !errors.Is(err, kafka.LeaderNotAvailable) || !errors.Is(err, outbox.ErrPartial) {
 				t.Errorf("%s: got %v, want that a partition has no leader, which is the affair of some", name, err)
 			}
 			if diff := cmp.Diff(others(l, batch, 2), idsOf(safe)); diff != "" || len(safe) == len(batch) {
@@ -90,7 +90,7 @@ func TestTopicWithoutLeadersFailsAll(t *testing.T) {
 	}
 	eventually(t, "it is known that no partition has a leader", func() bool {
 		_, err := l.Publish(t.Context(), testEvents(t, 10, 10))
-		return errors.Is(err, errNoLeader) && !errors.Is(err, outbox.ErrSome)
+		return errors.Is(err, errNoLeader) && !errors.Is(err, outbox.ErrPartial)
 	})
 }
 

@@ -165,7 +165,7 @@ func decodeHeaders(headers []header) (e outbox.Event, err error) {
 		return e, fmt.Errorf("header %s is not a time: %.40q", headerCreated, seen[headerCreated])
 	}
 	e.CreatedAt = time.UnixMicro(created).UTC()
-	if carried := seen[headerTrace]; tracing.Valid(carried) { // optional
+	if carried := seen[headerTrace]; tracing.ValidTraceparent(carried) { // optional
 		e.Trace = carried
 	}
 	return e, nil

@@ -82,7 +82,7 @@ func rejectingBroker(tb testing.TB, more ...kfake.Opt) []string {
 // nonTLSBroker hangs up at a TLS greeting, as brokers do at what is no request.
 func nonTLSBroker(tb testing.TB) []string {
 	tb.Helper()
-	return []string{fixture.Port(tb, nil, func(conn net.Conn) {
+	return []string{fixture.Listen(tb, nil, func(conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 4))
 		_ = conn.Close()
 	}).Addr().String()}
@@ -119,7 +119,7 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 			publish(t, l, testEvents(t, 0, 50)...)
 			got.await(t, 50)
 			eventually(t, "one is buried", func() bool { return counted(t, l, "buried_total", reasonEnvelope) == 1 })
-			if word := l.Word(t.Context()); word != "ok" {
+			if word := l.Status(t.Context()); word != "ok" {
 				t.Errorf("got %q", word)
 			}
 		})
@@ -156,7 +156,7 @@ func TestRejectedLoginIsExplained(t *testing.T) {
 			stop := consume(t, l, newCollector().process)
 			eventually(t, "three tries", func() bool { return counted(t, l, "connection_failures_total") >= 3 })
 			stop()
-			if got, want := l.Word(t.Context()), c.word+"; events wait"; got != want {
+			if got, want := l.Status(t.Context()), c.word+"; events wait"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			if _, err := l.Publish(t.Context(), testEvents(t, 0, 1)); err == nil || !strings.Contains(err.Error(), c.names) {

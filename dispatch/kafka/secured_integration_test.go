@@ -70,7 +70,7 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 			statusUntrusted: secured(loginScram512, func(c *Config) { c.CA = other }),
 		} {
 			l := newLog(t, brokers, settings)
-			if got := l.Word(t.Context()); got != want+"; events wait" {
+			if got := l.Status(t.Context()); got != want+"; events wait" {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		}
@@ -103,7 +103,7 @@ func await(tb testing.TB, l *Log) {
 	eventually(tb, "the broker lets it in, and has the topics", func() bool { return l.Check(tb.Context()) == nil && l.makeTopics(tb.Context()) == nil })
 }
 
-// track gives the brokers a user who logs in by SCRAM-SHA-512.
+// admit gives the brokers a user who logs in by SCRAM-SHA-512.
 func admit(tb testing.TB, operator *Log, name, password string) {
 	tb.Helper()
 	const iterations = 4096

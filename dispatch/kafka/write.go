@@ -146,7 +146,7 @@ func batchError(tooLong, fault error, partitions []metadata.ResponsePartition) e
 	led := slices.ContainsFunc(partitions, func(p metadata.ResponsePartition) bool { return p.ErrorCode == 0 })
 	err := errors.Join(tooLong, fault)
 	if err != nil && led && (fault == nil || errors.Is(fault, errNoLeader)) {
-		return fmt.Errorf("%w: %w", outbox.ErrSome, err)
+		return fmt.Errorf("%w: %w", outbox.ErrPartial, err)
 	}
 	return err
 }

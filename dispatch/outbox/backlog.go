@@ -46,7 +46,7 @@ func (o *Outbox) watch(ctx context.Context) {
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		if time.Since(time.UnixMicro(o.backlog.emptyAt.Load())) >= watchEvery { // otherwise the relay has just checked
-			o.metrics.counting.Tell(ctx, o.measure(ctx))
+			o.metrics.counting.Observe(ctx, o.measure(ctx))
 		}
 		select {
 		case <-tick.C:

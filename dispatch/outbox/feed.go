@@ -25,13 +25,13 @@ const feedLimit = 1000
 
 // selectSince reads event_account for some owners, each from an id on. CROSS JOIN fixes
 // the join order in SQLite. Without ORDER BY no engine reads all ids.
-var selectSince = sqlstore.Group(1, "SELECT e.id, e.account_id, e.mode, e.type, e.subject, e.created_at FROM (VALUES ", "(?, ?, ?)", `) AS v
+var selectSince = sqlstore.NewBatchStatement(1, "SELECT e.id, e.account_id, e.mode, e.type, e.subject, e.created_at FROM (VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN event e WHERE e.account_id = v.column1 AND e.mode = v.column2 AND e.id >= v.column3 LIMIT $1`)
 
 // Changes implements sse.Feed.
-func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err error) {
+func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
-	err = found.Search(&selectSince, asks, feedLimit, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
+	err = found.Search(&selectSince, asks, feedLimit, func(text string, asks []sse.Query) ([]sse.Notice, error) {
 		args := []any{feedLimit}
 		for _, a := range asks {
 			args = append(args, a.Account, a.World.String(), idAt(a.Since.UnixMicro()))
@@ -39,7 +39,7 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err
 		return sqlstore.All(view, scanNotice, text, args...)
 	})
 	if err != nil {
-		return sse.Found{}, fmt.Errorf("reading new events: %w", err)
+		return sse.Result{}, fmt.Errorf("reading new events: %w", err)
 	}
 	slices.SortFunc(found.Notices, func(a, b sse.Notice) int { return cmp.Compare(a.ID, b.ID) })
 	return found, nil
@@ -51,7 +51,7 @@ func scanNotice(row sqlstore.Scanner) (sse.Notice, error) {
 	var mode string
 	var created int64
 	err := row.Scan(&data.ID, &n.Owner.Account, &mode, &data.Type, &data.Subject, &created)
-	n.Reads = data.Type.Scope()
+	n.SubjectScope = data.Type.Scope()
 	data.Created = time.UnixMicro(created).Unix()
 	n.Owner.World, n.ID, n.Data = schema.WorldOf(mode), data.ID, data
 	return n, err

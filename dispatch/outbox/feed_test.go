@@ -25,17 +25,17 @@ func TestFeedFindsNewEvents(t *testing.T) {
 		noon := time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC)
 		d.clock.Set(noon)
 		d.appendEvent("acc_a")
-		d.clock.Pass(10 * time.Second)
+		d.clock.Advance(10 * time.Second)
 		a, b := d.appendEvent("acc_a"), d.appendEvent("acc_b")
 		d.appendEvent("acc_c")
-		asks := []sse.Ask{}
+		asks := []sse.Query{}
 		for i := range 20 { // more than one statement asks for
-			asks = append(asks, sse.Ask{Owner: schema.Owner{Account: "acc_x", World: schema.World(i % 2)}, Since: noon})
+			asks = append(asks, sse.Query{Owner: schema.Owner{Account: "acc_x", World: schema.World(i % 2)}, Since: noon})
 		}
 		asks = append(asks,
-			sse.Ask{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: noon.Add(time.Second)},
-			sse.Ask{Owner: schema.Owner{Account: "acc_a", World: schema.Sandbox}, Since: noon},
-			sse.Ask{Owner: schema.Owner{Account: "acc_b", World: schema.Live}, Since: noon.Add(10 * time.Second)})
+			sse.Query{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: noon.Add(time.Second)},
+			sse.Query{Owner: schema.Owner{Account: "acc_a", World: schema.Sandbox}, Since: noon},
+			sse.Query{Owner: schema.Owner{Account: "acc_b", World: schema.Live}, Since: noon.Add(10 * time.Second)})
 		found, err := Feed{d.DB}.Changes(t.Context(), asks)
 		if err != nil || len(found.Cut) != 0 {
 			t.Fatalf("%v, cut: %v", err, found.Cut)
@@ -73,9 +73,9 @@ func TestFeedReportsCutResults(t *testing.T) {
 		}
 		owner := schema.Owner{Account: "acc_a", World: schema.Live}
 		one := d.appendEvent("acc_b")
-		asks := []sse.Ask{{Owner: owner, Since: before}}
+		asks := []sse.Query{{Owner: owner, Since: before}}
 		for i := range 7 { // all in one statement
-			asks = append(asks, sse.Ask{Owner: schema.Owner{Account: "acc_b", World: schema.World(i % 2)}, Since: before.Add(time.Duration(-i) * time.Hour)})
+			asks = append(asks, sse.Query{Owner: schema.Owner{Account: "acc_b", World: schema.World(i % 2)}, Since: before.Add(time.Duration(-i) * time.Hour)})
 		}
 		found, err := Feed{d.DB}.Changes(t.Context(), asks)
 		if diff := cmp.Diff([]schema.Owner{owner}, found.Cut); err != nil || diff != "" {

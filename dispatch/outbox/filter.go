@@ -25,7 +25,7 @@ type filter struct {
 }
 
 // scanMost bounds the events that one request scans for a type: 20 ms. A client continues
-// withScopes the cursor.
+// with the cursor.
 const scanMost = 10_000
 
 // find returns a page of envelopes, oldest first, and the id after which the next page

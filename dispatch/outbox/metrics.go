@@ -13,7 +13,7 @@ type metrics struct {
 	relayed prometheus.Counter
 	purged  prometheus.Counter
 
-	reading, publishing, deleting, counting, purging *failurelog.Outage
+	reading, publishing, deleting, counting, purging *failurelog.Log
 }
 
 func newMetrics(o *Outbox, reg prometheus.Registerer) (*metrics, error) {
@@ -28,7 +28,7 @@ func newMetrics(o *Outbox, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_outbox_purged_total", Help: "Events purged after their retention.",
 		}),
 	}
-	step := func(name, what, doing, meanwhile string) *failurelog.Outage {
+	step := func(name, what, doing, meanwhile string) *failurelog.Log {
 		return failurelog.New(o.Log, "outbox: "+what, doing, meanwhile, failures.WithLabelValues(name))
 	}
 	const store = "the state store"

@@ -50,14 +50,14 @@ type Publisher interface {
 
 // ErrYield and ErrPartial are results of [Publisher].
 var (
-	ErrTurn = errors.New("events of other accounts come first")
-	ErrSome = errors.New("events of some accounts are blocked")
+	ErrYield   = errors.New("events of other accounts come first")
+	ErrPartial = errors.New("events of some accounts are blocked")
 )
 
 // Config configures an Outbox.
 type Config struct {
 	DB      *sqlstore.DB
-	Box     *encryption.Box // encrypts cursors; may be nil if Routes is not used
+	Box     *encryption.Cipher // encrypts cursors; may be nil if Routes is not used
 	Log     *slog.Logger
 	Trace   *tracing.Tracer       // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -110,7 +110,7 @@ func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, eve
 	if _, err := tx.Exec("INSERT INTO outbox (event_id) VALUES ($1)", e.ID); err != nil {
 		return "", fmt.Errorf("appending %s to the outbox: %w", event, err)
 	}
-	tx.After(o.wake)
+	tx.OnCommit(o.wake)
 	return e.ID, nil
 }
 
@@ -119,7 +119,7 @@ func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, eve
 func (o *Outbox) Store(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (Event, error) {
 	e, err := o.event(account, world, event, data)
 	if err == nil {
-		e.Trace = tracing.Carried(tx.Origin())
+		e.Trace = tracing.Traceparent(tx.CallerContext())
 		_, err = tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope, subject, trace) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 			e.ID, e.Account, e.World.String(), string(e.Type), e.CreatedAt.UnixMicro(), e.Envelope, subjectOf(data), e.Trace)
 	}

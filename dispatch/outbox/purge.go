@@ -26,7 +26,7 @@ const (
 // hour later.
 func (o *Outbox) purge(ctx context.Context) {
 	for sleep.For(ctx, purgeDelay); ctx.Err() == nil; sleep.For(ctx, purgeEvery) {
-		o.metrics.purging.Tell(ctx, o.purgeOnce(ctx))
+		o.metrics.purging.Observe(ctx, o.purgeOnce(ctx))
 	}
 }
 

@@ -35,7 +35,7 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 		if woken || !r.empty(ctx) {
 			safe, err = r.pass(ctx)
 		}
-		if errors.Is(err, ErrTurn) {
+		if errors.Is(err, ErrYield) {
 			woken = true
 			continue
 		}
@@ -95,10 +95,10 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 		}
 		n, failure := r.publish(ctx, all, blocked)
 		safe += n
-		if failure != nil && (err == nil || errors.Is(err, ErrTurn)) {
+		if failure != nil && (err == nil || errors.Is(err, ErrYield)) {
 			err = failure
 		}
-		if len(all) < maxBatch || failure != nil && n == 0 && !errors.Is(failure, ErrSome) {
+		if len(all) < maxBatch || failure != nil && n == 0 && !errors.Is(failure, ErrPartial) {
 			break
 		}
 		if len(blocked) > 0 { // otherwise restart, to find events that committed late with older ids
@@ -115,7 +115,7 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 // so that PostgreSQL's planner does not scan event, whatever its statistics of the
 // volatile outbox.
 func (r *relay) read(ctx context.Context, after string) (all []Event, err error) {
-	defer func() { r.metrics.reading.Tell(ctx, err) }()
+	defer func() { r.metrics.reading.Observe(ctx, err) }()
 	return sqlstore.All(r.DB.View(ctx), scanEvent, `
 		SELECT e.id, e.account_id, e.mode, e.type, e.created_at, e.envelope, e.trace
 		FROM (SELECT event_id FROM outbox WHERE event_id > $1 ORDER BY event_id LIMIT $2) AS o
@@ -141,7 +141,7 @@ func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]boo
 	if len(batch) == 0 {
 		return 0, nil
 	}
-	spans := Steps(ctx, r.Trace, batch, r.Now(), "event relay", tracing.Tells)
+	spans := Steps(ctx, r.Trace, batch, r.Now(), "event relay", tracing.Producer)
 	acked, err := r.to.Publish(ctx, batch)
 	tracing.DoneAll(spans, err)
 	ids := make(map[string]bool, len(acked))
@@ -161,10 +161,10 @@ func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]boo
 		err = errNotAcked
 	}
 	switch {
-	case errors.Is(err, ErrTurn):
-		r.metrics.publishing.Tell(ctx, nil)
+	case errors.Is(err, ErrYield):
+		r.metrics.publishing.Observe(ctx, nil)
 	case err != nil || len(blocked) == 0: // success after blocked events does not end the failure
-		r.metrics.publishing.Tell(ctx, err)
+		r.metrics.publishing.Observe(ctx, err)
 	}
 	return safe, err
 }
@@ -172,7 +172,7 @@ func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]boo
 // deleteTimeout bounds the last deletion when the service stops.
 const deleteTimeout = 2 * time.Second
 
-var deleteRelayed = sqlstore.Group(0, "DELETE FROM outbox WHERE event_id IN (", "?", ")")
+var deleteRelayed = sqlstore.NewBatchStatement(0, "DELETE FROM outbox WHERE event_id IN (", "?", ")")
 
 // deleteAcked deletes acknowledged events from the outbox, also after ctx has ended, so
 // that the next leader does not publish them again. It deletes by id: a range would
@@ -197,7 +197,7 @@ func (r *relay) deleteAcked(ctx context.Context) error {
 			return err
 		})
 	})
-	r.metrics.deleting.Tell(ctx, err)
+	r.metrics.deleting.Observe(ctx, err)
 	if err != nil {
 		return err
 	}

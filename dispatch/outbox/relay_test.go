@@ -39,7 +39,7 @@ func TestEventsArePublishedInOrder(t *testing.T) {
 		s.await(t, ids...)
 		ids = append(ids, d.appendEvent("acc_a"))
 		s.await(t, ids...)
-		fixture.Until(t, "nothing waits any more", func() bool { return d.count("outbox") == 0 }) // it was taken a moment ago
+		fixture.Eventually(t, "nothing waits any more", func() bool { return d.count("outbox") == 0 }) // it was taken a moment ago
 		stop()
 		if diff := cmp.Diff(ids, s.ids("")); diff != "" {
 			t.Errorf("the events that came: %s", diff)
@@ -126,7 +126,7 @@ func TestBlockedHeadDelaysNoOther(t *testing.T) {
 		for _, c := range []struct {
 			err  error
 			safe int
-		}{{errRefused, 0}, {fmt.Errorf("%w: %w", ErrSome, errRefused), 10}} {
+		}{{errRefused, 0}, {fmt.Errorf("%w: %w", ErrPartial, errRefused), 10}} {
 			s.set(func() { s.err = c.err })
 			safe, err := (&relay{Outbox: d.Outbox, to: s}).pass(t.Context())
 			if safe != c.safe || !errors.Is(err, errRefused) {

@@ -36,10 +36,10 @@ type Replay struct {
 
 // Replayed is the progress of a replay.
 type Replayed struct {
-	Looked  int64     // events scanned
+	Scanned int64     // events scanned
 	Missing int64     // events that lack a delivery, without excluded test events
 	Tests   int64     // excluded test events that lack a delivery
-	Put     int64     // of Missing, those added to the outbox; the others are in it already
+	Queued  int64     // of Missing, those added to the outbox; the others are in it already
 	Until   time.Time // events before it have been scanned
 }
 
@@ -90,7 +90,7 @@ const (
 		ORDER BY e.id`
 )
 
-var insertReplayed = sqlstore.Group(0, "INSERT INTO outbox (event_id) VALUES ", "(?)", " ON CONFLICT (event_id) DO NOTHING")
+var insertReplayed = sqlstore.NewBatchStatement(0, "INSERT INTO outbox (event_id) VALUES ", "(?)", " ON CONFLICT (event_id) DO NOTHING")
 
 // replayAfter replays the next group and returns its last id; "" if there is none.
 func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string, done *Replayed) (last string, err error) {
@@ -111,7 +111,7 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 	if len(ids) > 0 && !r.DryRun {
 		err = o.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 			put = 0
-			tx.After(o.wake)
+			tx.OnCommit(o.wake)
 			return insertReplayed.Each(len(ids), func(text string, from, to int) error {
 				n, err := tx.Exec(text, ids[from:to]...)
 				put += n
@@ -122,10 +122,10 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 			return "", fmt.Errorf("adding events to the outbox: %w", err)
 		}
 	}
-	done.Looked += looked
+	done.Scanned += looked
 	done.Missing += int64(len(ids))
 	done.Tests += tests
-	done.Put += put
+	done.Queued += put
 	return end.String, nil
 }
 

@@ -94,7 +94,7 @@ func TestReplayFindsMissingDeliveries(t *testing.T) {
 		all := Replay{From: noon.Add(2 * time.Minute), To: noon.Add(3 * time.Minute)}
 		dry := all
 		dry.DryRun = true
-		want := Replayed{Looked: 7, Missing: 3, Tests: 1, Put: 0, Until: all.To}
+		want := Replayed{Scanned: 7, Missing: 3, Tests: 1, Queued: 0, Until: all.To}
 		if diff := cmp.Diff(want, d.replay(dry)); diff != "" {
 			t.Errorf("dry run (-want +got):\n%s", diff)
 		}
@@ -103,19 +103,19 @@ func TestReplayFindsMissingDeliveries(t *testing.T) {
 		}
 		typed := all
 		typed.Type = schema.EventQuotaWarning
-		if diff := cmp.Diff(Replayed{Looked: 1, Missing: 1, Put: 1, Until: all.To}, d.replay(typed)); diff != "" {
+		if diff := cmp.Diff(Replayed{Scanned: 1, Missing: 1, Queued: 1, Until: all.To}, d.replay(typed)); diff != "" {
 			t.Errorf("of a type (-want +got):\n%s", diff)
 		}
 		other := all
 		other.Account = "acc_b"
-		if diff := cmp.Diff(Replayed{Looked: 1, Until: all.To}, d.replay(other)); diff != "" {
+		if diff := cmp.Diff(Replayed{Scanned: 1, Until: all.To}, d.replay(other)); diff != "" {
 			t.Errorf("of an account (-want +got):\n%s", diff)
 		}
-		want.Put = 1 // half and still wait already
+		want.Queued = 1 // half and still wait already
 		if diff := cmp.Diff(want, d.replay(all)); diff != "" {
 			t.Errorf("of all (-want +got):\n%s", diff)
 		}
-		want.Put = 0
+		want.Queued = 0
 		if diff := cmp.Diff(want, d.replay(all)); diff != "" {
 			t.Errorf("of all again (-want +got):\n%s", diff)
 		}
@@ -125,7 +125,7 @@ func TestReplayFindsMissingDeliveries(t *testing.T) {
 			t.Errorf("what the relay has (-want +got):\n%s", diff)
 		}
 		all.Tests, all.From, all.To = true, noon, noon.Add(time.Hour)
-		if got := d.replay(all); got.Missing != 6 || got.Put != 3 || got.Tests != 0 {
+		if got := d.replay(all); got.Missing != 6 || got.Queued != 3 || got.Tests != 0 {
 			t.Errorf("got %+v, want the test event and those of before and after, too", got)
 		}
 		shelf := newMemoryPublisher()
@@ -158,10 +158,10 @@ func TestReplayOfManyGroups(t *testing.T) {
 		enough := errors.New("enough")
 		r := Replay{From: noon, To: noon.Add(time.Minute)}
 		done, err := d.Replay(t.Context(), r, func(Replayed) error { groups++; return enough })
-		if !errors.Is(err, enough) || done.Put != replayGroup || groups != 1 {
+		if !errors.Is(err, enough) || done.Queued != replayGroup || groups != 1 {
 			t.Errorf("got %+v, %v after %d groups, want an end after the first", done, err, groups)
 		}
-		if got := d.replay(r); got.Missing != count || got.Put != count-replayGroup || len(d.unpublished()) != count {
+		if got := d.replay(r); got.Missing != count || got.Queued != count-replayGroup || len(d.unpublished()) != count {
 			t.Errorf("got %+v, and %d wait, want %d", got, len(d.unpublished()), count)
 		}
 	})

@@ -32,7 +32,7 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	var f schema.Faults
+	var f schema.RequestErrors
 	ask := filter{account: c.Account, mode: c.World.String(), typ: params["type"], subject: params["subject"], readable: c.Scopes.Readable()}
 	if _, there := params["type"]; there && !slices.Contains(schema.EventTypes, schema.EventType(ask.typ)) {
 		f.AddAs(schema.UnknownEventType, "type", "There is no such type of event.")
@@ -40,9 +40,9 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	if _, there := params["subject"]; there && !isSubject(ask.subject) {
 		f.Add("subject", "A subject is the id of a recharge (txn_), a verification (ver_), a payment (pay_) or a batch (rbt_, bat_).")
 	}
-	ask.from, ask.to = pagination.Span(&f, params)
+	ask.from, ask.to = pagination.TimeRange(&f, params)
 	list := "events/" + ask.typ + "/" + ask.subject + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
-	ask.limit, ask.after = pagination.Limit(&f, params), pagination.After(&f, o.Box, c, list, params)
+	ask.limit, ask.after = pagination.Limit(&f, params), pagination.ReadCursor(&f, o.Box, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -77,13 +77,13 @@ func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return httpapi.Response{}, schema.Refuse(schema.NotFound, "", "There is no such event; events are kept for 30 days.")
+		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "There is no such event; events are kept for 30 days.")
 	case err != nil:
 		return httpapi.Response{}, fmt.Errorf("reading an event: %w", err)
 	case !c.Scopes.Has(kind.Scope()):
 		return httpapi.Response{}, schema.UnreadableEvent("", kind)
 	}
-	return verbatim(schema.EventShown{Status: schema.Success, Data: envelope})
+	return verbatim(schema.EventReply{Status: schema.Success, Data: envelope})
 }
 
 // verbatim returns a reply with envelopes byte for byte as stored; json.Marshal would

@@ -112,8 +112,8 @@ func TestNoticesOfEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {
 		before := d.clock.Now()
 		d.appendEvent("acc_a") // a payment
-		found, err := Feed{d.DB}.Changes(t.Context(), []sse.Ask{{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: before}})
-		if err != nil || len(found.Notices) != 1 || found.Notices[0].Reads != schema.RechargeRead {
+		found, err := Feed{d.DB}.Changes(t.Context(), []sse.Query{{Owner: schema.Owner{Account: "acc_a", World: schema.Live}, Since: before}})
+		if err != nil || len(found.Notices) != 1 || found.Notices[0].SubjectScope != schema.RechargeRead {
 			t.Errorf("got %+v, %v; want one notice that recharge:read is needed for", found.Notices, err)
 		}
 	})

@@ -18,7 +18,7 @@ func (f oneEachPublisher) Publish(ctx context.Context, batch []Event) ([]Event, 
 	}
 	safe, err := f.memoryPublisher.Publish(ctx, first)
 	if err == nil && len(first) < len(batch) {
-		err = ErrTurn
+		err = ErrYield
 	}
 	return safe, err
 }

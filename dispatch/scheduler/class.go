@@ -20,7 +20,7 @@ const (
 // delay others.
 const quickLimit = horizon / 2
 
-func classOf(e Ended) class {
+func classOf(e Result) class {
 	switch {
 	case e.TimedOut || e.Took >= quickLimit:
 		return slow

@@ -219,7 +219,7 @@ func (q *Queue[T]) awaitRoom(l *lane[T]) {
 }
 
 // recordResult updates the host with the result of an attempt.
-func (q *Queue[T]) recordResult(h *host[T], e Ended) {
+func (q *Queue[T]) recordResult(h *host[T], e Result) {
 	if h == nil {
 		return
 	}

@@ -18,7 +18,7 @@ func onHosts(l Limits) *Queue[int] {
 func acknowledge(q *Queue[int], id string, now time.Time) {
 	put(q, id, []int{0}, now.Add(time.Hour))
 	q.Next(now)
-	q.Done(id, Ended{At: now, Took: time.Millisecond, OK: true})
+	q.Done(id, Result{At: now, Took: time.Millisecond, OK: true})
 }
 
 // 2,000 endpoints at one host share 16 slots and do not delay another host.
@@ -42,7 +42,7 @@ func TestHostLimitCoversAllItsEndpoints(t *testing.T) {
 			if id == "other/1" {
 				continue
 			}
-			q.Done(id, Ended{At: start, Took: time.Millisecond, OK: true})
+			q.Done(id, Result{At: start, Took: time.Millisecond, OK: true})
 		}
 		begun = startAll(q, start)
 		if len(begun) == 0 {
@@ -63,7 +63,7 @@ func TestSlowEndpointLeavesSlotsOfItsHost(t *testing.T) {
 	for _, id := range []string{"shared/hangs", "shared/hangs too"} {
 		put(q, id, []int{0}, start.Add(time.Hour))
 		startAll(q, start)
-		q.Done(id, Ended{At: start, Took: 5 * time.Second, TimedOut: true})
+		q.Done(id, Result{At: start, Took: 5 * time.Second, TimedOut: true})
 	}
 	put(q, "shared/hangs", numbers(0, 8), start.Add(time.Hour))
 	put(q, "shared/hangs too", numbers(0, 8), start.Add(time.Hour))
@@ -85,9 +85,9 @@ func TestUnprovenHostIsRateLimited(t *testing.T) {
 		q.Due(fmt.Sprint("victim/", i), start)
 	}
 	attempts, now := 0, start
-	step := func(e Ended) {
+	step := func(e Result) {
 		for _, c := range q.Claims(now) {
-			q.Claimed(c, numbers(0, c.Most), now.Add(12*time.Second), now)
+			q.Claimed(c, numbers(0, c.Limit), now.Add(12*time.Second), now)
 		}
 		for id, n := range startAll(q, now) {
 			for range n {
@@ -101,18 +101,18 @@ func TestUnprovenHostIsRateLimited(t *testing.T) {
 		}
 	}
 	for ; now.Before(start.Add(10 * time.Minute)); now = now.Add(100 * time.Millisecond) {
-		step(Ended{Took: 10 * time.Millisecond})
+		step(Result{Took: 10 * time.Millisecond})
 	}
 	if attempts < 30+290 || attempts > 30+300 {
 		t.Errorf("%d attempts in 10 minutes, want a burst of 30 and 30 a minute", attempts)
 	}
-	if wake := q.Wake(); wake.IsZero() || wake.After(now.Add(2*time.Second)) {
+	if wake := q.NextClaim(); wake.IsZero() || wake.After(now.Add(2*time.Second)) {
 		t.Errorf("the next claim is at %s, want within 2 s of %s", wake, now)
 	}
 	attempts = 0
 	for range 30 {
 		now = now.Add(100 * time.Millisecond)
-		step(Ended{Took: 100 * time.Millisecond, OK: true})
+		step(Result{Took: 100 * time.Millisecond, OK: true})
 	}
 	if attempts < 15*30 {
 		t.Errorf("%d attempts in 3 s after an acknowledgement, want no limit", attempts)
@@ -122,7 +122,7 @@ func TestUnprovenHostIsRateLimited(t *testing.T) {
 	attempts = 0
 	for range 30 {
 		now = now.Add(100 * time.Millisecond)
-		step(Ended{Took: 10 * time.Millisecond})
+		step(Result{Took: 10 * time.Millisecond})
 	}
 	if attempts < 30 || attempts > 32 {
 		t.Errorf("%d attempts in 3 s after the proof has ended, want a burst of 30", attempts)
@@ -140,12 +140,12 @@ func TestMovedEndpointUsesLimitOfNewHost(t *testing.T) {
 	host = "victim"
 	for _, id := range []string{"a", "b"} {
 		for q.lane(id).inFlight > 1 {
-			q.Done(id, Ended{At: start, Took: time.Millisecond, OK: true})
+			q.Done(id, Result{At: start, Took: time.Millisecond, OK: true})
 			if begun := startAll(q, start); begun[id] > 0 {
 				t.Fatalf("%v began while attempts of %s at the old host are in flight", begun, id)
 			}
 		}
-		q.Done(id, Ended{At: start, Took: time.Millisecond, OK: true})
+		q.Done(id, Result{At: start, Took: time.Millisecond, OK: true})
 	}
 	startAll(q, start)
 	if own, victim := q.hosts["own"].totalInFlight(), q.hosts["victim"].totalInFlight(); own != 0 || victim != 4 {
@@ -162,17 +162,17 @@ func TestHostKeepsItsBucketWithoutEndpoints(t *testing.T) {
 		t.Fatalf("%d began, want 8", n)
 	}
 	for range 8 {
-		q.Done("victim/1", Ended{At: start, Took: time.Millisecond})
+		q.Done("victim/1", Result{At: start, Took: time.Millisecond})
 	}
 	q.Drain()
-	q.Keep(func(string) bool { return false })
+	q.Prune(func(string) bool { return false })
 	put(q, "victim/2", numbers(0, 20), start.Add(time.Hour))
 	if n := startAll(q, start.Add(time.Second))["victim/2"]; n != 0 {
 		t.Errorf("%d began at the next webhook, want none", n)
 	}
 	q.refill(start.Add(time.Hour))
 	q.Drain()
-	q.Keep(func(string) bool { return false })
+	q.Prune(func(string) bool { return false })
 	if len(q.hosts) != 0 {
 		t.Errorf("%d hosts remain after an hour", len(q.hosts))
 	}

@@ -26,7 +26,7 @@ type model struct {
 }
 
 // Under random operations every item is attempted once, limits hold, and nothing is left
-// hostOf the end.
+// at the end.
 func TestQueueMatchesModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
@@ -100,10 +100,10 @@ func (m *model) mark(items []int, state string) {
 func (m *model) claim() {
 	for _, c := range m.q.Claims(m.now) {
 		if m.random.IntN(5) == 0 {
-			m.q.Suspect(c.Lane)
+			m.q.MarkSlow(c.Lane)
 		}
 		due := m.store.due[c.Lane]
-		n := min(c.Most, len(due))
+		n := min(c.Limit, len(due))
 		m.store.due[c.Lane] = due[n:]
 		m.mark(due[:n], "buffered")
 		var next time.Time
@@ -142,7 +142,7 @@ func (m *model) end() {
 		return
 	}
 	m.state[item] = "done"
-	m.q.Done(id, Ended{
+	m.q.Done(id, Result{
 		At: m.now, Took: time.Duration(m.random.IntN(3000)) * time.Millisecond, OK: m.random.IntN(2) == 0, TimedOut: m.random.IntN(5) == 0,
 	})
 }
@@ -197,7 +197,7 @@ func (m *model) finish() {
 		for id, under := range m.inFlight {
 			for _, item := range under {
 				m.state[item] = "done"
-				m.q.Done(id, Ended{At: m.now, Took: time.Millisecond, OK: true})
+				m.q.Done(id, Result{At: m.now, Took: time.Millisecond, OK: true})
 			}
 			m.inFlight[id] = nil
 		}

@@ -15,13 +15,13 @@ func TestFailingEndpointsStartLast(t *testing.T) {
 		id := fmt.Sprint("failing", i)
 		put(q, id, numbers(0, 1), start.Add(time.Hour))
 		q.Next(start)
-		q.Done(id, Ended{At: start, Took: time.Millisecond})
+		q.Done(id, Result{At: start, Took: time.Millisecond})
 		put(q, id, numbers(0, 1000), start.Add(time.Hour))
 	}
 	put(q, "good", numbers(0, 1), start.Add(time.Hour))
 	startAll(q, start)
 	for q.lane("good").inFlight > 0 {
-		q.Done("good", Ended{At: start, Took: time.Millisecond, OK: true})
+		q.Done("good", Result{At: start, Took: time.Millisecond, OK: true})
 	}
 	for id := range q.lanes { // return all attempts in flight to the queue
 		for q.lane(id).inFlight > 0 {
@@ -38,7 +38,7 @@ func TestFailingEndpointsStartLast(t *testing.T) {
 		if id == "good" {
 			good++
 		}
-		q.Done(id, Ended{At: start, Took: time.Millisecond, OK: id == "good"})
+		q.Done(id, Result{At: start, Took: time.Millisecond, OK: id == "good"})
 	}
 	if good != 700 {
 		t.Errorf("%d of the first 800 attempts went to the quick endpoint, want 700: one in %d may go to another", good, reverseEvery)
@@ -51,17 +51,17 @@ func TestStartsAtFailingEndpointsAreLimited(t *testing.T) {
 	q := New[int](Limits{Lane: 8, All: 2048, Timeout: 5 * time.Second, FailingStarts: 100})
 	put(q, "failing", []int{0}, start.Add(time.Hour))
 	q.Next(start)
-	q.Done("failing", Ended{At: start, Took: time.Millisecond})
+	q.Done("failing", Result{At: start, Took: time.Millisecond})
 	put(q, "failing", numbers(0, 20_000), start.Add(time.Hour))
 	begun, now := 0, start
 	for now.Before(start.Add(10 * time.Second)) {
 		for id, n := range startAll(q, now) {
 			begun += n
 			for range n {
-				q.Done(id, Ended{At: now, Took: time.Millisecond})
+				q.Done(id, Result{At: now, Took: time.Millisecond})
 			}
 		}
-		at := q.Paced(now)
+		at := q.NextStart(now)
 		if at.IsZero() {
 			t.Fatal("NextStart returns no time")
 		}
@@ -71,7 +71,7 @@ func TestStartsAtFailingEndpointsAreLimited(t *testing.T) {
 		t.Errorf("%d attempts in 10 s, want 100 a second", begun)
 	}
 	startAll(q, now)
-	q.Done("failing", Ended{At: now, Took: time.Millisecond, OK: true})
+	q.Done("failing", Result{At: now, Took: time.Millisecond, OK: true})
 	if n := startAll(q, now)["failing"]; n < 7 {
 		t.Errorf("%d start after an acknowledgement, want all slots", n)
 	}
@@ -124,8 +124,8 @@ func simulateTimeouts(t *testing.T, q *Queue[int], n int, first time.Duration) {
 	var inFlight []flight
 	q.Due(id, start)
 	for now, failed := start, 0; failed < n; now = now.Add(step) {
-		if len(inFlight) == 0 && !q.Wake().IsZero() && q.Wake().After(now) { // skip idle time
-			now = q.Wake()
+		if len(inFlight) == 0 && !q.NextClaim().IsZero() && q.NextClaim().After(now) { // skip idle time
+			now = q.NextClaim()
 		}
 		for len(inFlight) > 0 && !inFlight[0].ends.After(now) {
 			d := &all[inFlight[0].item]
@@ -135,7 +135,7 @@ func simulateTimeouts(t *testing.T, q *Queue[int], n int, first time.Duration) {
 				stored[inFlight[0].item] = true
 				q.Due(id, d.due)
 			}
-			q.Done(id, Ended{At: now, Took: 5 * time.Second, TimedOut: true})
+			q.Done(id, Result{At: now, Took: 5 * time.Second, TimedOut: true})
 			inFlight = inFlight[1:]
 		}
 		for _, c := range q.Claims(now) {
@@ -144,7 +144,7 @@ func simulateTimeouts(t *testing.T, q *Queue[int], n int, first time.Duration) {
 			for i := range all {
 				switch {
 				case !stored[i]:
-				case !all[i].due.After(now) && len(found) < c.Most:
+				case !all[i].due.After(now) && len(found) < c.Limit:
 					found, stored[i] = append(found, i), false
 				default:
 					next = earlier(next, all[i].due)

@@ -153,8 +153,8 @@ func (q *Queue[T]) Due(id string, at time.Time) {
 
 // Claim is a request to claim items from the store.
 type Claim struct {
-	Lane string
-	Most int
+	Lane  string
+	Limit int
 }
 
 // Claims returns the claims to make now. The caller calls Claimed for each of them.
@@ -187,7 +187,7 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 // lane; zero for never. If the claim failed, next is when to retry it.
 func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	l := q.lane(c.Lane)
-	q.addReserved(l, len(items)-c.Most)
+	q.addReserved(l, len(items)-c.Limit)
 	q.Add(c.Lane, items, until)
 	if !next.IsZero() {
 		q.Due(c.Lane, next)
@@ -196,7 +196,7 @@ func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 }
 
 // NextClaim returns when Claims will have a claim; zero for never, as things are.
-func (q *Queue[T]) Wake() (at time.Time) {
+func (q *Queue[T]) NextClaim() (at time.Time) {
 	for c := range class(classes) {
 		if l := q.groups[c].due.first(); l != nil && q.budget(c) > 0 && (at.IsZero() || l.next.Before(at)) {
 			at = l.next
@@ -235,7 +235,7 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 
 // NextStart returns when rate limits allow Next to return an item; zero if no item waits
 // for them.
-func (q *Queue[T]) Paced(now time.Time) (at time.Time) {
+func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	if q.inFlight >= q.limits.All {
 		return time.Time{}
 	}
@@ -248,7 +248,7 @@ func (q *Queue[T]) Paced(now time.Time) (at time.Time) {
 }
 
 // Result is the result of an attempt.
-type Ended struct {
+type Result struct {
 	At   time.Time
 	Took time.Duration
 	OK   bool // the endpoint acknowledged
@@ -257,7 +257,7 @@ type Ended struct {
 }
 
 // Done records the end of an attempt.
-func (q *Queue[T]) Done(id string, e Ended) {
+func (q *Queue[T]) Done(id string, e Result) {
 	l := q.lane(id)
 	q.addInFlight(l, -1)
 	l.took += (e.Took - l.took) / 4
@@ -279,7 +279,7 @@ func (q *Queue[T]) Abandon(id string) {
 
 // MarkSlow puts an untried lane into the class slow, because earlier deliveries to it
 // have failed.
-func (q *Queue[T]) Suspect(id string) {
+func (q *Queue[T]) MarkSlow(id string) {
 	if l := q.lane(id); l.class == untried {
 		q.setClass(l, slow)
 		q.enqueue(l)
@@ -311,7 +311,7 @@ func (q *Queue[T]) Drain() []T {
 }
 
 // Prune removes lanes without items whose endpoint no longer exists.
-func (q *Queue[T]) Keep(there func(id string) bool) {
+func (q *Queue[T]) Prune(there func(id string) bool) {
 	for id, l := range q.lanes {
 		if !there(id) && l.items.empty() && l.inFlight == 0 && l.reserved == 0 {
 			q.groups[l.class].due.update(l, false)

@@ -44,7 +44,7 @@ func TestTimeoutsDoNotReduceSlots(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 100)
 	put(q, "a", numbers(0, 200), start.Add(time.Hour))
-	for _, how := range []Ended{{Took: time.Millisecond, OK: true}, {Took: 5 * time.Second, TimedOut: true}, {Took: time.Millisecond}} {
+	for _, how := range []Result{{Took: time.Millisecond, OK: true}, {Took: 5 * time.Second, TimedOut: true}, {Took: time.Millisecond}} {
 		startAll(q, start)
 		if got := q.lane("a").inFlight; got != 8 {
 			t.Errorf("%d are in flight before %+v, want all 8 slots", got, how)
@@ -62,7 +62,7 @@ func TestQuickEndpointFindsSlotBesideThousandDead(t *testing.T) {
 	put(q, "good", numbers(0, 1000), start.Add(time.Hour))
 	for range 8 {
 		q.Next(start)
-		q.Done("good", Ended{At: start, Took: time.Millisecond, OK: true})
+		q.Done("good", Result{At: start, Took: time.Millisecond, OK: true})
 	}
 	for i := range 1000 {
 		put(q, fmt.Sprint("dead", i), numbers(0, 2), start.Add(time.Hour))
@@ -77,7 +77,7 @@ func TestQuickEndpointFindsSlotBesideThousandDead(t *testing.T) {
 	if begun["good"] != 8 || dead != 300 {
 		t.Errorf("%d attempts of the good endpoint and %d of the dead ones are in flight, want 8 and 300", begun["good"], dead)
 	}
-	q.Done("good", Ended{At: start, Took: time.Millisecond, OK: true})
+	q.Done("good", Result{At: start, Took: time.Millisecond, OK: true})
 	if id, _, ok := q.Next(start); !ok || id != "good" {
 		t.Errorf("the next is of %q, want good", id)
 	}
@@ -92,14 +92,14 @@ func TestUntriedEndpointFindsSlotBesideThousandsSlow(t *testing.T) {
 		id := fmt.Sprint("dead", i)
 		put(q, id, numbers(0, 1), start.Add(time.Hour))
 		q.Next(start)
-		q.Done(id, Ended{At: start, Took: 5 * time.Second, TimedOut: true})
+		q.Done(id, Result{At: start, Took: 5 * time.Second, TimedOut: true})
 		q.Due(id, start)
 	}
 	held := 0
 	for claims := q.Claims(start); len(claims) > 0; claims = q.Claims(start) {
 		for _, c := range claims {
-			held += c.Most
-			q.Claimed(c, numbers(0, c.Most), start.Add(time.Hour), start)
+			held += c.Limit
+			q.Claimed(c, numbers(0, c.Limit), start.Add(time.Hour), start)
 		}
 		startAll(q, start)
 	}
@@ -123,7 +123,7 @@ func TestStartsAreRateLimited(t *testing.T) {
 		put(q, fmt.Sprint("new", i), []int{i}, start.Add(time.Hour))
 	}
 	begun, now := 0, start
-	for at := start; begun < 100; at = q.Paced(now) {
+	for at := start; begun < 100; at = q.NextStart(now) {
 		if at.IsZero() {
 			t.Fatalf("%d of 100 attempts started, and NextStart returns no time", begun)
 		}
@@ -137,7 +137,7 @@ func TestStartsAreRateLimited(t *testing.T) {
 	}
 	put(q, "quick", []int{1}, start.Add(time.Hour))
 	startAll(q, now.Add(time.Second))
-	q.Done("quick", Ended{At: start, Took: time.Millisecond, OK: true})
+	q.Done("quick", Result{At: start, Took: time.Millisecond, OK: true})
 	put(q, "quick", numbers(0, 3), start.Add(time.Hour))
 	if n := startAll(q, now.Add(time.Second))["quick"]; n != 3 {
 		t.Errorf("%d attempts of a quick endpoint started at once, want 3", n)
@@ -153,7 +153,7 @@ func TestSlowEndpointsLeaveSlots(t *testing.T) {
 		for range 8 {
 			put(q, id, numbers(0, 1), start.Add(time.Hour))
 			q.Next(start)
-			q.Done(id, Ended{At: start, Took: 4900 * time.Millisecond, OK: true})
+			q.Done(id, Result{At: start, Took: 4900 * time.Millisecond, OK: true})
 		}
 		put(q, id, numbers(0, 8), start.Add(time.Hour))
 	}
@@ -170,7 +170,7 @@ func TestClaimsAreRoundRobin(t *testing.T) {
 	for i := range 20 {
 		id := fmt.Sprint("dead", i)
 		q.Due(id, start.Add(-time.Duration(20-i)*time.Hour)) // the first is the oldest by far
-		q.Suspect(id)
+		q.MarkSlow(id)
 	}
 	claimed := map[string]int{}
 	for now := start; len(claimed) < 20; now = now.Add(time.Second) {
@@ -184,7 +184,7 @@ func TestClaimsAreRoundRobin(t *testing.T) {
 			}
 			q.Claimed(c, []int{1}, now.Add(time.Hour), start.Add(-time.Hour))
 			startAll(q, now)
-			q.Done(c.Lane, Ended{At: start, Took: 5 * time.Second, TimedOut: true})
+			q.Done(c.Lane, Result{At: start, Took: 5 * time.Second, TimedOut: true})
 		}
 	}
 }
@@ -196,9 +196,9 @@ func TestPruneRemovesDeletedEndpoints(t *testing.T) {
 		put(q, id, numbers(0, 1), start.Add(time.Hour))
 		q.Next(start)
 	}
-	q.Done("gone", Ended{At: start, Took: time.Millisecond, OK: true})
-	q.Done("there", Ended{At: start, Took: time.Millisecond, OK: true})
-	q.Keep(func(id string) bool { return id == "there" })
+	q.Done("gone", Result{At: start, Took: time.Millisecond, OK: true})
+	q.Done("there", Result{At: start, Took: time.Millisecond, OK: true})
+	q.Prune(func(id string) bool { return id == "there" })
 	if lanes, _, _ := q.Size(); lanes != 2 || q.lanes["gone"] != nil {
 		t.Errorf("%d lanes remain, want the existing and the busy one", lanes)
 	}
@@ -214,7 +214,7 @@ func TestNextIsRoundRobin(t *testing.T) {
 	for range 6 {
 		for id, n := range startAll(q, start) {
 			begun[id] += n
-			q.Done(id, Ended{At: start, Took: time.Second, OK: true})
+			q.Done(id, Result{At: start, Took: time.Second, OK: true})
 		}
 	}
 	if begun["few"] != 3 {
@@ -245,12 +245,12 @@ func TestClaimSizeFollowsSpeed(t *testing.T) {
 		put(q, "slow", []int{1}, start.Add(time.Hour))
 		put(q, "fast", []int{1}, start.Add(time.Hour))
 		startAll(q, start)
-		q.Done("slow", Ended{At: start, Took: 5 * time.Second, TimedOut: true})
-		q.Done("fast", Ended{At: start, Took: time.Millisecond, OK: true})
+		q.Done("slow", Result{At: start, Took: 5 * time.Second, TimedOut: true})
+		q.Done("fast", Result{At: start, Took: time.Millisecond, OK: true})
 	}
 	claimed := map[string]int{}
 	for _, c := range q.Claims(start) {
-		claimed[c.Lane] = c.Most
+		claimed[c.Lane] = c.Limit
 	}
 	if claimed["slow"] != 8 || claimed["fast"] != maxLaneRows {
 		t.Errorf("claims are %v, want 8 for the slow and %d for the fast lane", claimed, maxLaneRows)
@@ -260,13 +260,13 @@ func TestClaimSizeFollowsSpeed(t *testing.T) {
 func TestClaimsAreMadeWhenDue(t *testing.T) {
 	t.Parallel()
 	q := newQueue(8, 100)
-	if !q.Wake().IsZero() {
+	if !q.NextClaim().IsZero() {
 		t.Error("NextClaim of an empty queue is not zero")
 	}
 	q.Due("b", start.Add(30*time.Second))
 	q.Due("a", start.Add(10*time.Second))
 	q.Due("a", start.Add(20*time.Second)) // later than the known time
-	if got, want := q.Wake(), start.Add(10*time.Second); !got.Equal(want) {
+	if got, want := q.NextClaim(), start.Add(10*time.Second); !got.Equal(want) {
 		t.Errorf("NextClaim is %s, want %s", got, want)
 	}
 	if got := q.Claims(start.Add(9 * time.Second)); len(got) > 0 {
@@ -280,7 +280,7 @@ func TestClaimsAreMadeWhenDue(t *testing.T) {
 		t.Errorf("%v is claimed twice", got)
 	}
 	q.Claimed(claims[0], []int{7}, start.Add(time.Minute), start.Add(40*time.Second))
-	if got, want := q.Wake(), start.Add(30*time.Second); !got.Equal(want) {
+	if got, want := q.NextClaim(), start.Add(30*time.Second); !got.Equal(want) {
 		t.Errorf("NextClaim is %s, want that of b, %s", got, want)
 	}
 }

@@ -123,9 +123,9 @@ type AddressError struct{ Address string }
 func (e *AddressError) Error() string { return "the address " + e.Address + " is not allowed" }
 
 func malformed(why string) error {
-	return schema.Refuse(schema.InvalidWebhookURL, "url", why)
+	return schema.NewProblem(schema.InvalidWebhookURL, "url", why)
 }
 
 func forbidden(why string) error {
-	return schema.Refuse(schema.URLNotAllowed, "url", why)
+	return schema.NewProblem(schema.URLNotAllowed, "url", why)
 }

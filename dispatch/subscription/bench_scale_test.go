@@ -12,7 +12,7 @@ import (
 // BenchmarkScaleMatching asks a book of so many subscriptions who wants an event,
 // where each account has ten and where one has all: beside a plain map that is
 // asked for the same key, with what a subscription takes of memory, and with what
-// queryValue more costs.
+// one more costs.
 func BenchmarkScaleMatching(b *testing.B) {
 	for _, size := range [...]int{10, 1_000, 10_000, 100_000} {
 		for _, shape := range [...]struct {

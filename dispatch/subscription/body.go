@@ -12,7 +12,7 @@ import (
 )
 
 // specOf parses the body of POST /v1/webhooks and reports all its errors.
-func (b *Book) specOf(c *httpapi.Call) (Spec, error) {
+func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Spec{}, err
 	}
@@ -55,7 +55,7 @@ func clearable(may []schema.EventType) error {
 	if slices.Contains(may, schema.EventRechargeCompleted) {
 		return nil
 	}
-	return schema.Refuse(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which numbers in clear need.")
+	return schema.NewProblem(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which numbers in clear need.")
 }
 
 // readable returns a problem if a key may not read some event types. Otherwise a key that
@@ -101,7 +101,7 @@ func (g *optional[T]) in(f *faults, field string) bool {
 }
 
 // patchOf parses the body of PATCH /v1/webhooks/{id} and reports all its errors.
-func (b *Book) patchOf(c *httpapi.Call) (Patch, error) {
+func (b *Cache) patchOf(c *httpapi.Call) (Patch, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Patch{}, err
 	}
@@ -176,7 +176,7 @@ func testOf(c *httpapi.Call) (schema.EventType, error) {
 		return "", err
 	}
 	if !slices.Contains(schema.EventTypes, *wanted.Type) {
-		return "", schema.Refuse(schema.UnknownEventType, "type", "There is no such type of event; the types are "+eventNames()+".")
+		return "", schema.NewProblem(schema.UnknownEventType, "type", "There is no such type of event; the types are "+eventNames()+".")
 	}
 	return *wanted.Type, nil
 }

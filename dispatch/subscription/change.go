@@ -80,7 +80,7 @@ func granted(before, after *Subscription) []schema.EventType {
 
 // Delete deletes a subscription of an owner and its secrets. It returns a *schema.Problem
 // if there is none.
-func (b *Book) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (access.Entry, error) {
+func (b *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (access.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
 		return access.Entry{}, err
@@ -117,9 +117,9 @@ func (n Rotation) check(f *faults) {
 //
 // Other instances sign with the new secret within 300 ms of the commit. A reply that
 // reports success must wait for that.
-func (b *Book) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, access.Entry, error) {
+func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, access.Entry, error) {
 	var f faults
-	if n.check(&f); len(f.Faults) > 0 {
+	if n.check(&f); len(f.RequestErrors) > 0 {
 		return Made{}, access.Entry{}, f.Problem()
 	}
 	revision, err := nextRevision(tx)
@@ -131,7 +131,7 @@ func (b *Book) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, n
 	}
 	secret, made := secretOr(n.Secret)
 	// Both SETs read the old row.
-	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Seal(b.Box, []byte(secret), id), lastFour(secret), revision}
+	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Encrypt(b.Box, []byte(secret), id), lastFour(secret), revision}
 	if n.Grace > 0 {
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
 	}
@@ -157,5 +157,5 @@ func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventTyp
 	case slices.Contains(r.Events, event):
 		return r, event, nil
 	}
-	return nil, "", schema.Refuse(schema.InvalidRequest, "type", "The webhook wants other types of events: "+joinEvents(r.Events, ", ")+".")
+	return nil, "", schema.NewProblem(schema.InvalidRequest, "type", "The webhook wants other types of events: "+joinEvents(r.Events, ", ")+".")
 }

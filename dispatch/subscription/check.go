@@ -28,12 +28,12 @@ const (
 
 // faults collects all errors of a request. The handler checks before the transaction,
 // which blocks others; the change checks again within it.
-type faults struct{ schema.Faults }
+type faults struct{ schema.RequestErrors }
 
 // checkSpec validates and normalises a subscription. The returned error is an internal
-// queryValue of Check, never a *schema.Problem.
-func (b *Book) checkSpec(f *faults, s *Spec) (err error) {
-	if len(f.Faults) == 0 || f.Faults[0].Field != "url" { // the url is missing
+// one of Check, never a *schema.Problem.
+func (b *Cache) checkSpec(f *faults, s *Spec) (err error) {
+	if len(f.RequestErrors) == 0 || f.RequestErrors[0].Field != "url" { // the url is missing
 		if s.URL, err = b.url(f, s.URL); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (b *Book) checkSpec(f *faults, s *Spec) (err error) {
 }
 
 // checkPatch is checkSpec for a change.
-func (b *Book) checkPatch(f *faults, p *Patch) error {
+func (b *Cache) checkPatch(f *faults, p *Patch) error {
 	if p.URL != nil {
 		url, err := b.url(f, *p.URL)
 		if err != nil {
@@ -62,7 +62,7 @@ func (b *Book) checkPatch(f *faults, p *Patch) error {
 
 // url returns the normalised URL. The returned error is an internal one of Check, never a
 // *schema.Problem.
-func (b *Book) url(f *faults, text string) (string, error) {
+func (b *Cache) url(f *faults, text string) (string, error) {
 	u, err := b.Check(text)
 	if problem, ok := errors.AsType[*schema.Problem](err); ok {
 		f.AddAs(problem.Code, "url", problem.Message)

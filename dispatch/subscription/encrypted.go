@@ -5,11 +5,11 @@ import "vayu/internal/encryption"
 // Encrypted columns of the secrets. They share their associated data, so that a rotation
 // can move a secret without decrypting it.
 var (
-	secretColumn   = encryption.Column{Table: "webhook", Name: "secret", Key: []string{"id"}, About: secretData}
-	previousColumn = encryption.Column{Table: "webhook", Name: "previous_secret", Key: []string{"id"}, About: secretData}
+	secretColumn   = encryption.Column{Table: "webhook", Name: "secret", Key: []string{"id"}, AssociatedData: secretData}
+	previousColumn = encryption.Column{Table: "webhook", Name: "previous_secret", Key: []string{"id"}, AssociatedData: secretData}
 )
 
 func secretData(key ...string) string { return "webhook.secret:" + key[0] }
 
 // EncryptedColumns returns the encrypted columns of this package.
-func Sealed() []encryption.Column { return []encryption.Column{secretColumn, previousColumn} }
+func EncryptedColumns() []encryption.Column { return []encryption.Column{secretColumn, previousColumn} }

@@ -28,7 +28,7 @@ import (
 
 // cacheFixture is one instance of the service on a store, with a router in front.
 type cacheFixture struct {
-	*Book
+	*Cache
 
 	t     testing.TB
 	clock *fixture.Clock
@@ -42,14 +42,14 @@ type cacheFixture struct {
 var errJudge = errors.New("the judge is asleep")
 
 // fakeCheck stands for the guard: https and a host, one host that is refused, and
-// queryValue at which it fails.
+// one at which it fails.
 func fakeCheck(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "":
-		return nil, schema.Refuse(schema.InvalidWebhookURL, "url", "The URL must be https://host/path.")
+		return nil, schema.NewProblem(schema.InvalidWebhookURL, "url", "The URL must be https://host/path.")
 	case u.Host == "metadata.internal":
-		return nil, schema.Refuse(schema.URLNotAllowed, "url", "The URL leads where no webhook may go.")
+		return nil, schema.NewProblem(schema.URLNotAllowed, "url", "The URL leads where no webhook may go.")
 	case u.Host == "asleep.example.com":
 		return nil, errJudge
 	}
@@ -61,20 +61,20 @@ func newFixture(t testing.TB, db *sqlstore.DB) *cacheFixture {
 	t.Helper()
 	s := &cacheFixture{t: t, clock: &fixture.Clock{}, log: &fixture.Log{}, reg: prometheus.NewRegistry()}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	box := accesstest.Box(t)
+	box := accesstest.Cipher(t)
 	if db != nil {
-		box = accesstest.ClaimedBox(t, db)
+		box = accesstest.ClaimedCipher(t, db)
 	}
 	var err error
 	s.who, err = access.New(access.Config{
-		DB: db, Box: box, Log: log, Now: s.clock.Now,
+		DB: db, Cipher: box, Log: log, Now: s.clock.Now,
 		Settings: access.Settings{Plans: map[string]int64{"unlimited": 0}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Book, err = New(Config{
-		DB: db, Box: accesstest.Box(t), Change: s.who.Change, Check: fakeCheck, Test: s.sendTest,
+	s.Cache, err = New(Config{
+		DB: db, Box: accesstest.Cipher(t), Change: s.who.Change, Check: fakeCheck, Test: s.sendTest,
 		Log: log, Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
@@ -156,7 +156,7 @@ func addTenant(t testing.TB, db *sqlstore.DB, name string) tenant {
 		}
 		out.id = h.ID
 		for _, w := range schema.Worlds {
-			made, _, err := access.CreateKey(tx, accesstest.Box(t), access.KeySpec{Account: h.ID, World: w}, time.Now())
+			made, _, err := access.CreateKey(tx, accesstest.Cipher(t), access.KeySpec{Account: h.ID, World: w}, time.Now())
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 )
 
 // Whatever happens to subscriptions, a book that follows bit by bit tells what
-// queryValue that reads everything does, and no snapshot ever changes.
+// one that reads everything does, and no snapshot ever changes.
 func TestDeltaEqualsFullRead(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {

@@ -42,7 +42,7 @@ type Made struct {
 
 // Create stores a subscription of an existing account. It returns a *schema.Problem if
 // the subscription is invalid or there are too many.
-func (b *Book) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.Entry, error) {
+func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.Entry, error) {
 	var f faults
 	if err := b.checkSpec(&f, &spec); err != nil {
 		return Made{}, access.Entry{}, err
@@ -62,8 +62,8 @@ func (b *Book) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.E
 	_, err = tx.Exec(`
 		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, clear_numbers, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11)`,
-		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, sqlstore.Flag(spec.ClearNumbers),
-		secretColumn.Seal(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
+		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, sqlstore.BoolToInt(spec.ClearNumbers),
+		secretColumn.Encrypt(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
 		return Made{}, access.Entry{}, fmt.Errorf("making a webhook: %w", err)
 	}
@@ -83,7 +83,7 @@ func (b *Book) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.E
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
 // checkLimit returns a problem if an owner has as many subscriptions as its plan allows.
-func (b *Book) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
+func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 	var plan string
 	if err := tx.QueryRow("SELECT plan FROM account WHERE id = $1", of.Account).Scan(&plan); err != nil {
 		return fmt.Errorf("reading the plan of an account: %w", err)
@@ -100,7 +100,7 @@ func (b *Book) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 	if of.World == schema.Sandbox {
 		where = "in the sandbox"
 	}
-	return schema.Refuse(schema.InvalidRequest, "", "An account has at most "+strconv.Itoa(most)+" webhooks "+where+", and this one has "+
+	return schema.NewProblem(schema.InvalidRequest, "", "An account has at most "+strconv.Itoa(most)+" webhooks "+where+", and this one has "+
 		strconv.Itoa(n)+"; delete one first.")
 }
 
@@ -131,7 +131,7 @@ type Patch struct {
 
 // Update changes a subscription. It returns a *schema.Problem if the change is invalid or
 // the owner has no such subscription. The entry is empty if nothing changed.
-func (b *Book) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, access.Entry, error) {
+func (b *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, access.Entry, error) {
 	var f faults
 	if err := b.checkPatch(&f, &p); err != nil {
 		return schema.Webhook{}, access.Entry{}, err
@@ -158,7 +158,7 @@ func (b *Book) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now 
 		return r.wire(now), access.Entry{}, nil
 	}
 	_, err = tx.Exec("UPDATE webhook SET url = $2, events = $3, active = $4, clear_numbers = $5, revision = $6 WHERE id = $1",
-		id, r.URL, joinEvents(r.Events, " "), sqlstore.Flag(r.Active), sqlstore.Flag(r.ClearNumbers), revision)
+		id, r.URL, joinEvents(r.Events, " "), sqlstore.BoolToInt(r.Active), sqlstore.BoolToInt(r.ClearNumbers), revision)
 	if err != nil {
 		return schema.Webhook{}, access.Entry{}, fmt.Errorf("changing a webhook: %w", err)
 	}

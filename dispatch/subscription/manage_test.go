@@ -23,7 +23,7 @@ import (
 // returns their ids.
 func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, events string) (made []string) {
 	t.Helper()
-	box := accesstest.Box(t)
+	box := accesstest.Cipher(t)
 	do(t, db, func(tx *sqlstore.Tx) error {
 		made = nil
 		first := int64(0)
@@ -41,7 +41,7 @@ func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, eve
 				var marks []string
 				for _, v := range []any{
 					id, o.Account, o.World.String(), "https://shop.example.com/" + strconv.Itoa(len(made)), events, 1, "2026-11-01",
-					secretColumn.Seal(box, []byte("secret-of-"+id), id), "last", begun.UnixMicro(), first + int64(len(made)),
+					secretColumn.Encrypt(box, []byte("secret-of-"+id), id), "last", begun.UnixMicro(), first + int64(len(made)),
 				} {
 					args = append(args, v)
 					marks = append(marks, "$"+strconv.Itoa(len(args)))
@@ -144,7 +144,7 @@ func TestUnusedRowsArePurged(t *testing.T) {
 		}
 		remove(unneeded)
 		remove(needed)
-		s.clock.Pass(purgeAfter)
+		s.clock.Advance(purgeAfter)
 		remove(young)
 		s.purgeCounted(context.Background())
 		left, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (id string, err error) {

@@ -12,7 +12,7 @@ type metrics struct {
 	purgeFailures   prometheus.Counter
 }
 
-func newMetrics(b *Book, reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(b *Cache, reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		refreshFailures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_webhook_look_failures_total", Help: "Failed refreshes of the cache of subscriptions.",

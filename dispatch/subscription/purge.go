@@ -20,14 +20,14 @@ const (
 )
 
 // purge deletes the rows of deleted subscriptions without deliveries until ctx ends.
-func (b *Book) purge(ctx context.Context) {
+func (b *Cache) purge(ctx context.Context) {
 	for sleep.For(ctx, purgeEvery) {
 		b.purgeCounted(ctx)
 	}
 }
 
 // purgeCounted is purgeOnce that counts a failure; the next purge retries.
-func (b *Book) purgeCounted(ctx context.Context) {
+func (b *Cache) purgeCounted(ctx context.Context) {
 	if err := b.purgeOnce(ctx); err != nil && ctx.Err() == nil {
 		b.metrics.purgeFailures.Inc()
 		b.Log.Warn("webhooks: purging deleted subscriptions", "error", err)
@@ -37,11 +37,11 @@ func (b *Book) purgeCounted(ctx context.Context) {
 // unused selects deleted subscriptions without deliveries.
 const unused = "deleted_at <= $1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.webhook_id = webhook.id)"
 
-var removeUnused = sqlstore.Group(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
+var removeUnused = sqlstore.NewBatchStatement(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
 
 // purgeOnce deletes unused rows. The scan of all rows runs outside of a transaction. The
 // revision does not change, because no cache has these rows.
-func (b *Book) purgeOnce(ctx context.Context) error {
+func (b *Cache) purgeOnce(ctx context.Context) error {
 	until := b.Now().Add(-purgeAfter).UnixMicro()
 	ids, err := sqlstore.All(b.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)

@@ -28,7 +28,7 @@ const (
 
 // reading is a refresh that has found changes.
 type reading struct {
-	*Book
+	*Cache
 	// a reading is part of one refresh
 	ctx        context.Context //nolint:containedctx // a reading is made for one look
 	now        time.Time
@@ -126,8 +126,8 @@ func (r *reading) list(text string) []schema.EventType {
 
 // decrypt decrypts the secrets, except an expired previous one. The previous one alone is
 // useless: a rotation needs both signatures.
-func (s *Subscription) decrypt(box *encryption.Box, secret, previous []byte, now time.Time) error {
-	plain, err := secretColumn.Open(box, secret, s.ID)
+func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, now time.Time) error {
+	plain, err := secretColumn.Decrypt(box, secret, s.ID)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (s *Subscription) decrypt(box *encryption.Box, secret, previous []byte, now
 	if len(previous) == 0 || now.UnixMicro() >= s.previousUntil {
 		return nil
 	}
-	if plain, err = previousColumn.Open(box, previous, s.ID); err == nil {
+	if plain, err = previousColumn.Decrypt(box, previous, s.ID); err == nil {
 		s.secrets = append(s.secrets, string(plain))
 	}
 	return err

@@ -27,11 +27,11 @@ const (
 const deletedKept = 5 * time.Minute
 
 // loadFirst retries the first refresh until it succeeds.
-func (b *Book) loadFirst(ctx context.Context) {
+func (b *Cache) loadFirst(ctx context.Context) {
 	failures := failurelog.New(b.Log, "webhooks: the state store", "reading subscriptions for the first time", "nothing is delivered", nil)
 	for ctx.Err() == nil {
 		err := b.counted(ctx, b.refresh(ctx, b.Now()))
-		failures.Tell(ctx, err)
+		failures.Observe(ctx, err)
 		if err == nil {
 			close(b.ready)
 			return
@@ -41,14 +41,14 @@ func (b *Book) loadFirst(ctx context.Context) {
 }
 
 // refreshLoop refreshes the cache until ctx ends.
-func (b *Book) refreshLoop(ctx context.Context) {
+func (b *Cache) refreshLoop(ctx context.Context) {
 	failures := failurelog.New(b.Log, "webhooks: the state store", "looking for changed subscriptions", "nothing is signed", nil)
 	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			failures.Tell(ctx, b.counted(ctx, b.refresh(ctx, b.Now())))
+			failures.Observe(ctx, b.counted(ctx, b.refresh(ctx, b.Now())))
 		case <-ctx.Done():
 			return
 		}
@@ -58,12 +58,12 @@ func (b *Book) refreshLoop(ctx context.Context) {
 // Refresh refreshes the cache now, within two seconds. After a change in this process it
 // makes the change effective here at once. Other instances read it at their next refresh
 // or attempt.
-func (b *Book) Refresh(ctx context.Context) error { return b.within(ctx, b.Now()) }
+func (b *Cache) Refresh(ctx context.Context) error { return b.within(ctx, b.Now()) }
 
 // Fresh refreshes the cache if it is older than maxAge, within two seconds. After an
 // error nothing may be signed. A signature more than 100 ms after Fresh needs another
 // call.
-func (b *Book) Fresh(ctx context.Context) error {
+func (b *Cache) Fresh(ctx context.Context) error {
 	since := b.Now().Add(-maxAge)
 	if b.refreshedAfter(since) {
 		return nil
@@ -73,20 +73,20 @@ func (b *Book) Fresh(ctx context.Context) error {
 
 // refreshedAfter reports whether a successful refresh started after a time. A refresh in
 // the future is ignored: the clock was set back.
-func (b *Book) refreshedAfter(since time.Time) bool {
+func (b *Cache) refreshedAfter(since time.Time) bool {
 	at := b.refreshedAt.Load()
 	return at != nil && at.After(since) && !at.After(b.Now())
 }
 
 // within is refresh with queryTimeout.
-func (b *Book) within(ctx context.Context, since time.Time) error {
+func (b *Cache) within(ctx context.Context, since time.Time) error {
 	limit, done := context.WithTimeout(ctx, b.queryTimeout)
 	defer done()
 	return b.counted(ctx, b.refresh(limit, since))
 }
 
 // counted counts a failed refresh, unless ctx has ended.
-func (b *Book) counted(ctx context.Context, err error) error {
+func (b *Cache) counted(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (b *Book) counted(ctx context.Context, err error) error {
 }
 
 // refresh refreshes the cache, unless another goroutine has done so after since.
-func (b *Book) refresh(ctx context.Context, since time.Time) error {
+func (b *Cache) refresh(ctx context.Context, since time.Time) error {
 	select {
 	case b.refreshing <- struct{}{}:
 		defer func() { <-b.refreshing }()
@@ -116,8 +116,8 @@ func (b *Book) refresh(ctx context.Context, since time.Time) error {
 }
 
 // read loads rows that are newer than the cache and drops subscriptions deleted long ago.
-func (b *Book) read(ctx context.Context, now time.Time) error {
-	r := &reading{Book: b, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
+func (b *Cache) read(ctx context.Context, now time.Time) error {
+	r := &reading{Cache: b, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
 	revision, err := r.revision()
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (b *Book) read(ctx context.Context, now time.Time) error {
 }
 
 // age returns the time since the last successful refresh, or since New.
-func (b *Book) age() time.Duration {
+func (b *Cache) age() time.Duration {
 	at := b.made
 	if looked := b.refreshedAt.Load(); looked != nil {
 		at = *looked

@@ -105,11 +105,11 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 		s.clock.Set(begun)
 		s.refreshNow()
 		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
-		s.clock.Pass(maxAge - time.Millisecond)
+		s.clock.Advance(maxAge - time.Millisecond)
 		if err := s.Fresh(ctx); err != nil || s.Get(id) != nil {
 			t.Errorf("a young book costs a look at the store: %v", err)
 		}
-		s.clock.Pass(time.Millisecond)
+		s.clock.Advance(time.Millisecond)
 		if err := s.Fresh(ctx); err != nil || s.Get(id) == nil {
 			t.Errorf("an old book is not compared: %v", err)
 		}
@@ -120,7 +120,7 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 		if err := s.Fresh(ctx); err != nil {
 			t.Errorf("a young book needs the store: %v", err)
 		}
-		s.clock.Pass(time.Second)
+		s.clock.Advance(time.Second)
 		for range 2 { // a failure makes nothing young
 			if err := s.Fresh(ctx); err == nil {
 				t.Error("an old book is good although the store fails")
@@ -167,7 +167,7 @@ func TestConcurrentRefreshesAreShared(t *testing.T) {
 	s.clock.Set(begun.Add(time.Second))
 	s.refreshing <- struct{}{}
 	ended := make(chan error, 1)
-	go func() { ended <- s.Book.refresh(context.Background(), begun) }()
+	go func() { ended <- s.Cache.refresh(context.Background(), begun) }()
 	later := begun.Add(1)
 	s.refreshedAt.Store(&later)
 	<-s.refreshing
@@ -238,34 +238,34 @@ func TestDeletedSubscriptionsAreDropped(t *testing.T) {
 		for _, id := range made[:2] {
 			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
 			s.refreshNow()
-			s.clock.Pass(deletedKept / 2)
+			s.clock.Advance(deletedKept / 2)
 		}
-		known := func(b *Book) (out [3]bool) {
+		known := func(b *Cache) (out [3]bool) {
 			for i, id := range made {
 				out[i] = b.Get(id) != nil
 			}
 			return out
 		}
 		s.refreshNow()
-		if got := known(s.Book); got != [...]bool{true, true, true} {
+		if got := known(s.Cache); got != [...]bool{true, true, true} {
 			t.Errorf("known: %v", got)
 		}
-		s.clock.Pass(time.Second)
+		s.clock.Advance(time.Second)
 		s.refreshNow() // nothing has changed in the store
-		if got := known(s.Book); got != [...]bool{false, true, true} {
+		if got := known(s.Cache); got != [...]bool{false, true, true} {
 			t.Errorf("known: %v", got)
 		}
 		later := newFixture(t, s.DB)
 		later.clock.Set(s.clock.Now())
 		later.refreshNow()
-		if got := known(later.Book); got != [...]bool{false, true, true} {
+		if got := known(later.Cache); got != [...]bool{false, true, true} {
 			t.Errorf("known after a restart: %v", got)
 		}
-		s.clock.Pass(deletedKept + time.Second)
+		s.clock.Advance(deletedKept + time.Second)
 		for _, book := range []*cacheFixture{s, later} {
 			book.clock.Set(s.clock.Now())
 			book.refreshNow()
-			if got := known(book.Book); got != [...]bool{false, false, true} || len(book.deleted) != 0 || book.Snapshot().size != 1 {
+			if got := known(book.Cache); got != [...]bool{false, false, true} || len(book.deleted) != 0 || book.Snapshot().size != 1 {
 				t.Errorf("known: %v", got)
 			}
 		}

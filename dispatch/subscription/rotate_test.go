@@ -82,11 +82,11 @@ func TestPreviousSecretSignsDuringGrace(t *testing.T) {
 		})
 		s.refreshNow()
 		shown := func() any { return s.request(key, "GET", "/v1/webhooks/"+id, "").value("previous_secret_until") }
-		s.clock.Pass(time.Minute - time.Microsecond)
+		s.clock.Advance(time.Minute - time.Microsecond)
 		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret, made.Secret}) || shown() != "2026-11-21T06:01:00Z" {
 			t.Errorf("during the grace: %d secrets, until %v", len(got), shown())
 		}
-		s.clock.Pass(time.Microsecond)
+		s.clock.Advance(time.Microsecond)
 		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret}) || shown() != nil {
 			t.Errorf("after the grace: %d secrets, until %v", len(got), shown())
 		}

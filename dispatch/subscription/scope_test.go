@@ -15,7 +15,7 @@ import (
 func (s *cacheFixture) keyOf(a tenant, scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		made, _, err := access.CreateKey(tx, accesstest.Box(s.t),
+		made, _, err := access.CreateKey(tx, accesstest.Cipher(s.t),
 			access.KeySpec{Account: a.id, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
 		key = made.Key
 		return err

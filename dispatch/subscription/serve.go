@@ -18,7 +18,7 @@ import (
 const path = "/v1/webhooks"
 
 // Routes returns the routes under /v1/webhooks, except those of deliveries.
-func (b *Book) Routes() []httpapi.Route {
+func (b *Cache) Routes() []httpapi.Route {
 	const (
 		scope = string(schema.WebhooksManage)
 		one   = path + "/{id}"
@@ -38,7 +38,7 @@ func (b *Book) Routes() []httpapi.Route {
 func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
 // changed makes a change and refreshes the cache of this instance before the reply.
-func (b *Book) changed(c *httpapi.Call, do access.Changer) (httpapi.Response, error) {
+func (b *Cache) changed(c *httpapi.Call, do access.Changer) (httpapi.Response, error) {
 	resp, err := b.Change(do)(c)
 	if err == nil {
 		_ = b.Refresh(context.WithoutCancel(c.Context())) // failures are counted, and refreshLoop retries
@@ -47,18 +47,18 @@ func (b *Book) changed(c *httpapi.Call, do access.Changer) (httpapi.Response, er
 }
 
 func shown(status int, made Made) httpapi.Response {
-	return httpapi.Response{Status: status, Value: schema.WebhookShown{Status: schema.Success, Webhook: made.Webhook, Secret: made.Secret}}
+	return httpapi.Response{Status: status, Value: schema.WebhookReply{Status: schema.Success, Webhook: made.Webhook, Secret: made.Secret}}
 }
 
 // list answers GET /v1/webhooks.
-func (b *Book) list(c *httpapi.Call) (httpapi.Response, error) {
+func (b *Cache) list(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	const name = "webhooks"
-	var f schema.Faults
-	limit, after := pagination.Limit(&f, params), pagination.After(&f, b.Box, c, name, params)
+	var f schema.RequestErrors
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, b.Box, c, name, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -73,7 +73,7 @@ func (b *Book) list(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // get answers GET /v1/webhooks/{id}.
-func (b *Book) get(c *httpapi.Call) (httpapi.Response, error) {
+func (b *Cache) get(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -85,7 +85,7 @@ func (b *Book) get(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // post answers POST /v1/webhooks.
-func (b *Book) post(c *httpapi.Call) (httpapi.Response, error) {
+func (b *Cache) post(c *httpapi.Call) (httpapi.Response, error) {
 	spec, err := b.specOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -99,7 +99,7 @@ func (b *Book) post(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // patchOne answers PATCH /v1/webhooks/{id}.
-func (b *Book) patchOne(c *httpapi.Call) (httpapi.Response, error) {
+func (b *Cache) patchOne(c *httpapi.Call) (httpapi.Response, error) {
 	p, err := b.patchOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -111,7 +111,7 @@ func (b *Book) patchOne(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // deleteOne answers DELETE /v1/webhooks/{id}.
-func (b *Book) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
+func (b *Cache) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -123,7 +123,7 @@ func (b *Book) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 
 // rotate answers POST /v1/webhooks/{id}/rotate-secret. The reply is delayed until all
 // instances sign with the new secret: they refresh their cache before they sign.
-func (b *Book) rotate(c *httpapi.Call) (httpapi.Response, error) {
+func (b *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := rotationOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -139,7 +139,7 @@ func (b *Book) rotate(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // test answers POST /v1/webhooks/{id}/test.
-func (b *Book) test(c *httpapi.Call) (httpapi.Response, error) {
+func (b *Cache) test(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := testOf(c)
 	if err != nil {
 		return httpapi.Response{}, err

@@ -22,7 +22,7 @@ import (
 // Config configures a Cache.
 type Config struct {
 	DB  *sqlstore.DB
-	Box *encryption.Box
+	Box *encryption.Cipher
 	// Change makes handlers of changes: access.Service.Change.
 	Change func(access.Changer) httpapi.Handler
 	// Check validates URLs: ssrf.Guard.Check.
@@ -103,7 +103,7 @@ func (s *Subscription) owner() schema.Owner { return schema.Owner{Account: s.Acc
 
 // Cache holds all subscriptions in memory and refreshes them from the store. It is safe
 // for concurrent use.
-type Book struct {
+type Cache struct {
 	Config
 
 	snapshot     atomic.Pointer[Snapshot]
@@ -117,14 +117,14 @@ type Book struct {
 }
 
 // New returns an empty cache. It fails if a metric is already registered.
-func New(c Config) (*Book, error) {
+func New(c Config) (*Cache, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Book{Config: c, refreshing: make(chan struct{}, 1), made: c.Now(), ready: make(chan struct{}), queryTimeout: queryTimeout}
+	b := &Cache{Config: c, refreshing: make(chan struct{}, 1), made: c.Now(), ready: make(chan struct{}), queryTimeout: queryTimeout}
 	b.snapshot.Store(&Snapshot{revision: unread})
 	var err error
 	if b.metrics, err = newMetrics(b, c.Metrics); err != nil {
@@ -135,7 +135,7 @@ func New(c Config) (*Book, error) {
 
 // Run refreshes the cache and purges unused rows until ctx ends. It retries after errors
 // of the store and returns nil.
-func (b *Book) Run(ctx context.Context) error {
+func (b *Cache) Run(ctx context.Context) error {
 	b.loadFirst(ctx)
 	var parts sync.WaitGroup
 	parts.Go(func() { b.refreshLoop(ctx) })
@@ -145,7 +145,7 @@ func (b *Book) Run(ctx context.Context) error {
 }
 
 // Ready waits for the first refresh.
-func (b *Book) Ready(ctx context.Context) error {
+func (b *Cache) Ready(ctx context.Context) error {
 	select {
 	case <-b.ready:
 		return nil
@@ -155,7 +155,7 @@ func (b *Book) Ready(ctx context.Context) error {
 }
 
 // Snapshot returns the current content of the cache.
-func (b *Book) Snapshot() *Snapshot { return b.snapshot.Load() }
+func (b *Cache) Snapshot() *Snapshot { return b.snapshot.Load() }
 
 // Get returns a subscription by id, or nil. Deleted ones stay for some minutes.
-func (b *Book) Get(id string) *Subscription { return b.Snapshot().byID.get(id) }
+func (b *Cache) Get(id string) *Subscription { return b.Snapshot().byID.get(id) }

@@ -13,7 +13,7 @@ import (
 )
 
 // NetworkID is the prefix of every station id of the network.
-const ID = "cpcb"
+const NetworkID = "cpcb"
 
 // Owner is the required attribution of the network's data.
 const Owner = "Central Pollution Control Board (CPCB)"
@@ -28,7 +28,7 @@ const Licence = "GODL-India"
 func Station(name, city, state string, latitude, longitude float64) schema.Station {
 	name = schema.CleanPlace(name)
 	s := schema.Station{
-		ID: schema.StationID(ID, name), Name: name, City: city, State: state,
+		ID: schema.StationID(NetworkID, name), Name: name, City: city, State: state,
 		Latitude: latitude, Longitude: longitude,
 		Kind: schema.Reference, Attribution: Owner, Licence: Licence,
 	}
@@ -36,13 +36,13 @@ func Station(name, city, state string, latitude, longitude float64) schema.Stati
 	if ok {
 		// "R K Puram, New Delhi - DPCC" becomes "R K Puram, Delhi - DPCC".
 		if canonical, _ := gazetteer.Canonical(named, state); canonical != named {
-			s.ID = schema.StationID(ID, strings.TrimSuffix(name, named+" - "+agency)+canonical+" - "+agency)
+			s.ID = schema.StationID(NetworkID, strings.TrimSuffix(name, named+" - "+agency)+canonical+" - "+agency)
 		}
 	}
 	if ok && strings.TrimSpace(city) == "" {
 		s.City = named
 	}
-	if ok && !strings.EqualFold(agency, ID) {
+	if ok && !strings.EqualFold(agency, NetworkID) {
 		s.Attribution = Owner + "; " + agency
 	}
 	return s

@@ -160,7 +160,7 @@ func TestNamed(t *testing.T) {
 		"Anand Vihar Delhi DPCC backup":                     "",
 		"":                                                  "",
 	} {
-		got, ok := Named(words)
+		got, ok := ParseLooseName(words)
 		if ok != (want != "") || got.Name != want || ok && got.ID != Station(want, "", "", 0, 0).ID {
 			t.Errorf("Named(%q) = %q, %v, want %q", words, got.Name, ok, want)
 		}
@@ -179,7 +179,7 @@ func TestTidy(t *testing.T) {
 		"Charitra Van, Buxar - BSPCB (Formerly known as Central Jail)":          "Charitra Van, Buxar - BSPCB (Formerly known as Central Jail)",
 		"US Diplomatic Post: New Delhi":                                         "US Diplomatic Post: New Delhi",
 	} {
-		if got := Tidy(name); got != want {
+		if got := NormalizeName(name); got != want {
 			t.Errorf("Tidy(%q) = %q, want %q", name, got, want)
 		}
 	}

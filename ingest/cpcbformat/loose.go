@@ -24,7 +24,7 @@ var agencies = []string{
 // depend on punctuation. Words after the agency are its city and state ("… DPCC
 // Delhi"). It reports false unless the words contain a place, a known city and an
 // agency.
-func Named(words string) (schema.Station, bool) {
+func ParseLooseName(words string) (schema.Station, bool) {
 	fields := strings.Fields(words)
 	begin, end, ok := findAgency(fields)
 	if !ok || end < len(fields) && !afterAgency(strings.Join(fields[end:], " "), "") {
@@ -116,7 +116,7 @@ func afterAgency(text, city string) bool {
 // NormalizeName converts a name from other tables to the network's form. It adds a
 // missing blank after the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city
 // and state after the agency ("Maninagar, Ahmedabad - GPCB Ahmedabad").
-func Tidy(name string) string {
+func NormalizeName(name string) string {
 	name = schema.CleanPlace(name)
 	if i := strings.LastIndex(name, " -"); i >= 0 && i+2 < len(name) && name[i+2] != ' ' && strings.Contains(name[:i], ",") {
 		name = name[:i] + " - " + name[i+2:]

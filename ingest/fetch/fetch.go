@@ -54,18 +54,18 @@ func redirect(next *http.Request, via []*http.Request) error {
 
 // Validators are the HTTP validators of a reply (RFC 9110, section 8.8). The zero
 // value requests an unconditional reply.
-type Stamp struct{ ETag, LastModified string }
+type Validators struct{ ETag, LastModified string }
 
 // Reply is a server's reply. Body is nil if the reply has not changed (304).
 type Reply struct {
-	Body  []byte
-	Stamp Stamp
+	Body       []byte
+	Validators Validators
 }
 
 // Get downloads an address. It returns an [*ingest.BatchError] for a reply that is
 // too large, empty or a web page. Any status but 200 and 304 is another error. No
 // error contains the address's query.
-func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, error) {
+func (c *Client) Get(ctx context.Context, address string, known Validators) (*Reply, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, errors.New("fetching the feed: its URL is invalid") // the cause quotes the URL with the key
@@ -82,8 +82,8 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 		return nil, fmt.Errorf("fetching %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusNotModified && known != (Stamp{}) {
-		return &Reply{Stamp: known}, nil
+	if resp.StatusCode == http.StatusNotModified && known != (Validators{}) {
+		return &Reply{Validators: known}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("fetching %s: status %d %s",
@@ -101,7 +101,7 @@ func (c *Client) Get(ctx context.Context, address string, known Stamp) (*Reply, 
 	case IsHTML(body):
 		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: "a web page (HTML) in place of data"}
 	}
-	return &Reply{body, Stamp{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}}, nil
+	return &Reply{body, Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}}, nil
 }
 
 // safeURL returns an address without query and user, for errors.

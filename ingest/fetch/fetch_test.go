@@ -32,12 +32,12 @@ func TestGetSendsValidators(t *testing.T) {
 		_, _ = w.Write([]byte("data"))
 	})
 	c := New(time.Minute, 100)
-	first, err := c.Get(t.Context(), url, Stamp{})
+	first, err := c.Get(t.Context(), url, Validators{})
 	if err != nil || string(first.Body) != "data" {
 		t.Fatalf("%v, %v", first, err)
 	}
-	second, err := c.Get(t.Context(), url, first.Stamp)
-	if err != nil || second.Body != nil || second.Stamp != first.Stamp {
+	second, err := c.Get(t.Context(), url, first.Validators)
+	if err != nil || second.Body != nil || second.Validators != first.Validators {
 		t.Fatalf("%v, %v", second, err)
 	}
 }
@@ -46,10 +46,10 @@ func TestGetBoundsTheReply(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat("x", 101))) })
 	var refused *ingest.BatchError
-	if _, err := New(time.Minute, 100).Get(t.Context(), url, Stamp{}); !errors.As(err, &refused) {
+	if _, err := New(time.Minute, 100).Get(t.Context(), url, Validators{}); !errors.As(err, &refused) {
 		t.Errorf("a reply one byte too long: error %v", err)
 	}
-	if _, err := New(time.Minute, 101).Get(t.Context(), url, Stamp{}); err != nil {
+	if _, err := New(time.Minute, 101).Get(t.Context(), url, Validators{}); err != nil {
 		t.Errorf("a reply of the largest length: error %v", err)
 	}
 }
@@ -78,7 +78,7 @@ func TestErrorsHideTheKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := New(200*time.Millisecond, 100).Get(c.ctx, c.url+"/?api-key="+key, Stamp{})
+			_, err := New(200*time.Millisecond, 100).Get(c.ctx, c.url+"/?api-key="+key, Validators{})
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), key) {
 				t.Errorf("error %v, want one with %q and without the key", err, c.want)
 			}
@@ -100,7 +100,7 @@ func TestRedirectsCarryNoReferer(t *testing.T) {
 		}
 		_, _ = w.Write([]byte("data"))
 	})
-	if _, err := New(time.Minute, 100).Get(t.Context(), url+"/a?api-key=k", Stamp{}); err != nil {
+	if _, err := New(time.Minute, 100).Get(t.Context(), url+"/a?api-key=k", Validators{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -121,10 +121,10 @@ func TestRedirectsStayInTLS(t *testing.T) {
 	t.Cleanup(server.Close)
 	c := New(time.Minute, 100)
 	c.http.Transport = server.Client().Transport
-	if _, err := c.Get(t.Context(), server.URL+"/same", Stamp{}); err != nil {
+	if _, err := c.Get(t.Context(), server.URL+"/same", Validators{}); err != nil {
 		t.Errorf("a redirect within TLS: %v", err)
 	}
-	if _, err := c.Get(t.Context(), server.URL+"/down", Stamp{}); err == nil || !strings.Contains(err.Error(), "from https to http") || strings.Contains(err.Error(), "secret-key") {
+	if _, err := c.Get(t.Context(), server.URL+"/down", Validators{}); err == nil || !strings.Contains(err.Error(), "from https to http") || strings.Contains(err.Error(), "secret-key") {
 		t.Errorf("a redirect to http: got %v, want a refusal without the key", err)
 	}
 }

@@ -61,7 +61,7 @@ var Registry = map[string]Entry{
 	"datagov": {
 		About:   "the mirror of CPCB's feed on data.gov.in, sub-indices, needs a key, lags up to 10 h",
 		Factory: func(c Config) Factory { return c.DataGov },
-		Feed:    ingest.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Overlap: 12 * time.Hour},
+		Feed:    ingest.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Lookback: 12 * time.Hour},
 	},
 	"file": {
 		About:   "a watched folder of saved files",
@@ -72,7 +72,7 @@ var Registry = map[string]Entry{
 		About:   "simulated readings for the sandbox",
 		World:   schema.Sandbox,
 		Factory: func(c Config) Factory { return c.Simulator },
-		Feed:    ingest.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Overlap: time.Hour},
+		Feed:    ingest.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Lookback: time.Hour},
 	},
 }
 

@@ -25,7 +25,7 @@ import (
 // Config holds the dependencies and settings of a Service.
 type Config struct {
 	DB       *sqlstore.DB
-	Box      *encryption.Box
+	Cipher   *encryption.Cipher
 	Settings Settings
 	// Events receives the quota events; nil drops them.
 	Events  Events
@@ -48,9 +48,9 @@ type Settings struct {
 	MoneyRate  int `koanf:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
 	MoneyBurst int `koanf:"money-burst" help:"recharges and verifications that a key may ask for at once"`
 	// AccountFactor is the rate of an account, as a multiple of the rate of one key.
-	KeysWorth int              `koanf:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
-	MostKeys  int              `koanf:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
-	Plans     map[string]int64 `koanf:"plans" help:"calls per month of each plan; 0 for no limit"`
+	AccountFactor int              `koanf:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
+	MaxKeys       int              `koanf:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
+	Plans         map[string]int64 `koanf:"plans" help:"calls per month of each plan; 0 for no limit"`
 	// AuditHeads is the file to which the service copies heads of the audit log.
 	AuditHeads string `koanf:"audit-heads" help:"file to which the heads of the audit log are copied every minute; empty for audit-heads.ndjson in the data directory"`
 }
@@ -58,7 +58,7 @@ type Settings struct {
 // DefaultSettings returns the default limits.
 func DefaultSettings() Settings {
 	return Settings{
-		Rate: 50, Burst: 100, MoneyRate: 20, MoneyBurst: 40, KeysWorth: 1, MostKeys: 200,
+		Rate: 50, Burst: 100, MoneyRate: 20, MoneyBurst: 40, AccountFactor: 1, MaxKeys: 200,
 		Plans: map[string]int64{freePlan: freeCalls, "standard": 100_000, "unlimited": 0},
 	}
 }
@@ -77,10 +77,10 @@ func (s Settings) Validate() []error {
 			faults = append(faults, config.Invalid(class.burstKey, "must be at least 1, or no call goes through"))
 		}
 	}
-	if s.KeysWorth < 0 || s.KeysWorth > mostKeysWorth {
+	if s.AccountFactor < 0 || s.AccountFactor > mostKeysWorth {
 		faults = append(faults, config.Invalid("keys-worth", "must be between 0 and %d; 0 is for any number", mostKeysWorth))
 	}
-	if s.MostKeys < 0 {
+	if s.MaxKeys < 0 {
 		faults = append(faults, config.Invalid("most-keys", "must not be negative; 0 is for any number"))
 	}
 	if _, there := s.Plans[freePlan]; !there {

@@ -14,7 +14,7 @@ import (
 )
 
 // AccountRecord is an account as stored.
-type Holder struct {
+type AccountRecord struct {
 	ID        string
 	Name      string
 	Plan      string
@@ -47,26 +47,26 @@ func raise(tx *sqlstore.Tx) (revision int64, err error) {
 
 // CreateAccount creates an account; plans are the configured ones. A *schema.Problem describes an
 // invalid name or plan.
-func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string, now time.Time) (Holder, Entry, error) {
+func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string, now time.Time) (AccountRecord, Entry, error) {
 	var f faults
 	f.accountName("name", name)
 	f.plan("plan", plans, plan)
 	if err := f.Problem(); err != nil {
-		return Holder{}, Entry{}, err
+		return AccountRecord{}, Entry{}, err
 	}
 	revision, err := raise(tx)
 	if err != nil {
-		return Holder{}, Entry{}, err
+		return AccountRecord{}, Entry{}, err
 	}
-	h := Holder{ID: "acc_" + ulid.MustNewDefault(now).String(), Name: name, Plan: plan, AllowList: []string{}, CreatedAt: now}
+	h := AccountRecord{ID: "acc_" + ulid.MustNewDefault(now).String(), Name: name, Plan: plan, AllowList: []string{}, CreatedAt: now}
 	n, err := tx.Exec(`
 		INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $2, $3, '', $4, $5)
 		ON CONFLICT (name) DO NOTHING`, h.ID, name, plan, now.UnixMicro(), revision)
 	if err != nil {
-		return Holder{}, Entry{}, fmt.Errorf("creating the account %s: %w", name, err)
+		return AccountRecord{}, Entry{}, fmt.Errorf("creating the account %s: %w", name, err)
 	}
 	if n == 0 {
-		return Holder{}, Entry{}, schema.Refuse(schema.InvalidRequest, "name", "There is an account of that name already.")
+		return AccountRecord{}, Entry{}, schema.NewProblem(schema.InvalidRequest, "name", "There is an account of that name already.")
 	}
 	return h, Entry{
 		Account: h.ID, Action: "account.create", Subject: h.ID,
@@ -76,8 +76,8 @@ func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string, n
 
 const selectHolder = "SELECT id, name, plan, allow_list, name_tolerance, created_at FROM account"
 
-func scanHolder(row sqlstore.Scanner) (Holder, error) {
-	var h Holder
+func scanHolder(row sqlstore.Scanner) (AccountRecord, error) {
+	var h AccountRecord
 	var list string
 	var at int64
 	err := row.Scan(&h.ID, &h.Name, &h.Plan, &list, &h.NameTolerance, &at)
@@ -87,48 +87,48 @@ func scanHolder(row sqlstore.Scanner) (Holder, error) {
 
 // AccountByName returns the account with a name. If there is none, the error is a *schema.Problem
 // with not_found.
-func AccountNamed(q sqlstore.Querier, name string) (Holder, error) {
+func AccountByName(q sqlstore.Querier, name string) (AccountRecord, error) {
 	return oneHolder(q.QueryRow(selectHolder+" WHERE name = $1", name))
 }
 
 // accountByID is AccountByName by id.
-func accountByID(q sqlstore.Querier, id string) (Holder, error) {
+func accountByID(q sqlstore.Querier, id string) (AccountRecord, error) {
 	return oneHolder(q.QueryRow(selectHolder+" WHERE id = $1", id))
 }
 
-func oneHolder(row sqlstore.Row) (Holder, error) {
+func oneHolder(row sqlstore.Row) (AccountRecord, error) {
 	h, err := scanHolder(row)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Holder{}, schema.Refuse(schema.NotFound, "", "There is no such account.")
+		return AccountRecord{}, schema.NewProblem(schema.NotFound, "", "There is no such account.")
 	}
 	if err != nil {
-		return Holder{}, fmt.Errorf("reading an account: %w", err)
+		return AccountRecord{}, fmt.Errorf("reading an account: %w", err)
 	}
 	return h, nil
 }
 
 // ListAccounts returns all accounts, ordered by name.
-func ListAccounts(q sqlstore.Querier) ([]Holder, error) {
+func ListAccounts(q sqlstore.Querier) ([]AccountRecord, error) {
 	return sqlstore.All(q, scanHolder, selectHolder+" ORDER BY name")
 }
 
 // SetPlan changes the plan of an account.
-func SetPlan(tx *sqlstore.Tx, plans map[string]int64, id, plan string) (Holder, Entry, error) {
+func SetPlan(tx *sqlstore.Tx, plans map[string]int64, id, plan string) (AccountRecord, Entry, error) {
 	var f faults
 	f.plan("plan", plans, plan)
 	if err := f.Problem(); err != nil {
-		return Holder{}, Entry{}, err
+		return AccountRecord{}, Entry{}, err
 	}
 	return setHolder(tx, id, "plan", plan, "account.plan", map[string]any{"plan": plan})
 }
 
 // SetAllowList sets the networks or addresses from which the account's keys may be used; an empty
 // list allows every address.
-func SetAllowList(tx *sqlstore.Tx, id string, list []string) (Holder, Entry, error) {
+func SetAllowList(tx *sqlstore.Tx, id string, list []string) (AccountRecord, Entry, error) {
 	var f faults
 	networks := f.allowList("allow_list", list)
 	if err := f.Problem(); err != nil {
-		return Holder{}, Entry{}, err
+		return AccountRecord{}, Entry{}, err
 	}
 	return setHolder(tx, id, "allow_list", joinNetworks(networks), "account.allow_list", map[string]any{"allow_list": networkTexts(networks)})
 }
@@ -138,9 +138,9 @@ const strictest = 100
 
 // SetNameTolerance sets the least passing score of a name, from 0 to 100. A score that is not valid
 // resets it to the service's default.
-func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (Holder, Entry, error) {
+func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (AccountRecord, Entry, error) {
 	if score.Valid && (score.Int64 < 0 || score.Int64 > strictest) {
-		return Holder{}, Entry{}, schema.Refuse(schema.InvalidRequest, "name_tolerance", "A tolerance is a whole number from 0 to 100.")
+		return AccountRecord{}, Entry{}, schema.NewProblem(schema.InvalidRequest, "name_tolerance", "A tolerance is a whole number from 0 to 100.")
 	}
 	detail := map[string]any{"name_tolerance": nil}
 	if score.Valid {
@@ -150,14 +150,14 @@ func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (Holder, 
 }
 
 // setHolder changes one column. If the value is unchanged it does nothing, and the entry is empty.
-func setHolder(tx *sqlstore.Tx, id, column string, value any, action string, detail map[string]any) (Holder, Entry, error) {
+func setHolder(tx *sqlstore.Tx, id, column string, value any, action string, detail map[string]any) (AccountRecord, Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {
-		return Holder{}, Entry{}, err
+		return AccountRecord{}, Entry{}, err
 	}
 	n, err := tx.Exec("UPDATE account SET "+column+" = $2, revision = $3 WHERE id = $1 AND "+column+" IS DISTINCT FROM $2", id, value, revision)
 	if err != nil {
-		return Holder{}, Entry{}, fmt.Errorf("changing the %s of an account: %w", column, err)
+		return AccountRecord{}, Entry{}, fmt.Errorf("changing the %s of an account: %w", column, err)
 	}
 	h, err := accountByID(tx, id)
 	if err != nil || n == 0 {

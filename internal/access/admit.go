@@ -46,7 +46,7 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 		return nil, err
 	}
 	if g.world == schema.Sandbox && !reads(c) {
-		c.Request = c.WithContext(sqlstore.InWorld(c.Context(), g.world)) // its changes yield to live ones
+		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), g.world)) // its changes yield to live ones
 	}
 	p := &pass{service: s, key: g, day: g.account.counters.dayAt(g.world, now)}
 	p.unsigned = g.requireSignature && !c.BySession
@@ -64,9 +64,9 @@ func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method
 
 // Errors of keys.
 var (
-	errUnknownKey = schema.Refuse(schema.Unauthorized, "", "The API key is not known.")
-	errRevokedKey = schema.Refuse(schema.KeyRevoked, "", "The API key was revoked.")
-	errExpiredKey = schema.Refuse(schema.KeyExpired, "", "The API key has expired.")
+	errUnknownKey = schema.NewProblem(schema.Unauthorized, "", "The API key is not known.")
+	errRevokedKey = schema.NewProblem(schema.KeyRevoked, "", "The API key was revoked.")
+	errExpiredKey = schema.NewProblem(schema.KeyExpired, "", "The API key has expired.")
 )
 
 // identify finds the key of a call, checks that it is active, and sets the call's principal.
@@ -108,7 +108,7 @@ func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	g := p.key
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
-		return schema.Refuse(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
+		return schema.NewProblem(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
 	}
 	own, shared := g.state.buckets[c.Class(route)], g.account.counters.buckets[g.world][c.Class(route)]
 	permitted := route.Scope == "" || g.scopes.Has(schema.Scope(route.Scope))
@@ -125,13 +125,13 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	}
 	switch {
 	case !permitted:
-		return schema.Refuse(schema.InsufficientScope, "", "The API key lacks the scope "+route.Scope+".")
+		return schema.NewProblem(schema.InsufficientScope, "", "The API key lacks the scope "+route.Scope+".")
 	case empty != nil:
 		who := "the API key may make "
 		if empty == shared {
 			who = "the account, with all of its keys, may make "
 		}
-		refusal := schema.Refuse(schema.RateLimited, "", "Too many calls: "+who+strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
+		refusal := schema.NewProblem(schema.RateLimited, "", "Too many calls: "+who+strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
 		refusal.RetryAfter = empty.wait(now)
 		return refusal
 	case m == nil || isDashboardRead(c, route):
@@ -139,7 +139,7 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	}
 	p.limit = g.account.quotaLimit(route)
 	if _, ok := m.reserve(p.limit, 1); !ok {
-		refusal := schema.Refuse(schema.QuotaExceeded, "", "The account has used all calls of its plan for this month.")
+		refusal := schema.NewProblem(schema.QuotaExceeded, "", "The account has used all calls of its plan for this month.")
 		refusal.RetryAfter = m.secondsLeft(now)
 		return refusal
 	}
@@ -159,7 +159,7 @@ func (p *pass) Reserve(_ *httpapi.Call, n int64) error {
 		return nil
 	}
 	left += p.reserved
-	refusal := schema.Refuse(schema.QuotaExceeded, "", fmt.Sprintf("This counts as %d calls, and the account has %d left of its plan for this month. Nothing was done.", n, left))
+	refusal := schema.NewProblem(schema.QuotaExceeded, "", fmt.Sprintf("This counts as %d calls, and the account has %d left of its plan for this month. Nothing was done.", n, left))
 	refusal.RetryAfter = m.secondsLeft(p.service.Now())
 	refusal.Retryable = n <= p.limit // the quota of a whole month suffices
 	p.service.metrics.refusedBy(refusal)

@@ -25,7 +25,7 @@ const exportPage = 500
 
 // exportAudit streams all rows of a selection, newest first. Rows written meanwhile are not
 // included.
-func (s *Service) exportAudit(c *httpapi.Call, f *schema.Faults, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
+func (s *Service) exportAudit(c *httpapi.Call, f *schema.RequestErrors, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
 	for _, name := range [...]string{"limit", "cursor"} {
 		if _, there := params[name]; there {
 			f.Add(name, "As "+as+" all rows come at once.")

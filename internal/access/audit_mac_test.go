@@ -16,7 +16,7 @@ import (
 // keyedStore prepares a store as a process with the key does at its start.
 func keyedStore(t *testing.T, db *sqlstore.DB, now time.Time) {
 	t.Helper()
-	accesstest.ClaimedBox(t, db)
+	accesstest.ClaimedCipher(t, db)
 	if err := access.KeyHeads(t.Context(), db, now); err != nil {
 		t.Fatal(err)
 	}

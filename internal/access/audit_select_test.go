@@ -19,7 +19,7 @@ import (
 
 // archive is an account with an audit log.
 type archive struct {
-	accesstest.Door
+	accesstest.Client
 	accesstest.Tenant
 
 	t  *testing.T
@@ -31,7 +31,7 @@ func eachArchive(t *testing.T, do func(t *testing.T, a archive)) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		tenant, other := accesstest.AddTenant(t, db, "archive"), accesstest.AddTenant(t, db, "other")
 		service := accesstest.Access(t, db, func() time.Time { return auditStart })
-		a := archive{accesstest.NewDoor(t, service, service.Routes()), tenant, t, db}
+		a := archive{accesstest.NewClient(t, service, service.Routes()), tenant, t, db}
 		for _, alien := range []schema.Owner{other.In(schema.Live), tenant.In(schema.Sandbox)} {
 			a.append(alien, access.Entry{Actor: "key_1", Action: "recharge.create", Subject: "txn_1"})
 		}
@@ -61,13 +61,13 @@ func (a archive) seqs(query string) (all string, pages int) {
 	a.t.Helper()
 	var list []string
 	for cursor := ""; ; {
-		r := a.Ask(a.Keys[schema.Live], "GET", "/v1/audit?"+query+cursor, "").Want(a.t, query, 200)
+		r := a.Do(a.Keys[schema.Live], "GET", "/v1/audit?"+query+cursor, "").Want(a.t, query, 200)
 		rows, _ := r.At("data").([]any)
 		for _, row := range rows {
 			list = append(list, fmt.Sprint(row.(map[string]any)["seq"]))
 		}
 		pages++
-		next := r.Said("next_cursor")
+		next := r.TextAt("next_cursor")
 		if r.At("has_more") != (next != "") {
 			a.t.Fatalf("%s: %s", query, r.Text)
 		}
@@ -114,7 +114,7 @@ func TestTheAuditLogIsFiltered(t *testing.T) {
 				}
 			}
 		}
-		cursor := a.Ask(a.Keys[schema.Live], "GET", "/v1/audit?subject=txn_1&limit=1", "").Said("next_cursor")
+		cursor := a.Do(a.Keys[schema.Live], "GET", "/v1/audit?subject=txn_1&limit=1", "").TextAt("next_cursor")
 		for query, field := range map[string]string{
 			"subject=txn-1": "subject", "subject=%00": "subject", "subject=": "subject", "subject=" + strings.Repeat("a", 65): "subject",
 			"actor=a%20b": "actor", "actor=%C3%A9": "actor", "actor=a&actor=b": "actor",
@@ -122,7 +122,7 @@ func TestTheAuditLogIsFiltered(t *testing.T) {
 			"action=" + strings.Repeat("a", 64) + ".": "action", "Action=key.": "Action", "cursor=" + cursor: "cursor", "subject=txn_2&cursor=" + cursor: "cursor",
 			"subject=txn_1&actor=key_1&cursor=" + cursor: "cursor",
 		} {
-			a.Ask(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
+			a.Do(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
 		}
 	})
 }
@@ -133,9 +133,9 @@ func TestTheAuditLogIsExported(t *testing.T) {
 		a.append(a.In(schema.Live), eventRecorder...)
 		export := func(query, as string) accesstest.Reply {
 			t.Helper()
-			return a.Ask(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "", "Accept", as).Want(t, query, 200)
+			return a.Do(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "", "Accept", as).Want(t, query, 200)
 		}
-		page := a.Ask(a.Keys[schema.Live], "GET", "/v1/audit?action=recharge.", "").Text
+		page := a.Do(a.Keys[schema.Live], "GET", "/v1/audit?action=recharge.", "").Text
 		lines := export("action=recharge.", "application/x-ndjson")
 		if got := `{"status":"success","data":[` + strings.ReplaceAll(strings.TrimSpace(lines.Text), "\n", ",") + `],"has_more":false,"next_cursor":null}`; got != page {
 			t.Errorf("lines: %s", cmp.Diff(page, got))
@@ -160,9 +160,9 @@ func TestTheAuditLogIsExported(t *testing.T) {
 			t.Errorf("of nothing: %q", got)
 		}
 		for query, field := range map[string]string{"limit=10": "limit", "cursor=x": "cursor", "action=x": "action"} {
-			a.Ask(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "", "Accept", "text/csv").WantError(t, query, 400, schema.InvalidRequest, field)
+			a.Do(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "", "Accept", "text/csv").WantError(t, query, 400, schema.InvalidRequest, field)
 		}
-		a.Ask(a.Keys[schema.Live], "GET", "/v1/audit", "", "Accept", "text/html").WantError(t, "HTML", 406, schema.NotAcceptable, "Accept")
+		a.Do(a.Keys[schema.Live], "GET", "/v1/audit", "", "Accept", "text/html").WantError(t, "HTML", 406, schema.NotAcceptable, "Accept")
 	})
 }
 
@@ -188,12 +188,12 @@ func TestRareRowsOfTheAuditLogAreFound(t *testing.T) {
 			if got, pages := a.seqs(query); got != "1" || pages != 2 {
 				t.Errorf("%s: got %q in %d pages, want 1 in 2", query, got, pages)
 			}
-			lines := a.Ask(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "", "Accept", "application/x-ndjson").Text
+			lines := a.Do(a.Keys[schema.Live], "GET", "/v1/audit?"+query, "", "Accept", "application/x-ndjson").Text
 			if strings.Count(lines, "\n") != 1 {
 				t.Errorf("%s: the export is %s", query, lines)
 			}
 		}
-		all := a.Ask(a.Keys[schema.Live], "GET", "/v1/audit", "", "Accept", "text/csv").Want(t, "all", 200)
+		all := a.Do(a.Keys[schema.Live], "GET", "/v1/audit", "", "Accept", "text/csv").Want(t, "all", 200)
 		if n := strings.Count(all.Text, "\r\n"); n != rows+1 {
 			t.Errorf("the export of all has %d lines, want %d", n, rows+1)
 		}

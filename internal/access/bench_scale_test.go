@@ -33,7 +33,7 @@ func benchUsage(b *testing.B, db *sqlstore.DB, accounts int) {
 				if err != nil {
 					return err
 				}
-				made, _, err := CreateKey(tx, s.Box, KeySpec{Account: holder.ID, World: schema.Live}, time.Now())
+				made, _, err := CreateKey(tx, s.Cipher, KeySpec{Account: holder.ID, World: schema.Live}, time.Now())
 				if err != nil {
 					return err
 				}

@@ -80,9 +80,9 @@ func TestRotatedKeyKeepsTheExpiry(t *testing.T) {
 		if late := h.live("POST", "/v1/keys/"+old+"/rotate", "").want(t, "rotating again", 201); late.textAt("data.expires_at") != "2026-11-21T06:01:00Z" {
 			t.Errorf("got %s", late.text)
 		}
-		var made access.Made
+		var made access.CreatedKey
 		err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
-			made, _, err = access.RotateKey(tx, h.Box, next.textAt("data.id"), 0, 0, h.Now())
+			made, _, err = access.RotateKey(tx, h.Cipher, next.textAt("data.id"), 0, 0, h.Now())
 			return err
 		})
 		if err != nil || made.Record.ExpiresAt == nil || *made.Record.ExpiresAt != ends {

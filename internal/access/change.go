@@ -42,9 +42,9 @@ type change struct {
 }
 
 func (s *Service) change(c *httpapi.Call, ch change) (resp httpapi.Response, err error) {
-	var repeated *Once
+	var repeated *IdempotencyKey
 	if !ch.notStored {
-		if repeated, err = OnceOf(s.Box, c); err != nil {
+		if repeated, err = ParseIdempotencyKey(s.Cipher, c); err != nil {
 			return httpapi.Response{}, err
 		}
 	}

@@ -129,7 +129,7 @@ func TestAChangeThatFailsLeavesNothing(t *testing.T) {
 		var s *access.Service
 		var broken atomic.Bool
 		change := func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
-			made, entry, err := access.CreateKey(tx, s.Box, access.KeySpec{Account: c.Account}, s.Now())
+			made, entry, err := access.CreateKey(tx, s.Cipher, access.KeySpec{Account: c.Account}, s.Now())
 			if err == nil && broken.Load() {
 				err = errors.New("sk_live_something secret broke")
 			}

@@ -22,7 +22,7 @@ const (
 )
 
 // faults collects the faults of one request.
-type faults struct{ schema.Faults }
+type faults struct{ schema.RequestErrors }
 
 func (f *faults) accountName(field, name string) {
 	strange := strings.ContainsFunc(name, func(r rune) bool {

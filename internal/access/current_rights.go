@@ -31,11 +31,11 @@ func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 }
 
 // selectSessions selects the sessions that have not ended.
-var selectSessions = sqlstore.Group(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
+var selectSessions = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
 
-// Ended reports for each call that a session made whether the session has ended. One query serves
+// SessionsEnded reports for each call that a session made whether the session has ended. One query serves
 // several calls.
-func (s *Service) Ended(ctx context.Context, calls []*httpapi.Call) ([]bool, error) {
+func (s *Service) SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error) {
 	on, view, now := map[string]bool{}, s.DB.View(ctx), s.Now().UnixMicro()
 	err := selectSessions.Each(len(calls), func(text string, from, to int) error {
 		args := []any{now}

@@ -19,13 +19,13 @@ func TestScopesFollowTheKey(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
-		var key Made
+		var key CreatedKey
 		statetestUpdate(t, db, func(tx *sqlstore.Tx) error {
 			h, _, err := CreateAccount(tx, s.Settings.Plans, "a", "unlimited", s.Now())
 			if err != nil {
 				return err
 			}
-			key, _, err = CreateKey(tx, s.Box, KeySpec{
+			key, _, err = CreateKey(tx, s.Cipher, KeySpec{
 				Account: h.ID, World: schema.Sandbox, Scopes: []schema.Scope{schema.AQIRead, schema.WebhooksManage},
 				AllowList: []string{"192.0.2.0/24"},
 			}, s.Now())
@@ -73,13 +73,13 @@ func TestEndedReportsEndedSessions(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 		s.clock.Set(now)
-		var key Made
+		var key CreatedKey
 		statetestUpdate(t, db, func(tx *sqlstore.Tx) error {
 			h, _, err := CreateAccount(tx, s.Settings.Plans, "a", "unlimited", now)
 			if err != nil {
 				return err
 			}
-			key, _, err = CreateKey(tx, s.Box, KeySpec{Account: h.ID, World: schema.Sandbox, Scopes: schema.Scopes}, now)
+			key, _, err = CreateKey(tx, s.Cipher, KeySpec{Account: h.ID, World: schema.Sandbox, Scopes: schema.Scopes}, now)
 			return err
 		})
 		for id, expires := range map[string]time.Time{"ses_on": now.Add(time.Second), "ses_over": now} {
@@ -90,13 +90,13 @@ func TestEndedReportsEndedSessions(t *testing.T) {
 		for _, id := range []string{"ses_on", "ses_over", "ses_signed_out", "ses_on"} {
 			calls = append(calls, &httpapi.Call{BySession: true, Session: id})
 		}
-		got, err := s.Ended(t.Context(), calls)
+		got, err := s.SessionsEnded(t.Context(), calls)
 		if diff := cmp.Diff([]bool{false, true, true, false}, got); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}
 		ended, end := context.WithCancel(t.Context())
 		end()
-		if _, err := s.Ended(ended, calls); err == nil {
+		if _, err := s.SessionsEnded(ended, calls); err == nil {
 			t.Error("a canceled query reports ended sessions")
 		}
 	})

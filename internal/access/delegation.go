@@ -34,17 +34,17 @@ func (k *KeyRecord) covers(made KeyRecord) error {
 	}
 	for _, scope := range made.Scopes {
 		if !slices.Contains(k.Scopes, scope) {
-			return schema.Refuse(schema.InsufficientScope, "scopes", "A key can only delegate scopes that it has; this one lacks "+string(scope)+".")
+			return schema.NewProblem(schema.InsufficientScope, "scopes", "A key can only delegate scopes that it has; this one lacks "+string(scope)+".")
 		}
 	}
 	switch {
 	case !within(made.AllowList, k.AllowList):
-		return schema.Refuse(schema.Forbidden, "allow_list", "A key with an allow-list can only delegate addresses from its own list.")
+		return schema.NewProblem(schema.Forbidden, "allow_list", "A key with an allow-list can only delegate addresses from its own list.")
 	case !k.expiresAt.IsZero() && (made.expiresAt.IsZero() || made.expiresAt.After(k.expiresAt)):
-		return schema.Refuse(schema.Forbidden, "expires_at", "A key that expires cannot create a key that outlives it; this one ends at "+
+		return schema.NewProblem(schema.Forbidden, "expires_at", "A key that expires cannot create a key that outlives it; this one ends at "+
 			k.expiresAt.Format(time.RFC3339)+".")
 	case k.RequireSignature && !made.RequireSignature:
-		return schema.Refuse(schema.Forbidden, "require_signature", "A key that requires signatures can only create keys that require them.")
+		return schema.NewProblem(schema.Forbidden, "require_signature", "A key that requires signatures can only create keys that require them.")
 	}
 	return nil
 }
@@ -54,12 +54,12 @@ func (k *KeyRecord) covers(made KeyRecord) error {
 func (k *KeyRecord) mayRevoke(other KeyRecord) error {
 	for _, scope := range other.Scopes {
 		if !slices.Contains(k.Scopes, scope) {
-			return schema.Refuse(schema.InsufficientScope, "scopes",
+			return schema.NewProblem(schema.InsufficientScope, "scopes",
 				"A key can delete only keys whose scopes it has; this one lacks "+string(scope)+". Use a key that has it, or vayu key revoke.")
 		}
 	}
 	if !within(other.AllowList, k.AllowList) {
-		return schema.Refuse(schema.Forbidden, "allow_list",
+		return schema.NewProblem(schema.Forbidden, "allow_list",
 			"A key with an allow-list can delete only keys that are bound to addresses of that list. Use a key without one, or vayu key revoke.")
 	}
 	return nil
@@ -71,7 +71,7 @@ func (k *KeyRecord) mayReplaceAllowList(account, wanted []string) error {
 	if len(k.AllowList) == 0 || within(wanted, account) {
 		return nil
 	}
-	return schema.Refuse(schema.Forbidden, "allow_list",
+	return schema.NewProblem(schema.Forbidden, "allow_list",
 		"A key with an allow-list can only narrow the account's. Use a key without one, or vayu account set --allow.")
 }
 

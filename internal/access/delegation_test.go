@@ -10,7 +10,7 @@ import (
 )
 
 // limitedKey creates a key with one limit that it must delegate.
-func (h *serverFixture) limitedKey(change func(*access.KeySpec)) access.Made {
+func (h *serverFixture) limitedKey(change func(*access.KeySpec)) access.CreatedKey {
 	h.t.Helper()
 	spec := access.KeySpec{Account: h.account, World: schema.Live, Scopes: schema.Scopes}
 	change(&spec)
@@ -136,7 +136,7 @@ func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
 func TestKeyCannotDeleteWiderKey(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		ends := func(by, of access.Made) reply { return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "") }
+		ends := func(by, of access.CreatedKey) reply { return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "") }
 		all := h.limitedKey(func(*access.KeySpec) {})
 		few := h.limitedKey(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.KeysManage, schema.AQIRead} })
 		near := h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })

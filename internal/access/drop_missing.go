@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	presentAccounts = sqlstore.Group(0, "SELECT id FROM account WHERE id IN (", "?", ")")
-	presentKeys     = sqlstore.Group(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
+	presentAccounts = sqlstore.NewBatchStatement(0, "SELECT id FROM account WHERE id IN (", "?", ")")
+	presentKeys     = sqlstore.NewBatchStatement(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
 )
 
 // dropMissing removes from a batch the usage of accounts and keys that are no longer in the store.
@@ -25,11 +25,11 @@ func (s *Service) dropMissing(ctx context.Context, b *batch) bool {
 		keys[i] = k.key.id
 	}
 	view := s.DB.View(ctx)
-	hasAccount, err := sqlstore.Present(view, &presentAccounts, accounts)
+	hasAccount, err := sqlstore.ExistingIDs(view, &presentAccounts, accounts)
 	if err != nil {
 		return false
 	}
-	hasKey, err := sqlstore.Present(view, &presentKeys, keys)
+	hasKey, err := sqlstore.ExistingIDs(view, &presentKeys, keys)
 	if err != nil {
 		return false
 	}

@@ -5,16 +5,16 @@ import "vayu/internal/encryption"
 // signingSecret is the secret that signs the requests of a key.
 var signingSecret = encryption.Column{
 	Table: "api_key", Name: "signing_secret", Key: []string{"id"},
-	About: func(key ...string) string { return "api_key.signing_secret:" + key[0] },
+	AssociatedData: func(key ...string) string { return "api_key.signing_secret:" + key[0] },
 }
 
 // storedReply is the reply to a call with an Idempotency-Key. Ids and modes contain no slash.
 var storedReply = encryption.Column{
 	Table: "idempotent_reply", Name: "body", Key: []string{"account_id", "mode", "key"},
-	About: func(key ...string) string {
+	AssociatedData: func(key ...string) string {
 		return "idempotent_reply.body:" + key[0] + "/" + key[1] + "/" + key[2]
 	},
 }
 
 // EncryptedColumns returns the columns that this package encrypts.
-func Sealed() []encryption.Column { return []encryption.Column{signingSecret, storedReply} }
+func EncryptedColumns() []encryption.Column { return []encryption.Column{signingSecret, storedReply} }

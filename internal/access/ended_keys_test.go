@@ -37,7 +37,7 @@ func TestRevokedKeysLeaveTheCache(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		kept := addKey(t, db, KeySpec{Account: acc})
-		var all []Made
+		var all []CreatedKey
 		for range 50 {
 			all = append(all, addKey(t, db, KeySpec{Account: acc}))
 		}

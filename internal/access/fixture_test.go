@@ -49,7 +49,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *ser
 		}
 	}
 	c := Config{
-		DB: db, Box: box, Metrics: s.reg, Now: s.clock.Now,
+		DB: db, Cipher: box, Metrics: s.reg, Now: s.clock.Now,
 		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
 		Settings: Settings{Plans: map[string]int64{"free": 1000, "five": 5, "hundred": 100, "unlimited": 0}},
 	}
@@ -72,7 +72,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *ser
 			c.Count = n
 		}
 		if code := query.Get("fail"); code != "" {
-			return httpapi.Response{}, schema.Refuse(schema.Code(code), "", "As requested.")
+			return httpapi.Response{}, schema.NewProblem(schema.Code(code), "", "As requested.")
 		}
 		return httpapi.Response{Value: c.Principal}, nil
 	}
@@ -89,7 +89,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *ser
 }
 
 // testBox returns a cipher with the same key in every test.
-func testBox(t testing.TB) *encryption.Box {
+func testBox(t testing.TB) *encryption.Cipher {
 	t.Helper()
 	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
 	if err != nil {
@@ -214,7 +214,7 @@ func addAccount(t testing.TB, db *sqlstore.DB, name, plan string) (id string) {
 }
 
 // addKey creates a key.
-func addKey(t testing.TB, db *sqlstore.DB, spec KeySpec) (made Made) {
+func addKey(t testing.TB, db *sqlstore.DB, spec KeySpec) (made CreatedKey) {
 	t.Helper()
 	do(t, db, func(tx *sqlstore.Tx) (err error) {
 		made, _, err = CreateKey(tx, testBox(t), spec, time.Now())

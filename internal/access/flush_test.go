@@ -192,7 +192,7 @@ func TestManyAccountsAreWrittenTogether(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				made, _, err := CreateKey(tx, s.Box, KeySpec{Account: h.ID}, time.Now())
+				made, _, err := CreateKey(tx, s.Cipher, KeySpec{Account: h.ID}, time.Now())
 				if err != nil {
 					return err
 				}

@@ -25,8 +25,8 @@ const (
 )
 
 // IdempotencyKey is the Idempotency-Key of a POST. Its methods accept nil for a call without one.
-type Once struct {
-	box         *encryption.Box
+type IdempotencyKey struct {
+	box         *encryption.Cipher
 	account     string
 	mode        string
 	key         string
@@ -35,16 +35,16 @@ type Once struct {
 
 // ParseIdempotencyKey reads the Idempotency-Key of a POST; nil if the call has none. box digests
 // the request, to detect a repeated key with another request.
-func OnceOf(box *encryption.Box, c *httpapi.Call) (*Once, error) {
+func ParseIdempotencyKey(box *encryption.Cipher, c *httpapi.Call) (*IdempotencyKey, error) {
 	values := c.Header[idempotencyHeader]
 	if c.Method != http.MethodPost || len(values) == 0 {
 		return nil, nil
 	}
 	if len(values) > 1 || !validIdempotencyKey(values[0]) {
-		return nil, schema.Refuse(schema.InvalidRequest, idempotencyHeader,
+		return nil, schema.NewProblem(schema.InvalidRequest, idempotencyHeader,
 			"The header Idempotency-Key must occur once, with 1 to 255 printable ASCII characters.")
 	}
-	o := &Once{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
+	o := &IdempotencyKey{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
 	o.fingerprint = box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)
 	return o, nil
 }
@@ -60,7 +60,7 @@ func validIdempotencyKey(text string) bool {
 
 // perform runs do, or returns the stored reply of an earlier call with the same key; then stored is
 // true. Without an Idempotency-Key it only runs do.
-func (o *Once) perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, Entry, error)) (resp httpapi.Response, e Entry, stored bool, err error) {
+func (o *IdempotencyKey) perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, Entry, error)) (resp httpapi.Response, e Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)
 		if err != nil {
@@ -81,7 +81,7 @@ func (o *Once) perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Respon
 
 // claim claims the key for this call, or returns the reply of the call that has it. Of two
 // simultaneous calls, the second waits in this statement until the first commits or rolls back.
-func (o *Once) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
+func (o *IdempotencyKey) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	n, err := tx.Exec(`
 		INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
 		VALUES ($1, $2, $3, $4, 0, $5, $6)
@@ -100,7 +100,7 @@ func (o *Once) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) 
 
 // stored returns the reply of the call that has claimed the key; nil if none has, or the reply has
 // expired.
-func (o *Once) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
+func (o *IdempotencyKey) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
 	var fingerprint, encrypted []byte
 	resp := &httpapi.Response{Replayed: true}
 	err := q.QueryRow("SELECT fingerprint, status, body FROM idempotent_reply WHERE account_id = $1 AND mode = $2 AND key = $3 AND expires_at > $4",
@@ -112,10 +112,10 @@ func (o *Once) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, err
 		return nil, fmt.Errorf("reading a stored reply: %w", err)
 	}
 	if subtle.ConstantTimeCompare(fingerprint, o.fingerprint) == 0 {
-		return nil, schema.Refuse(schema.IdempotencyConflict, idempotencyHeader,
+		return nil, schema.NewProblem(schema.IdempotencyConflict, idempotencyHeader,
 			"This Idempotency-Key was used with another request within the last 24 hours.")
 	}
-	text, err := storedReply.Open(o.box, encrypted, o.account, o.mode, o.key)
+	text, err := storedReply.Decrypt(o.box, encrypted, o.account, o.mode, o.key)
 	if err != nil {
 		return nil, fmt.Errorf("decrypting a stored reply: %w", err)
 	}
@@ -127,7 +127,7 @@ func (o *Once) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, err
 // CreatedPath returns the path of the object that an earlier call with the key created, or "".
 // Handlers use it to answer a repeated call with the object's current state. The error is a
 // *schema.Problem if the key was used with another request.
-func (o *Once) Made(q sqlstore.Querier, now time.Time) (path string, err error) {
+func (o *IdempotencyKey) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err error) {
 	if o == nil {
 		return "", nil
 	}
@@ -140,7 +140,7 @@ func (o *Once) Made(q sqlstore.Querier, now time.Time) (path string, err error) 
 
 // Claim claims the key for the object that tx creates at path. It returns false if another call has
 // claimed it; [IdempotencyKey.CreatedPath] then finds the object.
-func (o *Once) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
+func (o *IdempotencyKey) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
 	if o == nil {
 		return true, nil
 	}
@@ -152,13 +152,13 @@ func (o *Once) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool,
 }
 
 // keep stores the reply of the call that has claimed the key: Location, line feed, body.
-func (o *Once) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
+func (o *IdempotencyKey) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
 	for _, part := range resp.Tail {
 		body = append(body, part...)
 	}
 	_, err := tx.Exec("UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
-		o.account, o.mode, o.key, resp.Status, storedReply.Seal(o.box, body, o.account, o.mode, o.key))
+		o.account, o.mode, o.key, resp.Status, storedReply.Encrypt(o.box, body, o.account, o.mode, o.key))
 	if err != nil {
 		return fmt.Errorf("storing a reply: %w", err)
 	}

@@ -28,11 +28,11 @@ type KeySpec struct {
 	ExpiresAt        time.Time // zero for never; whole seconds
 	// MaxActive is the largest number of active keys of the account in the world, including this one; 0
 	// for no limit. The command line sets no limit.
-	Most int
+	MaxActive int
 }
 
 // CreatedKey is a new key. The key and its secret can be read only here.
-type Made struct {
+type CreatedKey struct {
 	Record        schema.Key
 	Key           string
 	SigningSecret string // empty unless signatures are required
@@ -58,21 +58,21 @@ func (k *KeySpec) check() (scopes []schema.Scope, networks []netip.Prefix, f fau
 
 // CreateKey creates a key of an existing account. A *schema.Problem describes an invalid
 // specification.
-func CreateKey(tx *sqlstore.Tx, box *encryption.Box, spec KeySpec, now time.Time) (Made, Entry, error) {
+func CreateKey(tx *sqlstore.Tx, box *encryption.Cipher, spec KeySpec, now time.Time) (CreatedKey, Entry, error) {
 	scopes, networks, f := spec.check()
 	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)
 	f.future("expires_at", spec.ExpiresAt, now)
 	if err := f.Problem(); err != nil {
-		return Made{}, Entry{}, err
+		return CreatedKey{}, Entry{}, err
 	}
 	revision, err := raise(tx)
 	if err != nil {
-		return Made{}, Entry{}, err
+		return CreatedKey{}, Entry{}, err
 	}
 	k := newKey{KeySpec: spec, scopes: joinScopes(scopes, " "), networks: joinNetworks(networks), revision: revision}
 	made, err := insertKey(tx, box, k, now)
 	if err != nil {
-		return Made{}, Entry{}, err
+		return CreatedKey{}, Entry{}, err
 	}
 	return made, keyAuditEntry("key.create", spec.Account, made.Record), nil
 }
@@ -103,25 +103,25 @@ const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 
 // room returns an error if the account has no room for one more active key. raise serializes
 // changes of keys, so the count is exact.
 func (k *KeySpec) room(tx *sqlstore.Tx, now time.Time) error {
-	if k.Most == 0 {
+	if k.MaxActive == 0 {
 		return nil
 	}
 	var active int
 	if err := tx.QueryRow(countActive, k.Account, k.World.String(), now.UnixMicro()).Scan(&active); err != nil {
 		return fmt.Errorf("counting the keys of an account: %w", err)
 	}
-	if active < k.Most {
+	if active < k.MaxActive {
 		return nil
 	}
-	return schema.Refuse(schema.TooManyKeys, "", fmt.Sprintf("The account has %d active %s keys, and may have %d: revoke one first, or rotate one with grace_seconds 0.",
-		active, k.World, k.Most))
+	return schema.NewProblem(schema.TooManyKeys, "", fmt.Sprintf("The account has %d active %s keys, and may have %d: revoke one first, or rotate one with grace_seconds 0.",
+		active, k.World, k.MaxActive))
 }
 
-func insertKey(tx *sqlstore.Tx, box *encryption.Box, k newKey, now time.Time) (Made, error) {
+func insertKey(tx *sqlstore.Tx, box *encryption.Cipher, k newKey, now time.Time) (CreatedKey, error) {
 	if err := k.room(tx, now); err != nil {
-		return Made{}, err
+		return CreatedKey{}, err
 	}
-	made := Made{Key: mintKey(k.World)}
+	made := CreatedKey{Key: mintKey(k.World)}
 	id := keyIDPrefix + ulid.MustNewDefault(now).String()
 	hash := hashKey(made.Key)
 	var encrypted []byte
@@ -130,7 +130,7 @@ func insertKey(tx *sqlstore.Tx, box *encryption.Box, k newKey, now time.Time) (M
 		var raw [32]byte
 		_, _ = rand.Read(raw[:]) // never fails
 		made.SigningSecret = "sgn_" + base64.RawURLEncoding.EncodeToString(raw[:])
-		encrypted = signingSecret.Seal(box, []byte(made.SigningSecret), id)
+		encrypted = signingSecret.Encrypt(box, []byte(made.SigningSecret), id)
 		required = 1
 	}
 	_, err := tx.Exec(`
@@ -140,7 +140,7 @@ func insertKey(tx *sqlstore.Tx, box *encryption.Box, k newKey, now time.Time) (M
 		id, k.Account, k.World.String(), k.Name, hash[:], made.Key[:prefixLength], made.Key[len(made.Key)-4:], k.scopes, k.networks,
 		required, encrypted, now.UnixMicro(), optionalTime(k.ExpiresAt), optionalText(k.from), k.revision)
 	if err != nil {
-		return Made{}, fmt.Errorf("creating a key: %w", err)
+		return CreatedKey{}, fmt.Errorf("creating a key: %w", err)
 	}
 	record, err := keyByID(tx, id, now)
 	made.Record = record.Key
@@ -203,7 +203,7 @@ func shownTime(micros sql.NullInt64) *string {
 	return &text
 }
 
-var errNoKey = schema.Refuse(schema.NotFound, "", "There is no such key.")
+var errNoKey = schema.NewProblem(schema.NotFound, "", "There is no such key.")
 
 const keyIDPrefix = "key_"
 

@@ -30,7 +30,7 @@ func TestLockSerializesAccountCreation(t *testing.T) {
 					if err := Lock(tx); err != nil {
 						return err
 					}
-					_, err := AccountNamed(tx, "default")
+					_, err := AccountByName(tx, "default")
 					if message, ok := errors.AsType[*schema.Problem](err); !ok || message.Code != schema.NotFound {
 						return err
 					}

@@ -77,7 +77,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		for range 11 { // five go, four are over the quota, two over the rate
 			s.get(key.Key, "")
 		}
-		for _, k := range []Made{away, signed, revoked} {
+		for _, k := range []CreatedKey{away, signed, revoked} {
 			s.get(k.Key, "")
 		}
 		s.get(signed.Key, "/v1/keys")
@@ -100,7 +100,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		if got := s.figure("vayu_usage_unwritten_calls"); got != 0 {
 			t.Errorf("%v calls are unwritten after writing", got)
 		}
-		for _, k := range []Made{key, away, signed, revoked} {
+		for _, k := range []CreatedKey{key, away, signed, revoked} {
 			if s.log.Count(k.Key) != 0 {
 				t.Error("the log holds a key")
 			}

@@ -31,7 +31,7 @@ type worldBuckets [len(schema.Worlds)][httpapi.LimitClasses]*bucket
 // newAccountBuckets returns the full buckets that all keys of an account share. Otherwise n keys
 // would have n times the rate of one.
 func (s *Service) newAccountBuckets() (all worldBuckets) {
-	n := s.Settings.KeysWorth
+	n := s.Settings.AccountFactor
 	if n == 0 {
 		return all
 	}

@@ -114,7 +114,7 @@ func TestKeysOfAnAccountShareABucket(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, first := newWithoutStore(t, func(c2 *Config) {
-					c2.Settings.Rate, c2.Settings.Burst, c2.Settings.KeysWorth = 5, 20, c.worth
+					c2.Settings.Rate, c2.Settings.Burst, c2.Settings.AccountFactor = 5, 20, c.worth
 				})
 				keys := []string{first}
 				n := delta{revision: 2}
@@ -150,7 +150,7 @@ func TestKeysOfAnAccountShareABucket(t *testing.T) {
 func TestWorldsHaveBucketsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst, c.Settings.KeysWorth = 1, 3, 1 })
+		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst, c.Settings.AccountFactor = 1, 3, 1 })
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
 		live, other, sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Live}), addKey(t, db, KeySpec{Account: acc, World: schema.Live}), addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox})
@@ -214,10 +214,10 @@ func TestSettingsAreChecked(t *testing.T) {
 		"negative rate":  {func(s *Settings) { s.Rate = -1 }, 1},
 		"no burst":       {func(s *Settings) { s.MoneyBurst = 0 }, 1},
 		"negative burst": {func(s *Settings) { s.Rate, s.Burst = 0, -1 }, 1},
-		"worth nothing":  {func(s *Settings) { s.KeysWorth, s.MostKeys = 0, 0 }, 0},
-		"negative worth": {func(s *Settings) { s.KeysWorth = -1 }, 1},
-		"huge worth":     {func(s *Settings) { s.KeysWorth = mostKeysWorth + 1 }, 1},
-		"negative keys":  {func(s *Settings) { s.MostKeys = -1 }, 1},
+		"worth nothing":  {func(s *Settings) { s.AccountFactor, s.MaxKeys = 0, 0 }, 0},
+		"negative worth": {func(s *Settings) { s.AccountFactor = -1 }, 1},
+		"huge worth":     {func(s *Settings) { s.AccountFactor = mostKeysWorth + 1 }, 1},
+		"negative keys":  {func(s *Settings) { s.MaxKeys = -1 }, 1},
 		"negative plan":  {func(s *Settings) { s.Plans["free"] = -1 }, 1},
 		"no free plan":   {func(s *Settings) { delete(s.Plans, "free") }, 1},
 		"huge plan":      {func(s *Settings) { s.Plans["standard"] = 1e15 }, 0},

@@ -33,7 +33,7 @@ const stateStore = "access: the state store"
 // follow refreshes the cache until ctx ends.
 func (s *Service) follow(ctx context.Context) {
 	away := failurelog.New(s.Log, stateStore, "refreshing keys", "cached keys stay in use", nil)
-	every(ctx, refreshInterval, func() { away.Tell(ctx, s.Refresh(ctx)) })
+	every(ctx, refreshInterval, func() { away.Observe(ctx, s.Refresh(ctx)) })
 }
 
 // writeUsage flushes usage, and reads the totals of all instances, until ctx ends.
@@ -42,11 +42,11 @@ func (s *Service) writeUsage(ctx context.Context) {
 	writing := failurelog.New(s.Log, stateStore, "writing usage", "it is kept in memory", nil)
 	tick := 0
 	every(ctx, totalsInterval, func() {
-		reading.Tell(ctx, s.readTotals(ctx))
+		reading.Observe(ctx, s.readTotals(ctx))
 		if tick++; tick%flushEvery == 0 {
 			limit, done := context.WithTimeout(ctx, flushTimeout)
 			defer done()
-			writing.Tell(ctx, s.flush(limit))
+			writing.Observe(ctx, s.flush(limit))
 		}
 	})
 }
@@ -66,7 +66,7 @@ func (s *Service) initialLoad(ctx context.Context) {
 		if err == nil {
 			err = s.readTotals(ctx)
 		}
-		away.Tell(ctx, err)
+		away.Observe(ctx, err)
 		if err == nil {
 			close(s.loaded)
 			return

@@ -62,9 +62,9 @@ func TestRefreshAppliesChanges(t *testing.T) {
 		s.refresh()
 		s.wants(first.Key, "", schema.KeyRevoked)
 
-		var third Made
+		var third CreatedKey
 		do(t, theirs, func(tx *sqlstore.Tx) (err error) {
-			third, _, err = RotateKey(tx, s.Box, second.Record.ID, 0, 0, time.Now())
+			third, _, err = RotateKey(tx, s.Cipher, second.Record.ID, 0, 0, time.Now())
 			return err
 		})
 		s.refresh()

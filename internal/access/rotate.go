@@ -15,45 +15,45 @@ const (
 	longestGrace = 7 * 24 * time.Hour
 )
 
-var errGrace = schema.Refuse(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
+var errGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
 
 // RotateKey creates a key that replaces another. It has the same name, scopes, world, allow-list,
 // signature requirement and expiry, and a new secret. The old key expires after the grace period,
 // unless it expires sooner. A second rotation keeps that expiry. A revoked or expired key cannot be
 // rotated. The account has one active key more during the grace period; most is
 // [KeySpec.MaxActive].
-func RotateKey(tx *sqlstore.Tx, box *encryption.Box, id string, grace time.Duration, most int, now time.Time) (Made, Entry, error) {
+func RotateKey(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Duration, most int, now time.Time) (CreatedKey, Entry, error) {
 	if grace < 0 || grace > longestGrace {
-		return Made{}, Entry{}, errGrace
+		return CreatedKey{}, Entry{}, errGrace
 	}
 	revision, err := raise(tx) // serializes changes of keys until the end of tx
 	if err != nil {
-		return Made{}, Entry{}, err
+		return CreatedKey{}, Entry{}, err
 	}
 	old, err := keyByID(tx, id, now)
 	if err != nil {
-		return Made{}, Entry{}, err
+		return CreatedKey{}, Entry{}, err
 	}
 	if !old.Active {
-		return Made{}, Entry{}, schema.Refuse(schema.InvalidRequest, "id", "The key is revoked or expired; make a new one.")
+		return CreatedKey{}, Entry{}, schema.NewProblem(schema.InvalidRequest, "id", "The key is revoked or expired; make a new one.")
 	}
 	ends := now.Add(grace)
 	_, err = tx.Exec("UPDATE api_key SET expires_at = $2, revision = $3 WHERE id = $1 AND (expires_at IS NULL OR expires_at > $2)",
 		id, ends.UnixMicro(), revision)
 	if err != nil {
-		return Made{}, Entry{}, fmt.Errorf("ending the old key of a rotation: %w", err)
+		return CreatedKey{}, Entry{}, fmt.Errorf("ending the old key of a rotation: %w", err)
 	}
 	spec := KeySpec{
 		Account: old.Account, World: old.World, Name: old.Name, Scopes: old.Scopes,
-		AllowList: old.AllowList, RequireSignature: old.RequireSignature, ExpiresAt: old.expiresAt, Most: most,
+		AllowList: old.AllowList, RequireSignature: old.RequireSignature, ExpiresAt: old.expiresAt, MaxActive: most,
 	}
 	scopes, networks, f := spec.check()
 	if err := f.Problem(); err != nil {
-		return Made{}, Entry{}, fmt.Errorf("reading the key %s: %w", id, err)
+		return CreatedKey{}, Entry{}, fmt.Errorf("reading the key %s: %w", id, err)
 	}
 	made, err := insertKey(tx, box, newKey{spec, joinScopes(scopes, " "), joinNetworks(networks), id, revision}, now)
 	if err != nil {
-		return Made{}, Entry{}, err
+		return CreatedKey{}, Entry{}, err
 	}
 	entry := keyAuditEntry("key.rotate", old.Account, made.Record)
 	entry.Detail["rotated_from"] = id

@@ -26,7 +26,7 @@ func (s *Service) getAccount(c *httpapi.Call) (httpapi.Response, error) {
 	return s.shown(c, h), nil
 }
 
-func (s *Service) shown(c *httpapi.Call, h Holder) httpapi.Response {
+func (s *Service) shown(c *httpapi.Call, h AccountRecord) httpapi.Response {
 	return httpapi.Response{Value: schema.Account{
 		Status: schema.Success, ID: h.ID, Name: h.Name, Mode: c.World.String(), Plan: h.Plan, AllowList: h.AllowList,
 		CreatedAt: h.CreatedAt.Format(time.RFC3339), Quota: s.quota(c),
@@ -51,14 +51,14 @@ func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	networks := f.allowList("allow_list", wanted.AllowList)
 	own := func(p netip.Prefix) bool { return p.Contains(c.Client.Unmap()) }
-	if len(f.Faults) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
+	if len(f.RequestErrors) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
 		f.Add("allow_list", "The list would shut out your own address, "+c.Client.Unmap().String()+".")
 	}
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
 	if c.World != schema.Live {
-		return httpapi.Response{}, schema.Refuse(schema.Forbidden, "allow_list", "The allow-list of an account holds for both modes and is changed with a live key.")
+		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "allow_list", "The allow-list of an account holds for both modes and is changed with a live key.")
 	}
 	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
 		before, err := accountByID(tx, c.Account)
@@ -102,7 +102,7 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 		if !ok {
 			return otherwise
 		}
-		t, ok := pagination.Day(text)
+		t, ok := pagination.ParseDay(text)
 		if !ok {
 			f.Add(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
 		}
@@ -111,7 +111,7 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 	to = read("to", now.UTC().Truncate(24*time.Hour))
 	from = read("from", to.AddDate(0, 0, 1-to.Day()))
 	switch days := int(to.Sub(from)/(24*time.Hour)) + 1; {
-	case len(f.Faults) > 0:
+	case len(f.RequestErrors) > 0:
 	case days < 1:
 		f.Add("from", "The range ends before it begins.")
 	case days > usageLongest:

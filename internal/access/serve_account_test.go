@@ -212,7 +212,7 @@ func TestKeySpecValidation(t *testing.T) {
 		if got != "" || after != before+1 {
 			t.Errorf("a plan: %s, revision %d after %d", got, after, before)
 		}
-		named, err := access.AccountNamed(h.DB.View(context.Background()), "default")
+		named, err := access.AccountByName(h.DB.View(context.Background()), "default")
 		if err != nil || named.ID != h.account || named.Plan != "free" {
 			t.Errorf("got %+v, %v", named, err)
 		}

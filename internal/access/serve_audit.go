@@ -20,7 +20,7 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	var f schema.Faults
+	var f schema.RequestErrors
 	sel := selectionOf(&f, c.Owner(), params)
 	for _, as := range [...]string{csvType, linesType} {
 		if c.Wants(as) {
@@ -31,7 +31,7 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 		"from": {strconv.FormatInt(sel.from, 10)}, "to": {strconv.FormatInt(sel.to, 10)},
 		"subject": {sel.subject}, "actor": {sel.actor}, "action": {sel.action},
 	}.Encode()
-	limit, after := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, list, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -52,15 +52,15 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 		reply.Data = append(reply.Data, row)
 	}
 	if next != nil {
-		reply.NextCursor = pagination.Cursor(s.Box, c, list, next.String())
+		reply.NextCursor = pagination.Cursor(s.Cipher, c, list, next.String())
 	}
 	return httpapi.Response{Value: reply}, nil
 }
 
 // selectionOf parses the filters of a call; faults go to f.
-func selectionOf(f *schema.Faults, owner schema.Owner, params map[string]string) *selection {
+func selectionOf(f *schema.RequestErrors, owner schema.Owner, params map[string]string) *selection {
 	s := &selection{owner: owner, subject: params["subject"], actor: params["actor"], action: params["action"]}
-	s.from, s.to = pagination.Span(f, params)
+	s.from, s.to = pagination.TimeRange(f, params)
 	if s.subject != "" && !schema.IsID(s.subject) {
 		f.Add("subject", "A subject is the id of what was changed, such as txn_ and 26 letters and digits.")
 	}

@@ -30,7 +30,7 @@ type keyRequest struct {
 func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, error) {
 	k := KeySpec{
 		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,
-		AllowList: w.AllowList, RequireSignature: w.RequireSignature != nil && *w.RequireSignature, Most: most,
+		AllowList: w.AllowList, RequireSignature: w.RequireSignature != nil && *w.RequireSignature, MaxActive: most,
 	}
 	_, _, f := k.check()
 	if w.ExpiresAt != nil {
@@ -44,14 +44,14 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, er
 	if w.Mode != nil && *w.Mode != schema.Live.String() && *w.Mode != schema.Sandbox.String() {
 		f.Add("mode", "The mode is live or sandbox.")
 	}
-	if len(f.Faults) > 0 {
+	if len(f.RequestErrors) > 0 {
 		// Without other faults CreateKey checks this: a repeated call must get its stored reply
 		// even after the key has expired.
 		f.future("expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}
 	if w.Mode != nil && *w.Mode != c.World.String() {
-		return k, schema.Refuse(schema.Forbidden, "mode", "A key makes keys of its own mode only, which is "+c.World.String()+".")
+		return k, schema.NewProblem(schema.Forbidden, "mode", "A key makes keys of its own mode only, which is "+c.World.String()+".")
 	}
 	return k, nil
 }
@@ -65,14 +65,14 @@ func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	spec, err := wanted.spec(c, s.Settings.MostKeys, s.Now())
+	spec, err := wanted.spec(c, s.Settings.MaxKeys, s.Now())
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	return s.refreshed(c, change{
 		do: func(_ *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
 			spec := caller.inherited(spec, wanted.RequireSignature == nil)
-			made, entry, err := CreateKey(tx, s.Box, spec, s.Now())
+			made, entry, err := CreateKey(tx, s.Cipher, spec, s.Now())
 			return keyMade(made), entry, err
 		},
 		after: s.checkDelegation,
@@ -82,8 +82,8 @@ func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
 // keysPath is the path of keys, before their id.
 const keysPath = "/v1/keys/"
 
-func keyMade(made Made) httpapi.Response {
-	return httpapi.Response{Status: http.StatusCreated, Location: keysPath + made.Record.ID, Value: schema.KeyMade{
+func keyMade(made CreatedKey) httpapi.Response {
+	return httpapi.Response{Status: http.StatusCreated, Location: keysPath + made.Record.ID, Value: schema.KeyCreated{
 		Status: schema.Success, Key: made.Key, SigningSecret: made.SigningSecret, Data: made.Record,
 	}}
 }
@@ -125,8 +125,8 @@ func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	var f schema.Faults
-	limit, after := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, "keys", params)
+	var f schema.RequestErrors
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, "keys", params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -136,7 +136,7 @@ func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return pagination.Reply(rows, limit,
 		func(k KeyRecord) (schema.Key, error) { return k.Key, nil },
-		func(k KeyRecord) *string { return pagination.Cursor(s.Box, c, "keys", k.ID) })
+		func(k KeyRecord) *string { return pagination.Cursor(s.Cipher, c, "keys", k.ID) })
 }
 
 // getKey answers GET /v1/keys/{id}.
@@ -149,7 +149,7 @@ func (s *Service) getKey(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 func keyShown(k KeyRecord) httpapi.Response {
-	return httpapi.Response{Value: schema.KeyShown{Status: schema.Success, Data: k.Key}}
+	return httpapi.Response{Value: schema.KeyReply{Status: schema.Success, Data: k.Key}}
 }
 
 // deleteKey answers DELETE /v1/keys/{id}.
@@ -185,7 +185,7 @@ func (s *Service) rotateKey(c *httpapi.Call) (httpapi.Response, error) {
 			if err != nil {
 				return httpapi.Response{}, Entry{}, err
 			}
-			made, entry, err := RotateKey(tx, s.Box, old.ID, grace, s.Settings.MostKeys, s.Now())
+			made, entry, err := RotateKey(tx, s.Cipher, old.ID, grace, s.Settings.MaxKeys, s.Now())
 			return keyMade(made), entry, err
 		},
 		after: s.checkDelegation, // the new key has the permissions of the old one

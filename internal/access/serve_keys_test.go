@@ -163,7 +163,7 @@ func TestRotatedKeyWorksDuringGracePeriod(t *testing.T) {
 func TestActiveKeysAreLimited(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		h.Settings.MostKeys = 3 // each world has one
+		h.Settings.MaxKeys = 3 // each world has one
 		var last string
 		for range 2 {
 			last = h.live("POST", "/v1/keys", "{}").want(t, "a key", 201).textAt("data.id")

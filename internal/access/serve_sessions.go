@@ -26,7 +26,7 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	if c.BySession {
-		return httpapi.Response{}, schema.Refuse(schema.Forbidden, "", "A session is made with an API key, not with another session.")
+		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "A session is made with an API key, not with another session.")
 	}
 	var cookie *http.Cookie
 	// access: otherwise a key that is being revoked could create a session that survives it.
@@ -42,7 +42,7 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 		if len(over) > 0 {
 			detail["ended"] = over
 		}
-		return httpapi.Response{Status: http.StatusCreated, Value: schema.SessionShown{Status: schema.Success, Data: one}},
+		return httpapi.Response{Status: http.StatusCreated, Value: schema.SessionReply{Status: schema.Success, Data: one}},
 			Entry{Action: "session.create", Subject: one.ID, Detail: detail}, nil
 	}})
 	resp.Cookie = cookie
@@ -55,9 +55,9 @@ func (s *Service) listSessions(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	var f schema.Faults
+	var f schema.RequestErrors
 	list := "sessions/" + c.Key
-	limit, after := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, list, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -69,7 +69,7 @@ func (s *Service) listSessions(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return pagination.Reply(rows, limit,
 		func(r sessionRow) (schema.Session, error) { return r.wire(c.Session), nil },
-		func(r sessionRow) *string { return pagination.Cursor(s.Box, c, list, r.id) })
+		func(r sessionRow) *string { return pagination.Cursor(s.Cipher, c, list, r.id) })
 }
 
 // getCurrent answers GET /v1/sessions/current: the identity of the caller.
@@ -124,7 +124,7 @@ func (s *Service) deleteSession(c *httpapi.Call) (httpapi.Response, error) {
 		if err != nil {
 			return httpapi.Response{}, Entry{}, fmt.Errorf("ending a session: %w", err)
 		}
-		return httpapi.Response{Value: schema.SessionShown{Status: schema.Success, Data: row.wire(c.Session)}},
+		return httpapi.Response{Value: schema.SessionReply{Status: schema.Success, Data: row.wire(c.Session)}},
 			Entry{Action: "session.end", Subject: id}, nil
 	}})
 	if err == nil && id == c.Session {

@@ -76,7 +76,7 @@ func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixt
 	h.micros.Store(auditStart.UnixMicro())
 	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h.Service, err = access.New(access.Config{
-		DB: db, Box: box, Settings: access.Settings{Plans: plans}, Log: log,
+		DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Log: log,
 		Now: func() time.Time { return time.UnixMicro(h.micros.Load()).UTC() },
 	})
 	if err != nil {
@@ -115,13 +115,13 @@ func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixt
 func (h *serverFixture) pass(d time.Duration) { h.micros.Add(d.Microseconds()) }
 
 // newKey creates a key as the command line does.
-func (h *serverFixture) newKey(spec access.KeySpec) access.Made {
+func (h *serverFixture) newKey(spec access.KeySpec) access.CreatedKey {
 	h.t.Helper()
-	var made access.Made
+	var made access.CreatedKey
 	err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		var entry access.Entry
 		var err error
-		if made, entry, err = access.CreateKey(tx, h.Box, spec, h.Now()); err != nil {
+		if made, entry, err = access.CreateKey(tx, h.Cipher, spec, h.Now()); err != nil {
 			return err
 		}
 		entry.Actor = "command"

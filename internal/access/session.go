@@ -39,9 +39,9 @@ const (
 
 // Errors of sessions. All invalid sessions get the same one, so that it reveals nothing.
 var (
-	errNoSession    = schema.Refuse(schema.Unauthorized, "", "You are not signed in, or your session has ended: sign in with an API key.")
-	errSessionToo   = schema.Refuse(schema.InvalidRequest, "Authorization", "A call with a session has no Authorization header; with an API key ask below /v1.")
-	errOtherSession = schema.Refuse(schema.NotFound, "", "There is no such session of this key.")
+	errNoSession    = schema.NewProblem(schema.Unauthorized, "", "You are not signed in, or your session has ended: sign in with an API key.")
+	errSessionToo   = schema.NewProblem(schema.InvalidRequest, "Authorization", "A call with a session has no Authorization header; with an API key ask below /v1.")
+	errOtherSession = schema.NewProblem(schema.NotFound, "", "There is no such session of this key.")
 )
 
 // sessionHash is the SHA-256 of a session's token. Sessions are looked up by it.

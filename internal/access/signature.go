@@ -27,15 +27,15 @@ const (
 
 // Errors of signatures. They do not reveal the right one.
 var (
-	errSignatureRequired = schema.Refuse(schema.SignatureRequired, signatureName,
+	errSignatureRequired = schema.NewProblem(schema.SignatureRequired, signatureName,
 		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v2=<hex>.")
-	errSignatureForm = schema.Refuse(schema.SignatureInvalid, signatureName,
+	errSignatureForm = schema.NewProblem(schema.SignatureInvalid, signatureName,
 		"The header X-SERVICE-Request-Signature must stand once and be t=<unix seconds>,v2=<64 hex digits>, or the same with v1.")
-	errSignatureStale = schema.Refuse(schema.SignatureInvalid, signatureName,
+	errSignatureStale = schema.NewProblem(schema.SignatureInvalid, signatureName,
 		"The time of the signature lies more than 300 seconds from the server's.")
-	errSignatureWrong = schema.Refuse(schema.SignatureInvalid, signatureName,
+	errSignatureWrong = schema.NewProblem(schema.SignatureInvalid, signatureName,
 		"The signature is not that of this request: HMAC-SHA256 with the key's signing secret over the text that the API's description gives for v1 or v2.")
-	errSignatureSeen = schema.Refuse(schema.SignatureInvalid, signatureName,
+	errSignatureSeen = schema.NewProblem(schema.SignatureInvalid, signatureName,
 		"A request with this signature was accepted already; sign each request afresh.")
 )
 
@@ -159,7 +159,7 @@ func (s *Service) verifySignature(c *httpapi.Call, g *cachedKey) error {
 	if age := s.Now().Unix() - sent.unix; age < -window || age > window {
 		return errSignatureStale
 	}
-	secret, err := signingSecret.Open(s.Box, g.signingSecret, g.id)
+	secret, err := signingSecret.Decrypt(s.Cipher, g.signingSecret, g.id)
 	if err != nil {
 		return fmt.Errorf("decrypting the signing secret of %s: %w", g.id, err)
 	}

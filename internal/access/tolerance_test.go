@@ -17,7 +17,7 @@ import (
 func TestTheNameToleranceOfAnAccount(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		set := func(id string, score sql.NullInt64) (holder access.Holder, entry access.Entry, err error) {
+		set := func(id string, score sql.NullInt64) (holder access.AccountRecord, entry access.Entry, err error) {
 			err = h.DB.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
 				holder, entry, err = access.SetNameTolerance(tx, id, score)
 				return err

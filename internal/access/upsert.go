@@ -3,19 +3,19 @@ package access
 import "vayu/internal/sqlstore"
 
 var (
-	addUsage = sqlstore.Group(0, "INSERT INTO usage_day (account_id, mode, day, operation, calls, failed, counted) VALUES ",
+	addUsage = sqlstore.NewBatchStatement(0, "INSERT INTO usage_day (account_id, mode, day, operation, calls, failed, counted) VALUES ",
 		"(?, ?, ?, ?, ?, ?, ?)",
 		" ON CONFLICT (account_id, mode, day, operation) DO UPDATE SET calls = usage_day.calls + excluded.calls, failed = usage_day.failed + excluded.failed, counted = usage_day.counted + excluded.counted")
-	addQuota = sqlstore.Group(0, "INSERT INTO quota_period (account_id, period, used, changed_at) VALUES ",
+	addQuota = sqlstore.NewBatchStatement(0, "INSERT INTO quota_period (account_id, period, used, changed_at) VALUES ",
 		"(?, ?, ?, ?)",
 		" ON CONFLICT (account_id, period) DO UPDATE SET used = quota_period.used + excluded.used, changed_at = excluded.changed_at RETURNING account_id, period, used, warned_at IS NOT NULL, exceeded_at IS NOT NULL")
-	setKeyUse = sqlstore.Group(0, "INSERT INTO api_key_use (key_id, used_at) VALUES ",
+	setKeyUse = sqlstore.NewBatchStatement(0, "INSERT INTO api_key_use (key_id, used_at) VALUES ",
 		"(?, ?)",
 		" ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE excluded.used_at > api_key_use.used_at")
 )
 
 // upsert runs a statement for all rows, and calls do for every returned row.
-func upsert(tx *sqlstore.Tx, statement *sqlstore.Grouped, rows [][]any, do func(sqlstore.Scanner) error) error {
+func upsert(tx *sqlstore.Tx, statement *sqlstore.BatchStatement, rows [][]any, do func(sqlstore.Scanner) error) error {
 	return statement.Each(len(rows), func(text string, from, to int) error {
 		var args []any
 		for _, row := range rows[from:to] {

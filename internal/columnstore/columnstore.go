@@ -69,7 +69,7 @@ func (db *DB) Embedded() bool { return db.cfg.DSN == "" }
 
 // OwnsEngine reports whether this process started the running embedded engine, and so is the only one that changes
 // its tables. It is false for a server, and for a command that uses the engine of a service.
-func (db *DB) Own() bool { return db.Embedded() && db.endpoint.own() }
+func (db *DB) OwnsEngine() bool { return db.Embedded() && db.endpoint.own() }
 
 // Cluster is the cluster's name, "" for a single node.
 func (db *DB) Cluster() string { return db.cfg.Cluster }
@@ -95,7 +95,7 @@ func (db *DB) Check() error {
 	switch {
 	case held && db.cfg.Share:
 		return nil
-	case held && holder.Stays():
+	case held && holder.ParentAlive():
 		return &embedded.HeldError{Data: db.cfg.Data, Holder: holder}
 	}
 	_, err := embedded.FindLibrary(db.cfg.Library)
@@ -136,7 +136,7 @@ const (
 func (db *DB) Ready(ctx context.Context) error {
 	if db.cfg.Share && !db.Embedded() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, cmp.Or(db.cfg.Patience, commandTimeout))
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(db.cfg.ReadyTimeout, commandTimeout))
 		defer cancel()
 	}
 	tick := time.NewTicker(readyPause)

@@ -39,7 +39,7 @@ type Config struct {
 	// command starts its own.
 	Share bool `koanf:"-"`
 	// ReadyTimeout limits how long a command, which sets Share, waits for a server; 0 means 20 seconds.
-	Patience time.Duration `koanf:"-"`
+	ReadyTimeout time.Duration `koanf:"-"`
 	// Command starts the engine's process. Empty: this executable with the argument "engine".
 	Command []string `koanf:"-"`
 	// Environment is added to that of the engine's process, as "NAME=value".

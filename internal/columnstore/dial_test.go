@@ -21,7 +21,7 @@ import (
 func silent(t *testing.T, secure *tls.Config) (address string, came <-chan struct{}) {
 	t.Helper()
 	accepted := make(chan struct{}, 100)
-	return fixture.Port(t, secure, func(conn net.Conn) {
+	return fixture.Listen(t, secure, func(conn net.Conn) {
 		defer conn.Close()
 		if c, ok := conn.(*tls.Conn); ok && c.HandshakeContext(t.Context()) != nil {
 			return

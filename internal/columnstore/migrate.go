@@ -54,7 +54,7 @@ func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
 
 // CheckMigrated checks that the database p.Database is up to date, and changes nothing. It returns a *BehindError for
 // a database that is older or missing. Otherwise it returns the errors of Migrate.
-func Look(ctx context.Context, db *DB, files fs.FS, p Params) error {
+func CheckMigrated(ctx context.Context, db *DB, files fs.FS, p Params) error {
 	list, err := listFor(files, p)
 	if err != nil {
 		return err

@@ -129,13 +129,13 @@ func TestUpToDateDatabaseIsNotChanged(t *testing.T) {
 		if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, p); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Store(t.Context(), p); err != nil {
+		if err := db.ApplyStorage(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		return len(done.list)
 	}
 	var behind *columnstore.BehindError
-	if err := columnstore.Look(t.Context(), db, clickhouse.Files, p); !errors.As(err, &behind) || behind.Has != "" || len(done.list) > 0 {
+	if err := columnstore.CheckMigrated(t.Context(), db, clickhouse.Files, p); !errors.As(err, &behind) || behind.Has != "" || len(done.list) > 0 {
 		t.Errorf("a check of an empty server gives %v and sends %q", err, done.list)
 	}
 	if first := bring(); first < 10 {
@@ -144,7 +144,7 @@ func TestUpToDateDatabaseIsNotChanged(t *testing.T) {
 	if again := bring(); again > 0 {
 		t.Errorf("a start with everything there sent %q", done.list)
 	}
-	if err := columnstore.Look(t.Context(), db, clickhouse.Files, p); err != nil || len(done.list) > 0 {
+	if err := columnstore.CheckMigrated(t.Context(), db, clickhouse.Files, p); err != nil || len(done.list) > 0 {
 		t.Errorf("a check gives %v and sends %q", err, done.list)
 	}
 }
@@ -156,7 +156,7 @@ func TestUpToDateClusterIsNotChanged(t *testing.T) {
 	engine := columnstoretest.Cluster(t, fs, nil)
 	p := columnstore.Params{Database: "vayu", Cluster: columnstoretest.ClusterName}
 	db, done := watched(engine)
-	if err := columnstore.Look(t.Context(), db, fs, p); err == nil || !strings.Contains(err.Error(), "no tables yet") {
+	if err := columnstore.CheckMigrated(t.Context(), db, fs, p); err == nil || !strings.Contains(err.Error(), "no tables yet") {
 		t.Errorf("a check of a cluster without records gives %v", err)
 	}
 	alone := columnstore.Params{Database: "vayu"} // records the tables of the fixture
@@ -168,7 +168,7 @@ func TestUpToDateClusterIsNotChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := columnstore.Look(t.Context(), db, fs, p); err != nil || len(done.list) > 0 {
+	if err := columnstore.CheckMigrated(t.Context(), db, fs, p); err != nil || len(done.list) > 0 {
 		t.Errorf("a check gives %v after %q", err, done.list)
 	}
 	err := columnstore.Migrate(t.Context(), db, files("0002_more.sql", "SELECT 1;"), p)
@@ -185,7 +185,7 @@ func TestCheckMigratedReportsOlderSide(t *testing.T) {
 		t.Fatal(err)
 	}
 	var behind *columnstore.BehindError
-	err := columnstore.Look(t.Context(), db, files("0002_second.sql", "SELECT 1;", "0003_third.sql", "SELECT 1;"), p)
+	err := columnstore.CheckMigrated(t.Context(), db, files("0002_second.sql", "SELECT 1;", "0003_third.sql", "SELECT 1;"), p)
 	if !errors.As(err, &behind) {
 		t.Fatalf("older tables give %v", err)
 	}
@@ -196,7 +196,7 @@ func TestCheckMigratedReportsOlderSide(t *testing.T) {
 		"newer version of this program": files(),
 		"was edited":                    files("0002_second.sql", "SELECT 2;"),
 	} {
-		if err := columnstore.Look(t.Context(), db, other, p); err == nil || errors.As(err, &behind) || columnstore.Passing(err) || !strings.Contains(err.Error(), want) {
+		if err := columnstore.CheckMigrated(t.Context(), db, other, p); err == nil || errors.As(err, &behind) || columnstore.Transient(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want a refusal: %s", err, want)
 		}
 	}

@@ -113,7 +113,7 @@ func (c Config) User() (string, error) {
 
 // UnencryptedHosts are the remote hosts of the DSN to which passwords and rows travel unencrypted; none for the
 // embedded engine.
-func (c Config) Plain() []string {
+func (c Config) UnencryptedHosts() []string {
 	if c.DSN == "" {
 		return nil
 	}

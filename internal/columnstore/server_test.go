@@ -25,7 +25,7 @@ import (
 func behindTLS(t *testing.T, server string, a *fixture.Authority) (address string) {
 	t.Helper()
 	secure := &tls.Config{Certificates: []tls.Certificate{a.Server()}, MinVersion: tls.VersionTLS12}
-	return fixture.Port(t, secure, func(client net.Conn) {
+	return fixture.Listen(t, secure, func(client net.Conn) {
 		defer client.Close()
 		upstream, err := new(net.Dialer).DialContext(context.Background(), "tcp", server)
 		if err != nil {
@@ -94,7 +94,7 @@ func TestUntrustedCertificate(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- db.Ready(ctx) }()
-		fixture.Until(t, "the log has the reason", func() bool { return strings.Contains(output.String(), "x509") })
+		fixture.Eventually(t, "the log has the reason", func() bool { return strings.Contains(output.String(), "x509") })
 		cancel()
 		err = <-ended
 		_ = db.Conn().Close()
@@ -127,7 +127,7 @@ func TestConcurrentMigrationsOfServer(t *testing.T) {
 			if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, p); err != nil {
 				return err
 			}
-			return db.Store(t.Context(), p)
+			return db.ApplyStorage(t.Context(), p)
 		})
 	}
 	if err := all.Wait(); err != nil {
@@ -155,7 +155,7 @@ func TestUnencryptedHosts(t *testing.T) {
 		"clickhouse://u:p@ch1:9000/?secure=false&debug=1": {"ch1"},
 	} {
 		c := columnstore.Config{DSN: dsn}
-		if diff := cmp.Diff(want, c.Plain()); diff != "" {
+		if diff := cmp.Diff(want, c.UnencryptedHosts()); diff != "" {
 			t.Errorf("%s:\n%s", dsn, diff)
 		}
 		if user, err := c.User(); dsn != "" && (user != "u" || err != nil) {

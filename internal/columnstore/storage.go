@@ -104,7 +104,7 @@ type stored struct{ ttl, policy string }
 
 // changes are the statements that change a table from its current state to s.
 func (s Storage) changes(p Params, table string, has stored) []string {
-	alter := "ALTER TABLE " + p.Stored(table)
+	alter := "ALTER TABLE " + p.LocalTable(table)
 	var all []string
 	if s.Policy != "" && s.Policy != has.policy {
 		all = append(all, alter+" MODIFY SETTING storage_policy = '"+s.Policy+"'")
@@ -125,7 +125,7 @@ var tableTTL = regexp.MustCompile(` TTL (.*?)(?: SETTINGS .*)?$`)
 // ApplyStorage applies the storage settings of db to the tables of a database that [Migrate] has created. It changes
 // only differences, so it is cheap at each start; ClickHouse then moves rows in the background. A storage policy that
 // the settings no longer name remains: ClickHouse cannot remove a volume from a table.
-func (db *DB) Store(ctx context.Context, p Params) error {
+func (db *DB) ApplyStorage(ctx context.Context, p Params) error {
 	for _, table := range agedTables {
 		has, err := db.storedIn(ctx, p, table)
 		if err != nil {

@@ -118,11 +118,11 @@ func TestStorageMovesAndDeletesOldRows(t *testing.T) {
 		{columnstore.Storage{}, "", month(40) + " on slow, " + month(1) + " on default"},
 	} {
 		columnstore.SetStorage(db, step.storage)
-		if err := db.Store(t.Context(), p); err != nil {
+		if err := db.ApplyStorage(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		altered := ask("SELECT toString(max(metadata_modification_time)) FROM system.tables WHERE database || '.' = 'vayu.'")
-		if err := db.Store(t.Context(), p); err != nil { // no-op
+		if err := db.ApplyStorage(t.Context(), p); err != nil { // no-op
 			t.Fatal(err)
 		}
 		if again := ask("SELECT toString(max(metadata_modification_time)) FROM system.tables WHERE database || '.' = 'vayu.'"); again != altered {

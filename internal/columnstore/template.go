@@ -120,7 +120,7 @@ func (p Params) everywhere(name string, args ...string) (string, error) {
 
 // LocalTable names the table that holds the rows on each node, and the nodes, in the form for ALTER TABLE and DELETE
 // FROM: "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
-func (p Params) Stored(table string) string {
+func (p Params) LocalTable(table string) string {
 	return strings.TrimRight(p.Database+"."+p.local(table)+" "+p.onCluster(), " ")
 }
 

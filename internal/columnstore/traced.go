@@ -13,7 +13,7 @@ import (
 type traced struct{ driver.Conn }
 
 func begin(ctx context.Context, operation string) (context.Context, tracing.Span) {
-	ctx, span := tracing.Start(ctx, "clickhouse "+operation, tracing.Asks)
+	ctx, span := tracing.Start(ctx, "clickhouse "+operation, tracing.Client)
 	span.Set(tracing.System, "clickhouse")
 	span.Set(tracing.Operation, operation)
 	return ctx, span

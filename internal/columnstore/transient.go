@@ -45,7 +45,7 @@ var transientCodes = map[int32]string{
 
 // Transient reports whether a retry may succeed. The cause of err is then the server, a node of its cluster
 // or the network, and not the request.
-func Passing(err error) bool {
+func Transient(err error) bool {
 	if stated, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		_, passing := transientCodes[stated.Code]
 		return passing

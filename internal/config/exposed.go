@@ -10,7 +10,7 @@ import (
 // UnsafeReason returns the reason not to trust a file that was found by a search. Either a user other
 // than root or the caller owns it or its folder, or every user may write there. It is empty for a
 // safe file.
-func Exposed(path string) string {
+func UnsafeReason(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}

@@ -16,7 +16,7 @@ func TestExposedFiles(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if reason := config.Exposed(file); reason != "" {
+	if reason := config.UnsafeReason(file); reason != "" {
 		t.Errorf("a file of one's own: %s", reason)
 	}
 	chmod := func(path string, mode os.FileMode) {
@@ -26,12 +26,12 @@ func TestExposedFiles(t *testing.T) {
 		}
 	}
 	chmod(file, 0o666)
-	if reason := config.Exposed(file); !strings.Contains(reason, "vayu.yaml can be written by every user") {
+	if reason := config.UnsafeReason(file); !strings.Contains(reason, "vayu.yaml can be written by every user") {
 		t.Errorf("a file that everybody may write: %q", reason)
 	}
 	chmod(file, 0o600)
 	chmod(dir, 0o777)
-	if reason := config.Exposed(file); !strings.Contains(reason, "can be written by every user") {
+	if reason := config.UnsafeReason(file); !strings.Contains(reason, "can be written by every user") {
 		t.Errorf("a folder that everybody may write: %q", reason)
 	}
 	chmod(dir, 0o700)
@@ -41,7 +41,7 @@ func TestExposedFiles(t *testing.T) {
 	if err := os.Chown(file, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if reason := config.Exposed(file); !strings.Contains(reason, "belongs to another user (id 12345)") {
+	if reason := config.UnsafeReason(file); !strings.Contains(reason, "belongs to another user (id 12345)") {
 		t.Errorf("a file of another user: %q", reason)
 	}
 }

@@ -21,8 +21,8 @@ const selectClaim = "SELECT value FROM setting WHERE name = $1"
 // data directory if needed, and claims the store. Otherwise the keys must match: an instance with
 // another key could not decrypt the store's values. Claim also installs the key of a rotation that
 // was killed after its commit. It must be called before the cipher is used.
-func (b *Box) Claim(ctx context.Context, db *sqlstore.DB) error {
-	owner, err := Owner(db.View(ctx))
+func (b *Cipher) Claim(ctx context.Context, db *sqlstore.DB) error {
+	owner, err := StoreKeyID(db.View(ctx))
 	switch {
 	case err != nil:
 		return err
@@ -38,7 +38,7 @@ func (b *Box) Claim(ctx context.Context, db *sqlstore.DB) error {
 }
 
 // StoreKeyID returns the id of the store's key; empty if it has none yet.
-func Owner(q sqlstore.Querier) (string, error) {
+func StoreKeyID(q sqlstore.Querier) (string, error) {
 	var owner string
 	err := q.QueryRow(selectClaim, claimName).Scan(&owner)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -49,7 +49,7 @@ func Owner(q sqlstore.Querier) (string, error) {
 
 // Find checks that the cipher has the key named by the store (StoreKeyID), after it reloads the key
 // file if needed. It is for processes that change nothing; others call Claim, which includes it.
-func (b *Box) Find(owner string) error {
+func (b *Cipher) Find(owner string) error {
 	if b.dir != "" && (b.cipher == nil || b.KeyID() != owner) {
 		if err := b.adopt(owner); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (b *Box) Find(owner string) error {
 // Confirm checks that the cipher's key is still the store's, and blocks rotations until the
 // transaction ends. Processes that a rotation cannot detect, such as commands, call it first in a
 // change that encrypts.
-func (b *Box) Confirm(tx *sqlstore.Tx) error {
+func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	var owner string
 	if err := tx.QueryRow("UPDATE setting SET value = value WHERE name = $1 RETURNING value", claimName).Scan(&owner); err != nil {
 		return fmt.Errorf("checking the encryption key of the store: %w", err)
@@ -70,7 +70,7 @@ func (b *Box) Confirm(tx *sqlstore.Tx) error {
 }
 
 // takeDigestKey decrypts the digest key. It creates the key if the store has none.
-func (b *Box) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
+func (b *Cipher) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 	fresh := make([]byte, keySize)
 	_, _ = rand.Read(fresh) // never fails
 	var text string
@@ -94,7 +94,7 @@ func (b *Box) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 }
 
 // claimFirst is Claim for a store without a key, unless another instance claims it first.
-func (b *Box) claimFirst(ctx context.Context, db *sqlstore.DB) error {
+func (b *Cipher) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 	made := false
 	if b.cipher == nil {
 		var err error
@@ -123,7 +123,7 @@ func (b *Box) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 }
 
 // checkOwner returns an error unless the cipher has the key of the store.
-func (b *Box) checkOwner(owner string) error {
+func (b *Cipher) checkOwner(owner string) error {
 	has := b.KeyID()
 	switch {
 	case b.cipher == nil:

@@ -40,7 +40,7 @@ func TestAStoreHasOneKey(t *testing.T) {
 }
 
 // keyless returns a cipher without a key.
-func keyless(t *testing.T, dir string) *Box {
+func keyless(t *testing.T, dir string) *Cipher {
 	t.Helper()
 	b, err := Open(config.Secret{}, dir)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestTheKeyFileIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		dir := filepath.Join(t.TempDir(), "data")
-		boxes := make([]*Box, 16)
+		boxes := make([]*Cipher, 16)
 		var all sync.WaitGroup
 		for i := range boxes {
 			boxes[i] = keyless(t, dir)
@@ -69,9 +69,9 @@ func TestTheKeyFileIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 		if t.Failed() {
 			return
 		}
-		sealed := boxes[0].Seal([]byte("x"), place)
-		for i, b := range slices.Concat(boxes, []*Box{keyless(t, dir)}) {
-			if _, err := b.Open(sealed, place); err != nil {
+		sealed := boxes[0].Encrypt([]byte("x"), place)
+		for i, b := range slices.Concat(boxes, []*Cipher{keyless(t, dir)}) {
+			if _, err := b.Decrypt(sealed, place); err != nil {
 				t.Errorf("start %d has another key: %v", i, err)
 			}
 		}

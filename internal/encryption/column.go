@@ -9,16 +9,16 @@ type Column struct {
 	Key []string
 	// AssociatedData returns the associated data of the row with this key, in the order of Key. It
 	// differs for all rows, and for all columns whose values are not interchangeable.
-	About func(key ...string) string
+	AssociatedData func(key ...string) string
 }
 
 // Encrypt encrypts plain for the row with this key.
-func (c Column) Seal(b *Box, plain []byte, key ...string) []byte {
-	return b.Seal(plain, c.About(key...))
+func (c Column) Encrypt(b *Cipher, plain []byte, key ...string) []byte {
+	return b.Encrypt(plain, c.AssociatedData(key...))
 }
 
 // Decrypt decrypts the value of the row with this key. The error is ErrFormat, ErrWrongKey or
 // ErrCorrupt.
-func (c Column) Open(b *Box, encrypted []byte, key ...string) ([]byte, error) {
-	return b.Open(encrypted, c.About(key...))
+func (c Column) Decrypt(b *Cipher, encrypted []byte, key ...string) ([]byte, error) {
+	return b.Decrypt(encrypted, c.AssociatedData(key...))
 }

@@ -20,7 +20,7 @@ const digestKeyPlace = "setting.value:" + digestName
 // "bc") and ("ab", "c") differ.
 //
 // It panics before Claim.
-func (b *Box) Digest(purpose string, data ...[]byte) []byte {
+func (b *Cipher) Digest(purpose string, data ...[]byte) []byte {
 	if b.digestKey == nil {
 		panic("seal: Digest is called before Claim")
 	}
@@ -37,16 +37,16 @@ func (b *Box) Digest(purpose string, data ...[]byte) []byte {
 }
 
 // encryptDigestKey returns the digest key in stored form.
-func (b *Box) encryptDigestKey(key []byte) string {
-	return base64.StdEncoding.EncodeToString(b.Seal(key, digestKeyPlace))
+func (b *Cipher) encryptDigestKey(key []byte) string {
+	return base64.StdEncoding.EncodeToString(b.Encrypt(key, digestKeyPlace))
 }
 
 // decryptDigestKey parses the output of encryptDigestKey.
-func (b *Box) decryptDigestKey(text string) ([]byte, error) {
+func (b *Cipher) decryptDigestKey(text string) ([]byte, error) {
 	encrypted, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil {
-		err = ErrForm
-	} else if key, failed := b.Open(encrypted, digestKeyPlace); failed == nil {
+		err = ErrFormat
+	} else if key, failed := b.Decrypt(encrypted, digestKeyPlace); failed == nil {
 		return key, nil
 	} else {
 		err = failed

@@ -12,7 +12,7 @@ import (
 )
 
 // claimed returns a cipher that has claimed a store.
-func claimed(t *testing.T, db *sqlstore.DB, fill byte) *Box {
+func claimed(t *testing.T, db *sqlstore.DB, fill byte) *Cipher {
 	t.Helper()
 	b := testBox(t, fill)
 	if err := b.Claim(context.Background(), db); err != nil {
@@ -49,7 +49,7 @@ func TestDigestsAreOfOneStoreAndOnePurpose(t *testing.T) {
 // parts, made with openssl.
 func TestTheFormOfADigestStays(t *testing.T) {
 	t.Parallel()
-	b := &Box{digestKey: bytes.Repeat([]byte{7}, keySize)}
+	b := &Cipher{digestKey: bytes.Repeat([]byte{7}, keySize)}
 	const want = "3da83c8eaff2a9e77593d4539c52c0105e97e105f644f2894a0c2f5a5b4b63a1"
 	if got := hex.EncodeToString(b.Digest("account", []byte("a"), []byte("bc"))); got != want {
 		t.Errorf("got %s, want %s", got, want)

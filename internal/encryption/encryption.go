@@ -42,17 +42,17 @@ const (
 // Reasons why a value cannot be decrypted. Their texts reveal nothing about it.
 var (
 	// ErrFormat is the error for a value that Encrypt did not make, or that a newer program made.
-	ErrForm = errors.New("the encrypted value has an unknown format")
+	ErrFormat = errors.New("the encrypted value has an unknown format")
 	// ErrWrongKey is the error for a value that another key encrypted.
-	ErrKey = errors.New("the value was encrypted with another key")
+	ErrWrongKey = errors.New("the value was encrypted with another key")
 	// ErrCorrupt is the error for a value that was changed, or moved from another place.
-	ErrSeal = errors.New("the encrypted value was changed or belongs to another place")
+	ErrCorrupt = errors.New("the encrypted value was changed or belongs to another place")
 )
 
 // Cipher encrypts and decrypts values with XChaCha20-Poly1305
 // (datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha). After Claim it is safe for concurrent
 // use.
-type Box struct {
+type Cipher struct {
 	dir    string // of the key file; empty if the key is a setting
 	id     [idSize]byte
 	cipher cipher.AEAD // nil until Claim has made a key
@@ -63,8 +63,8 @@ type Box struct {
 
 // Open reads the key from the configuration (32 bytes, base64), or from the file encryption.key in
 // dir. Without either, the cipher has no key until Claim, which makes one if the store has none.
-func Open(key config.Secret, dir string) (*Box, error) {
-	b := &Box{}
+func Open(key config.Secret, dir string) (*Cipher, error) {
+	b := &Cipher{}
 	if key.IsSet() {
 		raw, err := parseKey(key.Reveal())
 		if err != nil {
@@ -83,7 +83,7 @@ func Open(key config.Secret, dir string) (*Box, error) {
 }
 
 // readFile reads the key from the data directory.
-func (b *Box) readFile() error {
+func (b *Cipher) readFile() error {
 	raw, err := readKey(filepath.Join(b.dir, keyName))
 	if err != nil {
 		return fmt.Errorf("reading the encryption key: %w", err)
@@ -92,7 +92,7 @@ func (b *Box) readFile() error {
 }
 
 // setKey sets the key of the cipher.
-func (b *Box) setKey(key []byte) (err error) {
+func (b *Cipher) setKey(key []byte) (err error) {
 	b.id = idOf(key)
 	b.cipher, err = chacha20poly1305.NewX(key)
 	return err
@@ -105,11 +105,11 @@ func idOf(key []byte) [idSize]byte {
 }
 
 // KeyID returns the first 4 bytes of the key's SHA-256 in hex. It reveals nothing about the key.
-func (b *Box) KeyID() string { return hex.EncodeToString(b.id[:]) }
+func (b *Cipher) KeyID() string { return hex.EncodeToString(b.id[:]) }
 
 // Encrypt encrypts plain. associatedData is the place of the result, such as
 // "api_key.signing_secret:key_01…"; the value can only be decrypted with the same.
-func (b *Box) Seal(plain []byte, associatedData string) []byte {
+func (b *Cipher) Encrypt(plain []byte, associatedData string) []byte {
 	encrypted := make([]byte, headSize, headSize+len(plain)+tagSize)
 	encrypted[0] = formVersion
 	copy(encrypted[1:], b.id[:])
@@ -120,16 +120,16 @@ func (b *Box) Seal(plain []byte, associatedData string) []byte {
 
 // Decrypt decrypts the output of Encrypt for the same associated data. The error is ErrFormat,
 // ErrWrongKey or ErrCorrupt.
-func (b *Box) Open(encrypted []byte, associatedData string) ([]byte, error) {
+func (b *Cipher) Decrypt(encrypted []byte, associatedData string) ([]byte, error) {
 	if len(encrypted) < headSize+tagSize || encrypted[0] != formVersion {
-		return nil, ErrForm
+		return nil, ErrFormat
 	}
 	if [idSize]byte(encrypted[1:1+idSize]) != b.id {
-		return nil, ErrKey
+		return nil, ErrWrongKey
 	}
 	plain, err := b.cipher.Open(nil, encrypted[1+idSize:headSize], encrypted[headSize:], associated(encrypted[:headSize], associatedData))
 	if err != nil {
-		return nil, ErrSeal
+		return nil, ErrCorrupt
 	}
 	return plain, nil
 }

@@ -15,7 +15,7 @@ import (
 
 const place = "api_key.signing_secret:key_1"
 
-func testBox(t testing.TB, fill byte) *Box {
+func testBox(t testing.TB, fill byte) *Cipher {
 	t.Helper()
 	b, err := Open(config.NewSecret(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{fill}, keySize))), "")
 	if err != nil {
@@ -27,31 +27,31 @@ func testBox(t testing.TB, fill byte) *Box {
 func TestDecryptNeedsSamePlaceAndKey(t *testing.T) {
 	t.Parallel()
 	b := testBox(t, 1)
-	sealed := b.Seal([]byte("sgn_secret"), place)
+	sealed := b.Encrypt([]byte("sgn_secret"), place)
 	if bytes.Contains(sealed, []byte("secret")) {
 		t.Error("the text can be read")
 	}
-	if got, err := b.Open(sealed, place); err != nil || string(got) != "sgn_secret" {
+	if got, err := b.Decrypt(sealed, place); err != nil || string(got) != "sgn_secret" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if again := b.Seal([]byte("sgn_secret"), place); bytes.Equal(again, sealed) {
+	if again := b.Encrypt([]byte("sgn_secret"), place); bytes.Equal(again, sealed) {
 		t.Error("the same text gives the same value twice")
 	}
-	if _, err := b.Open(sealed, "api_key.signing_secret:key_2"); !errors.Is(err, ErrSeal) {
+	if _, err := b.Decrypt(sealed, "api_key.signing_secret:key_2"); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("in another place: %v", err)
 	}
-	if _, err := testBox(t, 2).Open(sealed, place); !errors.Is(err, ErrKey) {
+	if _, err := testBox(t, 2).Decrypt(sealed, place); !errors.Is(err, ErrWrongKey) {
 		t.Errorf("with another key: %v", err)
 	}
 	for i := range sealed {
 		changed := bytes.Clone(sealed)
 		changed[i] ^= 1
-		if _, err := b.Open(changed, place); err == nil {
+		if _, err := b.Decrypt(changed, place); err == nil {
 			t.Errorf("byte %d was changed and it opens", i)
 		}
 	}
 	for n := range sealed {
-		if _, err := b.Open(sealed[:n], place); err == nil {
+		if _, err := b.Decrypt(sealed[:n], place); err == nil {
 			t.Errorf("cut to %d bytes it opens", n)
 		}
 	}
@@ -64,7 +64,7 @@ func TestAStoredValueStillOpens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := testBox(t, 1).Open(stored, place); err != nil || string(got) != "sgn_secret" {
+	if got, err := testBox(t, 1).Decrypt(stored, place); err != nil || string(got) != "sgn_secret" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -114,13 +114,13 @@ func TestReadableKeyFileIsRejected(t *testing.T) {
 // No stored value causes a panic, and only encrypted values can be decrypted.
 func FuzzOpen(f *testing.F) {
 	b := testBox(f, 1)
-	good := b.Seal([]byte("text"), place)
+	good := b.Encrypt([]byte("text"), place)
 	f.Add(good, place)
 	f.Add(good[:headSize], place)
 	f.Add([]byte{}, "")
 	f.Add([]byte{formVersion, 1, 2, 3, 4}, place)
 	f.Fuzz(func(t *testing.T, sealed []byte, about string) {
-		plain, err := b.Open(sealed, about)
+		plain, err := b.Decrypt(sealed, about)
 		if err == nil && (!bytes.Equal(sealed, good) || about != place || string(plain) != "text") {
 			t.Errorf("%x opens for %q", sealed, about)
 		}

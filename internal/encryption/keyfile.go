@@ -101,7 +101,7 @@ func nextName(id string) string { return keyName + ".next-" + id }
 
 // adopt reloads the key file. If the key that the store names is in its own file, adopt installs it
 // as the key file. Several processes may do so at once. Without such a key it does nothing.
-func (b *Box) adopt(owner string) error {
+func (b *Cipher) adopt(owner string) error {
 	err := b.readFile() // another process may have created it
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {
 		return err
@@ -136,7 +136,7 @@ func isKeyID(text string) bool {
 }
 
 // rereadFile is readFile for a file that may be absent.
-func (b *Box) rereadFile() error {
+func (b *Cipher) rereadFile() error {
 	if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -20,7 +20,7 @@ type encryptedRow struct {
 
 // reencrypt encrypts every value of the column with the key of next, and calls page after each page
 // of rows. An error names the row whose value cannot be decrypted.
-func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Box, page func()) (n int64, err error) {
+func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n int64, err error) {
 	ask, change := c.statements()
 	after := make([]any, len(c.Key)) // no id is empty, so all come after it
 	for i := range after {
@@ -37,11 +37,11 @@ func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Box, page func()) (n int64
 				after[i] = part
 				args = append(args, part)
 			}
-			plain, err := c.Open(old, row.value, row.key...)
+			plain, err := c.Decrypt(old, row.value, row.key...)
 			if err != nil {
 				return n, fmt.Errorf("table %q, row %q, column %q: %w", c.Table, strings.Join(row.key, "/"), c.Name, err)
 			}
-			if _, err := tx.Exec(change, append(args, c.Seal(next, plain, row.key...))...); err != nil {
+			if _, err := tx.Exec(change, append(args, c.Encrypt(next, plain, row.key...))...); err != nil {
 				return n, fmt.Errorf("re-encrypting table %q, row %q, column %q: %w", c.Table, strings.Join(row.key, "/"), c.Name, err)
 			}
 			n++

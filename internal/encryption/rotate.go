@@ -22,7 +22,7 @@ type Rotation struct {
 	// Columns are all encrypted columns of the store.
 	Columns []Column
 	// CheckExclusive fails if another process uses the store; nil skips the check.
-	Alone func(tx *sqlstore.Tx) error
+	CheckExclusive func(tx *sqlstore.Tx) error
 
 	at func(moment string) // called at each moment; for tests
 }
@@ -37,14 +37,14 @@ const (
 )
 
 // RotationResult is the result of a rotation.
-type Rotated struct {
-	From, To string     // ids of keys
-	Resealed []Resealed // in the order of Rotation.Columns; nil if AlreadyRotated
-	Again    bool       // the store had the new key already
+type RotationResult struct {
+	From, To       string              // ids of keys
+	Reencrypted    []ReencryptedColumn // in the order of Rotation.Columns; nil if AlreadyRotated
+	AlreadyRotated bool                // the store had the new key already
 }
 
 // ReencryptedColumn is a column and the number of its re-encrypted values.
-type Resealed struct {
+type ReencryptedColumn struct {
 	Table, Column string
 	Values        int64
 }
@@ -57,42 +57,42 @@ type Resealed struct {
 // is durable before the transaction, under the name for which Claim looks. After an error the store
 // has the old key, unless the outcome of the commit is unknown. In that case the file of the new
 // key is kept too.
-func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (Rotated, error) {
+func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (RotationResult, error) {
 	old, err := Open(r.Key, r.Dir)
 	if err != nil {
-		return Rotated{}, err
+		return RotationResult{}, err
 	}
-	owner, err := Owner(db.View(ctx))
+	owner, err := StoreKeyID(db.View(ctx))
 	switch {
 	case err != nil:
-		return Rotated{}, err
+		return RotationResult{}, err
 	case owner == "":
-		return Rotated{}, errors.New("nothing is encrypted in this store yet: it has no encryption key to rotate")
+		return RotationResult{}, errors.New("nothing is encrypted in this store yet: it has no encryption key to rotate")
 	}
 	next, err := r.next()
 	if err != nil {
-		return Rotated{}, err
+		return RotationResult{}, err
 	}
 	if next.KeyID() == owner && next.KeyID() != old.KeyID() { // an earlier rotation was killed after its commit
-		return Rotated{From: old.KeyID(), To: owner, Again: true}, nil
+		return RotationResult{From: old.KeyID(), To: owner, AlreadyRotated: true}, nil
 	}
 	if err := old.Claim(ctx, db); err != nil {
-		return Rotated{}, err
+		return RotationResult{}, err
 	}
 	if next.KeyID() == old.KeyID() {
-		return Rotated{}, errors.New("the new encryption key is the one that the store has")
+		return RotationResult{}, errors.New("the new encryption key is the one that the store has")
 	}
 	return r.run(ctx, db, old, next)
 }
 
 // next returns a cipher with the new key.
-func (r *Rotation) next() (*Box, error) {
+func (r *Rotation) next() (*Cipher, error) {
 	switch {
 	case !r.Key.IsSet() && r.Next.IsSet():
 		return nil, fmt.Errorf("the key of this store is the file %s, and so is the new one: do not pass a new key", filepath.Join(r.Dir, keyName))
 	case !r.Key.IsSet():
 		key := newKey()
-		b := &Box{dir: r.Dir, file: key}
+		b := &Cipher{dir: r.Dir, file: key}
 		err := b.setKey(key)
 		return b, err
 	case !r.Next.IsSet():
@@ -102,38 +102,38 @@ func (r *Rotation) next() (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the new encryption key: %w", err)
 	}
-	b := &Box{}
+	b := &Cipher{}
 	err = b.setKey(raw)
 	return b, err
 }
 
 // run does the rotation, starting from a cipher that has the claim.
-func (r *Rotation) run(ctx context.Context, db *sqlstore.DB, old, next *Box) (Rotated, error) {
-	done := Rotated{From: old.KeyID(), To: next.KeyID()}
+func (r *Rotation) run(ctx context.Context, db *sqlstore.DB, old, next *Cipher) (RotationResult, error) {
+	done := RotationResult{From: old.KeyID(), To: next.KeyID()}
 	file := filepath.Join(r.Dir, nextName(done.To))
 	r.reach(atStart)
 	if next.file != nil {
 		if err := writeKey(next.file, file); err != nil {
-			return Rotated{}, fmt.Errorf("writing the new encryption key: %w", err)
+			return RotationResult{}, fmt.Errorf("writing the new encryption key: %w", err)
 		}
 	}
 	r.reach(atWritten)
 	refused := false // set by the transaction itself, which is then certainly not committed
 	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		defer func() { refused = err != nil }()
-		done.Resealed, err = r.reencrypt(tx, old, next)
+		done.Reencrypted, err = r.reencrypt(tx, old, next)
 		return err
 	})
 	if err != nil {
 		if refused && next.file != nil {
 			err = errors.Join(err, os.Remove(file))
 		}
-		return Rotated{}, fmt.Errorf("rotating the encryption key: %w", err)
+		return RotationResult{}, fmt.Errorf("rotating the encryption key: %w", err)
 	}
 	r.reach(atCommitted)
 	if next.file != nil {
 		if err := next.adopt(done.To); err != nil {
-			return Rotated{}, fmt.Errorf("the store has the encryption key %s now, but %s could not be installed as %s: %w", done.To, file, keyName, err)
+			return RotationResult{}, fmt.Errorf("the store has the encryption key %s now, but %s could not be installed as %s: %w", done.To, file, keyName, err)
 		}
 		r.sweep()
 	}
@@ -162,7 +162,7 @@ func (r *Rotation) sweep() {
 // reencrypt runs in the transaction. It takes the claim first, which blocks other rotations and
 // starting instances. It raises the statement timeout of a server, usually ten seconds. A page of a
 // column that is NULL in millions of rows takes longer.
-func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Box) ([]Resealed, error) {
+func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Cipher) ([]ReencryptedColumn, error) {
 	if tx.Name() == "postgres" {
 		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {
 			if _, err := tx.Exec(limit); err != nil {
@@ -177,21 +177,21 @@ func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Box) ([]Resealed, error
 	if n != 1 {
 		return nil, errors.New("another rotation has changed the key of the store meanwhile")
 	}
-	if r.Alone != nil {
-		if err := r.Alone(tx); err != nil {
+	if r.CheckExclusive != nil {
+		if err := r.CheckExclusive(tx); err != nil {
 			return nil, err
 		}
 	}
 	if _, err := tx.Exec("UPDATE setting SET value = $1 WHERE name = $2", next.encryptDigestKey(old.digestKey), digestName); err != nil {
 		return nil, fmt.Errorf("re-encrypting the digest key: %w", err)
 	}
-	var all []Resealed
+	var all []ReencryptedColumn
 	for _, c := range r.Columns {
 		values, err := c.reencrypt(tx, old, next, func() { r.reach(atReencrypting) })
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Resealed{c.Table, c.Name, values})
+		all = append(all, ReencryptedColumn{c.Table, c.Name, values})
 	}
 	return all, nil
 }

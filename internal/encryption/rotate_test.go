@@ -23,11 +23,11 @@ import (
 var (
 	testReply = Column{
 		Table: "idempotent_reply", Name: "body", Key: []string{"account_id", "mode", "key"},
-		About: func(key ...string) string { return "reply:" + strings.Join(key, "/") },
+		AssociatedData: func(key ...string) string { return "reply:" + strings.Join(key, "/") },
 	}
 	testSecret = Column{
 		Table: "api_key", Name: "signing_secret", Key: []string{"id"},
-		About: func(key ...string) string { return "secret:" + key[0] },
+		AssociatedData: func(key ...string) string { return "secret:" + key[0] },
 	}
 	testColumns = []Column{testReply, testSecret}
 )
@@ -35,7 +35,7 @@ var (
 const testReplies, testSecrets = 2*pageRows + 3, pageRows
 
 // fill stores values of both columns, and rows without a value.
-func fill(t *testing.T, db *sqlstore.DB, b *Box) {
+func fill(t *testing.T, db *sqlstore.DB, b *Cipher) {
 	t.Helper()
 	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		if _, err := tx.Exec("INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ('acc_1', 'a', 'free', '', 0, 1)"); err != nil {
@@ -44,7 +44,7 @@ func fill(t *testing.T, db *sqlstore.DB, b *Box) {
 		for i := range testReplies + 1 {
 			key, body := fmt.Sprintf("K %d/%d", i%7, i), []byte{}
 			if i < testReplies {
-				body = testReply.Seal(b, []byte(key), "acc_1", "live", key)
+				body = testReply.Encrypt(b, []byte(key), "acc_1", "live", key)
 			}
 			if _, err := tx.Exec(`INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
 				VALUES ('acc_1', 'live', $1, $2, 200, $3, 0)`, key, []byte{1}, body); err != nil {
@@ -54,7 +54,7 @@ func fill(t *testing.T, db *sqlstore.DB, b *Box) {
 		for i := range testSecrets + 1 {
 			id, sealed := fmt.Sprintf("key_%03d", i), []byte(nil)
 			if i < testSecrets {
-				sealed = testSecret.Seal(b, []byte(id), id)
+				sealed = testSecret.Encrypt(b, []byte(id), id)
 			}
 			if _, err := tx.Exec(`INSERT INTO api_key (id, account_id, mode, name, hash, prefix, last_four, scopes, allow_list, require_signature, signing_secret, created_at, revision)
 				VALUES ($1, 'acc_1', 'live', '', $2, '', '', '', '', 0, $3, 0, 1)`, id, []byte(id), sealed); err != nil {
@@ -69,7 +69,7 @@ func fill(t *testing.T, db *sqlstore.DB, b *Box) {
 }
 
 // wantWhole checks that a cipher decrypts every value.
-func wantWhole(t *testing.T, db *sqlstore.DB, b *Box) {
+func wantWhole(t *testing.T, db *sqlstore.DB, b *Cipher) {
 	t.Helper()
 	opened := 0
 	for _, c := range testColumns {
@@ -79,7 +79,7 @@ func wantWhole(t *testing.T, db *sqlstore.DB, b *Box) {
 			t.Fatal(err)
 		}
 		for _, row := range rows {
-			if plain, err := c.Open(b, row.value, row.key...); err != nil || string(plain) != row.key[len(row.key)-1] {
+			if plain, err := c.Decrypt(b, row.value, row.key...); err != nil || string(plain) != row.key[len(row.key)-1] {
 				t.Fatalf("%s %v: %q, %v", c.Table, row.key, plain, err)
 			}
 			opened++
@@ -98,7 +98,7 @@ func wantOneKey(t *testing.T, dir string) {
 	}
 }
 
-func mustClaim(t *testing.T, db *sqlstore.DB, key config.Secret, dir string) *Box {
+func mustClaim(t *testing.T, db *sqlstore.DB, key config.Secret, dir string) *Cipher {
 	t.Helper()
 	b, err := Open(key, dir)
 	if err == nil {
@@ -127,7 +127,7 @@ func TestRotationReencryptsEverything(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := mustClaim(t, db, config.Secret{}, dir)
-			want := Rotated{From: before.KeyID(), To: b.KeyID(), Resealed: []Resealed{
+			want := RotationResult{From: before.KeyID(), To: b.KeyID(), Reencrypted: []ReencryptedColumn{
 				{"idempotent_reply", "body", testReplies}, {"api_key", "signing_secret", testSecrets},
 			}}
 			if diff := cmp.Diff(want, got); diff != "" || got.From == got.To {
@@ -138,7 +138,7 @@ func TestRotationReencryptsEverything(t *testing.T) {
 			if again := b.Digest("account", []byte("1")); !bytes.Equal(again, digest) {
 				t.Errorf("the digest is %x and was %x", again, digest)
 			}
-			if _, err := b.Open(before.Seal([]byte("cursor"), place), place); !errors.Is(err, ErrKey) {
+			if _, err := b.Decrypt(before.Encrypt([]byte("cursor"), place), place); !errors.Is(err, ErrWrongKey) {
 				t.Errorf("what the old key has sealed elsewhere: %v", err)
 			}
 			if err := db.Update(t.Context(), before.Confirm); err == nil || !strings.Contains(err.Error(), b.KeyID()) {
@@ -160,15 +160,15 @@ func TestUndecryptableValueStopsRotation(t *testing.T) {
 		const last = "UPDATE api_key SET signing_secret = $1 WHERE id = 'key_063'"
 		for name, bad := range map[string][]byte{
 			"no sealed value": []byte("x"),
-			"of another key":  testSecret.Seal(testBox(t, 9), []byte("key_063"), "key_063"),
-			"of another row":  testSecret.Seal(b, []byte("key_063"), "key_062"),
+			"of another key":  testSecret.Encrypt(testBox(t, 9), []byte("key_063"), "key_063"),
+			"of another row":  testSecret.Encrypt(b, []byte("key_063"), "key_062"),
 		} {
 			sqlstoretest.Exec(t, db, last, bad)
 			_, err := Rotate(t.Context(), db, Rotation{Dir: dir, Columns: testColumns})
 			if err == nil || !strings.Contains(err.Error(), `table "api_key", row "key_063", column "signing_secret"`) {
 				t.Errorf("%s: %v", name, err)
 			}
-			sqlstoretest.Exec(t, db, last, testSecret.Seal(b, []byte("key_063"), "key_063"))
+			sqlstoretest.Exec(t, db, last, testSecret.Encrypt(b, []byte("key_063"), "key_063"))
 			wantWhole(t, db, mustClaim(t, db, config.Secret{}, dir))
 			wantWhole(t, db, b)
 			wantOneKey(t, dir)
@@ -182,7 +182,7 @@ func TestRotationOfASettingNeedsNewKey(t *testing.T) {
 		key := func(fill byte) config.Secret {
 			return config.NewSecret(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{fill}, keySize)))
 		}
-		rotate := func(key, next config.Secret) (Rotated, error) {
+		rotate := func(key, next config.Secret) (RotationResult, error) {
 			return Rotate(t.Context(), db, Rotation{Key: key, Next: next, Columns: testColumns})
 		}
 		if _, err := rotate(key(1), key(2)); err == nil || !strings.Contains(err.Error(), "nothing is encrypted") {
@@ -204,7 +204,7 @@ func TestRotationOfASettingNeedsNewKey(t *testing.T) {
 			}
 		}
 		for _, again := range []bool{false, true} {
-			if got, err := rotate(key(1), key(2)); err != nil || got.Again != again || got.To != testBox(t, 2).KeyID() {
+			if got, err := rotate(key(1), key(2)); err != nil || got.AlreadyRotated != again || got.To != testBox(t, 2).KeyID() {
 				t.Errorf("got %+v, %v, want again = %v", got, err, again)
 			}
 		}
@@ -251,7 +251,7 @@ func TestRotationNeedsExclusiveStore(t *testing.T) {
 		dir, company := t.TempDir(), errors.New("company")
 		b := mustClaim(t, db, config.Secret{}, dir)
 		fill(t, db, b)
-		_, err := Rotate(t.Context(), db, Rotation{Dir: dir, Columns: testColumns, Alone: func(*sqlstore.Tx) error { return company }})
+		_, err := Rotate(t.Context(), db, Rotation{Dir: dir, Columns: testColumns, CheckExclusive: func(*sqlstore.Tx) error { return company }})
 		if !errors.Is(err, company) {
 			t.Errorf("got %v", err)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // Log is the failure log of one operation. It is safe for concurrent use.
-type Outage struct {
+type Log struct {
 	log              *slog.Logger
 	what             string
 	doing, meanwhile string
@@ -22,12 +22,12 @@ type Outage struct {
 // New returns a Log that is not failing. What names the dependency, such as "access:
 // the state store". Doing is the operation, and meanwhile is the effect of the failure.
 // Failures counts every failure; it may be nil.
-func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Counter) *Outage {
-	return &Outage{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
+func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Counter) *Log {
+	return &Log{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
 }
 
 // Observe records the result of an attempt. It ignores an error after the end of ctx.
-func (o *Outage) Tell(ctx context.Context, err error) {
+func (o *Log) Observe(ctx context.Context, err error) {
 	switch {
 	case err != nil && ctx.Err() != nil:
 	case err != nil:
@@ -44,4 +44,4 @@ func (o *Outage) Tell(ctx context.Context, err error) {
 }
 
 // Failing reports whether the last attempt failed.
-func (o *Outage) On() bool { return o.failing.Load() }
+func (o *Log) Failing() bool { return o.failing.Load() }

@@ -36,9 +36,9 @@ func TestFailureAndRecoveryAreLoggedOnce(t *testing.T) {
 		{ended, errUnavailable, false, 2},
 		{t.Context(), errUnavailable, true, 3},
 	} {
-		o.Tell(try.ctx, try.err)
-		if lines := strings.Count(output.String(), "\n"); o.On() != try.failing || lines != try.lines {
-			t.Errorf("after %v failing is %v, with %d lines; want %v and %d", try.err, o.On(), lines, try.failing, try.lines)
+		o.Observe(try.ctx, try.err)
+		if lines := strings.Count(output.String(), "\n"); o.Failing() != try.failing || lines != try.lines {
+			t.Errorf("after %v failing is %v, with %d lines; want %v and %d", try.err, o.Failing(), lines, try.failing, try.lines)
 		}
 	}
 	reg := prometheus.NewRegistry()

@@ -32,7 +32,7 @@ func (h Holder) String() string {
 
 // ParentAlive reports whether the holder's parent is alive. Without a parent a child is about to
 // stop.
-func (h Holder) Stays() bool {
+func (h Holder) ParentAlive() bool {
 	return h.PID > 0 && h.Parent > 0 && alive(h.Parent)
 }
 
@@ -89,7 +89,7 @@ type Lock struct{ file *flock.Flock }
 //
 // Others see the holder only after [Lock.WriteHolder], so that the caller can first remove what the
 // last holder left.
-func Take(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
+func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	limit, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -105,7 +105,7 @@ func Take(ctx context.Context, path string, timeout time.Duration) (*Lock, error
 
 // WriteHolder records this process, which runs the command owner, as the holder. A child passes its
 // parent: if the parent was already killed, the system would report another.
-func (l *Lock) Sign(owner string, parent int) error {
+func (l *Lock) WriteHolder(owner string, parent int) error {
 	text, err := json.Marshal(Holder{PID: os.Getpid(), Parent: parent, Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
 	if err == nil {
 		err = os.WriteFile(l.file.Path(), text, 0o600)

@@ -19,22 +19,22 @@ func TestLockHasOneHolder(t *testing.T) {
 	if h, ok := filelock.Find(path); ok {
 		t.Fatalf("before Acquire the holder is %s", h)
 	}
-	first, err := filelock.Take(t.Context(), path, time.Second)
+	first, err := filelock.Acquire(t.Context(), path, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Sign("vayu serve", os.Getppid()); err != nil {
+	if err := first.WriteHolder("vayu serve", os.Getppid()); err != nil {
 		t.Fatal(err)
 	}
-	if h, ok := filelock.Find(path); !ok || h.PID != os.Getpid() || h.Owner != "vayu serve" || !h.Stays() {
+	if h, ok := filelock.Find(path); !ok || h.PID != os.Getpid() || h.Owner != "vayu serve" || !h.ParentAlive() {
 		t.Errorf("held by %s, %v, want this process", h, ok)
 	}
 	var held *filelock.HeldError
-	if _, err := filelock.Take(t.Context(), path, 0); !errors.As(err, &held) || held.Holder.Owner != "vayu serve" || held.Data != filepath.Dir(path) {
+	if _, err := filelock.Acquire(t.Context(), path, 0); !errors.As(err, &held) || held.Holder.Owner != "vayu serve" || held.Data != filepath.Dir(path) {
 		t.Errorf("a second Acquire gave %v, want the holder vayu serve", err)
 	}
 	first.Release()
-	second, err := filelock.Take(t.Context(), path, time.Second)
+	second, err := filelock.Acquire(t.Context(), path, time.Second)
 	if err != nil {
 		t.Fatalf("after the first had ended: %v", err)
 	}
@@ -44,14 +44,14 @@ func TestLockHasOneHolder(t *testing.T) {
 func TestCancelledAcquire(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.lock")
-	lock, err := filelock.Take(t.Context(), path, time.Second)
+	lock, err := filelock.Acquire(t.Context(), path, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Release()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := filelock.Take(ctx, path, time.Minute); !errors.Is(err, context.Canceled) {
+	if _, err := filelock.Acquire(ctx, path, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled caller got %v, want %v", err, context.Canceled)
 	}
 }
@@ -74,12 +74,12 @@ func TestStaleHolderIsIgnored(t *testing.T) {
 	if h, ok := filelock.Find(path); ok {
 		t.Errorf("an unlocked file has the holder %s", h)
 	}
-	lock, err := filelock.Take(t.Context(), path, time.Second)
+	lock, err := filelock.Acquire(t.Context(), path, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	if h, ok := filelock.Find(path); !ok || h.PID != 0 || h.Stays() {
+	if h, ok := filelock.Find(path); !ok || h.PID != 0 || h.ParentAlive() {
 		t.Errorf("before WriteHolder the holder is %s, %v, want an unknown one", h, ok)
 	}
 }

@@ -67,12 +67,12 @@ type Quota struct {
 func BearerKey(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
-		return "", schema.Refuse(schema.Unauthorized, "", "Send your API key in the header Authorization: Bearer <key>.")
+		return "", schema.NewProblem(schema.Unauthorized, "", "Send your API key in the header Authorization: Bearer <key>.")
 	}
 	scheme, key, _ := strings.Cut(values[0], " ")
 	key = strings.TrimSpace(key)
 	if len(values) > 1 || !strings.EqualFold(scheme, "bearer") || key == "" {
-		return "", schema.Refuse(schema.Unauthorized, "", "The Authorization header must be: Bearer <key>.")
+		return "", schema.NewProblem(schema.Unauthorized, "", "The Authorization header must be: Bearer <key>.")
 	}
 	return key, nil
 }

@@ -49,7 +49,7 @@ func current(tb testing.TB, access httpapi.Access) http.Handler {
 	h, err := httpapi.New(httpapi.Config{Access: access, Metrics: prometheus.NewRegistry(), Routes: []httpapi.Route{{
 		Method: "GET", Path: "/v1/aqi", Scope: "aqi:read", Handler: func(c *httpapi.Call) (httpapi.Response, error) {
 			if c.URL.Query().Get("city") != "Delhi" {
-				return httpapi.Response{}, schema.Refuse(schema.NotFound, "city", "no")
+				return httpapi.Response{}, schema.NewProblem(schema.NotFound, "city", "no")
 			}
 			return ready, nil
 		},

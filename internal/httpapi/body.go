@@ -40,7 +40,7 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return bodyTimeout()
 		}
-		return schema.Refuse(schema.InvalidRequest, "", "The body did not arrive whole.")
+		return schema.NewProblem(schema.InvalidRequest, "", "The body did not arrive whole.")
 	}
 	if body.Len() == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (c *Call) noBody() error {
 			return nil
 		}
 	}
-	return schema.Refuse(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
+	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
 }
 
 // typed checks that the body is plain JSON in UTF-8 (RFC 8259). A body of unknown length may be
@@ -68,7 +68,7 @@ func (c *Call) typed() error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {
 			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
-				return schema.Refuse(schema.UnsupportedMediaType, "Content-Encoding", "Bodies are taken without Content-Encoding only.")
+				return schema.NewProblem(schema.UnsupportedMediaType, "Content-Encoding", "Bodies are taken without Content-Encoding only.")
 			}
 		}
 	}
@@ -90,16 +90,16 @@ func (c *Call) typed() error {
 }
 
 func wrongType() error {
-	return schema.Refuse(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as application/json in UTF-8 only.")
+	return schema.NewProblem(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as application/json in UTF-8 only.")
 }
 
 // bodyTimeout returns the problem of a body that took longer than readAll (RFC 9110, 15.5.9).
 func bodyTimeout() error {
-	p := schema.Refuse(schema.InvalidRequest, "", fmt.Sprintf("The body did not arrive within %d seconds.", int(readAll.Seconds())))
+	p := schema.NewProblem(schema.InvalidRequest, "", fmt.Sprintf("The body did not arrive within %d seconds.", int(readAll.Seconds())))
 	p.Status, p.Retryable = http.StatusRequestTimeout, true
 	return p
 }
 
 func tooLarge() error {
-	return schema.Refuse(schema.PayloadTooLarge, "", "The body is larger than this path takes.")
+	return schema.NewProblem(schema.PayloadTooLarge, "", "The body is larger than this path takes.")
 }

@@ -60,7 +60,7 @@ type Route struct {
 	Type string
 	// NoAuth means that the call needs no key. The handler authenticates the caller itself, and
 	// nothing is limited or counted.
-	Unkeyed bool
+	NoAuth  bool
 	Handler Handler
 }
 

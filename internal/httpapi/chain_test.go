@@ -71,7 +71,7 @@ func (w *watched) routes() http.Handler {
 			return httpapi.Response{Value: func() {}}, nil
 		}},
 		{Method: "GET", Path: "/v1/refused", Handler: func(*httpapi.Call) (httpapi.Response, error) {
-			return httpapi.Response{}, schema.Refuse(schema.NoData, "", "no")
+			return httpapi.Response{}, schema.NewProblem(schema.NoData, "", "no")
 		}},
 	}})
 	if err != nil {
@@ -99,11 +99,11 @@ func TestEveryAdmittedCallEndsOnce(t *testing.T) {
 		"no such way": {method: "PUT", path: "/v1/three", want: nil},
 		"nowhere":     {method: "GET", path: "/v1/none", want: nil},
 		"signature": {
-			verify: schema.Refuse(schema.SignatureInvalid, "", "no"), method: "GET", path: "/v1/three",
+			verify: schema.NewProblem(schema.SignatureInvalid, "", "no"), method: "GET", path: "/v1/three",
 			want: []string{"admit /v1/three", "verify 0", "end 401, 1"},
 		},
 		"not admitted": {
-			refuse: schema.Refuse(schema.Unauthorized, "", "no"), method: "GET", path: "/v1/three",
+			refuse: schema.NewProblem(schema.Unauthorized, "", "no"), method: "GET", path: "/v1/three",
 			want: []string{"admit /v1/three"},
 		},
 	} {
@@ -151,9 +151,9 @@ func TestRepliesReportLimits(t *testing.T) {
 		"no rate":     {httpapi.Limits{Quota: full.Quota}, nil, "GET", "/v1/three", []string{"", "", "", "", "1000", "803", "", "", ""}},
 		"no quota":    {httpapi.Limits{Rate: full.Rate}, nil, "GET", "/v1/three", []string{`"default";r=73;t=2`, `"default";q=101;w=3`, "101", "73", "", "", "", "", ""}},
 		"none":        {httpapi.Limits{}, nil, "GET", "/v1/three", []string{"", "", "", "", "", "", "", "", ""}},
-		"too fast":    {full, schema.Refuse(schema.RateLimited, "", "slow down"), "GET", "/v1/three", []string{`"default";r=73;t=2`, `"default";q=101;w=3`, "101", "73", "1000", "800", "1", "", ""}},
+		"too fast":    {full, schema.NewProblem(schema.RateLimited, "", "slow down"), "GET", "/v1/three", []string{`"default";r=73;t=2`, `"default";q=101;w=3`, "101", "73", "1000", "800", "1", "", ""}},
 		"too fast, 7": {full, &schema.Problem{Code: schema.RateLimited, RetryAfter: 7}, "GET", "/v1/three", []string{`"default";r=73;t=2`, `"default";q=101;w=3`, "101", "73", "1000", "800", "7", "", ""}},
-		"away":        {httpapi.Limits{}, schema.Refuse(schema.ServiceUnavailable, "", "x"), "GET", "/v1/three", []string{"", "", "", "", "", "", "5", "", ""}},
+		"away":        {httpapi.Limits{}, schema.NewProblem(schema.ServiceUnavailable, "", "x"), "GET", "/v1/three", []string{"", "", "", "", "", "", "5", "", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,7 +177,7 @@ func TestRepliesReportLimits(t *testing.T) {
 			}
 		})
 	}
-	w := &watched{limits: full, refuse: schema.Refuse(schema.QuotaExceeded, "", "x")}
+	w := &watched{limits: full, refuse: schema.NewProblem(schema.QuotaExceeded, "", "x")}
 	resp, _ := request(t, "GET", "http://"+serve(t, w.routes(), plain(t)), "/v1/three")
 	wait, err := time.ParseDuration(resp.Header.Get("Retry-After") + "s")
 	if err != nil || wait < 27*24*time.Hour || wait > 32*24*time.Hour {

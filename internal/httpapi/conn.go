@@ -187,7 +187,7 @@ func errorReply(status int, text string, secure bool) []byte {
 		}
 	}
 	id := newRequestID()
-	body, err := json.Marshal(schema.Refuse(schema.InvalidRequest, "", message).Body(id))
+	body, err := json.Marshal(schema.NewProblem(schema.InvalidRequest, "", message).Body(id))
 	if err != nil {
 		body = nil // impossible: strings and a number
 	}

@@ -89,7 +89,7 @@ func (v *pipeClient) get(path string) bool {
 // closed checks the number of connections closed for a reason.
 func (c *pipeServer) closed(why string, want float64) {
 	c.t.Helper()
-	if got := fixture.Figure(c.t, c.reg, "vayu_http_connections_closed_total", "reason", why); got != want {
+	if got := fixture.MetricValue(c.t, c.reg, "vayu_http_connections_closed_total", "reason", why); got != want {
 		c.t.Errorf("%v connections were closed for %s, want %v", got, why, want)
 	}
 }

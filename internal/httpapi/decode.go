@@ -24,7 +24,7 @@ const maxDepth = 32
 func Decode[T any](c *Call) (T, error) {
 	var v T
 	if len(c.Body) == 0 {
-		return v, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+		return v, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
 	if err := wellFormed(c.Body); err != nil {
 		return v, err
@@ -56,17 +56,17 @@ func wellFormed(body []byte) error {
 		case err != nil:
 			return malformed(err, d.InputOffset())
 		case d.StackDepth() > maxDepth:
-			return schema.Refuse(schema.InvalidJSON, "", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth))
+			return schema.NewProblem(schema.InvalidJSON, "", fmt.Sprintf("The body nests deeper than %d levels.", maxDepth))
 		case d.StackDepth() > 0:
 			continue
 		}
 		break
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return schema.Refuse(schema.InvalidJSON, "", "Something follows the body's JSON object.")
+		return schema.NewProblem(schema.InvalidJSON, "", "Something follows the body's JSON object.")
 	}
 	if kind != jsontext.KindBeginObject {
-		return schema.Refuse(schema.InvalidRequest, "", "The body must be a JSON object.")
+		return schema.NewProblem(schema.InvalidRequest, "", "The body must be a JSON object.")
 	}
 	return nil
 }
@@ -76,17 +76,17 @@ func malformed(err error, at int64) error {
 		at = e.ByteOffset
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			field := dotted(e.JSONPointer)
-			return schema.Refuse(schema.InvalidJSON, field, "A name occurs twice in the same object, at byte "+strconv.FormatInt(at, 10)+".")
+			return schema.NewProblem(schema.InvalidJSON, field, "A name occurs twice in the same object, at byte "+strconv.FormatInt(at, 10)+".")
 		}
 	}
-	return schema.Refuse(schema.InvalidJSON, "", "The body is not valid JSON in UTF-8: see byte "+strconv.FormatInt(at, 10)+".")
+	return schema.NewProblem(schema.InvalidJSON, "", "The body is not valid JSON in UTF-8: see byte "+strconv.FormatInt(at, 10)+".")
 }
 
 // misfit returns the problem of a value of the wrong type.
 func misfit(err error) error {
 	e, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
-		return schema.Refuse(schema.InvalidJSON, "", "The body cannot be read.")
+		return schema.NewProblem(schema.InvalidJSON, "", "The body cannot be read.")
 	}
 	field := dotted(e.JSONPointer)
 	subject := "The body"
@@ -94,9 +94,9 @@ func misfit(err error) error {
 		subject = field
 	}
 	if errors.Is(err, strconv.ErrRange) {
-		return schema.Refuse(schema.InvalidRequest, field, subject+" is out of range.")
+		return schema.NewProblem(schema.InvalidRequest, field, subject+" is out of range.")
 	}
-	return schema.Refuse(schema.InvalidRequest, field, subject+" must be "+jsonTypeOf(e.GoType)+".")
+	return schema.NewProblem(schema.InvalidRequest, field, subject+" must be "+jsonTypeOf(e.GoType)+".")
 }
 
 // jsonTypeOf returns the JSON term for a Go type.

@@ -45,7 +45,7 @@ func TestAHeadIsLeftAloneOnceTheReplyBegins(t *testing.T) {
 		Open: map[string]http.Handler{"/open": http.HandlerFunc(seen)},
 		Routes: []Route{
 			{Method: "GET", Path: "/good", Handler: func(*Call) (Response, error) { return Response{Value: 1}, nil }},
-			{Method: "GET", Path: "/bad", Handler: func(*Call) (Response, error) { return Response{}, schema.Refuse(schema.NoData, "", "no") }},
+			{Method: "GET", Path: "/bad", Handler: func(*Call) (Response, error) { return Response{}, schema.NewProblem(schema.NoData, "", "no") }},
 		},
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func Parameters(raw string, allowed ...string) (map[string]string, error) {
 		}
 		out[name] = value
 	}
-	return out, schema.RefuseAll(faults)
+	return out, schema.NewProblemOf(faults)
 }
 
 // mostFaults limits the number of faults in a reply.
@@ -81,7 +81,7 @@ func PageSize(params map[string]string) (int, *schema.Problem) {
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > maxLimit || text[0] == '+' {
-		return 0, schema.Refuse(schema.InvalidRequest, "limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
+		return 0, schema.NewProblem(schema.InvalidRequest, "limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
 	}
 	return limit, nil
 }

@@ -25,9 +25,9 @@ func problemOf(err error) *schema.Problem {
 		return p
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return schema.Refuse(schema.ServiceUnavailable, "", "The answer took too long; please try again.")
+		return schema.NewProblem(schema.ServiceUnavailable, "", "The answer took too long; please try again.")
 	}
-	return schema.Refuse(schema.InternalError, "", "Something went wrong on our side. Please quote the request id.")
+	return schema.NewProblem(schema.InternalError, "", "Something went wrong on our side. Please quote the request id.")
 }
 
 // keyText matches an API key.

@@ -142,7 +142,7 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = x.bySession("/v1/" + rest)
 		if err := rt.origin.Check(r); err != nil {
 			rt.metrics.foreign.Inc()
-			rt.refuse(x, schema.Refuse(schema.Forbidden, "", "A session may be used by the dashboard's own pages only."))
+			rt.refuse(x, schema.NewProblem(schema.Forbidden, "", "A session may be used by the dashboard's own pages only."))
 			return
 		}
 	}
@@ -207,11 +207,11 @@ func (rt *router) recovered(x *exchange) {
 
 func (rt *router) notFound(w http.ResponseWriter, r *http.Request) {
 	rt.metrics.unrouted.Inc()
-	rt.refuse(w.(*exchange), schema.Refuse(schema.NotFound, "", "There is nothing at this path."))
+	rt.refuse(w.(*exchange), schema.NewProblem(schema.NotFound, "", "There is nothing at this path."))
 }
 
 func (rt *router) refuseMethod(x *exchange, allow string) {
-	p := schema.Refuse(schema.MethodNotAllowed, "", "This path takes "+allow+" only.")
+	p := schema.NewProblem(schema.MethodNotAllowed, "", "This path takes "+allow+" only.")
 	p.Allow = allow
 	rt.metrics.unrouted.Inc()
 	rt.refuse(x, p)
@@ -315,7 +315,7 @@ func (rt *router) finalize(c *Call, resp *Response) {
 
 // admit calls Access, unless the route needs no key.
 func (rt *router) admit(c *Call, route *Route) (Pass, error) {
-	if route.Unkeyed {
+	if route.NoAuth {
 		return noLimits{}, nil
 	}
 	return rt.access.Admit(c, route)

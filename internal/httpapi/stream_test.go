@@ -105,9 +105,9 @@ func TestFailedStreamIsIncomplete(t *testing.T) {
 // TestRouteWithoutKey: no key is needed, and no call is counted.
 func TestRouteWithoutKey(t *testing.T) {
 	t.Parallel()
-	base := serveRoutes(t, httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{name}", Unkeyed: true, Handler: func(c *httpapi.Call) (httpapi.Response, error) {
+	base := serveRoutes(t, httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{name}", NoAuth: true, Handler: func(c *httpapi.Call) (httpapi.Response, error) {
 		if c.Header.Get("X-Secret") != "good" {
-			return httpapi.Response{}, schema.Refuse(schema.SignatureInvalid, "", "The signature does not match.")
+			return httpapi.Response{}, schema.NewProblem(schema.SignatureInvalid, "", "The signature does not match.")
 		}
 		return httpapi.Response{Value: map[string]string{"account": c.Account}}, nil
 	}})

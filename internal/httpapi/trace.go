@@ -14,7 +14,7 @@ func (rt *router) traced(x *exchange, m *method) (status int) {
 	c.Request = r
 	status = http.StatusInternalServerError
 	defer func() { // also after a panic
-		if span.Kept() {
+		if span.Recording() {
 			span.Set(tracing.Method, m.Method)
 			span.Set(tracing.Route, m.Path)
 			span.Set(tracing.Request, c.ID)

@@ -10,7 +10,7 @@ import (
 func HasValue(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
 
 // Text reads a text of any length. For another type it returns false and adds the fault to f.
-func Text(f *schema.Faults, field string, v jsontext.Value) (text string, ok bool) {
+func Text(f *schema.RequestErrors, field string, v jsontext.Value) (text string, ok bool) {
 	if v.Kind() != jsontext.KindString {
 		f.Add(field, field+" must be text.")
 		return "", false
@@ -25,7 +25,7 @@ func Text(f *schema.Faults, field string, v jsontext.Value) (text string, ok boo
 
 // Ref reads the field ref_id, the client's reference. It returns "" if the field is absent, which
 // is no fault, or invalid, which is added to f.
-func Ref(f *schema.Faults, v jsontext.Value) string {
+func Ref(f *schema.RequestErrors, v jsontext.Value) string {
 	const field = "ref_id"
 	if !HasValue(v) {
 		return ""

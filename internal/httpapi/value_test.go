@@ -35,7 +35,7 @@ func TestTextsAreRead(t *testing.T) {
 		``:            {"", false, "name must be text."},
 		`"\ud800"`:    {"", false, "The name cannot be read."},
 	} {
-		var f schema.Faults
+		var f schema.RequestErrors
 		var got reading
 		got.text, got.ok = httpapi.Text(&f, "name", jsontext.Value(value))
 		for _, fault := range f {
@@ -60,7 +60,7 @@ func TestReferencesAreRead(t *testing.T) {
 		`"a\u0000"`:                          {"", bad},
 		`7`:                                  {"", noText},
 	} {
-		var f schema.Faults
+		var f schema.RequestErrors
 		got := [2]string{httpapi.Ref(&f, jsontext.Value(value)), ""}
 		for _, fault := range f {
 			got[1] += fault.Message

@@ -20,7 +20,7 @@ func credentialOf(c *Call, route *Route) credential {
 	switch {
 	case c.BySession:
 		return sessionCredential
-	case route.Unkeyed:
+	case route.NoAuth:
 		return noCredential
 	}
 	return keyCredential

@@ -28,7 +28,7 @@ const (
 )
 
 // ErrNotLeader is the error of a [Fence] when another instance leads, or may lead.
-var ErrLost = errors.New("another instance leads now")
+var ErrNotLeader = errors.New("another instance leads now")
 
 // Fence checks in the store that this instance still leads, and returns ErrNotLeader
 // otherwise. Call it directly before a write outside the store. It detects that the
@@ -39,7 +39,7 @@ type Fence func(ctx context.Context) error
 type Config struct {
 	DB      *sqlstore.DB
 	Name    string // of the job, such as "outbox"
-	Alone   bool   // the job works on data of this instance only: it leads without a lease
+	Local   bool   // the job works on data of this instance only: it leads without a lease
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 }
@@ -81,7 +81,7 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence
 		defer leads.Set(0)
 		return do(ctx, fence)
 	}
-	if c.Alone || c.DB.Name() == "sqlite" {
+	if c.Local || c.DB.Name() == "sqlite" {
 		return outcome(ctx, led(ctx, func(context.Context) error { return nil }))
 	}
 	return newCandidate(newLeaseRow(c), c.Log.With("name", c.Name)).run(ctx, led)
@@ -111,7 +111,7 @@ type lock interface {
 type candidate struct {
 	lock  lock
 	log   *slog.Logger
-	store *failurelog.Outage
+	store *failurelog.Log
 	lease time.Duration
 }
 
@@ -140,11 +140,11 @@ func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok boo
 			requested = time.Now()
 			var acquired bool
 			if acquired, err = c.lock.acquire(ctx); acquired && err == nil {
-				c.store.Tell(ctx, nil)
+				c.store.Observe(ctx, nil)
 				return requested, true
 			}
 		}
-		c.store.Tell(ctx, err)
+		c.store.Observe(ctx, err)
 		sleep.For(ctx, pollInterval)
 	}
 	return time.Time{}, false
@@ -184,7 +184,7 @@ func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx c
 func (c *candidate) fence(ctx context.Context) error {
 	mine, err := c.lock.held(ctx)
 	if err == nil && !mine {
-		err = ErrLost
+		err = ErrNotLeader
 	}
 	return err
 }
@@ -201,7 +201,7 @@ func (c *candidate) renew(leading context.Context, requested time.Time, end func
 		}
 		requested := time.Now()
 		mine, err := c.lock.acquire(leading)
-		c.store.Tell(leading, err)
+		c.store.Observe(leading, err)
 		switch {
 		case err != nil:
 			next = pollInterval

@@ -102,11 +102,11 @@ func TestFenceFailsAfterLeaseExpiry(t *testing.T) {
 			t.Errorf("while it leads the metrics are %v, %v", all, err)
 		}
 		sqlstoretest.Exec(t, db, "UPDATE leader SET until = 0")
-		if err := fence(ctx); !errors.Is(err, leader.ErrLost) {
+		if err := fence(ctx); !errors.Is(err, leader.ErrNotLeader) {
 			t.Errorf("after the lease expired the fence returns %v", err)
 		}
 		sqlstoretest.Exec(t, db, "UPDATE leader SET holder = 'another', until = 9223372036854775807")
-		if err := fence(ctx); !errors.Is(err, leader.ErrLost) {
+		if err := fence(ctx); !errors.Is(err, leader.ErrNotLeader) {
 			t.Errorf("while another instance leads the fence returns %v", err)
 		}
 		stop()

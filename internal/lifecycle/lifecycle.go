@@ -47,7 +47,7 @@ type Part struct {
 // It returns nil when ctx ended and all parts stopped cleanly, and otherwise all
 // failures, joined and with the names of their parts. A part that exceeds its drain
 // time is abandoned and reported as ErrDrain.
-func Parts(ctx context.Context, log *slog.Logger, parts ...Part) error {
+func Run(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	g := &group{log: log, failed: make(chan struct{}, len(parts))}
 	first := g.start(ctx, parts)
 	if first == nil {
@@ -81,7 +81,7 @@ func (g *group) start(ctx context.Context, parts []Part) error {
 		case <-ctx.Done():
 			return nil
 		case <-g.failed:
-			g.failed <- struct{}{} // Parts waits for it too
+			g.failed <- struct{}{} // Run waits for it too
 			return nil
 		case err := <-ready:
 			if err != nil && len(g.failed) > 0 {

@@ -66,7 +66,7 @@ func TestStartsInOrderAndStopsInReverse(t *testing.T) {
 		var d journal
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err := lifecycle.Parts(ctx, slog.New(slog.DiscardHandler),
+		err := lifecycle.Run(ctx, slog.New(slog.DiscardHandler),
 			d.worker("engine", 3*time.Second, time.Second),
 			d.worker("ingest", time.Second, 2*time.Second),
 			d.worker("api", time.Second, time.Second))
@@ -110,7 +110,7 @@ func TestFailureOfOnePartStopsAll(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var d journal
 				c.part.Name = "bad"
-				err := lifecycle.Parts(t.Context(), slog.New(slog.DiscardHandler),
+				err := lifecycle.Run(t.Context(), slog.New(slog.DiscardHandler),
 					d.worker("engine", 0, 0), c.part, d.worker("api", time.Hour, 0))
 				if err == nil || err.Error() != c.want {
 					t.Errorf("Parts = %v, want %q", err, c.want)
@@ -131,7 +131,7 @@ func untilDone(ctx context.Context) error {
 func TestErrorWrapsFailureOfPart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		err := lifecycle.Parts(t.Context(), slog.New(slog.DiscardHandler),
+		err := lifecycle.Run(t.Context(), slog.New(slog.DiscardHandler),
 			lifecycle.Part{Name: "bad", Run: func(context.Context) error { return errBroken }})
 		if !errors.Is(err, errBroken) {
 			t.Errorf("errors.Is(%v, errBroken) = false", err)
@@ -148,7 +148,7 @@ func TestDrainIsBounded(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
-		err := lifecycle.Parts(ctx, slog.New(slog.DiscardHandler), d.worker("engine", 0, 0), stuck)
+		err := lifecycle.Run(ctx, slog.New(slog.DiscardHandler), d.worker("engine", 0, 0), stuck)
 		if !errors.Is(err, lifecycle.ErrDrain) || !strings.Contains(err.Error(), "stuck: ") {
 			t.Errorf("Parts = %v, want ErrDrain of stuck", err)
 		}
@@ -168,7 +168,7 @@ func TestStopDuringStartStopsStartedParts(t *testing.T) {
 		var d journal
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		err := lifecycle.Parts(ctx, slog.New(slog.DiscardHandler),
+		err := lifecycle.Run(ctx, slog.New(slog.DiscardHandler),
 			d.worker("engine", time.Second, 0), d.worker("slow", time.Hour, 0), d.worker("api", 0, 0))
 		if err != nil {
 			t.Errorf("Parts: %v", err)
@@ -184,7 +184,7 @@ func TestPanicLogsTheStack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&out, nil))
-		err := lifecycle.Parts(t.Context(), log, lifecycle.Part{Name: "bad", Run: func(context.Context) error { panic("oh") }})
+		err := lifecycle.Run(t.Context(), log, lifecycle.Part{Name: "bad", Run: func(context.Context) error { panic("oh") }})
 		if err == nil || strings.Contains(err.Error(), "goroutine") {
 			t.Errorf("Parts = %v, want an error without a stack", err)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // Limit reads the parameter limit, and adds its faults to f.
-func Limit(f *schema.Faults, params map[string]string) int {
+func Limit(f *schema.RequestErrors, params map[string]string) int {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
 		f.Add(wrong.Field, wrong.Message)
@@ -23,8 +23,8 @@ func Limit(f *schema.Faults, params map[string]string) int {
 
 // Cursor encrypts the id of the last entry of a page. Only the same list of the same
 // account, world and filter can decrypt it. List names the list and its filter.
-func Cursor(box *encryption.Box, c *httpapi.Call, list, last string) *string {
-	text := base64.RawURLEncoding.EncodeToString(box.Seal([]byte(last), associatedData(c, list)))
+func Cursor(box *encryption.Cipher, c *httpapi.Call, list, last string) *string {
+	text := base64.RawURLEncoding.EncodeToString(box.Encrypt([]byte(last), associatedData(c, list)))
 	return &text
 }
 
@@ -34,7 +34,7 @@ func associatedData(c *httpapi.Call, list string) string {
 
 // ReadCursor reads the parameter cursor. It returns the id passed to Cursor, or ""
 // without the parameter, and adds faults to f.
-func After(f *schema.Faults, box *encryption.Box, c *httpapi.Call, list string, params map[string]string) string {
+func ReadCursor(f *schema.RequestErrors, box *encryption.Cipher, c *httpapi.Call, list string, params map[string]string) string {
 	text, ok := params["cursor"]
 	if !ok {
 		return ""
@@ -42,7 +42,7 @@ func After(f *schema.Faults, box *encryption.Box, c *httpapi.Call, list string, 
 	encrypted, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err == nil {
 		var last []byte
-		if last, err = box.Open(encrypted, associatedData(c, list)); err == nil {
+		if last, err = box.Decrypt(encrypted, associatedData(c, list)); err == nil {
 			return string(last)
 		}
 	}
@@ -71,7 +71,7 @@ func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R
 // TimeRange reads the parameters from and to, in Unix microseconds, and adds faults to
 // f. To is exclusive, but a date includes that day in UTC. Without parameters the range
 // has no limits.
-func Span(f *schema.Faults, params map[string]string) (from, to int64) {
+func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int64) {
 	before := len(*f)
 	from, to = math.MinInt64, math.MaxInt64
 	if text, ok := params["from"]; ok {
@@ -87,8 +87,8 @@ func Span(f *schema.Faults, params map[string]string) (from, to int64) {
 }
 
 // instant reads a date or an RFC 3339 time; it adds more to a date.
-func instant(f *schema.Faults, name, text string, more time.Duration) int64 {
-	if t, ok := Day(text); ok {
+func instant(f *schema.RequestErrors, name, text string, more time.Duration) int64 {
+	if t, ok := ParseDay(text); ok {
 		return t.Add(more).UnixMicro()
 	}
 	t, err := time.Parse(time.RFC3339, text)
@@ -99,7 +99,7 @@ func instant(f *schema.Faults, name, text string, more time.Duration) int64 {
 }
 
 // ParseDay reads a date, YYYY-MM-DD.
-func Day(text string) (time.Time, bool) {
+func ParseDay(text string) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, text)
 	return t, err == nil && len(text) == len(time.DateOnly)
 }

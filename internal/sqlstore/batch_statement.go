@@ -13,11 +13,11 @@ import (
 const groupForms = 5
 
 // BatchStatement is a statement about any number of rows: one text for each size of a group.
-type Grouped [groupForms]string
+type BatchStatement [groupForms]string
 
 // NewBatchStatement makes the texts of a statement: head, the rows separated by commas, and tail. Each ? of row
 // is a value of its own. The placeholders of head and tail are numbered by hand, from $1 to fixed.
-func Group(fixed int, head, row, tail string) (all Grouped) {
+func NewBatchStatement(fixed int, head, row, tail string) (all BatchStatement) {
 	parts := strings.Split(row, "?")
 	for form := range all {
 		var b strings.Builder
@@ -42,7 +42,7 @@ func Group(fixed int, head, row, tail string) (all Grouped) {
 }
 
 // Each splits n rows into groups and calls do with the text for the rows from and up to to.
-func (g *Grouped) Each(n int, do func(text string, from, to int) error) error {
+func (g *BatchStatement) Each(n int, do func(text string, from, to int) error) error {
 	for from := 0; from < n; {
 		form := sizeOf(n - from)
 		to := from + 1<<form
@@ -55,14 +55,14 @@ func (g *Grouped) Each(n int, do func(text string, from, to int) error) error {
 }
 
 // ForRows returns the text for exactly n rows, n as Each passes it.
-func (g *Grouped) Of(n int) string { return g[sizeOf(n)] }
+func (g *BatchStatement) ForRows(n int) string { return g[sizeOf(n)] }
 
 // sizeOf is the largest form for at most n rows, n from 1.
 func sizeOf(n int) int { return min(bits.Len(uint(n)), groupForms) - 1 }
 
 // ExistingIDs returns which of the ids exist. The statement selects one column, the id, where it is among those
 // of the rows.
-func Present(q Querier, statement *Grouped, ids []string) (map[string]bool, error) {
+func ExistingIDs(q Querier, statement *BatchStatement, ids []string) (map[string]bool, error) {
 	there := map[string]bool{}
 	err := statement.Each(len(ids), func(text string, from, to int) error {
 		args := make([]any, 0, to-from)

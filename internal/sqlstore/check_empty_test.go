@@ -37,7 +37,7 @@ func TestCheckEmpty(t *testing.T) {
 		"a dump that is not there":  {empty, dir + "x", "manifest"},
 		"an address of nobody here": {sqlstore.Config{DSN: "mysql://127.0.0.1/"}, now, "postgres://"},
 	} {
-		err := sqlstore.Vacant(t.Context(), c.at, c.dump, nil)
+		err := sqlstore.CheckEmpty(t.Context(), c.at, c.dump, nil)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}

@@ -5,7 +5,7 @@ import "fmt"
 // OtherConnections returns how many other connections of this program the server has in this database, from any
 // host. A running service always has one. It is 0 on SQLite, whose directory belongs to the process that opened
 // it without Config.Share.
-func (tx *Tx) Others() (n int64, err error) {
+func (tx *Tx) OtherConnections() (n int64, err error) {
 	if tx.Name() != "postgres" {
 		return 0, nil
 	}

@@ -11,7 +11,7 @@ import (
 func otherConnections(t *testing.T, db *sqlstore.DB) (n int64) {
 	t.Helper()
 	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
-		n, err = tx.Others()
+		n, err = tx.OtherConnections()
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -132,7 +132,7 @@ func TestFullDiskFailsOnlyTheGroup(t *testing.T) {
 func TestFailedGroupIsRolledBack(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	taken := schema.Refuse(schema.ConflictingParameters, "name", "This name is taken.")
+	taken := schema.NewProblem(schema.ConflictingParameters, "name", "This name is taken.")
 	errs := inOneGroup(
 		t, db,
 		func(tx *sqlstore.Tx) error { return set(tx, "name", "first") },

@@ -29,12 +29,12 @@ const (
 // service acquires its own lock before it releases that one, so that a command that finds a service finds
 // migrated tables.
 func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, check func(filelock.Holder) error) (err error) {
-	migration, err := filelock.Take(ctx, filepath.Join(s.db.cfg.Data, migrateName), migrateTimeout)
+	migration, err := filelock.Acquire(ctx, filepath.Join(s.db.cfg.Data, migrateName), migrateTimeout)
 	if err != nil {
 		return err
 	}
 	defer migration.Release()
-	if err := migration.Sign(owner(), os.Getppid()); err != nil {
+	if err := migration.WriteHolder(owner(), os.Getppid()); err != nil {
 		return err
 	}
 	path := filepath.Join(s.db.cfg.Data, lockName)
@@ -44,12 +44,12 @@ func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, che
 		}
 		return migrate()
 	}
-	lock, err := filelock.Take(ctx, path, lockTimeout)
+	lock, err := filelock.Acquire(ctx, path, lockTimeout)
 	if err != nil {
 		return err
 	}
 	s.release = lock.Release // called by close, also after an error below
-	if err := lock.Sign(owner(), os.Getppid()); err != nil {
+	if err := lock.WriteHolder(owner(), os.Getppid()); err != nil {
 		return err
 	}
 	return migrate()

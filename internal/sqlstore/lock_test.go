@@ -53,7 +53,7 @@ func TestCommandsRunBesideService(t *testing.T) {
 	dir := t.TempDir()
 	var wait sync.WaitGroup
 	for _, name := range []string{"a", "b", "c"} { // they also create the store, in any order
-		command, ready, _ := sqlstoretest.Begin(t, sqlstore.Config{Data: dir, Share: true})
+		command, ready, _ := sqlstoretest.StartAsync(t, sqlstore.Config{Data: dir, Share: true})
 		wait.Go(func() {
 			if err := ready(); err != nil {
 				t.Error(err)

@@ -186,7 +186,7 @@ func TestConcurrentStartsMigrateOnce(t *testing.T) {
 	all := make([]*sqlstore.DB, instances)
 	ready := make([]func() error, instances)
 	for i := range all {
-		all[i], ready[i], _ = sqlstoretest.Begin(t, sqlstore.Config{DSN: dsn, Settings: sqlstore.Settings{Connections: 2}})
+		all[i], ready[i], _ = sqlstoretest.StartAsync(t, sqlstore.Config{DSN: dsn, Settings: sqlstore.Settings{Connections: 2}})
 	}
 	for i := range all {
 		if err := ready[i](); err != nil {

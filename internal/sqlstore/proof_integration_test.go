@@ -52,7 +52,7 @@ func transactionID(t *testing.T, tx *sqlstore.Tx) (number int64) {
 // consumeIDs commits transactions until the server has assigned the id to one of them.
 func consumeIDs(t *testing.T, dsn string, number int64) {
 	t.Helper()
-	sqlstoretest.Administer(t, dsn, fmt.Sprintf("DO $$ BEGIN WHILE pg_current_xact_id()::text::bigint <= %d LOOP COMMIT; END LOOP; END $$", number))
+	sqlstoretest.ExecOnServer(t, dsn, fmt.Sprintf("DO $$ BEGIN WHILE pg_current_xact_id()::text::bigint <= %d LOOP COMMIT; END LOOP; END $$", number))
 }
 
 // wantUndone checks that a change was not committed, although its transaction id is that of a committed one.
@@ -84,7 +84,7 @@ func TestIntegrationFailoverLosesUnansweredCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	password, _ := address.User.Password()
-	sqlstoretest.Administer(t, next, "ALTER ROLE vayu PASSWORD '"+password+"'") // as on a standby
+	sqlstoretest.ExecOnServer(t, next, "ALTER ROLE vayu PASSWORD '"+password+"'") // as on a standby
 	other.User = address.User
 	update(t, sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(other.String())}), func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
 	consumeIDs(t, old, 5000)

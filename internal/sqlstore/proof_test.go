@@ -73,9 +73,9 @@ func TestRejectedCommitIsRolledBack(t *testing.T) {
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
 	db.SetOutcomeTimeout(50 * time.Millisecond)
 	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
-	sqlstoretest.Administer(t, string(dsn), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+	sqlstoretest.ExecOnServer(t, string(dsn), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
 		$$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$`)
-	sqlstoretest.Administer(t, string(dsn), "CREATE TRIGGER refuse BEFORE INSERT ON commit_proof EXECUTE FUNCTION refuse()")
+	sqlstoretest.ExecOnServer(t, string(dsn), "CREATE TRIGGER refuse BEFORE INSERT ON commit_proof EXECUTE FUNCTION refuse()")
 	for range 3 {
 		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 		if !unavailable(err) || !strings.Contains(err.Error(), "nothing was changed") || !strings.Contains(err.Error(), "no space left") {
@@ -99,7 +99,7 @@ func TestReaderNoticesRecovery(t *testing.T) {
 			if err := db.Check(t.Context()); err == nil {
 				t.Error("Check succeeds for a store that could not write")
 			}
-			fixture.Until(t, "the store is called sound", func() bool { return db.Check(t.Context()) == nil })
+			fixture.Eventually(t, "the store is called sound", func() bool { return db.Check(t.Context()) == nil })
 			wantSettings(t, db)
 		})
 	}

@@ -14,7 +14,7 @@ import (
 // passed to wire in a goroutine.
 func port(t *testing.T, server func() string, wire func(client, server net.Conn)) net.Listener {
 	t.Helper()
-	return fixture.Port(t, nil, func(client net.Conn) {
+	return fixture.Listen(t, nil, func(client net.Conn) {
 		upstream, err := net.Dial("tcp", server())
 		if err != nil {
 			_ = client.Close()

@@ -63,12 +63,12 @@ type Tx struct {
 }
 
 // CallerContext is the context of the caller of Update, for its values; its end has no effect any more.
-func (tx *Tx) Origin() context.Context { return tx.origin }
+func (tx *Tx) CallerContext() context.Context { return tx.origin }
 
 // OnCommit registers a function that runs once the change is durable, on the goroutine of Update, before Update
 // returns. It does not run when the change fails. Use it for notices only: receivers that miss one must still
 // find the change.
-func (tx *Tx) After(then func()) { tx.after = append(tx.after, then) }
+func (tx *Tx) OnCommit(then func()) { tx.after = append(tx.after, then) }
 
 // Name is that of the store, [DB.Name], for the few PostgreSQL statements that SQLite lacks, such as FOR UPDATE
 // SKIP LOCKED.

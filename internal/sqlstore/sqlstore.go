@@ -33,7 +33,7 @@ type Config struct {
 	Settings Settings
 	// ChangeTimeout limits one change on a server, which others may wait for. 0 means three statement timeouts,
 	// 30 seconds by default. A command that works alone may need more.
-	Patience time.Duration
+	ChangeTimeout time.Duration
 }
 
 // DB is the store. It can be used after Ready has returned and until Run ends. It is safe for concurrent use.
@@ -95,7 +95,7 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	db := &DB{
 		cfg: c, log: log,
 		ready: make(chan struct{}), ended: make(chan struct{}), probe: make(chan struct{}, 1),
-		changeTimeout: cmp.Or(c.Patience, 3*c.Settings.StatementTimeout), answerTimeout: c.Settings.StatementTimeout + answerSlack, outcomeTimeout: outcomeTimeout,
+		changeTimeout: cmp.Or(c.ChangeTimeout, 3*c.Settings.StatementTimeout), answerTimeout: c.Settings.StatementTimeout + answerSlack, outcomeTimeout: outcomeTimeout,
 	}
 	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {
@@ -185,7 +185,7 @@ func (db *DB) Ready(ctx context.Context) error {
 // outcome is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
-	ctx, span := tracing.Start(ctx, "state change", tracing.Inside)
+	ctx, span := tracing.Start(ctx, "state change", tracing.Internal)
 	var after []func()
 	err := db.engine.update(ctx, func(tx *Tx) error {
 		tx.origin = ctx

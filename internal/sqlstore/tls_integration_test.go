@@ -44,10 +44,10 @@ func encrypted(t *testing.T) (dsn, ca string) {
 	authority, cluster := fixture.NewAuthority(t), filepath.Join(dir, "cluster")
 	cert, key := authority.Files(authority.Server(), cluster)
 	chownToPostgres(t, cluster, cert, key)
-	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl_cert_file = '"+cert+"'")
-	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl_key_file = '"+key+"'")
-	sqlstoretest.Administer(t, dsn, "ALTER SYSTEM SET ssl = on")
-	sqlstoretest.Administer(t, dsn, "SELECT pg_reload_conf()") // takes effect a moment later
+	sqlstoretest.ExecOnServer(t, dsn, "ALTER SYSTEM SET ssl_cert_file = '"+cert+"'")
+	sqlstoretest.ExecOnServer(t, dsn, "ALTER SYSTEM SET ssl_key_file = '"+key+"'")
+	sqlstoretest.ExecOnServer(t, dsn, "ALTER SYSTEM SET ssl = on")
+	sqlstoretest.ExecOnServer(t, dsn, "SELECT pg_reload_conf()") // takes effect a moment later
 	for deadline := time.Now().Add(time.Minute); ; {
 		conn, err := pgconn.Connect(t.Context(), strings.Replace(dsn, "disable", "require", 1))
 		if err == nil {

@@ -11,7 +11,7 @@ import (
 // UnencryptedHosts are the remote hosts of the DSN to which passwords and rows may travel unencrypted; none for
 // SQLite. Without sslmode PostgreSQL's clients prefer TLS, and fall back to plain text when the server, or an
 // attacker between, offers none.
-func (c Config) Plain() []string {
+func (c Config) UnencryptedHosts() []string {
 	if c.DSN == "" {
 		return nil
 	}

@@ -24,7 +24,7 @@ func TestUnencryptedHosts(t *testing.T) {
 		"postgres://u:p@/vayu?host=/var/run/postgresql":                       nil,
 		"host=pg.example.com user=u password=p dbname=vayu sslmode=no-matter": nil, // Open rejects it
 	} {
-		if diff := cmp.Diff(want, sqlstore.Config{DSN: dsn}.Plain()); diff != "" {
+		if diff := cmp.Diff(want, sqlstore.Config{DSN: dsn}.UnencryptedHosts()); diff != "" {
 			t.Errorf("%s:\n%s", dsn, diff)
 		}
 	}

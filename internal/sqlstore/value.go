@@ -14,7 +14,7 @@ func Micros(at time.Time) any {
 }
 
 // FromMicros converts a time of the store; zero for NULL.
-func Moment(micros sql.NullInt64) time.Time {
+func FromMicros(micros sql.NullInt64) time.Time {
 	if !micros.Valid {
 		return time.Time{}
 	}
@@ -22,10 +22,10 @@ func Moment(micros sql.NullInt64) time.Time {
 }
 
 // TruncateMicros returns a time in UTC with the precision of the store.
-func Whole(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
+func TruncateMicros(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
 
 // BoolToInt converts a truth value for the store: 0 or 1.
-func Flag(is bool) int64 {
+func BoolToInt(is bool) int64 {
 	if is {
 		return 1
 	}

@@ -12,7 +12,7 @@ type worldKey struct{}
 // WithWorld marks the changes that are made with ctx as those of a world. The store serves the live world
 // first: the sandbox is free and uncounted, so it must not delay paying customers. Changes without a world
 // count as live.
-func InWorld(ctx context.Context, w schema.World) context.Context {
+func WithWorld(ctx context.Context, w schema.World) context.Context {
 	if w != schema.Sandbox {
 		return ctx
 	}

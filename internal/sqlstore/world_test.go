@@ -51,7 +51,7 @@ func newQueued(tb testing.TB, db *sqlstore.DB) *queued {
 // update makes a change in a goroutine of its own.
 func (q *queued) update(w schema.World, do func()) {
 	q.wait.Go(func() {
-		if err := q.db.Update(sqlstore.InWorld(context.Background(), w), func(*sqlstore.Tx) error { do(); return nil }); err != nil {
+		if err := q.db.Update(sqlstore.WithWorld(context.Background(), w), func(*sqlstore.Tx) error { do(); return nil }); err != nil {
 			q.tb.Error(err)
 		}
 	})
@@ -118,7 +118,7 @@ func TestSandboxConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	const connections, share = 8, 2
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: connections}}, prometheus.NewRegistry())
-	sandbox := sqlstore.InWorld(t.Context(), schema.Sandbox)
+	sandbox := sqlstore.WithWorld(t.Context(), schema.Sandbox)
 	began, goOn := make(chan struct{}), make(chan struct{})
 	var wait sync.WaitGroup
 	for range share {

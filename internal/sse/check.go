@@ -38,8 +38,8 @@ func (s *Service) checkSessions(ctx context.Context) {
 	}
 	limit, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	ended, err := s.Access.Ended(limit, calls)
-	s.sessionFailures.Tell(ctx, err)
+	ended, err := s.Access.SessionsEnded(limit, calls)
+	s.sessionFailures.Observe(ctx, err)
 	if err != nil {
 		return
 	}

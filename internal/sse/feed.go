@@ -19,7 +19,7 @@ type Feed interface {
 	// its clients get a reset. It reads the changes of all owners together, and returns
 	// soon after ctx ends. The times of the queries allow for clock skew and for late
 	// commits.
-	Changes(ctx context.Context, queries []Ask) (Found, error)
+	Changes(ctx context.Context, queries []Query) (Result, error)
 }
 
 // Kind is a kind of notices.
@@ -30,14 +30,14 @@ type Kind struct {
 }
 
 // Query requests the changes of an owner since a time.
-type Ask struct {
+type Query struct {
 	schema.Owner
 
 	Since time.Time
 }
 
 // Result is what a feed found.
-type Found struct {
+type Result struct {
 	Notices []Notice
 	Cut     []schema.Owner
 }
@@ -50,13 +50,13 @@ type Notice struct {
 	ID string
 	// Scope permits the notice. SubjectScope is a second scope that the key needs, to
 	// read the subject; empty for none.
-	Scope, Reads schema.Scope
-	Data         any // becomes JSON
+	Scope, SubjectScope schema.Scope
+	Data                any // becomes JSON
 }
 
 // Since returns the earliest time of some queries, and their owners. It serves feeds
 // that read the changes of all owners.
-func Since(queries []Ask) (since time.Time, owners map[schema.Owner]bool) {
+func Since(queries []Query) (since time.Time, owners map[schema.Owner]bool) {
 	owners = make(map[schema.Owner]bool, len(queries))
 	for _, a := range queries {
 		if since.IsZero() || a.Since.Before(since) {
@@ -75,7 +75,7 @@ type Groups interface {
 // Search runs a statement on groups of owners, and reads at most limit rows of each
 // group. A group that reaches the limit is split into halves, down to single owners.
 // Only an owner that reaches the limit alone is Cut.
-func (f *Found) Search(statement Groups, queries []Ask, limit int, read func(text string, queries []Ask) ([]Notice, error)) error {
+func (f *Result) Search(statement Groups, queries []Query, limit int, read func(text string, queries []Query) ([]Notice, error)) error {
 	return statement.Each(len(queries), func(text string, from, to int) error {
 		group := queries[from:to]
 		all, err := read(text, group)
@@ -97,7 +97,7 @@ func (f *Found) Search(statement Groups, queries []Ask, limit int, read func(tex
 }
 
 // Owners returns the owners of queries.
-func Owners(queries []Ask) []schema.Owner {
+func Owners(queries []Query) []schema.Owner {
 	all := make([]schema.Owner, len(queries))
 	for i, a := range queries {
 		all[i] = a.Owner

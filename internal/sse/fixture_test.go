@@ -37,7 +37,7 @@ func (d *fakeAccess) Scopes(c *httpapi.Call) []schema.Scope {
 	return schema.Scopes
 }
 
-func (d *fakeAccess) Ended(_ context.Context, calls []*httpapi.Call) ([]bool, error) {
+func (d *fakeAccess) SessionsEnded(_ context.Context, calls []*httpapi.Call) ([]bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := make([]bool, len(calls))
@@ -77,14 +77,14 @@ type change struct {
 
 func (f *fakeFeed) Kinds() []sse.Kind { return f.kinds }
 
-func (f *fakeFeed) Changes(_ context.Context, queries []sse.Ask) (sse.Found, error) {
+func (f *fakeFeed) Changes(_ context.Context, queries []sse.Query) (sse.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.polls++
 	if f.err != nil {
-		return sse.Found{}, f.err
+		return sse.Result{}, f.err
 	}
-	var found sse.Found
+	var found sse.Result
 	for _, a := range queries {
 		for _, c := range f.changes {
 			if c.notice.Owner == a.Owner && !c.at.Before(a.Since) {
@@ -135,7 +135,7 @@ func newHub(tb testing.TB, most int) *hub {
 	}
 	var err error
 	h.Service, err = sse.New(sse.Config{
-		Access: h.access, Feeds: []sse.Feed{h.deliveries, h.air}, Log: h.log.Logger(), Metrics: h.metrics, Most: most,
+		Access: h.access, Feeds: []sse.Feed{h.deliveries, h.air}, Log: h.log.Logger(), Metrics: h.metrics, MaxStreams: most,
 	})
 	if err != nil {
 		tb.Fatal(err)

@@ -41,7 +41,7 @@ func TestChangeIsSentOnce(t *testing.T) {
 		if diff := cmp.Diff(want, c.messages()); diff != "" {
 			t.Error(diff)
 		}
-		if got := fixture.Figure(t, h.metrics, "vayu_live_notices_total", "kind", "delivery"); got != 2 {
+		if got := fixture.MetricValue(t, h.metrics, "vayu_live_notices_total", "kind", "delivery"); got != 2 {
 			t.Errorf("%v notices are counted, want 2", got)
 		}
 	})
@@ -127,7 +127,7 @@ func TestFailingFeedIsLoggedOnce(t *testing.T) {
 		if lines := h.log.Count("does not answer"); lines != 1 {
 			t.Errorf("the failure was logged %d times, want 1", lines)
 		}
-		if got := fixture.Figure(t, h.metrics, "vayu_live_look_failures_total", "feed", "delivery"); got < 9 || got > 11 {
+		if got := fixture.MetricValue(t, h.metrics, "vayu_live_look_failures_total", "feed", "delivery"); got < 9 || got > 11 {
 			t.Errorf("%v failures are counted, want 10", got)
 		}
 		h.deliveries.update(func() { h.deliveries.err = errUnavailable })
@@ -190,7 +190,7 @@ func TestSlowClientIsDisconnected(t *testing.T) {
 		if got := good.count("event: delivery"); got != n {
 			t.Errorf("the client that reads got %d of %d notices", got, n)
 		}
-		if got := fixture.Figure(t, h.metrics, "vayu_live_cut_off_total"); got != 1 {
+		if got := fixture.MetricValue(t, h.metrics, "vayu_live_cut_off_total"); got != 1 {
 			t.Errorf("%v clients were cut off, want 1", got)
 		}
 		close(stuck)

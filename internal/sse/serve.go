@@ -32,7 +32,7 @@ func (s *Service) Routes() []httpapi.Route {
 // serve answers GET /v1/live.
 func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	if accept := c.Header.Get("Accept"); accept != "" && !c.Wants(eventStream) && !strings.Contains(accept, "*/*") {
-		return httpapi.Response{}, schema.Refuse(schema.NotAcceptable, "Accept", "Replies are "+eventStream+".")
+		return httpapi.Response{}, schema.NewProblem(schema.NotAcceptable, "Accept", "Replies are "+eventStream+".")
 	}
 	kinds, limit, err := s.parseParameters(c)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, lim
 		return nil, 0, err
 	}
 	all := slices.Sorted(maps.Keys(s.kinds))
-	var f schema.Faults
+	var f schema.RequestErrors
 	kinds = all
 	if text, given := params["kinds"]; given {
 		kinds = nil
@@ -162,7 +162,7 @@ func (s *Service) admit(st *stream) error {
 	defer s.mu.Unlock()
 	reject := func(reason, text string) error {
 		s.metrics.refused.WithLabelValues(reason).Inc()
-		p := schema.Refuse(schema.RateLimited, "", text)
+		p := schema.NewProblem(schema.RateLimited, "", text)
 		p.RetryAfter = int(2 * reconnect.Seconds())
 		return p
 	}
@@ -171,7 +171,7 @@ func (s *Service) admit(st *stream) error {
 		return reject("key", fmt.Sprintf("The API key has %d streams open, the most that it may have; close one.", maxPerKey))
 	case s.counts[st.call.Account] >= maxPerAccount:
 		return reject("account", fmt.Sprintf("The account has %d streams open, the most that it may have; close one.", maxPerAccount))
-	case len(s.streams) >= s.Most:
+	case len(s.streams) >= s.MaxStreams:
 		return reject("all", "This server has as many streams as it can serve; retry somewhat later.")
 	}
 	s.streams[st] = struct{}{}

@@ -116,12 +116,12 @@ func TestStreamOverHTTP(t *testing.T) {
 	if got, want := until(t, lines, `data: {"id"`), "data: {\"id\":\"dlv_01KAHR3M5Q7S9V1X3Z5B7D9F1H\",\"state\":\"waiting\"}\n"; got != want {
 		t.Error(cmp.Diff(want, got))
 	}
-	if got := fixture.Figure(t, s.metrics, "vayu_live_streams"); got != 1 {
+	if got := fixture.MetricValue(t, s.metrics, "vayu_live_streams"); got != 1 {
 		t.Errorf("%v streams are open, want 1", got)
 	}
 	resp.Body.Close()
-	fixture.Until(t, "the stream of a client that left is closed", func() bool {
-		return fixture.Figure(t, s.metrics, "vayu_live_streams") == 0
+	fixture.Eventually(t, "the stream of a client that left is closed", func() bool {
+		return fixture.MetricValue(t, s.metrics, "vayu_live_streams") == 0
 	})
 }
 
@@ -147,23 +147,23 @@ func TestStreamMatchesTheContract(t *testing.T) {
 			t.Errorf("%s: %d %v %q", method, resp.StatusCode, err, text)
 		}
 	}
-	if got := fixture.Figure(t, s.metrics, "vayu_live_streams"); got != 0 {
+	if got := fixture.MetricValue(t, s.metrics, "vayu_live_streams"); got != 0 {
 		t.Errorf("%v streams are open, want none", got)
 	}
 }
 
 func TestInvalidRequestsAreRefused(t *testing.T) {
 	t.Parallel()
-	door := accesstest.NewDoor(t, keys, newHub(t, 0).Routes())
+	door := accesstest.NewClient(t, keys, newHub(t, 0).Routes())
 	for query, field := range map[string]string{
 		"kinds=delivery,wallet": "kinds", "kinds=": "kinds", "kinds=,": "kinds", "for=0": "for", "for=3601": "for", "for=-1": "for",
 		"for=1.5": "for", "for=99999999999999999999": "for", "since=1": "since", "for=1&for=2": "for",
 	} {
-		door.Ask("sk_test", http.MethodGet, "/v1/live?"+query, "").WantError(t, query, http.StatusBadRequest, schema.InvalidRequest, field)
+		door.Do("sk_test", http.MethodGet, "/v1/live?"+query, "").WantError(t, query, http.StatusBadRequest, schema.InvalidRequest, field)
 	}
-	door.Ask("sk_test", http.MethodGet, "/v1/live", "", "Accept", "application/json").
+	door.Do("sk_test", http.MethodGet, "/v1/live", "", "Accept", "application/json").
 		WantError(t, "JSON", http.StatusNotAcceptable, schema.NotAcceptable, "Accept")
-	door.Ask("", http.MethodGet, "/v1/live", "").WantError(t, "no key", http.StatusUnauthorized, schema.Unauthorized, "")
+	door.Do("", http.MethodGet, "/v1/live", "").WantError(t, "no key", http.StatusUnauthorized, schema.Unauthorized, "")
 }
 
 func TestLimitOfStreamsPerKey(t *testing.T) {
@@ -172,13 +172,13 @@ func TestLimitOfStreamsPerKey(t *testing.T) {
 	for range 20 {
 		until(t, bufio.NewReader(s.open(t, "").Body), "event: hello")
 	}
-	door := accesstest.NewDoor(t, keys, s.Routes())
-	refused := door.Ask("sk_test", http.MethodGet, "/v1/live", "")
+	door := accesstest.NewClient(t, keys, s.Routes())
+	refused := door.Do("sk_test", http.MethodGet, "/v1/live", "")
 	refused.WantError(t, "the next one", http.StatusTooManyRequests, schema.RateLimited, "")
-	if refused.Header.Get("Retry-After") == "" || !strings.Contains(refused.Said("message"), "20 streams") {
+	if refused.Header.Get("Retry-After") == "" || !strings.Contains(refused.TextAt("message"), "20 streams") {
 		t.Errorf("%v %s", refused.Header, refused.Text)
 	}
-	if got := fixture.Figure(t, s.metrics, "vayu_live_refused_total", "reason", "key"); got != 1 {
+	if got := fixture.MetricValue(t, s.metrics, "vayu_live_refused_total", "reason", "key"); got != 1 {
 		t.Errorf("%v refusals are counted, want 1", got)
 	}
 }
@@ -196,7 +196,7 @@ func TestLimitOfStreamsPerAccount(t *testing.T) {
 		if p, refused := errors.AsType[*schema.Problem](next.err); !refused || p.Code != schema.RateLimited || p.RetryAfter == 0 {
 			t.Errorf("the next one: %v", next.err)
 		}
-		if got := fixture.Figure(t, h.metrics, "vayu_live_refused_total", "reason", "account"); got != 1 {
+		if got := fixture.MetricValue(t, h.metrics, "vayu_live_refused_total", "reason", "account"); got != 1 {
 			t.Errorf("%v refusals are counted, want 1", got)
 		}
 		if other := h.listen(t, request{owner: schema.Owner{Account: "acc_b"}, key: "key_b"}); other.err != nil {
@@ -216,9 +216,9 @@ func TestLimitOfStreamsPerInstance(t *testing.T) {
 	for range 2 {
 		until(t, bufio.NewReader(s.open(t, "").Body), "event: hello")
 	}
-	door := accesstest.NewDoor(t, keys, s.Routes())
-	door.Ask("sk_live", http.MethodGet, "/v1/live", "").WantError(t, "the third", http.StatusTooManyRequests, schema.RateLimited, "")
-	if got := fixture.Figure(t, s.metrics, "vayu_live_refused_total", "reason", "all"); got != 1 {
+	door := accesstest.NewClient(t, keys, s.Routes())
+	door.Do("sk_live", http.MethodGet, "/v1/live", "").WantError(t, "the third", http.StatusTooManyRequests, schema.RateLimited, "")
+	if got := fixture.MetricValue(t, s.metrics, "vayu_live_refused_total", "reason", "all"); got != 1 {
 		t.Errorf("%v refusals are counted, want 1", got)
 	}
 }
@@ -264,7 +264,7 @@ func TestManyStreams(t *testing.T) {
 		all = append(all, bufio.NewReader(resp.Body))
 		until(t, all[i], "event: hello")
 	}
-	if got := fixture.Figure(t, s.metrics, "vayu_live_streams"); got != many {
+	if got := fixture.MetricValue(t, s.metrics, "vayu_live_streams"); got != many {
 		t.Errorf("%v streams are open, want %d", got, many)
 	}
 	for i := range 20 {

@@ -57,7 +57,7 @@ type Access interface {
 	// store.
 	Scopes(c *httpapi.Call) []schema.Scope
 	// SessionsEnded reports for each call of a session whether its session has ended.
-	Ended(ctx context.Context, calls []*httpapi.Call) ([]bool, error)
+	SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error)
 }
 
 // Config configures a Service.
@@ -68,7 +68,7 @@ type Config struct {
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil for time.Now
 	// MaxStreams is the limit of open streams of the instance; 0 means 2000.
-	Most int
+	MaxStreams int
 }
 
 // Service is the hub between feeds and streams.
@@ -78,7 +78,7 @@ type Service struct {
 	watchers        []*watcher // one per feed
 	kinds           map[schema.LiveKind]Kind
 	metrics         *metrics
-	sessionFailures *failurelog.Outage
+	sessionFailures *failurelog.Log
 
 	mu      sync.Mutex
 	streams map[*stream]struct{}
@@ -96,8 +96,8 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.Most == 0 {
-		c.Most = maxPerInstance
+	if c.MaxStreams == 0 {
+		c.MaxStreams = maxPerInstance
 	}
 	s := &Service{
 		Config: c, kinds: map[schema.LiveKind]Kind{}, streams: map[*stream]struct{}{}, counts: map[string]int{}, ended: make(chan struct{}),

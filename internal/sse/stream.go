@@ -46,7 +46,7 @@ func (st *stream) wants(kind schema.LiveKind) bool { return slices.Contains(st.k
 
 // allows reports whether the scopes of the client permit a notice.
 func (st *stream) allows(n *Notice) bool {
-	return st.wants(n.Kind) && slices.Contains(st.scopes, n.Scope) && (n.Reads == "" || slices.Contains(st.scopes, n.Reads))
+	return st.wants(n.Kind) && slices.Contains(st.scopes, n.Scope) && (n.SubjectScope == "" || slices.Contains(st.scopes, n.SubjectScope))
 }
 
 // cursor returns the time up to which all notices were sent. A reconnecting client
@@ -108,7 +108,7 @@ func encodeMessage(name string, data []byte) []byte {
 
 // resetMessage requests the client to read all data of the kinds again.
 func resetMessage(kinds []schema.LiveKind) message {
-	data, err := json.Marshal(schema.LiveAnew{Kinds: kinds})
+	data, err := json.Marshal(schema.LiveResetNotice{Kinds: kinds})
 	if err != nil {
 		data = []byte("{}") // it cannot fail: a list of strings
 	}

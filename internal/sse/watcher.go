@@ -19,7 +19,7 @@ type watcher struct {
 	feed     Feed
 	index    int // of the feed
 	kinds    []schema.LiveKind
-	failures *failurelog.Outage
+	failures *failurelog.Log
 
 	states map[*stream]*streamState
 	// lastSent is the last payload by owner and subject, for de-duplication. Subjects
@@ -49,7 +49,7 @@ func (w *watcher) poll(ctx context.Context) {
 	if err == nil {
 		notices, err = render(found.Notices)
 	}
-	w.failures.Tell(ctx, err)
+	w.failures.Observe(ctx, err)
 	if err != nil {
 		return
 	}
@@ -72,7 +72,7 @@ func (w *watcher) poll(ctx context.Context) {
 
 // queries returns the owners that have streams. It also adds and removes entries of
 // states.
-func (w *watcher) queries() []Ask {
+func (w *watcher) queries() []Query {
 	open := map[*stream]*streamState{}
 	since := map[schema.Owner]time.Time{}
 	for _, st := range w.all() {
@@ -94,9 +94,9 @@ func (w *watcher) queries() []Ask {
 			delete(w.lastSent, o)
 		}
 	}
-	out := make([]Ask, 0, len(since))
+	out := make([]Query, 0, len(since))
 	for o, at := range since {
-		out = append(out, Ask{o, at.Add(-pollOverlap)})
+		out = append(out, Query{o, at.Add(-pollOverlap)})
 	}
 	return out
 }

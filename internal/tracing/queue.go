@@ -36,7 +36,7 @@ type queue struct {
 	exporter *otlptrace.Exporter
 	ended    chan sdk.ReadOnlySpan
 	metrics  *metrics
-	failures *failurelog.Outage
+	failures *failurelog.Log
 }
 
 func newQueue(to *otlptrace.Exporter, log *slog.Logger, m *metrics) *queue {
@@ -73,7 +73,7 @@ func (q *queue) ForceFlush(context.Context) error { return nil }
 // run exports ended spans until ctx ends, then those left in the queue.
 func (q *queue) run(ctx context.Context) {
 	if err := q.exporter.Start(ctx); err != nil { // with this client it never fails
-		q.failures.Tell(ctx, err)
+		q.failures.Observe(ctx, err)
 	}
 	for ctx.Err() == nil {
 		if batch := q.gather(ctx); len(batch) > 0 {
@@ -145,7 +145,7 @@ func (q *queue) export(ctx context.Context, batch []sdk.ReadOnlySpan, timeout ti
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer done()
 	err := q.exporter.ExportSpans(limit, batch)
-	q.failures.Tell(ctx, err)
+	q.failures.Observe(ctx, err)
 	if err == nil {
 		q.metrics.sent.Add(float64(len(batch)))
 	}

@@ -17,7 +17,7 @@ const parentLength = 55
 
 // Traceparent returns the trace of ctx as a W3C traceparent, to store with the work
 // that follows; empty for none.
-func Carried(ctx context.Context) string {
+func Traceparent(ctx context.Context) string {
 	if !otel.SpanContextFromContext(ctx).IsValid() {
 		return ""
 	}
@@ -27,7 +27,7 @@ func Carried(ctx context.Context) string {
 }
 
 // ValidTraceparent reports whether Traceparent can have returned the text.
-func Valid(parent string) bool { return parse(parent).IsValid() }
+func ValidTraceparent(parent string) bool { return parse(parent).IsValid() }
 
 func parse(parent string) otel.SpanContext {
 	if len(parent) != parentLength {
@@ -64,8 +64,8 @@ func (t *Tracer) Request(r *http.Request, name string) (*http.Request, Span) {
 	if t == nil {
 		return r, Span{}
 	}
-	ctx, span := t.Start(r.Context(), name, Answers)
-	if given := r.Header[http.CanonicalHeaderKey(header)]; len(given) == 1 && span.Kept() {
+	ctx, span := t.Start(r.Context(), name, Server)
+	if given := r.Header[http.CanonicalHeaderKey(header)]; len(given) == 1 && span.Recording() {
 		if client := parse(given[0]); client.IsValid() {
 			span.of.AddLink(otel.Link{SpanContext: client})
 		}

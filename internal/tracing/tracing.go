@@ -136,10 +136,10 @@ func (s Span) Done(err error) {
 }
 
 // ProviderCall is a call to a provider, and its result.
-type Exchange struct{ Provider, World, Call, Result, Subject string }
+type ProviderCall struct{ Provider, World, Call, Result, Subject string }
 
 // EndCall is Done for a call to a provider.
-func (s Span) Exchanged(e Exchange, err error) {
+func (s Span) EndCall(e ProviderCall, err error) {
 	s.Set(Provider, e.Provider)
 	s.Set(World, e.World)
 	s.Set(Call, e.Call)
@@ -150,18 +150,18 @@ func (s Span) Exchanged(e Exchange, err error) {
 
 // Recording reports whether the span will be exported, and thus whether its attributes
 // are needed.
-func (s Span) Kept() bool { return s.of != nil && s.of.IsRecording() }
+func (s Span) Recording() bool { return s.of != nil && s.of.IsRecording() }
 
 // Kind is the kind of a step.
 type Kind = otel.SpanKind
 
 // The kinds of steps.
 const (
-	Inside       = otel.SpanKindInternal
-	Answers      = otel.SpanKindServer   // of a request from outside
-	Asks         = otel.SpanKindClient   // of a call to an external system
-	Tells        = otel.SpanKindProducer // of work that is processed later
-	TakesUp      = otel.SpanKindConsumer // of the processing of such work
+	Internal     = otel.SpanKindInternal
+	Server       = otel.SpanKindServer   // of a request from outside
+	Client       = otel.SpanKindClient   // of a call to an external system
+	Producer     = otel.SpanKindProducer // of work that is processed later
+	Consumer     = otel.SpanKindConsumer // of the processing of such work
 	maxSameTrace = 10 * time.Minute
 )
 
@@ -186,7 +186,7 @@ func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Con
 
 // WithSpanFrom returns ctx with the span of another context, for work that continues
 // after that context ends.
-func Along(ctx, of context.Context) context.Context {
+func WithSpanFrom(ctx, of context.Context) context.Context {
 	span := otel.SpanFromContext(of)
 	if !span.SpanContext().IsValid() {
 		return ctx

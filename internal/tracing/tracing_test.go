@@ -111,19 +111,19 @@ func TestResumeContinuesOrLinksTrace(t *testing.T) {
 	t.Parallel()
 	c := tracingtest.New(t)
 	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1, Headers: config.NewSecret("X-Token = abc=, X-Other=d")})
-	ctx, origin := r.Start(t.Context(), "origin", tracing.Answers)
-	carried := tracing.Carried(ctx)
-	_, inner := tracing.Start(ctx, "inner", tracing.Inside)
+	ctx, origin := r.Start(t.Context(), "origin", tracing.Server)
+	carried := tracing.Traceparent(ctx)
+	_, inner := tracing.Start(ctx, "inner", tracing.Internal)
 	inner.Set(tracing.Provider, "acme")
 	inner.Done(errors.New("the number 9876543210 is barred"))
 	origin.End()
-	if !tracing.Valid(carried) {
+	if !tracing.ValidTraceparent(carried) {
 		t.Fatalf("carried %q", carried)
 	}
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	_, soon := r.Resume(t.Context(), carried, at, at.Add(9*time.Minute), "soon", tracing.Asks)
+	_, soon := r.Resume(t.Context(), carried, at, at.Add(9*time.Minute), "soon", tracing.Client)
 	soon.End()
-	_, late := r.Resume(t.Context(), carried, at, at.Add(10*time.Minute), "late", tracing.Asks)
+	_, late := r.Resume(t.Context(), carried, at, at.Add(10*time.Minute), "late", tracing.Client)
 	late.End()
 	all := c.Wait("all four spans", has("origin", "inner", "soon", "late"))
 	first := named(all, "origin")
@@ -157,17 +157,17 @@ func TestResumeKeepsSamplingDecision(t *testing.T) {
 	t.Parallel()
 	c := tracingtest.New(t)
 	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 0})
-	ctx, origin := r.Start(t.Context(), "origin", tracing.Answers)
-	if origin.Kept() || !strings.HasSuffix(tracing.Carried(ctx), "-00") {
-		t.Errorf("carried %q", tracing.Carried(ctx))
+	ctx, origin := r.Start(t.Context(), "origin", tracing.Server)
+	if origin.Recording() || !strings.HasSuffix(tracing.Traceparent(ctx), "-00") {
+		t.Errorf("carried %q", tracing.Traceparent(ctx))
 	}
 	at := time.Now()
 	for _, after := range []time.Duration{0, time.Hour} {
-		if _, s := r.Resume(t.Context(), tracing.Carried(ctx), at, at.Add(after), "next", tracing.Asks); s.Kept() {
+		if _, s := r.Resume(t.Context(), tracing.Traceparent(ctx), at, at.Add(after), "next", tracing.Client); s.Recording() {
 			t.Errorf("a step %s after an unsampled trace is sampled", after)
 		}
 		kept := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-		if _, s := r.Resume(t.Context(), kept, at, at.Add(after), "next", tracing.Asks); !s.Kept() {
+		if _, s := r.Resume(t.Context(), kept, at, at.Add(after), "next", tracing.Client); !s.Recording() {
 			t.Errorf("a step %s after a sampled trace is not sampled", after)
 		}
 	}
@@ -185,7 +185,7 @@ func TestClientTraceparentIsOnlyLinked(t *testing.T) {
 		return req
 	}
 	none := run(t, tracing.Settings{Endpoint: c.URL, Sample: 0})
-	if _, s := none.Request(request(), "request"); s.Kept() {
+	if _, s := none.Request(request(), "request"); s.Recording() {
 		t.Error("a client caused a trace to be sampled")
 	}
 	all := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
@@ -197,7 +197,7 @@ func TestClientTraceparentIsOnlyLinked(t *testing.T) {
 	}
 	unsampled := request()
 	unsampled.Header.Set("Traceparent", strings.TrimSuffix(client, "1")+"0")
-	if _, s := all.Request(unsampled, "request"); !s.Kept() {
+	if _, s := all.Request(unsampled, "request"); !s.Recording() {
 		t.Error("a client prevented a trace from being sampled")
 	}
 }
@@ -207,21 +207,21 @@ func TestClientTraceparentIsOnlyLinked(t *testing.T) {
 func TestUnavailableCollector(t *testing.T) {
 	t.Parallel()
 	c := tracingtest.New(t)
-	c.Answer(http.StatusServiceUnavailable)
+	c.SetStatus(http.StatusServiceUnavailable)
 	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
 	spans := func(n int) {
 		for range n {
-			_, s := r.Start(t.Context(), "step", tracing.Inside)
+			_, s := r.Start(t.Context(), "step", tracing.Internal)
 			s.End() // must not block
 		}
 	}
 	spans(1)
-	c.Asked(2)
+	c.WaitRequests(2)
 	spans(20_000)
 	if got := r.spans(t, "dropped"); got < 10_000 {
 		t.Errorf("%v of 20000 spans are counted as dropped with a queue of 4096", got)
 	}
-	c.Answer(http.StatusOK)
+	c.SetStatus(http.StatusOK)
 	c.Wait("the queued spans", func(all []*proto.Span) bool { return len(all) >= 4096 })
 	r.stop()
 	if sent, dropped := r.spans(t, "sent"), r.spans(t, "dropped"); sent+dropped != 20_001 {
@@ -238,7 +238,7 @@ func TestShutdownFlushesSpans(t *testing.T) {
 	c := tracingtest.New(t)
 	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
 	for range 2000 {
-		_, s := r.Start(t.Context(), "step", tracing.Inside)
+		_, s := r.Start(t.Context(), "step", tracing.Internal)
 		s.End()
 	}
 	r.stop()
@@ -262,13 +262,13 @@ func TestNilTracerDoesNotAllocate(t *testing.T) { // AllocsPerRun counts alone
 			s.SetInt(tracing.Status, 200)
 			s.End()
 		},
-		"step": func() { _, s := tracing.Start(ctx, "step", tracing.Inside); s.Done(nil) },
+		"step": func() { _, s := tracing.Start(ctx, "step", tracing.Internal); s.Done(nil) },
 		"resume": func() {
-			_, s := off.Resume(ctx, "", time.Time{}, time.Time{}, "step", tracing.Inside)
+			_, s := off.Resume(ctx, "", time.Time{}, time.Time{}, "step", tracing.Internal)
 			s.Fail()
 			s.End()
 		},
-		"carry": func() { _ = tracing.Carried(ctx) },
+		"carry": func() { _ = tracing.Traceparent(ctx) },
 	} {
 		if got := testing.AllocsPerRun(100, do); got != 0 {
 			t.Errorf("%s allocates %v times", name, got)
@@ -307,7 +307,7 @@ func FuzzCarried(f *testing.F) {
 	f.Add("00-00000000000000000000000000000000-b7ad6b7169203331-01")
 	f.Add("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x")
 	f.Fuzz(func(t *testing.T, text string) {
-		if tracing.Valid(text) && (len(text) != 55 || strings.Trim(text, "0123456789abcdef-") != "") {
+		if tracing.ValidTraceparent(text) && (len(text) != 55 || strings.Trim(text, "0123456789abcdef-") != "") {
 			t.Errorf("%q is valid", text)
 		}
 	})

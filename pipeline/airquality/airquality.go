@@ -35,7 +35,7 @@ type Conn interface {
 type Rollup struct {
 	conn    Conn
 	tables  columnstore.Params
-	tester  *quality.Judge
+	tester  *quality.Tester
 	steps   []step
 	keep    retention
 	log     *slog.Logger

@@ -63,7 +63,7 @@ func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.
 		// On a cluster a node that is down must not stop the figures of the others.
 		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"distributed_ddl_output_mode": "none_only_active"}))
 		return r.conn.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
-			r.tables.Stored(s.table), columns, list, started.UnixMilli()))
+			r.tables.LocalTable(s.table), columns, list, started.UnixMilli()))
 	}
 	return r.write(ctx, fmt.Sprintf(`INSERT INTO %[1]s.%[2]s (%[3]s, expected, computed_at, removed)
 		SELECT %[3]s, 1, fromUnixTimestamp64Milli(%[4]d), 1 FROM %[1]s.%[2]s FINAL WHERE (%[3]s) IN (%[5]s) %[6]s`,

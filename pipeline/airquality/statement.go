@@ -60,13 +60,13 @@ func (f templateData) IsEightHour(p string) bool {
 }
 
 // newSteps returns the steps for one database.
-func newSteps(tables columnstore.Params, kinds []schema.StationKind, tester *quality.Judge) ([]step, error) {
+func newSteps(tables columnstore.Params, kinds []schema.StationKind, tester *quality.Tester) ([]step, error) {
 	f := templateData{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{schema.CO.String(), schema.O3.String()},
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), ToHourEnd: int(schema.IndiaOffset.Seconds()) + 3599,
 		Lookback: int(reach.Hours()) + 1, Settings: insertSettings,
-		Flagged: tester.Verdicts("station IN {stations:Array(String)} AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR"),
+		Flagged: tester.FlaggedReadings("station IN {stations:Array(String)} AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR"),
 	}
 	enum := []string{`\'none\' = 0`}
 	number := make(map[string]int)

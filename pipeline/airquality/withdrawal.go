@@ -35,10 +35,10 @@ var ErrNoReadings = errors.New("no readings of this station and parameter in thi
 // ErrNoWithdrawal is the error for an unknown identifier of a withdrawal.
 var ErrNoWithdrawal = errors.New("no such withdrawal")
 
-// Covered returns the number of stored readings that a withdrawal excludes. The
+// CountWithdrawn returns the number of stored readings that a withdrawal excludes. The
 // error is [ErrNoReadings] if there are none. It rejects aliases, because no mean
 // includes their readings.
-func (r *Rollup) Covered(ctx context.Context, w Withdrawal) (readings uint64, err error) {
+func (r *Rollup) CountWithdrawn(ctx context.Context, w Withdrawal) (readings uint64, err error) {
 	station, err := r.aliasOf(ctx, w.Station)
 	if err != nil {
 		return 0, err

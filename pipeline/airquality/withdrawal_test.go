@@ -70,7 +70,7 @@ func TestWithdrawalAndReinstatement(t *testing.T) {
 	whole := w.figures()
 
 	withdrawal := Withdrawal{ID: NewWithdrawalID(), Station: "s", Parameter: parameter.PM25, From: hour(5), To: hour(20), Reason: "calibration", Actor: "test"}
-	if n, err := w.rollup.Covered(t.Context(), withdrawal); err != nil || n == 0 {
+	if n, err := w.rollup.CountWithdrawn(t.Context(), withdrawal); err != nil || n == 0 {
 		t.Fatalf("it covers %d readings, %v", n, err)
 	}
 	if err := w.rollup.Withdraw(t.Context(), withdrawal); err != nil {
@@ -109,7 +109,7 @@ func TestWithdrawalAndReinstatement(t *testing.T) {
 	if _, err := w.rollup.Withdrawal(t.Context(), withdrawal.ID); !errors.Is(err, ErrNoWithdrawal) {
 		t.Errorf("the withdrawal still holds: %v", err)
 	}
-	if _, err := w.rollup.Covered(t.Context(), Withdrawal{Station: "t", From: hour(0), To: hour(40)}); !errors.Is(err, ErrNoReadings) {
+	if _, err := w.rollup.CountWithdrawn(t.Context(), Withdrawal{Station: "t", From: hour(0), To: hour(40)}); !errors.Is(err, ErrNoReadings) {
 		t.Errorf("a withdrawal of nothing: %v", err)
 	}
 }
@@ -224,7 +224,7 @@ func TestReadingsOfAnAliasAreNotWithdrawn(t *testing.T) {
 	w.station("alias", "Pune", "Maharashtra")
 	w.readings(schema.Reading{Station: "alias", Parameter: schema.PM25.Parameter(), At: hour(1), Value: 10})
 	w.exec("INSERT INTO %s.station_alias (alias, station) VALUES ('alias', 'station')")
-	_, err := w.rollup.Covered(t.Context(), Withdrawal{Station: "alias", From: hour(0), To: hour(2)})
+	_, err := w.rollup.CountWithdrawn(t.Context(), Withdrawal{Station: "alias", From: hour(0), To: hour(2)})
 	if err == nil || !strings.Contains(err.Error(), `"alias" is an alias of "station"`) {
 		t.Errorf("the error is %v", err)
 	}

@@ -24,7 +24,7 @@ const (
 	selectByRef = selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
 )
 
-var insertChunk = sqlstore.Group(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
+var insertChunk = sqlstore.NewBatchStatement(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
 	"($1, $2, $3, $4, ?, ?, ?, '', 0)", "")
 
 // accept answers POST of a kind. When it returns, the batch and its records are durable,
@@ -89,7 +89,7 @@ func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed parsedBody, sum 
 	if err := w.storeChunks(tx, now, id, c, parsed.chunks); err != nil {
 		return httpapi.Response{}, access.Entry{}, err
 	}
-	tx.After(w.wake)
+	tx.OnCommit(w.wake)
 	return w.acceptedReply(row{id: id, state: schema.BatchQueued, total: parsed.total}), access.Entry{
 		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": parsed.total},
 	}, nil
@@ -127,7 +127,7 @@ func (w *worker) replyToRepeat(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum
 		return httpapi.Response{}, fmt.Errorf("reading the batch of a ref_id: %w", err)
 	}
 	if !bytes.Equal(r.fingerprint, sum) {
-		return httpapi.Response{}, schema.Refuse(schema.DuplicateRefID, "ref_id", "This ref_id was used for another batch.")
+		return httpapi.Response{}, schema.NewProblem(schema.DuplicateRefID, "ref_id", "This ref_id was used for another batch.")
 	}
 	resp := w.acceptedReply(r)
 	resp.Replayed = true

@@ -47,12 +47,12 @@ func TestInvalidBatchIsRejected(t *testing.T) {
 			{`{"recharges":[{}],"ref_id":"a\nb"}`, schema.InvalidRequest, "ref_id"},
 			{`{"recharges":[{}],"ref_id":"` + strings.Repeat("a", 256) + `"}`, schema.InvalidRequest, "ref_id"},
 		} {
-			s.door.Ask(s.a.Keys[schema.Live], "POST", path, c.body).WantError(t, fmt.Sprintf("%.60s", c.body), 400, c.code, c.field)
+			s.door.Do(s.a.Keys[schema.Live], "POST", path, c.body).WantError(t, fmt.Sprintf("%.60s", c.body), 400, c.code, c.field)
 		}
-		s.door.Ask(s.a.Keys[schema.Live], "POST", path+"?x=1", `{"recharges":[{}]}`).WantError(t, "a parameter", 400, schema.InvalidRequest, "x")
+		s.door.Do(s.a.Keys[schema.Live], "POST", path+"?x=1", `{"recharges":[{}]}`).WantError(t, "a parameter", 400, schema.InvalidRequest, "x")
 		large := `{"recharges":["` + strings.Repeat("a", 8<<20) + `"]}`
-		s.door.Ask(s.a.Keys[schema.Live], "POST", path, large).WantError(t, "more than 8 MiB", 413, schema.PayloadTooLarge, "")
-		two := s.door.Ask(s.a.Keys[schema.Live], "POST", path, `{"recharges":[],"ref_id":1}`)
+		s.door.Do(s.a.Keys[schema.Live], "POST", path, large).WantError(t, "more than 8 MiB", 413, schema.PayloadTooLarge, "")
+		two := s.door.Do(s.a.Keys[schema.Live], "POST", path, `{"recharges":[],"ref_id":1}`)
 		if details, _ := two.At("error.details").([]any); len(details) != 2 {
 			t.Errorf("two faults: %s", two.Text)
 		}
@@ -67,8 +67,8 @@ func TestAcceptStoresChunks(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		array := "[null , \"foo\",{},\n[1, 2] ,1e400," + records(9995, `{"type":"prepaid"}`)[1:]
-		got := s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, `{"ref_id":null,"other":[1],"recharges":`+array+`}`).Want(t, "a batch", 202)
-		id := got.Said("batch_id")
+		got := s.door.Do(s.a.Keys[schema.Sandbox], "POST", path, `{"ref_id":null,"other":[1],"recharges":`+array+`}`).Want(t, "a batch", 202)
+		id := got.TextAt("batch_id")
 		want := map[string]any{"status": "accepted", "batch_id": id, "total": 10_000.0, "status_url": path + "/" + id}
 		if diff := cmp.Diff(want, got.Body); diff != "" || got.Header.Get("Location") != path+"/"+id {
 			t.Errorf("Location %s (-want +got):\n%s", got.Header.Get("Location"), diff)
@@ -83,7 +83,7 @@ func TestAcceptStoresChunks(t *testing.T) {
 			t.Errorf("%v are counted", got)
 		}
 		large := `{"recharges":["` + strings.Repeat("a", 1<<20) + `","b","` + strings.Repeat("c", 1<<20) + `"]}`
-		s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, large).Want(t, "large records", 202)
+		s.door.Do(s.a.Keys[schema.Sandbox], "POST", path, large).Want(t, "large records", 202)
 		if diff := cmp.Diff([2]int{2, 103}, s.rowCounts()); diff != "" {
 			t.Errorf("large records: %s", diff)
 		}
@@ -96,31 +96,31 @@ func TestRepeatedBatchIsReplayed(t *testing.T) {
 	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		live := s.a.Keys[schema.Live]
 		body, other := `{"ref_id":"nov 🎉","recharges":[{},{}]}`, `{"ref_id":"nov 🎉","recharges":[{}]}`
-		first := s.door.Ask(live, "POST", path, body).Want(t, "first", 202)
-		again := s.door.Ask(live, "POST", path, body).Want(t, "again", 202)
+		first := s.door.Do(live, "POST", path, body).Want(t, "first", 202)
+		again := s.door.Do(live, "POST", path, body).Want(t, "again", 202)
 		if diff := cmp.Diff(first.Body, again.Body); diff != "" || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" ||
 			again.Header.Get("Location") != first.Header.Get("Location") {
 			t.Errorf("again: %v %s", again.Header, diff)
 		}
-		s.door.Ask(live, "POST", path, other).WantError(t, "another body", 409, schema.DuplicateRefID, "ref_id")
-		if got := s.get(path + "/" + first.Said("batch_id")).Said("ref_id"); got != "nov 🎉" {
+		s.door.Do(live, "POST", path, other).WantError(t, "another body", 409, schema.DuplicateRefID, "ref_id")
+		if got := s.get(path + "/" + first.TextAt("batch_id")).TextAt("ref_id"); got != "nov 🎉" {
 			t.Errorf("the ref_id is %q", got)
 		}
 		// References are an owner's own, and batches without one have nothing in common.
 		for _, key := range []string{s.a.Keys[schema.Sandbox], s.b.Keys[schema.Live]} {
-			if got := s.door.Ask(key, "POST", path, other).Want(t, "another owner's", 202); got.Said("batch_id") == first.Said("batch_id") {
+			if got := s.door.Do(key, "POST", path, other).Want(t, "another owner's", 202); got.TextAt("batch_id") == first.TextAt("batch_id") {
 				t.Error("another owner got it")
 			}
 		}
 		if one, two := s.post(s.a, "[{}]"), s.post(s.a, "[{}]"); one == two {
 			t.Error("two batches without a ref_id are one")
 		}
-		keyed := s.door.Ask(live, "POST", path, `{"recharges":[{}]}`, "Idempotency-Key", "k").Want(t, "a key", 202)
-		same := s.door.Ask(live, "POST", path, `{"recharges":[{}]}`, "Idempotency-Key", "k").Want(t, "the same key", 202)
+		keyed := s.door.Do(live, "POST", path, `{"recharges":[{}]}`, "Idempotency-Key", "k").Want(t, "a key", 202)
+		same := s.door.Do(live, "POST", path, `{"recharges":[{}]}`, "Idempotency-Key", "k").Want(t, "the same key", 202)
 		if same.Text != keyed.Text || same.Header.Get("Idempotent-Replayed") != "true" || same.Header.Get("Location") != keyed.Header.Get("Location") {
 			t.Errorf("the same key: %s", same.Text)
 		}
-		s.door.Ask(live, "POST", path, `{"recharges":[{},{}]}`, "Idempotency-Key", "k").WantError(t, "another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
+		s.door.Do(live, "POST", path, `{"recharges":[{},{}]}`, "Idempotency-Key", "k").WantError(t, "another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
 		if got := queryOne[int](t, s.DB, "SELECT COUNT(*) FROM audit WHERE action = 'recharge.batch'"); got != 6 {
 			t.Errorf("the audit log has %d batches, want 6", got)
 		}
@@ -135,7 +135,7 @@ func TestConcurrentBatchesWithOneRefID(t *testing.T) {
 		const many = 20
 		for range many {
 			go func() {
-				ids <- s.door.Ask(s.a.Keys[schema.Live], "POST", path, `{"ref_id":"once","recharges":[1]}`).Said("batch_id")
+				ids <- s.door.Do(s.a.Keys[schema.Live], "POST", path, `{"ref_id":"once","recharges":[1]}`).TextAt("batch_id")
 			}()
 		}
 		seen := map[string]bool{}
@@ -156,7 +156,7 @@ func TestFirstRecordWithRefIDCounts(t *testing.T) {
 		id := s.post(s.a, `[{"ref_id":"a"},{"ref_id":"b"},{"ref_id":"a"},{},{"ref_id":"a","amount":1},{}]`)
 		s.run()
 		s.wait(id)
-		got := s.door.Ask(s.a.Keys[schema.Live], "GET", path+"/"+id+"/results", "").Want(t, "the results", 200)
+		got := s.door.Do(s.a.Keys[schema.Live], "GET", path+"/"+id+"/results", "").Want(t, "the results", 200)
 		var doubled []int
 		for i, r := range got.At("results").([]any) {
 			if strings.Contains(fmt.Sprint(r), string(schema.DuplicateRefID)) {

@@ -37,7 +37,7 @@ func (w *worker) startRecord(working context.Context, r record) {
 	w.job(func() func() {
 		limit, cancel := context.WithTimeout(working, w.timing.recordTimeout)
 		defer cancel()
-		err := w.doRecovering(sqlstore.InWorld(limit, item.Owner.World), item)
+		err := w.doRecovering(sqlstore.WithWorld(limit, item.Owner.World), item)
 		failpoint.Point(failpoint.BatchBegun)
 		return func() { w.recordDone(working, r.chunk, err) }
 	})

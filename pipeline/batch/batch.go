@@ -54,13 +54,13 @@ type Kind struct {
 	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Render returns the current state of the subjects of items, by subject: JSON objects
 	// without a field index.
-	Show func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
+	Render func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
 	// Concurrency is the maximum number of records in flight in an instance.
-	Room int
+	Concurrency int
 	// Retention is how long the results of a completed batch are available; 0 means for
 	// ever. After it the batch is expired, and its items are deleted somewhat later. The
 	// batch itself stays, so that a repeated ref_id is recognized.
-	Keep time.Duration
+	Retention time.Duration
 	// ResultsURL returns the address of the results of a batch for replies. If nil,
 	// replies have none.
 	ResultsURL func(batchID string) string
@@ -69,7 +69,7 @@ type Kind struct {
 // Config configures a [Service].
 type Config struct {
 	DB  *sqlstore.DB
-	Box *encryption.Box // encrypts cursors
+	Box *encryption.Cipher // encrypts cursors
 	// Change wraps handlers that change data: access.Service.Change.
 	Change  func(access.Changer) httpapi.Handler
 	Kinds   []Kind
@@ -106,8 +106,8 @@ func New(c Config) (*Service, error) {
 		if there[kind.Name] {
 			return nil, errors.New("the kind of batches " + kind.Name + " is configured twice")
 		}
-		if kind.Room < 1 {
-			return nil, fmt.Errorf("the concurrency of batches of %s is %d, want at least 1", kind.Name, kind.Room)
+		if kind.Concurrency < 1 {
+			return nil, fmt.Errorf("the concurrency of batches of %s is %d, want at least 1", kind.Name, kind.Concurrency)
 		}
 		there[kind.Name] = true
 		s.workers = append(s.workers, newWorker(s, kind, m))

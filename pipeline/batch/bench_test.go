@@ -18,7 +18,7 @@ import (
 // fullBatch returns the body of a batch of 10,000 recharges.
 func fullBatch() string {
 	var b strings.Builder
-	for i := range schema.BatchMost {
+	for i := range schema.MaxBatchRecords {
 		fmt.Fprintf(&b, `,{"type":"prepaid","mobile":"90000%05d","operator":"auto","amount":199,"ref_id":"salary-2026-11-%05d"}`, i, i)
 	}
 	return `{"recharges":[` + b.String()[1:] + `]}`
@@ -47,7 +47,7 @@ func BenchmarkAccept(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		b.ReportAllocs()
 		for b.Loop() {
-			s.door.Ask(s.a.Keys[schema.Live], "POST", path, body).Want(b, "a batch", 202)
+			s.door.Do(s.a.Keys[schema.Live], "POST", path, body).Want(b, "a batch", 202)
 		}
 	})
 }
@@ -60,21 +60,21 @@ func BenchmarkWork(b *testing.B) {
 		body := fullBatch()
 		var took time.Duration
 		for b.Loop() {
-			id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, body).Said("batch_id")
+			id := s.door.Do(s.a.Keys[schema.Live], "POST", path, body).TextAt("batch_id")
 			began := time.Now()
 			stop := s.run()
 			s.wait(id)
 			took += time.Since(began)
 			stop()
 		}
-		b.ReportMetric(float64(b.N)*schema.BatchMost/took.Seconds(), "records/s")
+		b.ReportMetric(float64(b.N)*schema.MaxBatchRecords/took.Seconds(), "records/s")
 	})
 }
 
 // BenchmarkStream streams the results of 10,000 records.
 func BenchmarkStream(b *testing.B) {
 	eachBench(b, 256, func(b *testing.B, s *batchFixture) { //nolint:thelper // it is the benchmark
-		id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, fullBatch()).Said("batch_id")
+		id := s.door.Do(s.a.Keys[schema.Live], "POST", path, fullBatch()).TextAt("batch_id")
 		stop := s.run()
 		s.wait(id)
 		stop()
@@ -82,7 +82,7 @@ func BenchmarkStream(b *testing.B) {
 		for b.Loop() {
 			s.get(path+"/"+id+"/results", "Accept", "application/x-ndjson").Want(b, "results", 200)
 		}
-		b.ReportMetric(float64(b.N)*schema.BatchMost/b.Elapsed().Seconds(), "records/s")
+		b.ReportMetric(float64(b.N)*schema.MaxBatchRecords/b.Elapsed().Seconds(), "records/s")
 	})
 }
 
@@ -104,7 +104,7 @@ func BenchmarkQueued(b *testing.B) {
 				accounts++
 				of := accesstest.AddTenant(b, s.DB, fmt.Sprint("tenant", accounts))
 				s.newDoor()
-				s.door.Ask(of.Keys[schema.Live], "POST", path, body).Want(b, "a batch", 202)
+				s.door.Do(of.Keys[schema.Live], "POST", path, body).Want(b, "a batch", 202)
 			}
 			stop := s.run()
 			for range 256 {

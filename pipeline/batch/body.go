@@ -59,7 +59,7 @@ type body struct {
 	kind   *Kind
 	array  bool           // the array was found
 	refs   map[string]int // index of the first record with a ref_id
-	faults schema.Faults
+	faults schema.RequestErrors
 }
 
 // read parses a well-formed JSON object, so errors are not expected.
@@ -139,7 +139,7 @@ func (b *body) records(d *jsontext.Decoder) error {
 		b.add(end-len(value), end)
 		b.markDuplicate(value)
 	}
-	if b.total == 0 || b.total > schema.BatchMost {
+	if b.total == 0 || b.total > schema.MaxBatchRecords {
 		b.fault("A batch has 1 to 10,000 " + b.kind.Array + ".")
 	}
 	_, err := d.ReadToken()
@@ -150,7 +150,7 @@ func (b *body) records(d *jsontext.Decoder) error {
 // are processed concurrently, so only their order in the body decides which one counts.
 func (b *body) markDuplicate(value []byte) {
 	ref := refOf(value)
-	if ref == "" || b.total >= schema.BatchMost {
+	if ref == "" || b.total >= schema.MaxBatchRecords {
 		return
 	}
 	if first, there := b.refs[ref]; there {
@@ -163,7 +163,7 @@ func (b *body) markDuplicate(value []byte) {
 
 // add adds a record to the last chunk, or starts a new one.
 func (b *body) add(from, to int) {
-	if b.total >= schema.BatchMost {
+	if b.total >= schema.MaxBatchRecords {
 		return // one too many is enough for the fault
 	}
 	if n := len(b.chunks); n > 0 {

@@ -77,7 +77,7 @@ func cutDuplicates(text []byte) (records []byte, duplicates map[int]int, err err
 }
 
 // insertRefusals inserts the items of several rejected records.
-var insertRefusals = sqlstore.Group(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
+var insertRefusals = sqlstore.NewBatchStatement(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
 	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
 
 // refuseDuplicates rejects the duplicates of a chunk in one short transaction with few
@@ -85,13 +85,13 @@ var insertRefusals = sqlstore.Group(1, "INSERT INTO batch_item (batch_id, place,
 func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicateRecord) error {
 	texts := make([][]byte, len(all))
 	for i, d := range all {
-		why := schema.Refuse(schema.DuplicateRefID, "ref_id", fmt.Sprintf("Record %d of this batch has this ref_id.", d.first))
+		why := schema.NewProblem(schema.DuplicateRefID, "ref_id", fmt.Sprintf("Record %d of this batch has this ref_id.", d.first))
 		var err error
 		if texts[i], err = json.Marshal(refusal{RefID: refOf(d.value), Error: *why}); err != nil {
 			return fmt.Errorf("encoding the error of record %d of %s: %w", d.index, c.batch, err)
 		}
 	}
-	return w.DB.Update(sqlstore.InWorld(ctx, c.owner.World), func(tx *sqlstore.Tx) error {
+	return w.DB.Update(sqlstore.WithWorld(ctx, c.owner.World), func(tx *sqlstore.Tx) error {
 		refused := int64(0)
 		err := insertRefusals.Each(len(all), func(text string, from, to int) error {
 			args := append(make([]any, 0, 1+2*(to-from)), c.batch)

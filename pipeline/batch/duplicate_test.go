@@ -19,7 +19,7 @@ import (
 
 // duplicates returns the body of a full batch whose records all have one ref_id.
 func duplicates() string {
-	return `{"recharges":` + records(schema.BatchMost, `{"ref_id":"x"}`) + `}`
+	return `{"recharges":` + records(schema.MaxBatchRecords, `{"ref_id":"x"}`) + `}`
 }
 
 // Accepting a batch of 10,000 duplicates writes its chunks only, because other writers
@@ -27,7 +27,7 @@ func duplicates() string {
 func TestAcceptWritesNoRowPerDuplicate(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
-		id := s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, duplicates()).Want(t, "a batch", 202).Said("batch_id")
+		id := s.door.Do(s.a.Keys[schema.Sandbox], "POST", path, duplicates()).Want(t, "a batch", 202).TextAt("batch_id")
 		if got := queryOne[int](t, s.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", id); got != 0 {
 			t.Errorf("accepting wrote %d items, want none", got)
 		}
@@ -42,10 +42,10 @@ func TestAcceptWritesNoRowPerDuplicate(t *testing.T) {
 func TestDuplicatesAreRejectedPerChunk(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
-		id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, duplicates()).Want(t, "a batch", 202).Said("batch_id")
+		id := s.door.Do(s.a.Keys[schema.Live], "POST", path, duplicates()).Want(t, "a batch", 202).TextAt("batch_id")
 		s.run()
 		got := s.wait(id)
-		if diff := cmp.Diff([3]int{schema.BatchMost, 1, schema.BatchMost - 1}, [3]int{got.Total, got.Successful, got.Failed}); diff != "" {
+		if diff := cmp.Diff([3]int{schema.MaxBatchRecords, 1, schema.MaxBatchRecords - 1}, [3]int{got.Total, got.Successful, got.Failed}); diff != "" {
 			t.Errorf("total, successful and failed (-want +got):\n%s", diff)
 		}
 		s.mu.Lock()
@@ -100,7 +100,7 @@ func TestSandboxBatchesAreAcceptedOneAtATime(t *testing.T) {
 		}
 		status := make(chan int, 1)
 		go func() {
-			status <- s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, `{"recharges":[{}]}`).Status
+			status <- s.door.Do(s.a.Keys[schema.Sandbox], "POST", path, `{"recharges":[{}]}`).Status
 		}()
 		s.post(s.a, "[{}]")
 		select {
@@ -126,7 +126,7 @@ func TestSandboxWritesAreMarked(t *testing.T) {
 		}
 		s.run()
 		for _, w := range schema.Worlds {
-			s.door.Ask(s.a.Keys[w], "POST", path, `{"recharges":[{}]}`).Want(t, "a batch", 202)
+			s.door.Do(s.a.Keys[w], "POST", path, `{"recharges":[{}]}`).Want(t, "a batch", 202)
 			if got := <-worlds; got[0] != w || got[1] != w {
 				t.Errorf("the record of %s is of %s and its changes of %s", w, got[0], got[1])
 			}
@@ -144,7 +144,7 @@ func BenchmarkBesideSandbox(b *testing.B) {
 		for range 40 {
 			wait.Go(func() {
 				for ctx.Err() == nil {
-					s.door.Ask(s.a.Keys[schema.Sandbox], "POST", path, body).Want(b, "a batch", 202)
+					s.door.Do(s.a.Keys[schema.Sandbox], "POST", path, body).Want(b, "a batch", 202)
 				}
 			})
 		}
@@ -152,7 +152,7 @@ func BenchmarkBesideSandbox(b *testing.B) {
 		var took []time.Duration
 		for b.Loop() {
 			began := time.Now()
-			s.door.Ask(s.a.Keys[schema.Live], "POST", path, `{"recharges":[{}]}`).Want(b, "a live batch", 202)
+			s.door.Do(s.a.Keys[schema.Live], "POST", path, `{"recharges":[{}]}`).Want(b, "a live batch", 202)
 			took = append(took, time.Since(began))
 		}
 		stop()

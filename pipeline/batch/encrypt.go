@@ -10,19 +10,19 @@ import (
 // numbers.
 var encryptedRecords = encryption.Column{
 	Table: "batch_chunk", Name: "records", Key: []string{"batch_id", "CAST(first AS TEXT)"},
-	About: func(key ...string) string { return "batch_chunk/" + key[0] + "/" + key[1] + "/records" },
+	AssociatedData: func(key ...string) string { return "batch_chunk/" + key[0] + "/" + key[1] + "/records" },
 }
 
 // EncryptedColumns returns the encrypted columns of this package.
-func Sealed() []encryption.Column { return []encryption.Column{encryptedRecords} }
+func EncryptedColumns() []encryption.Column { return []encryption.Column{encryptedRecords} }
 
 // encryptChunk encrypts the records of a chunk.
-func encryptChunk(box *encryption.Box, batch string, first int, records []byte) []byte {
-	return encryptedRecords.Seal(box, records, batch, strconv.Itoa(first))
+func encryptChunk(box *encryption.Cipher, batch string, first int, records []byte) []byte {
+	return encryptedRecords.Encrypt(box, records, batch, strconv.Itoa(first))
 }
 
 // decrypt decrypts the records of a chunk.
-func (c *chunk) decrypt(box *encryption.Box) (err error) {
-	c.bytes, err = encryptedRecords.Open(box, c.bytes, c.batch, strconv.Itoa(c.first))
+func (c *chunk) decrypt(box *encryption.Cipher) (err error) {
+	c.bytes, err = encryptedRecords.Decrypt(box, c.bytes, c.batch, strconv.Itoa(c.first))
 	return err
 }

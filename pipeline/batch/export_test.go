@@ -48,7 +48,7 @@ func (k *Kind) Queries(account string, now time.Time) map[string]Query {
 		return Query{text, args, index}
 	}
 	return map[string]Query{
-		"expired":     {selectExpired, []any{k.Name, now.Add(-k.Keep).UnixMicro()}, []string{"batch_kept"}},
+		"expired":     {selectExpired, []any{k.Name, now.Add(-k.Retention).UnixMicro()}, []string{"batch_kept"}},
 		"completed":   list(func(f *filter) { f.state = schema.BatchCompleted }, "batch_completed"),
 		"queued":      list(func(f *filter) { f.state = schema.BatchQueued }, "batch_open"),
 		"all":         list(func(*filter) {}, "batch_account", "sqlite_autoindex_batch_2"), // SQLite may sort what one account has

@@ -151,7 +151,7 @@ func TestLargeRecordsAreLeasedAFewAtATime(t *testing.T) {
 				return err
 			})
 		}
-		if got := s.get(path + "/" + id).Said("state"); got != "processing" {
+		if got := s.get(path + "/" + id).TextAt("state"); got != "processing" {
 			t.Errorf("the batch is %s", got)
 		}
 	})

@@ -61,9 +61,9 @@ func createThingTable(tb testing.TB, db *sqlstore.DB) {
 func (s *fakeKind) kind(room int) batch.Kind {
 	return batch.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path, Write: schema.RechargeWrite, Read: schema.RechargeRead,
-		Do: s.do, Show: s.show, Room: room,
+		Do: s.do, Render: s.show, Concurrency: room,
 		Completed: func(tx *sqlstore.Tx, done *batch.Finished) error {
-			tx.After(func() { s.finished <- *done })
+			tx.OnCommit(func() { s.finished <- *done })
 			return nil
 		},
 	}
@@ -93,7 +93,7 @@ func (s *fakeKind) do(ctx context.Context, item batch.Item) error {
 	}
 	if err := json.Unmarshal(item.Record, &wanted); err != nil || wanted.Do == "refuse" {
 		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
-			return batch.Refuse(tx, s.now(), item, refusal)
+			return batch.Reject(tx, s.now(), item, refusal)
 		})
 	}
 	id := "txn_" + ulid.Make().String()
@@ -166,7 +166,7 @@ func (s *fakeKind) show(q sqlstore.Querier, _ schema.Owner, id string, from, to 
 		case schema.RechargeSuccess:
 			r.CompletedAt = at
 		case schema.RechargeFailed:
-			r.Error, r.FailedAt = schema.Refuse(schema.OperatorNetworkError, "", "No answer."), at
+			r.Error, r.FailedAt = schema.NewProblem(schema.OperatorNetworkError, "", "No answer."), at
 		case schema.RechargePending, schema.RechargeRefunded:
 		}
 		out[r.TransactionID] = r
@@ -184,7 +184,7 @@ type batchFixture struct {
 	clock fixture.Clock
 	log   fixture.Log
 	bell  logSignal // signals that something was logged
-	door  accesstest.Door
+	door  accesstest.Client
 	a, b  accesstest.Tenant
 }
 
@@ -221,7 +221,7 @@ func newBatchFixture(tb testing.TB, db *sqlstore.DB, room int) *batchFixture {
 	var err error
 	access := accesstest.Access(tb, db, s.clock.Now)
 	s.Service, err = batch.New(batch.Config{
-		DB: db, Box: accesstest.ClaimedBox(tb, db), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
+		DB: db, Box: accesstest.ClaimedCipher(tb, db), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&s.log, s.bell), nil)), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
@@ -253,7 +253,7 @@ func (s *batchFixture) waitLogged(text string) {
 // newDoor creates the API for the existing accounts.
 func (s *batchFixture) newDoor() {
 	s.t.Helper()
-	s.door = accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, s.clock.Now), s.Routes())
+	s.door = accesstest.NewClient(s.t, accesstest.Access(s.t, s.DB, s.clock.Now), s.Routes())
 }
 
 // run runs the service until stop is called or the test ends.
@@ -279,13 +279,13 @@ func records(n int, record string) string {
 // post sends a batch of an account in the live world, and returns its id.
 func (s *batchFixture) post(of accesstest.Tenant, array string) string {
 	s.t.Helper()
-	return s.door.Ask(of.Keys[schema.Live], "POST", path, `{"recharges":`+array+`}`).Want(s.t, "a batch", 202).Said("batch_id")
+	return s.door.Do(of.Keys[schema.Live], "POST", path, `{"recharges":`+array+`}`).Want(s.t, "a batch", 202).TextAt("batch_id")
 }
 
 // get sends a GET of the first account in the live world.
 func (s *batchFixture) get(target string, header ...string) accesstest.Reply {
 	s.t.Helper()
-	return s.door.Ask(s.a.Keys[schema.Live], "GET", target, "", header...)
+	return s.door.Do(s.a.Keys[schema.Live], "GET", target, "", header...)
 }
 
 // wait waits for a batch to complete, and returns it.
@@ -306,7 +306,7 @@ func (s *batchFixture) wait(id string) batch.Finished {
 // metric returns the value of a metric.
 func (s *batchFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
-	return fixture.Figure(s.t, s.reg, name, labels...)
+	return fixture.MetricValue(s.t, s.reg, name, labels...)
 }
 
 func update(tb testing.TB, db *sqlstore.DB, do func(tx *sqlstore.Tx) error) {
@@ -328,4 +328,4 @@ func queryOne[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) 
 // errAway is the error of Do for an unavailable provider.
 var errAway = errors.New("away")
 
-var refusal = schema.Refuse(schema.InvalidAmount, "amount", "This amount is none.")
+var refusal = schema.NewProblem(schema.InvalidAmount, "amount", "This amount is none.")

@@ -40,7 +40,7 @@ func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 
 // Reject stores a rejected record and counts it as failed. It is idempotent, and a no-op
 // after [Begin]. Otherwise it works like [Finish].
-func Refuse(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
+func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
 	text, err := json.Marshal(refusal{RefID: refOf(item.Record), Error: *why})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the error of record %d of %s: %w", item.Index, item.Batch, err)

@@ -88,7 +88,7 @@ func TestRecordsAreProcessedOnceDespiteKills(t *testing.T) {
 				l.finishBegun()
 				l.wantDoneOnce(id, n-refused, refused)
 				l.newDoor()
-				if got := l.get(path + "/" + id); got.At("total") != float64(n) || got.At("successful") != float64(want.Successful) || got.At("failed") != float64(want.Failed) || got.Said("state") != "completed" {
+				if got := l.get(path + "/" + id); got.At("total") != float64(n) || got.At("successful") != float64(want.Successful) || got.At("failed") != float64(want.Failed) || got.TextAt("state") != "completed" {
 					t.Errorf("got %s", got.Text)
 				}
 			})
@@ -140,7 +140,7 @@ func TestExpiredLeaseHasNoEffect(t *testing.T) {
 		<-g.arrived
 	}
 	stop := other.run()
-	other.clock.Pass(2 * time.Minute)
+	other.clock.Advance(2 * time.Minute)
 	if f := other.wait(id); f.Successful != 150 || f.Owner != frozen.a.In(schema.Live) {
 		t.Errorf("finished: %+v", f)
 	}

@@ -16,7 +16,7 @@ const maxBytes = 32 << 20
 func (w *worker) poll(ctx context.Context) {
 	if !w.jobOnce("look", func() func() {
 		accounts, err := accountsOf(w.DB.View(ctx), w.kind.Name)
-		w.storeFailures.Tell(ctx, err)
+		w.storeFailures.Observe(ctx, err)
 		return func() {
 			for _, id := range accounts {
 				w.scheduler.lane(id).mayHaveMore = true
@@ -51,7 +51,7 @@ func (w *worker) leaseChunks(ctx context.Context) {
 			all, whole, err = claim(tx, now, wants, l)
 			return err
 		})
-		w.storeFailures.Tell(ctx, err)
+		w.storeFailures.Observe(ctx, err)
 		if err != nil {
 			return func() { w.leasingPaused = true }
 		}
@@ -92,7 +92,7 @@ func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
 	}
 	if o.duplicates = len(duplicates); o.duplicates > 0 {
 		o.err = w.refuseDuplicates(ctx, c, duplicates)
-		w.storeFailures.Tell(ctx, o.err)
+		w.storeFailures.Observe(ctx, o.err)
 	}
 	return o
 }
@@ -151,7 +151,7 @@ func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.timing.releaseTimeout)
 		defer cancel()
 		done, err := w.deleteOrRelease(limit, c, stopping)
-		w.storeFailures.Tell(ctx, err)
+		w.storeFailures.Observe(ctx, err)
 		return func() {
 			c.releasing = false
 			if err == nil {
@@ -225,7 +225,7 @@ func (w *worker) renew(ctx context.Context) {
 				return err
 			})
 		}
-		w.storeFailures.Tell(ctx, err)
+		w.storeFailures.Observe(ctx, err)
 		return func() {
 			if err == nil {
 				w.metrics.waiting.Set(waiting)

@@ -71,7 +71,7 @@ func (k *Kind) page(f *filter, now time.Time) (text string, args []any) {
 	case "":
 	case schema.BatchCompleted:
 		text += " AND state = 'completed' AND emptied_at IS NULL"
-		if k.Keep > 0 {
+		if k.Retention > 0 {
 			text += " AND finished_at + 0 > " + k.expiredBefore(now) // the sum avoids batch_kept, which has the batches of all accounts
 		}
 	case schema.BatchExpired:
@@ -89,16 +89,16 @@ func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) 
 	if err != nil {
 		return filter{}, "", err
 	}
-	var faults schema.Faults
+	var faults schema.RequestErrors
 	f = filter{owner: c.Owner(), state: schema.BatchState(params["state"]), ref: params["ref_id"]}
 	if f.state != "" && !slices.Contains(w.kind.states(), f.state) {
 		faults.Add("state", "A batch is "+w.kind.statesText()+".")
 	}
-	f.from, f.to = pagination.Span(&faults, params)
+	f.from, f.to = pagination.TimeRange(&faults, params)
 	name = "batches/" + w.kind.Name + "?" + url.Values{
 		"state": {string(f.state)}, "ref_id": {f.ref}, "span": {strconv.FormatInt(f.from, 10), strconv.FormatInt(f.to, 10)},
 	}.Encode()
-	f.limit, f.after = pagination.Limit(&faults, params), pagination.After(&faults, w.Box, c, name, params)
+	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, w.Box, c, name, params)
 	return f, name, faults.Problem()
 }
 

@@ -17,7 +17,7 @@ func TestBatchesAreFiltered(t *testing.T) {
 	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		var ids, at []string
 		for i := range 3 {
-			id := s.door.Ask(s.a.Keys[schema.Live], "POST", path, fmt.Sprintf(`{"ref_id":"salaries %d","recharges":[{}]}`, i)).Want(t, "a batch", 202).Said("batch_id")
+			id := s.door.Do(s.a.Keys[schema.Live], "POST", path, fmt.Sprintf(`{"ref_id":"salaries %d","recharges":[{}]}`, i)).Want(t, "a batch", 202).TextAt("batch_id")
 			ids = append([]string{id}, ids...)
 			var created int64
 			if err := s.DB.View(t.Context()).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&created); err != nil {

@@ -32,16 +32,16 @@ const maxNotices = 1000
 const liveColumns = "SELECT b.id, b.account_id, b.mode, b.kind, b.state, b.total, b.successful, b.failed FROM "
 
 // selectOpen uses the index batch_open, and selectClosed the index batch_kept.
-var selectOpen = sqlstore.Group(1, liveColumns+"(VALUES ", "(?, ?)", `) AS v
+var selectOpen = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?)", `) AS v
 	CROSS JOIN batch b WHERE b.account_id = v.column1 AND b.mode = v.column2 AND b.state <> 'completed' LIMIT $1`)
 
 const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at >= $2 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL
 	ORDER BY b.finished_at LIMIT $3`
 
 // Changes implements sse.Feed.
-func (f feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err error) {
+func (f feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
-	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Ask) ([]sse.Notice, error) {
+	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Query) ([]sse.Notice, error) {
 		args := []any{maxNotices}
 		for _, a := range asks {
 			args = append(args, a.Account, a.World.String())
@@ -49,13 +49,13 @@ func (f feed) Changes(ctx context.Context, asks []sse.Ask) (found sse.Found, err
 		return sqlstore.All(view, f.scan, text, args...)
 	})
 	if err != nil {
-		return sse.Found{}, fmt.Errorf("finding open batches: %w", err)
+		return sse.Result{}, fmt.Errorf("finding open batches: %w", err)
 	}
 	since, owners := sse.Since(asks)
 	for i := range f.Service.Kinds {
 		closed, err := f.completed(view, f.Service.Kinds[i].Name, since)
 		if err != nil {
-			return sse.Found{}, err
+			return sse.Result{}, err
 		}
 		if len(closed) == maxNotices {
 			found.Cut = sse.Owners(asks)

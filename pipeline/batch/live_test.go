@@ -15,7 +15,7 @@ func TestFeedFindsChangedBatches(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		look := func() (all []schema.LiveBatchNotice) {
-			found, err := s.Live().Changes(t.Context(), []sse.Ask{
+			found, err := s.Live().Changes(t.Context(), []sse.Query{
 				{Owner: s.a.In(schema.Sandbox), Since: s.clock.Now().Add(-5 * time.Second)},
 				{Owner: s.b.In(schema.Sandbox), Since: s.clock.Now().Add(-time.Hour)},
 			})
@@ -31,9 +31,9 @@ func TestFeedFindsChangedBatches(t *testing.T) {
 			}
 			return all
 		}
-		id := s.door.Ask(s.a.Keys[schema.Sandbox], http.MethodPost, path, `{"recharges":[{},{},{"do":"fail"}]}`).
-			Want(t, "a batch", http.StatusAccepted).Said("batch_id")
-		s.door.Ask(s.a.Keys[schema.Live], http.MethodPost, path, `{"recharges":[{}]}`).Want(t, "one of the other world", http.StatusAccepted)
+		id := s.door.Do(s.a.Keys[schema.Sandbox], http.MethodPost, path, `{"recharges":[{},{},{"do":"fail"}]}`).
+			Want(t, "a batch", http.StatusAccepted).TextAt("batch_id")
+		s.door.Do(s.a.Keys[schema.Live], http.MethodPost, path, `{"recharges":[{}]}`).Want(t, "one of the other world", http.StatusAccepted)
 		want := schema.LiveBatchNotice{ID: id, Kind: "recharge", State: schema.BatchQueued, Total: 3}
 		if diff := cmp.Diff([]schema.LiveBatchNotice{want}, look()); diff != "" {
 			t.Error(diff)

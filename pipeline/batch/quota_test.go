@@ -19,12 +19,12 @@ func TestBatchNeedsQuota(t *testing.T) {
 		s.newDoor()
 		live := s.a.Keys[schema.Live]
 		send := func(ref string, n int) accesstest.Reply {
-			return s.door.Ask(live, "POST", path, fmt.Sprintf(`{"ref_id":%q,"recharges":%s}`, ref, records(n, "{}")))
+			return s.door.Do(live, "POST", path, fmt.Sprintf(`{"ref_id":%q,"recharges":%s}`, ref, records(n, "{}")))
 		}
 		var all sync.WaitGroup
 		for i := range 20 {
 			all.Go(func() {
-				send(fmt.Sprint("large", i), schema.BatchMost).WantError(t, "a batch of 10,000", 429, schema.QuotaExceeded, "")
+				send(fmt.Sprint("large", i), schema.MaxBatchRecords).WantError(t, "a batch of 10,000", 429, schema.QuotaExceeded, "")
 			})
 		}
 		all.Wait()

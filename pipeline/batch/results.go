@@ -36,9 +36,9 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 	if c.Wants(lines) {
 		return w.stream(c, r, params)
 	}
-	var f schema.Faults
+	var f schema.RequestErrors
 	name := "batches/" + w.kind.Name + "/" + r.id + "/results"
-	limit, after := pagination.Limit(&f, params), pagination.After(&f, w.Box, c, name, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, w.Box, c, name, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -58,7 +58,7 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	reply := schema.BatchResults{
-		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchKept: w.kind.keptReply(&r),
+		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchRetention: w.kind.keptReply(&r),
 	}
 	if reply.HasMore = to < r.total; reply.HasMore {
 		reply.NextCursor = pagination.Cursor(w.Box, c, name, strconv.Itoa(to))
@@ -71,7 +71,7 @@ func ownerOf(c *httpapi.Call) schema.Owner { return schema.Owner{Account: c.Acco
 // stream returns a reply with all results, one a line.
 func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpapi.Response, error) {
 	for name := range params {
-		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, name, "As "+lines+" all results come at once.")
+		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, name, "As "+lines+" all results come at once.")
 	}
 	return httpapi.Response{Type: []string{lines}, Stream: func(out httpapi.Flusher) error {
 		for from := 0; from < r.total; from += streamPage {
@@ -139,7 +139,7 @@ func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID stri
 	if !slices.ContainsFunc(items, func(i item) bool { return i.subject != "" }) {
 		return nil, nil
 	}
-	return w.kind.Show(q, o, batchID, from, to)
+	return w.kind.Render(q, o, batchID, from, to)
 }
 
 // errNotRendered means that the kind rendered no object for a subject.

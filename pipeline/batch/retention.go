@@ -16,10 +16,10 @@ import (
 // expiresAt returns when the results of a batch expire: zero before completion, and
 // without a retention.
 func (k *Kind) expiresAt(r *row) time.Time {
-	if k.Keep == 0 || !r.finished.Valid {
+	if k.Retention == 0 || !r.finished.Valid {
 		return time.Time{}
 	}
-	return time.UnixMicro(r.finished.Int64).Add(k.Keep)
+	return time.UnixMicro(r.finished.Int64).Add(k.Retention)
 }
 
 // stateOf returns the state of a batch. Expiry depends on the time only, not on the
@@ -33,12 +33,12 @@ func (k *Kind) stateOf(r *row, now time.Time) schema.BatchState {
 
 // expiredBefore returns the latest completion time of expired batches, in microseconds.
 func (k *Kind) expiredBefore(now time.Time) string {
-	return strconv.FormatInt(now.Add(-k.Keep).UnixMicro(), 10)
+	return strconv.FormatInt(now.Add(-k.Retention).UnixMicro(), 10)
 }
 
 // states returns the possible states of a batch.
 func (k *Kind) states() []schema.BatchState {
-	if k.Keep == 0 {
+	if k.Retention == 0 {
 		return []schema.BatchState{schema.BatchQueued, schema.BatchProcessing, schema.BatchCompleted}
 	}
 	return schema.BatchStates
@@ -46,18 +46,18 @@ func (k *Kind) states() []schema.BatchState {
 
 // statesText returns the states for messages.
 func (k *Kind) statesText() string {
-	if k.Keep == 0 {
+	if k.Retention == 0 {
 		return "queued, processing or completed"
 	}
 	return "queued, processing, completed or expired"
 }
 
 // keptReply returns the address and expiry of the results for replies; nil for none.
-func (k *Kind) keptReply(r *row) *schema.BatchKept {
-	if k.Keep == 0 && k.ResultsURL == nil {
+func (k *Kind) keptReply(r *row) *schema.BatchRetention {
+	if k.Retention == 0 && k.ResultsURL == nil {
 		return nil
 	}
-	out := &schema.BatchKept{}
+	out := &schema.BatchRetention{}
 	if k.ResultsURL != nil {
 		out.ResultsURL = k.ResultsURL(r.id)
 	}
@@ -73,7 +73,7 @@ func (k *Kind) expiredError(r *row, now time.Time) error {
 	if k.stateOf(r, now) != schema.BatchExpired {
 		return nil
 	}
-	return schema.Refuse(schema.ResultsExpired, "id", "The results of this batch were kept until "+formatTime(k.expiresAt(r).UnixMicro())+".")
+	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+formatTime(k.expiresAt(r).UnixMicro())+".")
 }
 
 // Statements of the purge. A batch with a chunk is skipped, because its items show which
@@ -94,7 +94,7 @@ const purgeBatchSize = 500
 
 // purge deletes the items of expired batches until none is left.
 func (w *worker) purge(ctx context.Context) {
-	if w.kind.Keep == 0 {
+	if w.kind.Retention == 0 {
 		return
 	}
 	w.jobOnce("empty", func() func() {
@@ -104,7 +104,7 @@ func (w *worker) purge(ctx context.Context) {
 				more, emptied, err = w.purgeSome(tx)
 				return err
 			})
-			w.storeFailures.Tell(ctx, err)
+			w.storeFailures.Observe(ctx, err)
 			if err != nil {
 				break
 			}
@@ -122,7 +122,7 @@ func (w *worker) purge(ctx context.Context) {
 func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
 	now := w.Now()
 	var id string
-	err = tx.QueryRow(selectExpired, w.kind.Name, now.Add(-w.kind.Keep-w.timing.purgeDelay).UnixMicro()).Scan(&id)
+	err = tx.QueryRow(selectExpired, w.kind.Name, now.Add(-w.kind.Retention-w.timing.purgeDelay).UnixMicro()).Scan(&id)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, "", nil

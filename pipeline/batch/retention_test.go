@@ -39,12 +39,12 @@ func eachRetentionFixture(t *testing.T, do func(t *testing.T, k *retentionFixtur
 	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		s.clock.Set(noon)
 		kind := s.kind(4)
-		kind.Name, kind.Prefix, kind.Path, kind.Keep = "verification", "bat_", keptPath, week
+		kind.Name, kind.Prefix, kind.Path, kind.Retention = "verification", "bat_", keptPath, week
 		kind.ResultsURL = func(id string) string { return "https://api.example.com" + keptPath + "/" + id + "/results" }
 		access := accesstest.Access(t, s.DB, s.clock.Now)
 		var err error
 		s.Service, err = batch.New(batch.Config{
-			DB: s.DB, Box: accesstest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
+			DB: s.DB, Box: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
 			Log: slog.New(slog.NewTextHandler(logSignaller{s}, nil)),
 		})
 		if err != nil {
@@ -94,7 +94,7 @@ func (k *retentionFixture) call(method, target, body string, header ...string) a
 // done returns a completed batch.
 func (k *retentionFixture) done(body string) batch.Finished {
 	k.t.Helper()
-	id := k.call("POST", keptPath, body).Want(k.t, "a batch", 202).Said("batch_id")
+	id := k.call("POST", keptPath, body).Want(k.t, "a batch", 202).TextAt("batch_id")
 	stop := k.run()
 	f := k.wait(id)
 	stop()
@@ -115,7 +115,7 @@ func TestResultsHaveURLAndExpiry(t *testing.T) {
 	eachRetentionFixture(t, func(t *testing.T, k *retentionFixture) {
 		const body = `{"ref_id":"november","recharges":[{},{"do":"fail"},{"do":"refuse"}]}`
 		accepted := k.call("POST", keptPath, body).Want(t, "a batch", 202)
-		id := accepted.Said("batch_id")
+		id := accepted.TextAt("batch_id")
 		address := "https://api.example.com" + keptPath + "/" + id + "/results"
 		if diff := cmp.Diff(map[string]any{
 			"status": "accepted", "batch_id": id, "state": "queued", "total": 3.0, "status_url": keptPath + "/" + id, "results_url": address,
@@ -130,7 +130,7 @@ func TestResultsHaveURLAndExpiry(t *testing.T) {
 			}
 			for _, r := range got {
 				at, there := r.Body["expires_at"]
-				if r.Said("state") != stands || r.Said("results_url") != address || !there || at != expires {
+				if r.TextAt("state") != stands || r.TextAt("results_url") != address || !there || at != expires {
 					t.Errorf("%s: %s", when, r.Text)
 				}
 			}
@@ -143,12 +143,12 @@ func TestResultsHaveURLAndExpiry(t *testing.T) {
 			t.Errorf("it was completed at %v, want %v", f.At, noon)
 		}
 		const end = "2026-11-27T12:00:00Z"
-		k.clock.Pass(week - time.Microsecond)
+		k.clock.Advance(week - time.Microsecond)
 		shown("in the last moment", "completed", end)
 		if diff := cmp.Diff([]string{id}, k.listed("completed")); diff != "" || k.listed("expired") != nil {
 			t.Errorf("it is listed as expired too soon, or not as completed: %s", diff)
 		}
-		k.clock.Pass(time.Microsecond)
+		k.clock.Advance(time.Microsecond)
 		shown("afterwards", "expired", end)
 		if diff := cmp.Diff([]string{id}, k.listed("expired")); diff != "" || k.listed("completed") != nil {
 			t.Errorf("it is listed as completed still, or not as expired: %s", diff)
@@ -156,7 +156,7 @@ func TestResultsHaveURLAndExpiry(t *testing.T) {
 		k.call("GET", keptPath+"/"+id+"/results", "").WantError(t, "a page", 410, schema.ResultsExpired, "id")
 		k.call("GET", keptPath+"/"+id+"/results", "", "Accept", "application/x-ndjson").WantError(t, "a stream", 410, schema.ResultsExpired, "id")
 		again := k.call("POST", keptPath, body).Want(t, "again", 202)
-		if again.Said("batch_id") != id || again.Said("state") != "expired" || again.Header.Get("Idempotent-Replayed") != "true" {
+		if again.TextAt("batch_id") != id || again.TextAt("state") != "expired" || again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("again: %s", again.Text)
 		}
 		k.call("POST", keptPath, `{"ref_id":"november","recharges":[{}]}`).WantError(t, "another", 409, schema.DuplicateRefID, "ref_id")
@@ -173,9 +173,9 @@ func TestExpiredResultsAreDeleted(t *testing.T) {
 			return queryOne[int](t, k.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", f.ID)
 		}
 		unsettled := k.done(`{"recharges":` + records(7, "{}") + `}`)
-		k.clock.Pass(time.Millisecond)
+		k.clock.Advance(time.Millisecond)
 		old := k.done(`{"ref_id":"old","recharges":` + records(1234, "{}") + `}`)
-		k.clock.Pass(time.Hour)
+		k.clock.Advance(time.Hour)
 		fresh := k.done(`{"recharges":` + records(5, "{}") + `}`)
 		sqlstoretest.Exec(t, k.DB, `INSERT INTO batch_chunk (batch_id, first, count, kind, account_id, records, due_at, token, tries)
 			VALUES ($1, 0, 7, 'another''s', $2, $3, 0, '', 0)`, unsettled.ID, k.a.ID, []byte("{}"))
@@ -189,10 +189,10 @@ func TestExpiredResultsAreDeleted(t *testing.T) {
 			t.Errorf("items (-want +got):\n%s", diff)
 		}
 		k.call("GET", keptPath+"/"+old.ID+"/results", "").WantError(t, "a page", 410, schema.ResultsExpired, "id")
-		if r := k.call("POST", keptPath, `{"ref_id":"old","recharges":`+records(1234, "{}")+`}`).Want(t, "again", 202); r.Said("batch_id") != old.ID {
+		if r := k.call("POST", keptPath, `{"ref_id":"old","recharges":`+records(1234, "{}")+`}`).Want(t, "again", 202); r.TextAt("batch_id") != old.ID {
 			t.Errorf("again: %s", r.Text)
 		}
-		if r := k.call("GET", keptPath+"/"+old.ID, "").Want(t, "the batch", 200); r.Said("state") != "expired" || r.At("successful") != 1234.0 {
+		if r := k.call("GET", keptPath+"/"+old.ID, "").Want(t, "the batch", 200); r.TextAt("state") != "expired" || r.At("successful") != 1234.0 {
 			t.Errorf("the batch: %s", r.Text)
 		}
 		if diff := cmp.Diff([]string{old.ID, unsettled.ID}, k.listed("expired")); diff != "" {
@@ -210,7 +210,7 @@ func TestRetentionQueriesUseIndices(t *testing.T) {
 			SELECT 'bat_' || CAST(100000 + i AS TEXT), CASE WHEN i % 4 < 2 THEN $1 ELSE $3 END, 'live', 'verification', NULL, $2, 'completed', 1, 1, 0, '', '', '', i, i, CASE WHEN i % 2 = 0 THEN NULL ELSE i END FROM n`,
 			k.a.ID, []byte("x"), k.b.ID)
 		sqlstoretest.Exec(t, k.DB, "ANALYZE")
-		kind := batch.Kind{Name: "verification", Prefix: "bat_", Keep: week}
+		kind := batch.Kind{Name: "verification", Prefix: "bat_", Retention: week}
 		for name, q := range kind.Queries(k.a.ID, time.UnixMicro(10_000).Add(week)) {
 			got := sqlstoretest.Plan(t, k.DB, q.Text, q.Args...)
 			used := slices.ContainsFunc(q.Index, func(index string) bool { return strings.Contains(got, index) })

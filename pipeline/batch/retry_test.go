@@ -116,7 +116,7 @@ func TestUnreadableRecordsAreRetried(t *testing.T) {
 		bad, good := s.post(s.a, records(3, "{}")), s.post(s.a, records(3, "{}"))
 		set := func(text string) {
 			update(t, s.DB, func(tx *sqlstore.Tx) error {
-				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, batch.EncryptChunk(accesstest.Box(t), bad, 0, []byte(text)))
+				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, batch.EncryptChunk(accesstest.Cipher(t), bad, 0, []byte(text)))
 				return err
 			})
 		}
@@ -150,15 +150,15 @@ func TestItemCallsAreIdempotent(t *testing.T) {
 		}
 		for range 2 {
 			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Finish(tx, s.clock.Now(), id, 1, true); return err })
-			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Refuse(tx, s.clock.Now(), item, refusal); return err })
+			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Reject(tx, s.clock.Now(), item, refusal); return err })
 		}
-		if got := s.get(path + "/" + id); got.At("successful") != 1.0 || got.At("failed") != 0.0 || got.Said("state") != "queued" {
+		if got := s.get(path + "/" + id); got.At("successful") != 1.0 || got.At("failed") != 0.0 || got.TextAt("state") != "queued" {
 			t.Errorf("got %s", got.Text)
 		}
 		item.Index = 0
 		for i := range 2 {
 			update(t, s.DB, func(tx *sqlstore.Tx) error {
-				done, err := batch.Refuse(tx, s.clock.Now(), item, refusal)
+				done, err := batch.Reject(tx, s.clock.Now(), item, refusal)
 				if (done != nil) != (i == 0) {
 					t.Errorf("refused the time %d is %v", i+1, done)
 				}
@@ -167,7 +167,7 @@ func TestItemCallsAreIdempotent(t *testing.T) {
 		}
 		if err := s.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			item.Batch = "rbt_none"
-			_, err := batch.Refuse(tx, s.clock.Now(), item, refusal)
+			_, err := batch.Reject(tx, s.clock.Now(), item, refusal)
 			return err
 		}); err == nil {
 			t.Error("a record of no batch is counted")

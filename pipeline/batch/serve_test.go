@@ -135,18 +135,18 @@ func TestBatchBelongsToItsOwner(t *testing.T) {
 		first, second := s.post(s.a, "[1,2,3]"), s.post(s.a, "[1,2,3]")
 		for _, key := range []string{s.a.Keys[schema.Sandbox], s.b.Keys[schema.Live]} {
 			for _, below := range []string{"", "/results"} {
-				s.door.Ask(key, "GET", path+"/"+first+below, "").WantError(t, "another's", 404, schema.NotFound, "id")
+				s.door.Do(key, "GET", path+"/"+first+below, "").WantError(t, "another's", 404, schema.NotFound, "id")
 			}
-			s.door.Ask(key, "GET", path+"/"+first+"/results", "", "Accept", "application/x-ndjson").WantError(t, "another's stream", 404, schema.NotFound, "id")
-			if got := s.door.Ask(key, "GET", path, "").Want(t, "another's list", 200).At("data").([]any); len(got) != 0 {
+			s.door.Do(key, "GET", path+"/"+first+"/results", "", "Accept", "application/x-ndjson").WantError(t, "another's stream", 404, schema.NotFound, "id")
+			if got := s.door.Do(key, "GET", path, "").Want(t, "another's list", 200).At("data").([]any); len(got) != 0 {
 				t.Errorf("another's list has %v", got)
 			}
 		}
 		for _, id := range []string{"rbt_none", "%00", strings.Repeat("r", 300), "rbt_01KAHR3M5Q7S9V1X3Z5B7D9F1H"} {
 			s.get(path+"/"+id).WantError(t, id, 404, schema.NotFound, "id")
 		}
-		cursor := url.QueryEscape(s.get(path + "/" + first + "/results?limit=1").Said("next_cursor"))
-		list := url.QueryEscape(s.get(path + "?limit=1").Said("next_cursor"))
+		cursor := url.QueryEscape(s.get(path + "/" + first + "/results?limit=1").TextAt("next_cursor"))
+		list := url.QueryEscape(s.get(path + "?limit=1").TextAt("next_cursor"))
 		for target, field := range map[string]string{
 			"/" + second + "/results?cursor=" + cursor: "cursor", "/" + first + "/results?cursor=" + list: "cursor", "?cursor=" + cursor: "cursor",
 			"?state=queued&cursor=" + list: "cursor", "?state=expired": "state", "?limit=0": "limit", "?limit=1001": "limit", "?from=x": "from", "?to=yesterday": "to",
@@ -199,7 +199,7 @@ func TestBatchesAreListed(t *testing.T) {
 					got = append(got, one.(map[string]any)["batch_id"].(string))
 				}
 				if next = ""; r.At("has_more") == true {
-					next = "limit=2&cursor=" + url.QueryEscape(r.Said("next_cursor"))
+					next = "limit=2&cursor=" + url.QueryEscape(r.TextAt("next_cursor"))
 				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -250,15 +250,15 @@ func TestKindsAreIndependent(t *testing.T) {
 		other := kind
 		other.Name = "verification"
 		access := accesstest.Access(t, s.DB, s.clock.Now)
-		service, err := batch.New(batch.Config{DB: s.DB, Box: accesstest.ClaimedBox(t, s.DB), Change: access.Change, Kinds: []batch.Kind{other}})
+		service, err := batch.New(batch.Config{DB: s.DB, Box: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []batch.Kind{other}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		id := s.post(s.a, "[1]")
-		door := accesstest.NewDoor(t, access, service.Routes())
-		door.Ask(s.a.Keys[schema.Live], "GET", path+"/"+id, "").WantError(t, "another kind's", 404, schema.NotFound, "id")
+		door := accesstest.NewClient(t, access, service.Routes())
+		door.Do(s.a.Keys[schema.Live], "GET", path+"/"+id, "").WantError(t, "another kind's", 404, schema.NotFound, "id")
 		body := `{"ref_id":"both","recharges":[1]}`
-		if s.door.Ask(s.a.Keys[schema.Live], "POST", path, body).Said("batch_id") == door.Ask(s.a.Keys[schema.Live], "POST", path, body).Said("batch_id") {
+		if s.door.Do(s.a.Keys[schema.Live], "POST", path, body).TextAt("batch_id") == door.Do(s.a.Keys[schema.Live], "POST", path, body).TextAt("batch_id") {
 			t.Error("a ref_id of one kind is taken in another")
 		}
 	})

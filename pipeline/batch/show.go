@@ -35,7 +35,7 @@ func scanRow(from sqlstore.Scanner) (r row, err error) {
 func (k *Kind) replyOf(r *row, now time.Time) schema.Batch {
 	b := schema.Batch{
 		BatchID: r.id, State: k.stateOf(r, now), Total: r.total, Successful: r.successful, Failed: r.failed, Done: r.successful + r.failed,
-		CreatedAt: formatTime(r.created), BatchKept: k.keptReply(r),
+		CreatedAt: formatTime(r.created), BatchRetention: k.keptReply(r),
 	}
 	if r.ref.Valid {
 		b.RefID = &r.ref.String
@@ -62,7 +62,7 @@ func (w *worker) find(c *httpapi.Call) (r row, err error) {
 	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return r, schema.Refuse(schema.NotFound, "id", "There is no such batch.")
+		return r, schema.NewProblem(schema.NotFound, "id", "There is no such batch.")
 	case err != nil:
 		return r, fmt.Errorf("reading a batch: %w", err)
 	}
@@ -78,5 +78,5 @@ func (w *worker) get(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.BatchShown{Status: schema.Success, Batch: w.kind.replyOf(&r, w.Now())}}, nil
+	return httpapi.Response{Value: schema.BatchReply{Status: schema.Success, Batch: w.kind.replyOf(&r, w.Now())}}, nil
 }

@@ -46,7 +46,7 @@ type worker struct {
 	kind          *Kind
 	metrics       kindMetrics
 	timing        timing
-	storeFailures *failurelog.Outage
+	storeFailures *failurelog.Log
 	wakeups       chan struct{} // a batch was accepted
 	completions   chan func()   // functions that run in the loop after a job
 
@@ -65,7 +65,7 @@ type worker struct {
 func newWorker(s *Service, kind *Kind, m *metrics) *worker {
 	w := &worker{
 		Service: s, kind: kind, metrics: m.of(kind.Name), timing: defaultTiming,
-		wakeups: make(chan struct{}, 1), completions: make(chan func(), kind.Room),
+		wakeups: make(chan struct{}, 1), completions: make(chan func(), kind.Concurrency),
 	}
 	w.storeFailures = failurelog.New(s.Log, "batches of "+kind.Name+": the state store", "working on batches", "batches stay queued", w.metrics.failures)
 	return w
@@ -81,7 +81,7 @@ func (w *worker) wake() {
 
 // run works until ctx ends, and then until the records in flight have finished.
 func (w *worker) run(ctx context.Context) {
-	w.scheduler, w.leasedChunks, w.bytes, w.jobs = newScheduler(w.kind.Room), map[*chunk]bool{}, 0, 0
+	w.scheduler, w.leasedChunks, w.bytes, w.jobs = newScheduler(w.kind.Concurrency), map[*chunk]bool{}, 0, 0
 	w.name, w.busy, w.pollAgain, w.leasingPaused, w.stopping = rand.Text(), map[string]bool{}, false, false, false
 	if !w.expireLeases(ctx) {
 		return
@@ -146,7 +146,7 @@ func (w *worker) expireLeases(ctx context.Context) bool {
 			_, err := tx.Exec(expireLeasesQuery, w.kind.Name, w.Now().UnixMicro())
 			return err
 		})
-		w.storeFailures.Tell(ctx, err)
+		w.storeFailures.Observe(ctx, err)
 		if err == nil {
 			return true
 		}

@@ -69,7 +69,7 @@ func TestEveryRecordIsProcessedOnce(t *testing.T) {
 			eachBatchFixture(t, 32, func(t *testing.T, s *batchFixture) {
 				array, want, refused := mixed(n)
 				id := s.post(s.a, array)
-				if got := s.get(path+"/"+id).Want(t, "before", 200); got.Said("state") != "queued" || got.At("total") != float64(n) || got.At("done") != 0.0 || got.At("finished_at") != nil {
+				if got := s.get(path+"/"+id).Want(t, "before", 200); got.TextAt("state") != "queued" || got.At("total") != float64(n) || got.At("done") != 0.0 || got.At("finished_at") != nil {
 					t.Errorf("before: %s", got.Text)
 				}
 				stop := s.run()
@@ -87,8 +87,8 @@ func TestEveryRecordIsProcessedOnce(t *testing.T) {
 					}
 				}
 				shown := s.get(path+"/"+id).Want(t, "after", 200)
-				if shown.Said("state") != "completed" || shown.At("successful") != float64(want.Successful) || shown.At("failed") != float64(want.Failed) ||
-					shown.At("done") != float64(n) || shown.Said("finished_at") == "" {
+				if shown.TextAt("state") != "completed" || shown.At("successful") != float64(want.Successful) || shown.At("failed") != float64(want.Failed) ||
+					shown.At("done") != float64(n) || shown.TextAt("finished_at") == "" {
 					t.Errorf("after: %s", shown.Text)
 				}
 				if got := s.metric("vayu_batch_records_total", "kind", "recharge", "outcome", "done"); got != float64(n) {
@@ -110,7 +110,7 @@ func TestTenThousandRecords(t *testing.T) {
 	s := newBatchFixture(t, db, 256)
 	s.a = accesstest.AddTenant(t, db, "a")
 	s.newDoor()
-	array, want, refused := mixed(schema.BatchMost)
+	array, want, refused := mixed(schema.MaxBatchRecords)
 	id := s.post(s.a, array)
 	stop := s.run()
 	got := s.wait(id)
@@ -118,8 +118,8 @@ func TestTenThousandRecords(t *testing.T) {
 	if got.Successful != want.Successful || got.Failed != want.Failed {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	s.wantDoneOnce(id, schema.BatchMost-refused, refused)
-	if lines := s.stream(id); len(lines) != schema.BatchMost {
+	s.wantDoneOnce(id, schema.MaxBatchRecords-refused, refused)
+	if lines := s.stream(id); len(lines) != schema.MaxBatchRecords {
 		t.Errorf("the results have %d lines", len(lines))
 	}
 }

@@ -36,9 +36,9 @@ func (s *Section) reading(shape AnswerShape) answerReader {
 	answer := s.Section("answer")
 	for _, name := range namesOf(shape) {
 		n, want := answer.node(name), shape[name]
-		f := field{name: name, required: want.Needed, closed: want.Values != nil, requiredWith: want.NeededWith, many: want.Many, fallback: want.Rest}
+		f := field{name: name, required: want.Required, closed: want.Values != nil, requiredWith: want.RequiredWith, many: want.Repeated, fallback: want.Fallback}
 		switch {
-		case n == nil && !want.Needed && !want.Stated && want.NeededWith == nil:
+		case n == nil && !want.Required && !want.PathRequired && want.RequiredWith == nil:
 			continue // only by-http can set it
 		case n == nil:
 			answer.file.fault(answer.line, join(join(s.key, "answer"), name), fmt.Errorf("is missing: the path of the field in answers"))
@@ -70,7 +70,7 @@ func (s *Section) field(f *field, want FieldShape) {
 		s.Faultf("path", "is missing")
 	}
 	values := s.Section("values")
-	if values.Given() {
+	if values.Present() {
 		f.mapping = map[string]string{}
 		f.closed = true
 	}
@@ -132,7 +132,7 @@ func (r *answerReader) readStatuses(s *Section, shape AnswerShape) {
 				one.Faultf(e.Name, "is unknown; known here: %s", strings.Join(namesOf(shape), ", "))
 				continue
 			}
-			if want.Many {
+			if want.Repeated {
 				one.Faultf(e.Name, "cannot be set by a status")
 			}
 			one.allowed(e.Name, e.Text, want.Values)

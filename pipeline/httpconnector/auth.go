@@ -18,13 +18,13 @@ type auth struct {
 func (s *Section) auth() auth {
 	var a auth
 	header, basic, mac := s.Section("header"), s.Section("basic"), s.Section("hmac")
-	if header.Given() {
-		a.header, a.value = header.Needed("name"), header.Needed("value")
+	if header.Present() {
+		a.header, a.value = header.Required("name"), header.Required("value")
 		header.checkHeader("name", a.header)
 		header.checkValue("value", a.value)
 	}
-	if basic.Given() {
-		a.user, a.password = basic.Needed("user"), basic.Text("password")
+	if basic.Present() {
+		a.user, a.password = basic.Required("user"), basic.Text("password")
 		if strings.Contains(a.user, ":") {
 			basic.Faultf("user", "cannot hold a colon")
 		}
@@ -32,7 +32,7 @@ func (s *Section) auth() auth {
 			s.Faultf("basic", "is sent as Authorization, and so is header")
 		}
 	}
-	if mac.Given() {
+	if mac.Present() {
 		a.signer = mac.signer(signedFields)
 		for _, h := range []string{a.header, "Content-Type"} {
 			if h != "" && strings.EqualFold(h, a.signer.header) {

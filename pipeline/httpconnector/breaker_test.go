@@ -52,17 +52,17 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		}
-		if err := order(); !errors.Is(err, ErrNotAsked) || errors.Is(err, ErrNotSent) || came.Load() != 3 || client.Available() {
+		if err := order(); !errors.Is(err, ErrNotCalled) || errors.Is(err, ErrNotSent) || came.Load() != 3 || client.Available() {
 			t.Errorf("open: got %v after %d requests", err, came.Load())
 		}
-		if fixture.Figure(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 1 || fixture.Figure(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop") != 1 {
+		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 1 || fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop") != 1 {
 			t.Error("nobody can see that it is open")
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
 		if !client.Available() {
 			t.Error("it would not be tried again")
 		}
-		if err := order(); err == nil || errors.Is(err, ErrNotSent) || errors.Is(err, ErrNotAsked) || came.Load() != 4 || client.Available() {
+		if err := order(); err == nil || errors.Is(err, ErrNotSent) || errors.Is(err, ErrNotCalled) || came.Load() != 4 || client.Available() {
 			t.Errorf("half open: got %v after %d requests", err, came.Load())
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
@@ -70,7 +70,7 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 		if err := order(); err != nil || !client.Available() {
 			t.Errorf("well again: got %v", err)
 		}
-		if fixture.Figure(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 0 {
+		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 0 {
 			t.Error("it still looks open")
 		}
 	})
@@ -107,11 +107,11 @@ func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 			if client.Available() {
 				t.Error("others may try at the same time")
 			}
-			if err := <-call(t.Context()); !errors.Is(err, ErrNotAsked) || errors.Is(err, ErrNotSent) {
+			if err := <-call(t.Context()); !errors.Is(err, ErrNotCalled) || errors.Is(err, ErrNotSent) {
 				t.Errorf("beside the one that tries: %v", err)
 			}
 			cancel()
-			if err := <-tried; !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotAsked) {
+			if err := <-tried; !errors.Is(err, context.Canceled) || errors.Is(err, ErrNotCalled) {
 				t.Errorf("the one that tries: %v", err)
 			}
 		}
@@ -124,11 +124,11 @@ func TestSeparateLaneKeepsMainBreakerClosed(t *testing.T) {
 	url := replyServer(t, 500, "")
 	client := open(t, simple+"breaker: {failures: 1}", url, Options{})
 	for _, want := range []bool{false, true} {
-		if _, err := client.Call(t.Context(), "list", nil); errors.Is(err, ErrNotAsked) != want {
+		if _, err := client.Call(t.Context(), "list", nil); errors.Is(err, ErrNotCalled) != want {
 			t.Errorf("got %v, want it to be refused: %v", err, want)
 		}
 	}
-	if _, err := client.Call(t.Context(), "order", values); errors.Is(err, ErrNotAsked) || client.Available() {
+	if _, err := client.Call(t.Context(), "order", values); errors.Is(err, ErrNotCalled) || client.Available() {
 		t.Errorf("got %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestRefusalsDoNotOpenTheBreaker(t *testing.T) {
 	for range 3 {
 		_, err1 := client.Call(t.Context(), "order", values)
 		_, err2 := strange.Call(t.Context(), "order", values)
-		if errors.Is(err1, ErrNotAsked) || errors.Is(err2, ErrNotAsked) || err1 == nil || err2 == nil {
+		if errors.Is(err1, ErrNotCalled) || errors.Is(err2, ErrNotCalled) || err1 == nil || err2 == nil {
 			t.Errorf("got %v, %v", err1, err2)
 		}
 	}

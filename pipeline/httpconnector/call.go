@@ -44,9 +44,9 @@ func (s *Section) call(shape CallShape) *call {
 		method:   s.Choice("method", http.MethodPost, methods...),
 		query:    s.named("query", shape.Fields),
 		headers:  s.named("headers", shape.Fields),
-		separate: shape.Aside,
+		separate: shape.Separate,
 		isForm:   s.Bool("form", false),
-		maxReply: s.Whole("max-reply", defaultReply, 1, mostReply),
+		maxReply: s.Int("max-reply", defaultReply, 1, mostReply),
 	}
 	c.path = s.path(shape.Fields)
 	for _, h := range c.headers {
@@ -62,7 +62,7 @@ func (s *Section) call(shape CallShape) *call {
 		}
 	}
 	s.checkForm(c)
-	s.checkIdentifiers(c, shape.Names)
+	s.checkIdentifiers(c, shape.Identifiers)
 	c.answer = s.reading(shape.Answer)
 	c.answer.readStatuses(s, shape.Answer)
 	if shape.List {
@@ -118,7 +118,7 @@ func (s *call) isIdentified(fields map[string]any) bool {
 func (s *Section) path(fields []string) template {
 	n := s.node("path")
 	if n == nil || n.Kind != yaml.ScalarNode {
-		s.Needed("path")
+		s.Required("path")
 		return template{}
 	}
 	t := s.file.template(n.Value, n.Line, join(s.key, "path"), fields)

@@ -26,11 +26,11 @@ func (s *Section) callback(shape AnswerShape) *callback {
 		s.Faultf("", "there is none here")
 	}
 	signature := s.Section("signature")
-	if !signature.Given() {
+	if !signature.Present() {
 		s.Faultf("signature", "is missing: without one, anyone could send callbacks")
 	}
 	c.tolerance = signature.Duration("tolerance", defaultTolerance, leastTolerance, mostTolerance)
-	if signature.Given() {
+	if signature.Present() {
 		c.signer = signature.signer(callbackFields)
 	}
 	c.answer = s.reading(shape)

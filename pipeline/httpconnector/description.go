@@ -74,13 +74,13 @@ func Open(file string) (Source, error) {
 func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*Description, error) {
 	f := newParser(from)
 	root := f.parse(from.Text)
-	if !root.Given() {
+	if !root.Present() {
 		return nil, f.finish()
 	}
 	d := &Description{
-		Name:        root.Needed("name"),
+		Name:        root.Required("name"),
 		Timeout:     root.Duration("timeout", defaultTimeout, leastTimeout, mostTimeout),
-		Concurrency: root.Whole("concurrency", defaultConcurrency, 1, mostConcurrency),
+		Concurrency: root.Int("concurrency", defaultConcurrency, 1, mostConcurrency),
 		keepAlive:   root.Bool("keep-alive", true),
 		calls:       map[string]*call{},
 	}
@@ -90,11 +90,11 @@ func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*
 	d.base = root.base()
 	d.roots = root.roots(from)
 	breaker := root.Section("breaker")
-	d.failures = breaker.Whole("failures", defaultFailures, 1, mostFailures)
+	d.failures = breaker.Int("failures", defaultFailures, 1, mostFailures)
 	d.open = breaker.Duration("open", defaultOpen, leastOpen, mostOpen)
 	d.auth = root.Section("auth").auth()
 	d.readCalls(root.Section("calls"), shape)
-	if c := root.Section("callback"); c.Given() {
+	if c := root.Section("callback"); c.Present() {
 		d.callback = c.callback(shape.Callback)
 	}
 	if own != nil {
@@ -107,16 +107,16 @@ func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*
 }
 
 // HasCall reports whether the provider has a call.
-func (d *Description) Has(call string) bool { return d.calls[call] != nil }
+func (d *Description) HasCall(call string) bool { return d.calls[call] != nil }
 
 // HasCallback reports whether the provider sends callbacks.
-func (d *Description) Tells() bool { return d.callback != nil }
+func (d *Description) HasCallback() bool { return d.callback != nil }
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
 // base returns the base URL of all calls.
 func (s *Section) base() *url.URL {
-	text := s.Needed("url")
+	text := s.Required("url")
 	insecure := s.Bool("insecure-http", false)
 	if text == "" {
 		return &url.URL{}
@@ -169,9 +169,9 @@ func (d *Description) readCalls(s *Section, shape Shape) {
 	for _, name := range namesOf(shape.Calls) {
 		c := s.Section(name)
 		switch {
-		case c.Given():
+		case c.Present():
 			d.calls[name] = c.call(shape.Calls[name])
-		case shape.Calls[name].Needed:
+		case shape.Calls[name].Required:
 			s.file.fault(s.line, join(s.key, name), fmt.Errorf("is missing"))
 		}
 	}

@@ -19,16 +19,16 @@ import (
 // testShape defines the test provider: an order and an enquiry.
 var testShape = Shape{
 	Calls: map[string]CallShape{
-		"order": {Needed: true, Fields: []string{"reference", "amount", "paise", "note", "gift"}, Answer: AnswerShape{
-			"status": {Needed: true, Values: []string{"done", "waiting", "nothing"}, Defaults: []string{"waiting"}},
+		"order": {Required: true, Fields: []string{"reference", "amount", "paise", "note", "gift"}, Answer: AnswerShape{
+			"status": {Required: true, Values: []string{"done", "waiting", "nothing"}, Defaults: []string{"waiting"}},
 			"ref":    {},
 		}},
-		"ask": {Fields: []string{"reference", "theirs", "note"}, Names: []string{"reference", "theirs"}, Answer: AnswerShape{
-			"status": {Needed: true, Values: []string{"done", "waiting", "nothing"}},
+		"ask": {Fields: []string{"reference", "theirs", "note"}, Identifiers: []string{"reference", "theirs"}, Answer: AnswerShape{
+			"status": {Required: true, Values: []string{"done", "waiting", "nothing"}},
 		}},
-		"list": {List: true, Aside: true, Answer: AnswerShape{"price": {Needed: true}, "text": {}}},
+		"list": {List: true, Separate: true, Answer: AnswerShape{"price": {Required: true}, "text": {}}},
 	},
-	Callback: AnswerShape{"reference": {Needed: true}, "status": {Needed: true, Values: []string{"done"}}},
+	Callback: AnswerShape{"reference": {Required: true}, "status": {Required: true, Values: []string{"done"}}},
 }
 
 var secrets = map[string]string{"KEY": "k-secret{reference}", "SECRET": "0123456789abcdef"}

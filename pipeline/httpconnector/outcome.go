@@ -17,7 +17,7 @@ var ErrNotSent = errors.New("nothing was sent")
 
 // ErrNotCalled means that no call was attempted, because the breaker is open or half-open with
 // a probe in flight. It carries no information about the call, which can be made later.
-var ErrNotAsked = errors.New("the provider was not called")
+var ErrNotCalled = errors.New("the provider was not called")
 
 // Outcome is the result of a call, as a metric label.
 type Outcome string
@@ -53,7 +53,7 @@ func (e *Error) Unwrap() error { return e.err }
 
 var (
 	errNoCall       = errors.New("the description has no such call")
-	errOpen         = fmt.Errorf("%w: the circuit breaker is open after too many failed calls", ErrNotAsked)
+	errOpen         = fmt.Errorf("%w: the circuit breaker is open after too many failed calls", ErrNotCalled)
 	errPath         = errors.New("the fields do not form a path")
 	errNoIdentifier = errors.New("the fields that identify the subject are empty")
 )
@@ -174,7 +174,7 @@ func excerpt(body []byte) string {
 
 // IsUnreadable reports whether an error is due to an unreadable answer: an error page, invalid
 // JSON, or a value that the description does not map.
-func Misunderstood(err error) bool {
+func IsUnreadable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)
 }

@@ -39,7 +39,7 @@ type Entry struct {
 }
 
 // Present reports whether the file has the section.
-func (s *Section) Given() bool { return s.given }
+func (s *Section) Present() bool { return s.given }
 
 // Faultf reports a fault of a key; an empty key stands for the section itself. The text must
 // not contain values from the environment.
@@ -58,7 +58,7 @@ func (s *Section) Text(key string) string {
 }
 
 // Required is Text for a key that must be present and not empty.
-func (s *Section) Needed(key string) string {
+func (s *Section) Required(key string) string {
 	faults := len(s.file.faults)
 	text, there := s.text(key)
 	if text == "" && len(s.file.faults) == faults {
@@ -90,7 +90,7 @@ func (s *Section) Bool(key string, fallback bool) bool {
 }
 
 // Int returns a whole number from least to most.
-func (s *Section) Whole(key string, fallback, least, most int) int {
+func (s *Section) Int(key string, fallback, least, most int) int {
 	text, there := s.text(key)
 	if !there {
 		return fallback

@@ -40,8 +40,8 @@ const leastSecret = 8
 // signer reads a section that describes a signature.
 func (s *Section) signer(fields []string) *signer {
 	g := &signer{
-		header: s.Needed("header"), prefix: s.Text("prefix"), timestampHeader: s.Text("timestamp-header"),
-		secret:       []byte(s.Needed("secret")),
+		header: s.Required("header"), prefix: s.Text("prefix"), timestampHeader: s.Text("timestamp-header"),
+		secret:       []byte(s.Required("secret")),
 		hash:         sha256.New,
 		base64:       s.Choice("encoding", "hex", "hex", "base64") == "base64",
 		milliseconds: s.Choice("timestamp", "seconds", "seconds", "milliseconds") == "milliseconds",

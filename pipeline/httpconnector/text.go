@@ -11,30 +11,30 @@ import (
 )
 
 // ErrOtherReference means that an answer is about another order than the request.
-var ErrOther = errors.New("the answer is about another reference")
+var ErrOtherReference = errors.New("the answer is about another reference")
 
 // CheckEcho returns ErrOtherReference if the reply repeats a field with another value than
 // that sent. A reused connection can deliver an earlier answer again. Echoed references detect
 // that.
-func (r Reply) About(field, sent string) error {
+func (r Reply) CheckEcho(field, sent string) error {
 	if echo, ok := r.Fields[field]; ok && echo != sent {
-		return ErrOther
+		return ErrOtherReference
 	}
 	return nil
 }
 
 // CallbackProblem returns the reply to a callback that Receive refused. It quotes nothing of
 // the request.
-func Refusal(err error) *schema.Problem {
+func CallbackProblem(err error) *schema.Problem {
 	switch {
 	case errors.Is(err, ErrNoSignature):
-		return schema.Refuse(schema.SignatureRequired, "", "The request must be signed.")
+		return schema.NewProblem(schema.SignatureRequired, "", "The request must be signed.")
 	case errors.Is(err, ErrStale):
-		return schema.Refuse(schema.SignatureInvalid, "", "The signature is too old, or of the future.")
+		return schema.NewProblem(schema.SignatureInvalid, "", "The signature is too old, or of the future.")
 	case errors.Is(err, ErrSignature):
-		return schema.Refuse(schema.SignatureInvalid, "", "The signature is not that of the body.")
+		return schema.NewProblem(schema.SignatureInvalid, "", "The signature is not that of the body.")
 	}
-	return schema.Refuse(schema.InvalidRequest, "", "The body is not what was agreed: it needs a reference, and a status that is known.")
+	return schema.NewProblem(schema.InvalidRequest, "", "The body is not what was agreed: it needs a reference, and a status that is known.")
 }
 
 // longestReference is the limit of a provider's reference in bytes. Usual ones have some
@@ -43,7 +43,7 @@ const longestReference = 100
 
 // CleanReference returns a provider's reference. It is empty for more than 100 bytes, and for
 // anything but printable ASCII without blanks.
-func Name(theirs string) string {
+func CleanReference(theirs string) string {
 	if len(theirs) > longestReference {
 		return ""
 	}
@@ -58,7 +58,7 @@ func Name(theirs string) string {
 // CleanText returns a provider's text as one line that can be shown. It is in NFC with single
 // blanks, and has at most most characters. Unprintable and bidirectional control characters
 // are removed.
-func Line(theirs string, most int) string {
+func CleanText(theirs string, most int) string {
 	var last rune
 	theirs = strings.Map(func(r rune) rune {
 		switch {

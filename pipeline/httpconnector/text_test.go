@@ -10,9 +10,9 @@ import (
 
 // lampShape defines a provider whose state can be read.
 var lampShape = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
-	"there":  {Needed: true, Values: []string{"yes", "no"}},
-	"colour": {Values: []string{"red", "green"}, Absent: []string{"green"}, NeededWith: map[string]string{"there": "yes"}},
-	"marks":  {Many: true, Values: []string{"old", "new", "odd"}, Defaults: []string{"old"}, Rest: "odd"},
+	"there":  {Required: true, Values: []string{"yes", "no"}},
+	"colour": {Values: []string{"red", "green"}, Absent: []string{"green"}, RequiredWith: map[string]string{"there": "yes"}},
+	"marks":  {Repeated: true, Values: []string{"old", "new", "odd"}, Defaults: []string{"old"}, Fallback: "odd"},
 }}}}
 
 func look(t *testing.T, answer, body string) (Reply, error) {
@@ -87,7 +87,7 @@ func TestLine(t *testing.T) {
 		strings.Repeat("x", 11):                    "xxxxxxxxx…",
 		"":                                         "",
 	} {
-		if got := Line(text, 10); got != want {
+		if got := CleanText(text, 10); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -98,7 +98,7 @@ func TestName(t *testing.T) {
 	for text, want := range map[string]string{
 		"A-1": "A-1", "a b": "", "é": "", "\x00": "", strings.Repeat("x", 100): strings.Repeat("x", 100), strings.Repeat("x", 101): "",
 	} {
-		if got := Name(text); got != want {
+		if got := CleanReference(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

@@ -72,6 +72,6 @@ func (t *Table[R]) ofRecords() string {
 }
 
 // byID returns the query of rows by ids.
-func (t *Table[R]) byID() sqlstore.Grouped {
-	return sqlstore.Group(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
+func (t *Table[R]) byID() sqlstore.BatchStatement {
+	return sqlstore.NewBatchStatement(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
 }

@@ -102,7 +102,7 @@ func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 		ids = append(ids, table.rowID(i))
 	}
 	byID := table.byID()
-	many := sqlstoretest.Plan(t, db, byID.Of(len(ids)), ids...)
+	many := sqlstoretest.Plan(t, db, byID.ForRows(len(ids)), ids...)
 	if strings.Contains(many, "Seq Scan") || strings.Contains(many, "SCAN") {
 		t.Errorf("%s (analyzed: %v): reading by ids reads the whole table:\n%s", name, analyzed, many)
 	}

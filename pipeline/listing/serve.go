@@ -18,22 +18,22 @@ import (
 // from, to, limit and cursor. The error is a *schema.Problem that lists every fault. List
 // is what is listed, such as "recharges". Name is the list with its filter, to which
 // cursors are bound.
-func Read[S ~string](c *httpapi.Call, box *encryption.Box, list string, states []S) (f Filter, name string, err error) {
+func Read[S ~string](c *httpapi.Call, box *encryption.Cipher, list string, states []S) (f Filter, name string, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
 	if err != nil {
 		return Filter{}, "", err
 	}
-	var faults schema.Faults
+	var faults schema.RequestErrors
 	f = Filter{Owner: c.Owner(), State: params["status"], Ref: params["ref_id"], Batch: params["batch_id"]}
 	if f.State != "" && !slices.Contains(states, S(f.State)) {
 		faults.Add("status", "The status of "+list+" is "+oneOf(states)+".")
 	}
-	f.From, f.To = pagination.Span(&faults, params)
+	f.From, f.To = pagination.TimeRange(&faults, params)
 	name = list + "?" + url.Values{
 		"status": {f.State}, "ref_id": {f.Ref}, "batch_id": {f.Batch},
 		"from": {strconv.FormatInt(f.From, 10)}, "to": {strconv.FormatInt(f.To, 10)},
 	}.Encode()
-	f.Limit, f.After = pagination.Limit(&faults, params), pagination.After(&faults, box, c, name, params)
+	f.Limit, f.After = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, box, c, name, params)
 	return f, name, faults.Problem()
 }
 
@@ -54,7 +54,7 @@ func oneOf[S ~string](states []S) string {
 
 // Answer answers a call for a list of a table by [Read] and [Table.Page]; shown renders
 // each row.
-func Answer[R, W any, S ~string](c *httpapi.Call, box *encryption.Box, q sqlstore.Querier, t *Table[R], list string, states []S, shown func(*R) W) (httpapi.Response, error) {
+func Answer[R, W any, S ~string](c *httpapi.Call, box *encryption.Cipher, q sqlstore.Querier, t *Table[R], list string, states []S, shown func(*R) W) (httpapi.Response, error) {
 	f, name, err := Read(c, box, list, states)
 	if err != nil {
 		return httpapi.Response{}, err

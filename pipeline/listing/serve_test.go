@@ -21,7 +21,7 @@ func TestReadFilter(t *testing.T) {
 	t.Parallel()
 	const list = "things"
 	states := []schema.VerificationState{"pending", "success", "failed"}
-	box := accesstest.Box(t)
+	box := accesstest.Cipher(t)
 	call := func(query string) *httpapi.Call {
 		return &httpapi.Call{Request: httptest.NewRequest(http.MethodGet, "/things?"+query, nil), Principal: httpapi.Principal{Account: "acc_1", World: schema.Sandbox}}
 	}

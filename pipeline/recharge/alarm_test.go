@@ -32,7 +32,7 @@ func (s *serviceFixture) redirected(second Answer) Record {
 		}
 	})
 	q := s.request()
-	q.Asked = ""
+	q.RequestedOperator = ""
 	r := s.do(q)
 	if r.Reference != r.ID+secondOrder {
 		s.t.Fatalf("it has not gone on elsewhere: %+v", r)

@@ -30,7 +30,7 @@ import (
 // world; the sandbox has the sandbox provider, and the live world a pending one.
 type apiFixture struct {
 	*recharge.Service
-	accesstest.Door
+	accesstest.Client
 
 	t         *testing.T
 	reg       *prometheus.Registry
@@ -54,7 +54,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 		t.Fatal(err)
 	}
 	d.Service, err = recharge.New(recharge.Config{
-		DB: db, Box: accesstest.ClaimedBox(t, db), Events: events, Metrics: d.reg, BatchShare: 8,
+		DB: db, Box: accesstest.ClaimedCipher(t, db), Events: events, Metrics: d.reg, BatchShare: 8,
 		Connections: []recharge.Connection{sandbox.Connection(nil), d.pending.connection("pending"), d.pending.connection("second")},
 	})
 	if err != nil {
@@ -64,7 +64,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 		t.Fatal(err)
 	}
 	d.access = accesstest.Access(t, db, time.Now)
-	d.Door = d.with()
+	d.Client = d.with()
 	for _, w := range schema.Worlds {
 		fund(t, db, d.tenant.In(w))
 	}
@@ -81,9 +81,9 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 }
 
 // with returns an API with more routes.
-func (d *apiFixture) with(more ...httpapi.Route) accesstest.Door {
+func (d *apiFixture) with(more ...httpapi.Route) accesstest.Client {
 	d.t.Helper()
-	return accesstest.NewDoor(d.t, d.access, append(append(d.Routes(), d.callbacks.Route()), more...))
+	return accesstest.NewClient(d.t, d.access, append(append(d.Routes(), d.callbacks.Route()), more...))
 }
 
 // fund gives an account 1,000 rupees.
@@ -107,13 +107,13 @@ func execSQL(t *testing.T, db *sqlstore.DB, query string, args ...any) {
 // sandboxRequest sends a request in the sandbox.
 func (d *apiFixture) sandboxRequest(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
-	return d.Ask(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
+	return d.Client.Do(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
 }
 
 // liveRequest sends a request in the live world.
 func (d *apiFixture) liveRequest(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
-	return d.Ask(d.tenant.Keys[schema.Live], method, path, body, header...)
+	return d.Client.Do(d.tenant.Keys[schema.Live], method, path, body, header...)
 }
 
 // orderFor returns a request body for a mobile number.
@@ -133,7 +133,7 @@ func (d *apiFixture) count() (n int) {
 // metric returns the value of a metric.
 func (d *apiFixture) metric(name string, labels ...string) float64 {
 	d.t.Helper()
-	return fixture.Figure(d.t, d.reg, name, labels...)
+	return fixture.MetricValue(d.t, d.reg, name, labels...)
 }
 
 // read checks the status of a reply and decodes it.
@@ -187,14 +187,14 @@ func (c *pendingProvider) Plans(context.Context, string, string) ([]schema.Plan,
 }
 
 // Receive decodes a callback with a reference and a result, if the password is right.
-func (*pendingProvider) Receive(header http.Header, body []byte, _ time.Time) (recharge.Told, error) {
+func (*pendingProvider) Receive(header http.Header, body []byte, _ time.Time) (recharge.Callback, error) {
 	if header.Get("X-Password") != "sesame" {
-		return recharge.Told{}, schema.Refuse(schema.SignatureInvalid, "X-Password", "The password is wrong.")
+		return recharge.Callback{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
 	var callback struct{ Reference, Word string }
 	if err := json.Unmarshal(body, &callback); err != nil {
-		return recharge.Told{}, schema.Refuse(schema.InvalidRequest, "", "This is not understood.")
+		return recharge.Callback{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
 	}
 	outcome := map[string]recharge.Outcome{"done": recharge.Succeeded, "failed": recharge.Failed, "back": recharge.Reversed, "gibberish": -1}[strings.ToLower(callback.Word)]
-	return recharge.Told{Reference: callback.Reference, Answer: recharge.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
+	return recharge.Callback{Reference: callback.Reference, Answer: recharge.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
 }

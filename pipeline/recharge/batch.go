@@ -21,7 +21,7 @@ func (s *Service) BatchKind() batch.Kind {
 	return batch.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",
 		Write: schema.RechargeWrite, Read: schema.RechargeRead,
-		Do: s.doItem, Ready: s.connected, Show: renderItems, Room: s.BatchShare,
+		Do: s.doItem, Ready: s.connected, Render: renderItems, Concurrency: s.BatchShare,
 	}
 }
 
@@ -41,8 +41,8 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
 		r.Owner = item.Owner
-		r.By = httpapi.Who{Key: item.Key, Request: item.Request, Client: item.Client}
-		r.Item = &Place{Batch: item.Batch, Index: item.Index}
+		r.Caller = httpapi.Who{Key: item.Key, Request: item.Request, Client: item.Client}
+		r.Item = &BatchItem{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
 	problem, rejected := errors.AsType[*schema.Problem](err)
@@ -58,7 +58,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 		}
 	}
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := batch.Refuse(tx, s.Now(), item, problem)
+		_, err := batch.Reject(tx, s.Now(), item, problem)
 		return err
 	})
 }
@@ -77,7 +77,7 @@ func (s *Service) isTooOld(ctx context.Context, id string) (bool, error) {
 // recordOf is requestOf for any JSON value.
 func recordOf(record jsontext.Value) (Request, error) {
 	if record.Kind() != jsontext.KindBeginObject {
-		return Request{}, schema.Refuse(schema.InvalidRequest, "", "A record must be a JSON object.")
+		return Request{}, schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")
 	}
 	return requestOf(record)
 }

@@ -68,7 +68,7 @@ func TestBatchItemsBecomeRecharges(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		good := orderFor("9000000001", "a", "20")
-		single := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "taken", "20")).Want(t, "a single one", 200).Said("transaction_id")
+		single := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "taken", "20")).Want(t, "a single one", 200).TextAt("transaction_id")
 		records := []string{
 			good,
 			strings.Replace(good, "prepaid", "postpaid", 1),
@@ -118,7 +118,7 @@ func TestBatchItemsBecomeRecharges(t *testing.T) {
 // owner.
 func (d *apiFixture) wantShown(kind batch.Kind, total int, want []schema.Recharge) {
 	d.t.Helper()
-	all, err := kind.Show(d.DB.View(d.t.Context()), d.tenant.In(schema.Sandbox), aBatch, 0, total)
+	all, err := kind.Render(d.DB.View(d.t.Context()), d.tenant.In(schema.Sandbox), aBatch, 0, total)
 	if err != nil || len(all) != len(want) {
 		d.t.Fatalf("got %d, %v", len(all), err)
 	}
@@ -128,7 +128,7 @@ func (d *apiFixture) wantShown(kind batch.Kind, total int, want []schema.Recharg
 		}
 	}
 	for what, o := range map[string]schema.Owner{"another account": {Account: "acc_other", World: schema.Sandbox}, "the other world": d.tenant.In(schema.Live)} {
-		if all, err := kind.Show(d.DB.View(d.t.Context()), o, aBatch, 0, total); err != nil || len(all) != 0 {
+		if all, err := kind.Render(d.DB.View(d.t.Context()), o, aBatch, 0, total); err != nil || len(all) != 0 {
 			d.t.Errorf("%s sees %v, %v", what, all, err)
 		}
 	}
@@ -231,13 +231,13 @@ func TestRunProcessesBatch(t *testing.T) {
 			}
 		}()
 		key := d.tenant.Keys[schema.Sandbox]
-		id := door.Ask(key, "POST", "/v1/recharge/batch", `{"recharges":[`+strings.Join(records, ",")+`]}`).Want(t, "a batch", 202).Said("batch_id")
-		until(t, func() bool { return door.Ask(key, "GET", "/v1/recharge/batch/"+id, "").Said("state") == "completed" })
-		done := door.Ask(key, "GET", "/v1/recharge/batch/"+id, "")
+		id := door.Do(key, "POST", "/v1/recharge/batch", `{"recharges":[`+strings.Join(records, ",")+`]}`).Want(t, "a batch", 202).TextAt("batch_id")
+		until(t, func() bool { return door.Do(key, "GET", "/v1/recharge/batch/"+id, "").TextAt("state") == "completed" })
+		done := door.Do(key, "GET", "/v1/recharge/batch/"+id, "")
 		if done.At("successful") != float64(total-1) || done.At("failed") != 1.0 {
 			t.Errorf("got %s", done.Text)
 		}
-		door.Ask(key, "GET", "/v1/recharge/batch/"+id+"/results?limit=1000", "").Want(t, "results", 200)
+		door.Do(key, "GET", "/v1/recharge/batch/"+id+"/results?limit=1000", "").Want(t, "results", 200)
 		if got := d.listAll(key, "/v1/recharge?limit=10&batch_id="+id); len(got) != total-1 {
 			t.Errorf("%d are listed", len(got))
 		}
@@ -274,8 +274,8 @@ func TestBatchWithoutProviderIsRejected(t *testing.T) {
 		}
 		body := `{"recharges":[` + orderFor("9000000001", "b", "10") + `]}`
 		door := d.with(s.Routes()...)
-		door.Ask(d.tenant.Keys[schema.Live], "POST", "/v1/recharge/batch", body).WantError(t, "a live batch", 503, schema.OperatorUnavailable, "operator")
-		door.Ask(d.tenant.Keys[schema.Sandbox], "POST", "/v1/recharge/batch", body).Want(t, "one of the sandbox", 202)
+		door.Do(d.tenant.Keys[schema.Live], "POST", "/v1/recharge/batch", body).WantError(t, "a live batch", 503, schema.OperatorUnavailable, "operator")
+		door.Do(d.tenant.Keys[schema.Sandbox], "POST", "/v1/recharge/batch", body).Want(t, "one of the sandbox", 202)
 		var n int
 		if err := d.DB.View(t.Context()).QueryRow("SELECT COUNT(*) FROM batch").Scan(&n); err != nil || n != 1 {
 			t.Errorf("%d batches are stored, %v; want that of the sandbox", n, err)

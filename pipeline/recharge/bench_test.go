@@ -63,15 +63,15 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	floor := fixture.Together(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
+	floor := fixture.Concurrently(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
 	b.ResetTimer()
-	rate := fixture.Together(b, c.callers, b.N, func(caller, i int) error {
+	rate := fixture.Concurrently(b, c.callers, b.N, func(caller, i int) error {
 		q := Request{
-			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 199_00,
-			By: httpapi.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
+			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 199_00,
+			Caller: httpapi.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
 		}
 		if c.batch {
-			q.Item = &Place{"rbt_1", i}
+			q.Item = &BatchItem{"rbt_1", i}
 		}
 		rec, _, err := s.Do(ctx, q, time.Minute)
 		if err == nil && rec.State != schema.RechargeSuccess {

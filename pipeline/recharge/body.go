@@ -56,14 +56,14 @@ func requestOf(body []byte) (Request, error) {
 	f.operator(&r, from.Operator)
 	f.amount(&r, from.Amount)
 	if f.required("ref_id", from.RefID) {
-		r.RefID = httpapi.Ref(&f.Faults, from.RefID)
+		r.RefID = httpapi.Ref(&f.RequestErrors, from.RefID)
 	}
 	return r, f.problem()
 }
 
 // form collects the faults of a body.
 type form struct {
-	schema.Faults
+	schema.RequestErrors
 
 	// least and most are the limits of the requested operator; 0 if it is unknown.
 	least, most schema.Paise
@@ -72,7 +72,7 @@ type form struct {
 // problem returns the faults as an error. Those with status 400 come before those of valid
 // but unsupported values.
 func (f *form) problem() error {
-	slices.SortStableFunc(f.Faults, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
+	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
 }
 
@@ -87,7 +87,7 @@ func (f *form) required(field string, v jsontext.Value) bool {
 
 // text reads a string; after a fault it returns "".
 func (f *form) text(field string, v jsontext.Value) string {
-	text, ok := httpapi.Text(&f.Faults, field, v)
+	text, ok := httpapi.Text(&f.RequestErrors, field, v)
 	if ok && (text == "" || utf8.RuneCountInString(text) > longestText || strings.ContainsFunc(text, unicode.IsControl)) {
 		f.Add(field, fmt.Sprintf("The %s has 1 to %d characters, and no control characters.", field, longestText))
 		return ""
@@ -169,7 +169,7 @@ func (f *form) operator(r *Request, v jsontext.Value) {
 		f.least, f.most = minAmount, maxAmount
 	default:
 		if found, ok := numbering.Find(r.Type, text); ok {
-			r.Asked, f.least, f.most = found.Name, found.Min, found.Max
+			r.RequestedOperator, f.least, f.most = found.Name, found.Min, found.Max
 			return
 		}
 		f.AddAs(schema.UnknownOperator, "operator", unknownOperator(r.Type))
@@ -215,7 +215,7 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 		return
 	}
 	if f.most > 0 && (paise < f.least || paise > f.most) {
-		who := r.Asked
+		who := r.RequestedOperator
 		if who == "" {
 			who = "a recharge"
 		}
@@ -241,7 +241,7 @@ func reasonOf(c *httpapi.Call) (string, error) {
 		return requestedReason, nil
 	}
 	var f form
-	text, ok := httpapi.Text(&f.Faults, "reason", from.Reason)
+	text, ok := httpapi.Text(&f.RequestErrors, "reason", from.Reason)
 	if ok && !schema.IsRef(text) {
 		f.Add("reason", "The reason has 1 to 255 characters, and no control characters.")
 	}

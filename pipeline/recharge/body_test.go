@@ -185,7 +185,7 @@ func TestAllBodyFaultsAreListed(t *testing.T) {
 func TestValidBodies(t *testing.T) {
 	t.Parallel()
 	plain := Request{RefID: "order-1", Type: schema.Prepaid, Number: "9876543210", Valid: true, Amount: 199_00}
-	dth := Request{RefID: "order-1", Type: schema.DTH, Number: "1023456789", Valid: true, Asked: "Tata Play", Amount: 199_00}
+	dth := Request{RefID: "order-1", Type: schema.DTH, Number: "1023456789", Valid: true, RequestedOperator: "Tata Play", Amount: 199_00}
 	with := func(r Request, change func(*Request)) Request { change(&r); return r }
 	box := func(fields ...string) string {
 		return bodyWith(append([]string{"type", `"dth"`, "operator", `"tata sky"`, "mobile", ""}, fields...)...)
@@ -197,8 +197,8 @@ func TestValidBodies(t *testing.T) {
 		bodyWith("subscriber_id", "null"):                                plain,
 		bodyWith("mobile", `"+91 98765-43210"`):                          plain,
 		bodyWith("mobile", `"09876543210"`):                              plain,
-		bodyWith("operator", `"bharti AIRTEL"`):                          with(plain, func(r *Request) { r.Asked = "Airtel" }),
-		bodyWith("operator", `"vodafone"`):                               with(plain, func(r *Request) { r.Asked = "Vi" }),
+		bodyWith("operator", `"bharti AIRTEL"`):                          with(plain, func(r *Request) { r.RequestedOperator = "Airtel" }),
+		bodyWith("operator", `"vodafone"`):                               with(plain, func(r *Request) { r.RequestedOperator = "Vi" }),
 		bodyWith("amount", "10"):                                         with(plain, func(r *Request) { r.Amount = 10_00 }),
 		bodyWith("amount", "1e4"):                                        with(plain, func(r *Request) { r.Amount = 10_000_00 }),
 		bodyWith("amount", "199.50"):                                     with(plain, func(r *Request) { r.Amount = 199_50 }),
@@ -212,7 +212,7 @@ func TestValidBodies(t *testing.T) {
 		box("subscriber_id", `"0023456789"`):                             with(dth, func(r *Request) { r.Number = "0023456789" }),
 		box("subscriber_id", `"abc"`):                                    with(dth, func(r *Request) { r.Number, r.Valid = "abc", false }),
 		box("mobile", `"१२३४५६७८"`):                                      with(dth, func(r *Request) { r.Number, r.Valid = "१२३४५६७८", false }),
-		box("mobile", `"1023456789"`, "operator", `"auto"`):              with(dth, func(r *Request) { r.Asked = "" }),
+		box("mobile", `"1023456789"`, "operator", `"auto"`):              with(dth, func(r *Request) { r.RequestedOperator = "" }),
 	} {
 		got, err := requestOf([]byte(body))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -247,9 +247,9 @@ func FuzzRequestOf(f *testing.F) {
 			}
 			return
 		}
-		_, known := numbering.Find(r.Type, r.Asked)
+		_, known := numbering.Find(r.Type, r.RequestedOperator)
 		switch {
-		case !schema.IsRef(r.RefID), r.Asked != "" && !known, r.Type != schema.Prepaid && r.Type != schema.DTH:
+		case !schema.IsRef(r.RefID), r.RequestedOperator != "" && !known, r.Type != schema.Prepaid && r.Type != schema.DTH:
 			t.Fatalf("%q: got %+v", body, r)
 		case r.Amount < minAmount || r.Amount > maxAmount:
 			t.Fatalf("%q: the amount is %d", body, r.Amount)

@@ -12,7 +12,7 @@ import (
 // connection is a provider with its pool of slots.
 type connection struct {
 	Connection
-	*upstream.Line
+	*upstream.Pool
 }
 
 // connect adds a provider.
@@ -25,9 +25,9 @@ func (s *Service) connect(c Connection) error {
 		return errors.New("two connections have this name")
 	}
 	conn := &connection{Connection: c}
-	of := upstream.Upstream{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	of := upstream.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	conn.Line, err = s.queue.Add(of, func(claim upstream.Claim[Record]) {
+	conn.Pool, err = s.queue.Add(of, func(claim upstream.Claim[Record]) {
 		s.startJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
 	})
 	s.connections = append(s.connections, conn)
@@ -43,9 +43,9 @@ func (conn *connection) serves(operator string) bool {
 // outcome.
 func (conn *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	if r.Item == nil {
-		return conn.Take(false)
+		return conn.TryAcquire(false)
 	}
-	return conn.TakeWithin(ctx, defaultWait)
+	return conn.AcquireWithin(ctx, defaultWait)
 }
 
 // connectionOf returns the connection with a name; nil if there is none.
@@ -66,7 +66,7 @@ func (s *Service) route(world schema.World, operator string) (conn *connection, 
 		if candidate.World != world || !candidate.serves(operator) {
 			continue
 		}
-		if candidate.Worth() {
+		if candidate.IsAvailable() {
 			return candidate, true
 		}
 		if conn == nil {

@@ -28,15 +28,15 @@ import (
 // recharge. Other requests that are rejected without a record get a *schema.Problem, too.
 func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Record, replayed bool, err error) {
 	if rec, found, err := s.findByRef(ctx, &r); found || err != nil {
-		return s.awaitReplayed(ctx, rec, wait, r.Patient), found, err
+		return s.awaitReplayed(ctx, rec, wait, r.WaitFull), found, err
 	}
 	made, err := s.createAndWait(ctx, &r, wait)
 	if errors.Is(err, errExists) { // a concurrent request used the ref_id, or the item was begun before
 		rec, found, err := s.findByRef(ctx, &r)
 		if err == nil && !found {
-			err = schema.Refuse(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
+			err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
 		}
-		return s.awaitReplayed(ctx, rec, wait, r.Patient), found, err
+		return s.awaitReplayed(ctx, rec, wait, r.WaitFull), found, err
 	}
 	return made, false, err
 }
@@ -47,14 +47,14 @@ func (s *Service) createAndWait(ctx context.Context, r *Request, wait time.Durat
 	if err != nil {
 		return Record{}, err
 	}
-	w := s.waiters.Await(d.ID)
-	defer s.waiters.Forget(d.ID, w)
+	w := s.waiters.Add(d.ID)
+	defer s.waiters.Remove(d.ID, w)
 	made, err := s.create(ctx, r, d)
 	if err != nil || made.State != schema.RechargePending || wait <= 0 {
 		return made, err
 	}
-	made = s.awaitResult(ctx, made, w, wait, r.Patient)
-	if made.State == schema.RechargePending && !made.ToldPending {
+	made = s.awaitResult(ctx, made, w, wait, r.WaitFull)
+	if made.State == schema.RechargePending && !made.PendingEventSent {
 		made = s.sendPendingEvent(ctx, made)
 	}
 	return made, nil
@@ -81,14 +81,14 @@ func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, erro
 		return Record{}, false, errors.Join(err, errMissingRow(found))
 	case r.Item != nil && rec.Batch == *r.Item:
 		return rec, true, nil
-	case r.Item == nil && rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.Asked == r.Asked && rec.Amount == r.Amount:
+	case r.Item == nil && rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.RequestedOperator == r.RequestedOperator && rec.Amount == r.Amount:
 		return rec, true, nil
 	}
 	text := "This ref_id was used before, for " + rec.ID + ", which is another recharge."
 	if r.Item != nil {
 		text = "This ref_id was used before, for " + rec.ID + "."
 	}
-	return Record{}, false, schema.Refuse(schema.DuplicateRefID, "ref_id", text)
+	return Record{}, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text)
 }
 
 // draft is a recharge before it is stored.
@@ -103,7 +103,7 @@ type draft struct {
 // returns a *schema.Problem if no recharge can be created.
 func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	d := &draft{Record: Record{
-		Owner: r.Owner, RefID: r.RefID, State: schema.RechargePending, Type: r.Type, Number: r.Number, Asked: r.Asked, Operator: r.Asked, Amount: r.Amount,
+		Owner: r.Owner, RefID: r.RefID, State: schema.RechargePending, Type: r.Type, Number: r.Number, RequestedOperator: r.RequestedOperator, Operator: r.RequestedOperator, Amount: r.Amount,
 	}}
 	if r.Item != nil {
 		d.Batch = *r.Item
@@ -114,7 +114,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 		}
 	}
 	slot := d.connection != nil && d.connection.tryAcquire(ctx, r)
-	now := sqlstore.Whole(s.Now()) // after a lookup that may have taken seconds
+	now := sqlstore.TruncateMicros(s.Now()) // after a lookup that may have taken seconds
 	d.ID, d.CreatedAt = newID(now), now
 	if d.connection == nil {
 		d.failed(schema.InvalidNumber, invalidNumberTexts[d.Type]+" "+nothingCharged)
@@ -122,8 +122,8 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	}
 	d.Provider, d.Reference = d.connection.Name, d.ID
 	if slot {
-		d.lease, d.Sent = s.queue.Lease(d.connection.Line), true
-		d.SentAt = d.connection.Latest(d.lease)
+		d.lease, d.Sent = s.queue.NewLease(d.connection.Pool), true
+		d.SentAt = d.connection.LatestStart(d.lease)
 	}
 	return d, nil
 }
@@ -131,7 +131,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 // chooseConnection sets the operator and the connection of a recharge.
 func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	switch {
-	case d.Asked != "":
+	case d.RequestedOperator != "":
 		if d.Type == schema.Prepaid {
 			_, d.Circle, _ = numbering.Series(d.Number)
 		}
@@ -167,9 +167,9 @@ func errUnserved(operator string) *schema.Problem {
 }
 
 var (
-	errNotDetected = schema.Refuse(schema.OperatorNotDetected, fieldOperator, "The operator of this number could not be found out. Please name it.")
-	errAuto        = schema.Refuse(schema.OperatorNotDetected, fieldOperator, "auto is for prepaid numbers: name the operator.")
-	errUnavailable = schema.Refuse(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
+	errNotDetected = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "The operator of this number could not be found out. Please name it.")
+	errAuto        = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "auto is for prepaid numbers: name the operator.")
+	errUnavailable = schema.NewProblem(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
 )
 
 // failed makes a recharge fail before any call.
@@ -190,7 +190,7 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 	})
 	pending := err == nil && made.State == schema.RechargePending
 	if d.lease.Token != "" && !pending {
-		d.connection.Give(r.Item != nil)
+		d.connection.Release(r.Item != nil)
 	}
 	switch {
 	case err != nil:
@@ -201,10 +201,10 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 	}
 	failpoint.Point(failpoint.RechargeCreated)
 	if d.lease.Token == "" {
-		d.connection.Due(made.CreatedAt)
+		d.connection.WakeAt(made.CreatedAt)
 		return made.Record, nil
 	}
-	s.startJob(job{connection: d.connection, rec: made.Record, call: callSubmit, lease: d.lease, calls: tracing.Along(s.queue.Calls(), ctx)})
+	s.startJob(job{connection: d.connection, rec: made.Record, call: callSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.queue.CallContext(), ctx)})
 	return made.Record, nil
 }
 
@@ -244,8 +244,8 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	default:
 		due = now
 	}
-	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.Asked, d.Operator,
-		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, sqlstore.Flag(d.Sent), sqlstore.Micros(d.SentAt), sqlstore.Micros(due), d.lease.Token,
+	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.RequestedOperator, d.Operator,
+		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, sqlstore.BoolToInt(d.Sent), sqlstore.Micros(d.SentAt), sqlstore.Micros(due), d.lease.Token,
 		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, now.UnixMicro(), sqlstore.Micros(d.FinishedAt))
 	if err != nil {
 		return err
@@ -268,8 +268,8 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *Request, rec *Record) e
 		action, detail["code"] = "recharge.failed", rec.ErrorCode
 	}
 	err := access.Audit(tx, rec.CreatedAt, access.Entry{
-		Account: rec.Owner.Account, World: rec.Owner.World, Actor: r.By.Key, Action: action, Subject: rec.ID,
-		Request: r.By.Request, Client: r.By.Client, Detail: detail,
+		Account: rec.Owner.Account, World: rec.Owner.World, Actor: r.Caller.Key, Action: action, Subject: rec.ID,
+		Request: r.Caller.Request, Client: r.Caller.Client, Detail: detail,
 	})
 	if err != nil || rec.State != schema.RechargeFailed {
 		return err

@@ -24,7 +24,7 @@ func TestRechargeSucceeds(t *testing.T) {
 			t.Fatalf("got %v, %v", replayed, err)
 		}
 		want := Record{
-			Owner: s.owner, RefID: "ref-1", State: schema.RechargeSuccess, Type: schema.Prepaid, Number: "9810012345", Asked: "Airtel", Operator: "Airtel", Circle: "Delhi",
+			Owner: s.owner, RefID: "ref-1", State: schema.RechargeSuccess, Type: schema.Prepaid, Number: "9810012345", RequestedOperator: "Airtel", Operator: "Airtel", Circle: "Delhi",
 			Amount: 100_00, Provider: "fake", Reference: rec.ID, ProviderRef: "theirs", Sent: true, SentAt: noon, CreatedAt: noon, FinishedAt: noon,
 		}
 		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID")); diff != "" {
@@ -64,8 +64,8 @@ func TestRefIDIsForOneRecharge(t *testing.T) {
 			}
 			for name, change := range map[string]func(*Request){
 				"amount": func(q *Request) { q.Amount++ }, "number": func(q *Request) { q.Number = "9810012346" },
-				"operator": func(q *Request) { q.Asked = "" }, "type": func(q *Request) { q.Type = schema.DTH },
-				"batch": func(q *Request) { q.Item = &Place{"rbt_1", 0} },
+				"operator": func(q *Request) { q.RequestedOperator = "" }, "type": func(q *Request) { q.Type = schema.DTH },
+				"batch": func(q *Request) { q.Item = &BatchItem{"rbt_1", 0} },
 			} {
 				other := q
 				change(&other)
@@ -141,7 +141,7 @@ func TestImmediateFailureIsRecorded(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for code, change := range map[schema.Code]func(*Request){
-			schema.InvalidNumber:       func(q *Request) { q.Number, q.Valid, q.Asked = "12", false, "" },
+			schema.InvalidNumber:       func(q *Request) { q.Number, q.Valid, q.RequestedOperator = "12", false, "" },
 			schema.InsufficientBalance: func(q *Request) { q.Amount = 1000_01 },
 		} {
 			q := s.request()
@@ -187,8 +187,8 @@ func TestRejectedRequestIsNotRecorded(t *testing.T) {
 				t.Errorf("%q does not say %q", p.Message, says)
 			}
 		}
-		refuse("could not be found out", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Number = "", "6010000000" })
-		refuse("auto is for prepaid numbers: name", schema.OperatorNotDetected, "operator", func(q *Request) { q.Asked, q.Type, q.Number = "", schema.DTH, "1234567890" })
+		refuse("could not be found out", schema.OperatorNotDetected, "operator", func(q *Request) { q.RequestedOperator, q.Number = "", "6010000000" })
+		refuse("auto is for prepaid numbers: name", schema.OperatorNotDetected, "operator", func(q *Request) { q.RequestedOperator, q.Type, q.Number = "", schema.DTH, "1234567890" })
 		refuse("There is no provider for recharges of Airtel here.", schema.OperatorUnavailable, "operator", func(q *Request) { q.Owner.World = schema.Sandbox })
 		s.fake.set(func() { s.fake.away = true })
 		refuse("at the moment", schema.OperatorUnavailable, "", func(*Request) {})

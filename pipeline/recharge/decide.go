@@ -125,7 +125,7 @@ func afterError(r *Record, res *providerResult) transition {
 }
 
 // notCalled reports whether the call was postponed, for example by a circuit breaker.
-func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotAsked) }
+func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotCalled) }
 
 // afterReverse decides about a refund call. A refusal of a repeated call may follow a
 // granted refund whose answer was lost.
@@ -163,7 +163,7 @@ const secondOrder = "-2"
 // redetects reports whether a lookup for another operator is allowed: once, and only if
 // the client named none.
 func (r *Record) redetects() bool {
-	return r.State == schema.RechargePending && r.Asked == "" && r.Reference == r.ID && r.Type == schema.Prepaid
+	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }
 
 // Bounds of the pause before the next poll of a pending recharge.
@@ -184,8 +184,8 @@ func backoff(tries int) time.Duration {
 // nextPollTime returns the time of the next poll after a result that is not final.
 func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
 	switch {
-	case res.err == nil && res.Again > 0:
-		return now.Add(res.Again)
+	case res.err == nil && res.RetryAfter > 0:
+		return now.Add(res.RetryAfter)
 	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending:
 		// Poll no later than the time from which it may be resent.
 		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(now.Add(backoff(r.Tries))) {
@@ -198,8 +198,8 @@ func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now
 // nextEnquiry returns when to poll a final recharge: zero for never, unless the provider
 // requests it.
 func (res *providerResult) nextEnquiry(now time.Time) time.Time {
-	if res.err != nil || res.Again <= 0 {
+	if res.err != nil || res.RetryAfter <= 0 {
 		return time.Time{}
 	}
-	return now.Add(res.Again)
+	return now.Add(res.RetryAfter)
 }

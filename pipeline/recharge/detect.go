@@ -46,7 +46,7 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 		if conn.World != world || conn.Directory == nil {
 			continue
 		}
-		if !conn.Worth() {
+		if !conn.IsAvailable() {
 			unclear = errLookupFailed
 			continue
 		}
@@ -101,8 +101,8 @@ func (s *Service) redetect(ctx context.Context, r *Record, own *connection) (*re
 		return nil, nil
 	}
 	to := &reroute{connection: conn, subscriber: sub}
-	if available && (conn == own || conn.Take(r.Batch.Batch != "")) {
-		to.lease = s.queue.Lease(conn.Line)
+	if available && (conn == own || conn.TryAcquire(r.Batch.Batch != "")) {
+		to.lease = s.queue.NewLease(conn.Pool)
 	}
 	return to, nil
 }

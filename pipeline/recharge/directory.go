@@ -19,7 +19,7 @@ func (s *Service) operators(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	wanted := schema.RechargeType(params["type"])
 	if wanted != "" && wanted != schema.Prepaid && wanted != schema.DTH {
-		return httpapi.Response{}, schema.Refuse(schema.UnsupportedType, "type", noSuchType)
+		return httpapi.Response{}, schema.NewProblem(schema.UnsupportedType, "type", noSuchType)
 	}
 	reply := schema.Operators{Status: schema.Success, Data: []schema.OperatorEntry{}}
 	for _, o := range numbering.Operators() {
@@ -46,15 +46,15 @@ func (s *Service) detectOperator(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	text, given := params["mobile"]
 	if !given {
-		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, "mobile", "The parameter mobile is missing.")
+		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "mobile", "The parameter mobile is missing.")
 	}
 	mobile, ok := numbering.Mobile(text)
 	if !ok {
-		return httpapi.Response{}, schema.Refuse(schema.InvalidNumber, "mobile", invalidNumberTexts[schema.Prepaid])
+		return httpapi.Response{}, schema.NewProblem(schema.InvalidNumber, "mobile", invalidNumberTexts[schema.Prepaid])
 	}
 	subscriber, source, ok := s.detect(c.Context(), c.World, mobile)
 	if !ok {
-		return httpapi.Response{}, schema.Refuse(schema.OperatorNotDetected, "mobile", "The operator of this number could not be found out.")
+		return httpapi.Response{}, schema.NewProblem(schema.OperatorNotDetected, "mobile", "The operator of this number could not be found out.")
 	}
 	return httpapi.Response{Value: schema.Detected{
 		Status: schema.Success, Mobile: mobile, Operator: subscriber.Operator, Circle: subscriber.Circle, Detection: *detectionOf(source),
@@ -121,9 +121,9 @@ func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle 
 		failed = cmp.Or(failed, err)
 	}
 	if failed != nil {
-		return nil, fmt.Errorf("%w: fetching plans: %w", schema.Refuse(schema.OperatorUnavailable, "", "The plans of this operator cannot be had at the moment. Please try again."), failed)
+		return nil, fmt.Errorf("%w: fetching plans: %w", schema.NewProblem(schema.OperatorUnavailable, "", "The plans of this operator cannot be had at the moment. Please try again."), failed)
 	}
-	return nil, schema.Refuse(schema.NoData, "operator", "No provider has plans of this operator.")
+	return nil, schema.NewProblem(schema.NoData, "operator", "No provider has plans of this operator.")
 }
 
 func plansFrom(ctx context.Context, c *connection, operator, circle string) ([]schema.Plan, error) {

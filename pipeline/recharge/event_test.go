@@ -29,7 +29,7 @@ func TestInvalidNumberIsExplained(t *testing.T) {
 			}},
 		} {
 			q := s.request()
-			q.Type, q.Asked, q.Number, q.Valid = c.kind, c.asked, "12", false
+			q.Type, q.RequestedOperator, q.Number, q.Valid = c.kind, c.asked, "12", false
 			r := s.do(q)
 			if diff := cmp.Diff(&c.want, replyOf(&r).Error); diff != "" || r.ErrorMessage != c.want.Message {
 				t.Errorf("%s is shown (-want +got):\n%s", c.kind, diff)
@@ -64,7 +64,7 @@ func TestEventsHaveBatchID(t *testing.T) {
 		addBatch(t, s.DB, s.owner, 2)
 		for i, steps := range [][]Answer{{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}}, {{Outcome: Failed}}} {
 			q := s.request()
-			q.Item = &Place{"rbt_1", i}
+			q.Item = &BatchItem{"rbt_1", i}
 			r := s.do(q)
 			for _, step := range steps {
 				s.sendResult(r, step)

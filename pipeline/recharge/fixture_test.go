@@ -155,7 +155,7 @@ func (s *serviceFixture) restart(db *sqlstore.DB, more ...Connection) {
 	}
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
-		DB: db, Box: accesstest.ClaimedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
+		DB: db, Box: accesstest.ClaimedCipher(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
 		Connections: append([]Connection{s.fake.connection()}, more...), BatchShare: 4,
 	})
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *serviceFixture) restart(db *sqlstore.DB, more ...Connection) {
 // checkLedger verifies the ledger.
 func (s *serviceFixture) checkLedger() {
 	report, err := wallet.Verify(context.Background(), s.DB, "")
-	if err != nil || report.Wrong != 0 {
+	if err != nil || report.FaultCount != 0 {
 		s.t.Errorf("the ledger: %v, %v", report.Faults, err)
 	}
 }
@@ -175,8 +175,8 @@ func (s *serviceFixture) checkLedger() {
 func (s *serviceFixture) request() Request {
 	s.refs++
 	return Request{
-		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Type: schema.Prepaid, Number: "9810012345", Valid: true, Asked: "Airtel", Amount: 100_00,
-		By: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
+		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 100_00,
+		Caller: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
 	}
 }
 
@@ -205,9 +205,9 @@ func (s *serviceFixture) find(id string) Record {
 // ended.
 func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
-	s.clock.Pass(d)
+	s.clock.Advance(d)
 	for _, l := range s.connections {
-		s.queue.Look(s.t.Context(), l.Line)
+		s.queue.Poll(s.t.Context(), l.Pool)
 	}
 	s.queue.Wait()
 }
@@ -245,7 +245,7 @@ func (s *serviceFixture) balance(available, held schema.Paise) {
 // metric returns the value of a metric.
 func (s *serviceFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
-	return fixture.Figure(s.t, s.reg, name, labels...)
+	return fixture.MetricValue(s.t, s.reg, name, labels...)
 }
 
 // dueIn returns the time until the next poll of a recharge; negative for none.

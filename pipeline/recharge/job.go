@@ -34,12 +34,12 @@ func (s *Service) startJob(j job) { go s.runJob(j) }
 
 // runJob makes the call of a job and the immediate follow-up calls, and releases the slot.
 func (s *Service) runJob(j job) {
-	ctx := cmp.Or(j.calls, s.queue.Calls())
+	ctx := cmp.Or(j.calls, s.queue.CallContext())
 	var out result
 	for going := true; going; {
 		out, going = s.step(ctx, &j)
 	}
-	j.Give(j.rec.Batch.Batch != "")
+	j.Release(j.rec.Batch.Batch != "")
 	if j.done != nil {
 		j.done <- out
 	}
@@ -57,13 +57,13 @@ func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
 	if res.err == nil && res.Outcome == NotSubscriber && j.rec.redetects() {
 		res.reroute, res.err = s.redetect(ctx, &j.rec, j.connection)
 	}
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
-	err := upstream.Rescue(func() (err error) {
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
+	err := upstream.RecoverToError(func() (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease)
 		return err
 	})
 	done()
-	s.metrics.records.Tell(ctx, err)
+	s.metrics.records.Observe(ctx, err)
 	if err != nil { // the lease expires, then the recharge is polled again
 		s.releaseUnusedSlot(j, &res, false)
 		return result{Record: j.rec}, false
@@ -84,9 +84,9 @@ func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
 		j.connection, j.call, j.resent, j.lease = res.reroute.connection, callSubmit, false, res.reroute.lease
 		return out, true
 	case out.transition == redirect:
-		res.reroute.Due(out.due)
+		res.reroute.WakeAt(out.due)
 	case !out.due.IsZero():
-		j.Due(out.due)
+		j.WakeAt(out.due)
 	}
 	return out, false
 }
@@ -101,7 +101,7 @@ func (s *Service) releaseUnusedSlot(j *job, res *providerResult, redirected bool
 	if redirected {
 		unneeded = j.connection
 	}
-	unneeded.Give(j.rec.Batch.Batch != "")
+	unneeded.Release(j.rec.Batch.Batch != "")
 }
 
 // errOutcome is the error for an undefined outcome.
@@ -116,7 +116,7 @@ func (s *Service) callProvider(ctx context.Context, j *job) providerResult {
 		failpoint.Point(failpoint.RechargeSending)
 	}
 	began := time.Now()
-	limit, span := s.Trace.Start(limit, "operator call", tracing.Asks)
+	limit, span := s.Trace.Start(limit, "operator call", tracing.Client)
 	res.Answer, res.err = s.callRecovering(limit, j)
 	if res.err == nil && (res.Outcome < Pending || res.Outcome > Reversed) {
 		res.err = fmt.Errorf("%w: %d", errOutcome, res.Outcome)
@@ -178,8 +178,8 @@ func nextCall(r *Record, first bool) call {
 
 // traceCall adds the call to its span.
 func (j *job) traceCall(span tracing.Span, res *providerResult) {
-	if !span.Kept() {
+	if !span.Recording() {
 		return
 	}
-	span.Exchanged(tracing.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(res), Subject: j.rec.ID}, res.err)
+	span.EndCall(tracing.ProviderCall{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(res), Subject: j.rec.ID}, res.err)
 }

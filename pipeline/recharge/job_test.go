@@ -22,7 +22,7 @@ func TestPendingRechargeIsPolledWithBackoff(t *testing.T) {
 			s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Pending, ProviderRef: "p1"}), answers(Answer{Outcome: Pending})
 		})
 		r := s.do(s.request())
-		if r.State != schema.RechargePending || !r.ToldPending || r.ProviderRef != "p1" {
+		if r.State != schema.RechargePending || !r.PendingEventSent || r.ProviderRef != "p1" {
 			t.Errorf("got %+v", r)
 		}
 		s.balance(900_00, 100_00)
@@ -41,7 +41,7 @@ func TestPendingRechargeIsPolledWithBackoff(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Pending, Again: time.Second}) })
+		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Pending, RetryAfter: time.Second}) })
 		s.advance(10 * time.Minute)
 		if got := s.dueIn(r.ID); got != time.Second {
 			t.Errorf("it is due in %s, and the provider requested a second", got)
@@ -170,14 +170,14 @@ func TestFailedResendKeepsPending(t *testing.T) {
 func TestBlockedCallIsRequeued(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		shut := fails(fmt.Errorf("a breaker: %w", ErrNotAsked))
+		shut := fails(fmt.Errorf("a breaker: %w", ErrNotCalled))
 		s.fake.set(func() { s.fake.submit = shut })
 		r := s.do(s.request())
 		for range 20 { // an enquiry would come in greater and greater intervals
-			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.ToldPending || s.dueIn(r.ID) != upstream.AwayPause {
+			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.PendingEventSent || s.dueIn(r.ID) != upstream.RetryPause {
 				t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
 			}
-			s.advance(upstream.AwayPause)
+			s.advance(upstream.RetryPause)
 			r = s.find(r.ID)
 		}
 		if diff := cmp.Diff(slices.Repeat([]string{"submit Airtel"}, 21), s.fake.calls()); diff != "" {
@@ -189,19 +189,19 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		s.balance(900_00, 100_00)
 		// Once it was sent, it stays so, whatever is not asked afterwards.
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), shut })
-		s.advance(upstream.AwayPause)
+		s.advance(upstream.RetryPause)
 		s.advance(minBackoff)
-		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
+		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
 			t.Errorf("a blocked enquiry: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = shut, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
-		if got := s.find(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
+		if got := s.find(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
 			t.Errorf("not sent again: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.fake.calls()
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, nil })
-		s.advance(upstream.AwayPause)
+		s.advance(upstream.RetryPause)
 		if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" {
 			t.Error(diff)
 		}
@@ -218,12 +218,12 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
 			s.fake.submit = func(Order) (Answer, error) {
-				s.clock.Pass(time.Hour - minBackoff + time.Second)
+				s.clock.Advance(time.Hour - minBackoff + time.Second)
 				return Answer{Outcome: Pending}, nil
 			}
 		})
 		got, _, err := s.Do(t.Context(), s.request(), time.Hour)
-		if err != nil || got.State != schema.RechargePending || !got.ToldPending {
+		if err != nil || got.State != schema.RechargePending || !got.PendingEventSent {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		s.queue.Wait()
@@ -266,7 +266,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 			t.Errorf("an answer in time: %s, %v", got.State, got.err)
 		}
 		got := <-ask(time.Millisecond)
-		if got.State != schema.RechargePending || !got.ToldPending || got.err != nil {
+		if got.State != schema.RechargePending || !got.PendingEventSent || got.err != nil {
 			t.Errorf("an answer too late: %+v, %v", got.Record, got.err)
 		}
 		answer <- Answer{Outcome: Succeeded}
@@ -275,12 +275,12 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 			t.Errorf("after the late answer it is %s", late.State)
 		}
 		in = ask(time.Minute) // the next look is after five seconds
-		answer <- Answer{Outcome: Pending, Again: 2 * time.Minute}
-		if got := <-in; got.State != schema.RechargePending || !got.ToldPending || got.err != nil {
+		answer <- Answer{Outcome: Pending, RetryAfter: 2 * time.Minute}
+		if got := <-in; got.State != schema.RechargePending || !got.PendingEventSent || got.err != nil {
 			t.Errorf("pending for longer than the wait: %+v, %v", got.Record, got.err)
 		}
 		in = ask(time.Minute)
-		answer <- Answer{Outcome: Pending, Again: time.Second}
+		answer <- Answer{Outcome: Pending, RetryAfter: time.Second}
 		asked = nil
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.queue.Wait()
@@ -305,7 +305,7 @@ func TestCallbackBeforeTheAnswer(t *testing.T) {
 		s.fake.set(func() {
 			s.fake.submit = func(o Order) (Answer, error) {
 				_, err := s.Settle(t.Context(), schema.Live, "fake", o.Reference, Answer{Outcome: Succeeded, ProviderRef: "by-callback"}, "provider:fake")
-				return Answer{Outcome: Succeeded, ProviderRef: "answered", Again: time.Second}, err
+				return Answer{Outcome: Succeeded, ProviderRef: "answered", RetryAfter: time.Second}, err
 			}
 		})
 		rec, _, err := s.Do(t.Context(), s.request(), time.Minute)
@@ -328,7 +328,7 @@ func TestRequestedEnquiryAfterFinalState(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Succeeded, Again: 5 * time.Second}), answers(Answer{Outcome: Succeeded, Again: 7 * time.Second})
+			s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Succeeded, RetryAfter: 5 * time.Second}), answers(Answer{Outcome: Succeeded, RetryAfter: 7 * time.Second})
 		})
 		r := s.do(s.request())
 		s.advance(5 * time.Second)

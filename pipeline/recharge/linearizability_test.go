@@ -205,7 +205,7 @@ func (r *contention) do(in ask, wait time.Duration) got {
 	}
 	rec, replayed, err := r.service.Do(r.t.Context(), recharge.Request{
 		Owner: o, RefID: fmt.Sprintf("ref %d", in.ref), Type: schema.Prepaid, Number: r.number(in.account, in.ref), Valid: true,
-		Asked: "Airtel", Amount: in.amount,
+		RequestedOperator: "Airtel", Amount: in.amount,
 	}, wait)
 	switch {
 	case codeOf(err) == schema.DuplicateRefID:

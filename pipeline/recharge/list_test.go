@@ -62,7 +62,7 @@ func (d *apiFixture) listAll(key, path string) (ids []string) {
 		between = "&"
 	}
 	for next := ""; ; {
-		list := read[schema.List[schema.Recharge]](d.t, d.Ask(key, "GET", path+next, ""), 200)
+		list := read[schema.List[schema.Recharge]](d.t, d.Client.Do(key, "GET", path+next, ""), 200)
 		for _, r := range list.Data {
 			ids = append(ids, r.TransactionID)
 		}
@@ -157,7 +157,7 @@ func TestListParameterFaults(t *testing.T) {
 		for i := range 3 {
 			d.insertRecharge(i, d.tenant.In(schema.Sandbox), schema.RechargePending, time.Now(), "")
 		}
-		cursor := d.sandboxRequest("GET", "/v1/recharge?limit=1", "").Want(t, "a page", 200).Said("next_cursor")
+		cursor := d.sandboxRequest("GET", "/v1/recharge?limit=1", "").Want(t, "a page", 200).TextAt("next_cursor")
 		for query, field := range map[string]string{
 			"status=done": "status", "status=": "status", "state=failed": "state", "limit=0": "limit", "limit=1001": "limit", "from=yesterday": "from",
 			"to=2026-02-30": "to", "from=2026-11-02&to=2026-11-01": "from", "cursor=x": "cursor", "ref_id=a&ref_id=b": "ref_id", "ref_id=": "ref_id",

@@ -47,8 +47,8 @@ func scanNumber(row sqlstore.Scanner) (c clearNumber, err error) {
 func (s *Service) maskLoop(ctx context.Context) {
 	for s.MaskAfter > 0 {
 		span := maskInterval
-		n, err := s.Mask(ctx)
-		s.metrics.masks.Tell(ctx, err)
+		n, err := s.MaskNumbers(ctx)
+		s.metrics.masks.Observe(ctx, err)
 		if n == maskBatchSize {
 			span = maskPause
 		}
@@ -60,7 +60,7 @@ func (s *Service) maskLoop(ctx context.Context) {
 
 // MaskNumbers masks the numbers of up to 100 settled recharges whose last change is older
 // than MaskAfter, in one transaction. It returns their number.
-func (s *Service) Mask(ctx context.Context) (n int, err error) {
+func (s *Service) MaskNumbers(ctx context.Context) (n int, err error) {
 	before := s.Now().Add(-s.MaskAfter).UnixMicro()
 	old, err := sqlstore.All(s.DB.View(ctx), scanNumber, selectClear, before, maskBatchSize)
 	if err != nil || len(old) == 0 {

@@ -18,7 +18,7 @@ const day = 24 * time.Hour
 // mask runs one sweep and checks the number of masked rows.
 func (s *serviceFixture) mask(want int) {
 	s.t.Helper()
-	if n, err := s.Mask(s.t.Context()); err != nil || n != want {
+	if n, err := s.MaskNumbers(s.t.Context()); err != nil || n != want {
 		s.t.Fatalf("got %d masked, %v; want %d", n, err, want)
 	}
 }
@@ -32,9 +32,9 @@ func TestSettledRechargesAreMasked(t *testing.T) {
 		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
 		pending := s.do(s.request())
 
-		s.clock.Pass(180 * day)
+		s.clock.Advance(180 * day)
 		s.mask(0)
-		s.clock.Pass(time.Second)
+		s.clock.Advance(time.Second)
 		s.mask(2)
 		s.mask(0)
 		for _, r := range []Record{done, failed} {
@@ -51,7 +51,7 @@ func TestSettledRechargesAreMasked(t *testing.T) {
 		if got := replyOf(new(s.find(done.ID))); got.Mobile != "XXXXXX2345" || strings.Contains(got.Message, "981001") {
 			t.Errorf("the reply has %q and %q", got.Mobile, got.Message)
 		}
-		if got := fixture.Figure(t, s.reg, "vayu_recharge_masked_total"); got != 2 {
+		if got := fixture.MetricValue(t, s.reg, "vayu_recharge_masked_total"); got != 2 {
 			t.Errorf("the counter: got %v, want 2", got)
 		}
 	})
@@ -72,7 +72,7 @@ func TestOpenRechargesAreNotMasked(t *testing.T) {
 			t.Parallel()
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				r := s.reach(schema.RechargeSuccess)
-				s.clock.Pass(200 * day)
+				s.clock.Advance(200 * day)
 				lately := []any{r.ID}
 				if strings.Contains(c.open, "$2") {
 					lately = append(lately, s.clock.Now().Add(-day).UnixMicro())
@@ -110,7 +110,7 @@ func TestEventsHaveMaskedNumbers(t *testing.T) {
 		number(s.owner, r.ID, "9810012345")
 		number(s.tenant.In(schema.Sandbox), r.ID, "")
 		number(s.owner, "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "")
-		s.clock.Pass(181 * day)
+		s.clock.Advance(181 * day)
 		s.mask(1)
 		number(s.owner, r.ID, "")
 	})
@@ -121,7 +121,7 @@ func TestReplayAfterMasking(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.request()
 		made := s.do(r)
-		s.clock.Pass(181 * day)
+		s.clock.Advance(181 * day)
 		s.mask(1)
 		again, replayed, err := s.Do(t.Context(), r, 0)
 		if err != nil || !replayed || again.ID != made.ID {
@@ -140,13 +140,13 @@ func TestMaskedRechargeCannotBeRefunded(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
-		s.clock.Pass(181 * day)
+		s.clock.Advance(181 * day)
 		s.mask(1)
 		s.fake.calls()
 		_, err := s.Refund(t.Context(), s.owner, r.ID, "too late", by)
 		wantProblem(t, err, schema.InvalidRequest, "id")
 		// One that was masked between the look and the change.
-		if _, wanted, err := s.requestRefund(t.Context(), &r, refundRequest{by: by}, s.queue.Lease(s.connections[0].Line)); wanted || !errors.Is(err, errMasked) {
+		if _, wanted, err := s.requestRefund(t.Context(), &r, refundRequest{by: by}, s.queue.NewLease(s.connections[0].Pool)); wanted || !errors.Is(err, errMasked) {
 			t.Errorf("got %v, %v; want %v", wanted, err, errMasked)
 		}
 		if got := s.fake.calls(); len(got) > 0 {

@@ -27,7 +27,7 @@ type metrics struct {
 	plansFailed *prometheus.CounterVec
 
 	// Failure logs of the state store.
-	claims, records, counts, rereads, masks *failurelog.Outage
+	claims, records, counts, rereads, masks *failurelog.Log
 
 	// As of the last count.
 	pending, old [len(schema.Worlds)]atomic.Int64
@@ -55,7 +55,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		plansFailed: counters("vayu_recharge_plans_failed_total", "Failed requests for plans to a provider.", "provider"),
 		failures:    counters("vayu_recharge_store_failures_total", "Failed reads and writes of the state store, by purpose.", "doing"),
 	}
-	failureLog := func(doing, meanwhile string) *failurelog.Outage {
+	failureLog := func(doing, meanwhile string) *failurelog.Log {
 		return failurelog.New(s.Log, "recharges: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
 	m.claims = failureLog("claim", "due calls stay queued")
@@ -102,7 +102,7 @@ func resultOf(res *providerResult) string {
 	switch {
 	case res.err == nil:
 		return res.Outcome.String()
-	case errors.Is(res.err, ErrNotAsked):
+	case errors.Is(res.err, ErrNotCalled):
 		return "not_asked"
 	case errors.Is(res.err, ErrNotSent):
 		return "not_sent"
@@ -138,7 +138,7 @@ const oldAge = 24 * time.Hour
 // countPendingLoop counts pending recharges until ctx ends.
 func (s *Service) countPendingLoop(ctx context.Context) {
 	for {
-		s.metrics.counts.Tell(ctx, s.countPending(ctx))
+		s.metrics.counts.Observe(ctx, s.countPending(ctx))
 		if !sleep.For(ctx, countInterval) {
 			return
 		}

@@ -177,7 +177,7 @@ func (m *model) checkItem(rt *rapid.T, it *item) {
 		rt.Fatalf("%s went from %s to %s", it.id, was, now.State)
 	}
 	if now.State != schema.RechargePending && now.State != it.want && (now.State != schema.RechargeSuccess || it.want != schema.RechargeRefunded) {
-		rt.Fatalf("%s (%+v, asked %q) is %s, want %s", it.id, it.script, it.request.Asked, now.State, it.want)
+		rt.Fatalf("%s (%+v, asked %q) is %s, want %s", it.id, it.script, it.request.RequestedOperator, now.State, it.want)
 	}
 	if now.Alarm != it.alarm {
 		rt.Fatalf("%s has the alarm %q, want %q", it.id, now.Alarm, it.alarm)
@@ -264,7 +264,7 @@ func (m *model) end(rt *rapid.T) {
 	for _, it := range m.items() {
 		m.checkItem(rt, it)
 		if it.seen.State != it.want {
-			rt.Fatalf("%s (%+v, asked %q) is %s in the end, want %s", it.id, it.script, it.request.Asked, it.seen.State, it.want)
+			rt.Fatalf("%s (%+v, asked %q) is %s in the end, want %s", it.id, it.script, it.request.RequestedOperator, it.seen.State, it.want)
 		}
 		m.checkEffect(rt, it)
 		m.checkTimeline(rt, it)
@@ -299,7 +299,7 @@ func (m *model) checkEffect(rt *rapid.T, it *item) {
 // checkTimeline checks that the timeline agrees with the state, and that no answer
 // contradicts it.
 func (m *model) checkTimeline(rt *rapid.T, it *item) {
-	_, asked, err := m.service.Story(m.ctx, it.request.Owner, it.id)
+	_, asked, err := m.service.Timeline(m.ctx, it.request.Owner, it.id)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func (m *model) checkTimeline(rt *rapid.T, it *item) {
 func (p *walletModel) events() map[string]int {
 	all := map[string]int{"payment.succeeded": p.tops}
 	for _, it := range p.items {
-		if it.seen.ToldPending {
+		if it.seen.PendingEventSent {
 			all["recharge.pending "+it.id]++
 		}
 		switch it.seen.State {
@@ -392,7 +392,7 @@ func payIn(tb rapid.TB, db *sqlstore.DB, o schema.Owner, amount schema.Paise) {
 // wantLedger checks the ledger of an account.
 func wantLedger(tb rapid.TB, db *sqlstore.DB, o schema.Owner) {
 	report, err := wallet.Verify(context.Background(), db, o.Account)
-	if err != nil || report.Wrong != 0 {
+	if err != nil || report.FaultCount != 0 {
 		tb.Fatalf("the books of %s: %v, %v", o.Account, report.Faults, err)
 	}
 }
@@ -412,7 +412,7 @@ func runService(t *testing.T, db *sqlstore.DB, h *modelProvider) (s *recharge.Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = recharge.New(recharge.Config{DB: db, Box: accesstest.Box(t), Events: box, Connections: []recharge.Connection{h.connection()}, BatchShare: 1})
+	s, err = recharge.New(recharge.Config{DB: db, Box: accesstest.Cipher(t), Events: box, Connections: []recharge.Connection{h.connection()}, BatchShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func (h *modelProvider) answer(known *order) recharge.Answer {
 		a.Reason = "taken back"
 	case recharge.Succeeded:
 		if h.scripts[known.number].Taken {
-			a.Again = unhurried
+			a.RetryAfter = unhurried
 		}
 		known.known = true
 	default:

@@ -110,7 +110,7 @@ func (it *item) expectedState() schema.RechargeState {
 		return schema.RechargeFailed
 	case s.Submits[len(s.Submits)-1] == unsent: // what was sent before may be on its way
 		return schema.RechargePending
-	case s.Ported && it.request.Asked != "" && it.request.Asked != "Jio":
+	case s.Ported && it.request.RequestedOperator != "" && it.request.RequestedOperator != "Jio":
 		return schema.RechargeFailed
 	case s.Submits[len(s.Submits)-1] != answers && s.Submits[len(s.Submits)-1] != slow && s.Looks == never:
 		return schema.RechargePending
@@ -147,8 +147,8 @@ func (m *model) recharge(rt *rapid.T) {
 	it := &item{script: drawScript(rt)}
 	it.request = recharge.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: m.number(), Valid: true,
-		Asked:  rapid.SampledFrom([]string{"", "", "Airtel", "Jio"}).Draw(rt, "asked"),
-		Amount: schema.Paise(rapid.Int64Range(10_00, 400_00).Draw(rt, "amount")),
+		RequestedOperator: rapid.SampledFrom([]string{"", "", "Airtel", "Jio"}).Draw(rt, "asked"),
+		Amount:            schema.Paise(rapid.Int64Range(10_00, 400_00).Draw(rt, "amount")),
 	}
 	m.make(rt, p, it)
 }
@@ -157,7 +157,7 @@ func (m *model) recharge(rt *rapid.T) {
 func (m *model) invalidNumber(rt *rapid.T) {
 	p := m.drawWallet(rt)
 	it := &item{script: &script{}, request: recharge.Request{
-		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", Asked: "Airtel", Amount: 10_00,
+		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", RequestedOperator: "Airtel", Amount: 10_00,
 	}}
 	m.make(rt, p, it)
 }
@@ -211,7 +211,7 @@ func (m *model) conflict(rt *rapid.T) {
 	case 1:
 		r.Number, r.Valid = m.number(), true
 	default:
-		r.Asked = "BSNL"
+		r.RequestedOperator = "BSNL"
 	}
 	rec, _, err := m.service.Do(m.ctx, r, wait(rt))
 	if codeOf(err) != schema.DuplicateRefID {

@@ -52,7 +52,7 @@ type Answer struct {
 	Reason      string // of Reversed, for people: one of a fixed set, never the provider's text
 	// RetryAfter requests another enquiry after this time, even after a final outcome. 0
 	// means the usual backoff, or none after a final outcome.
-	Again time.Duration
+	RetryAfter time.Duration
 }
 
 // ErrNotSent means that the provider certainly did not get the order, because no
@@ -62,7 +62,7 @@ var ErrNotSent = errors.New("the provider was not reached")
 
 // ErrNotCalled means that the call was not made, for example because a circuit breaker is
 // open. It is made later.
-var ErrNotAsked = errors.New("the provider was not called")
+var ErrNotCalled = errors.New("the provider was not called")
 
 // Operator carries out recharges: an operator, or an aggregator. Its methods are called
 // concurrently, with contexts that end after the connection's Timeout.
@@ -98,7 +98,7 @@ type Directory interface {
 }
 
 // Callback is a message that a provider sends on its own.
-type Told struct {
+type Callback struct {
 	Reference string
 	Answer    Answer
 }
@@ -107,7 +107,7 @@ type Told struct {
 type Receiver interface {
 	// Receive verifies the signature over the raw body and decodes it. It returns a
 	// *schema.Problem for a request that is not genuine or not understood.
-	Receive(header http.Header, body []byte, now time.Time) (Told, error)
+	Receive(header http.Header, body []byte, now time.Time) (Callback, error)
 }
 
 // Connection is a configured provider.

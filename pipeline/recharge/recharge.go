@@ -24,7 +24,7 @@ import (
 // Config configures a [Service].
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Box // encrypts cursors
+	Box    *encryption.Cipher // encrypts cursors
 	Events Events
 	// Connections are the providers of all worlds.
 	Connections []Connection
@@ -53,7 +53,7 @@ type Service struct {
 
 	metrics     *metrics
 	connections []*connection
-	queue       *upstream.Lines[Record]
+	queue       *upstream.Pools[Record]
 	waiters     *upstream.Waiters[result] // by id of the recharge
 }
 
@@ -75,8 +75,8 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	s.queue = upstream.New(upstream.Config[Record]{
-		DB: c.DB, Table: table, Claims: s.metrics.claims,
-		Claimed: func() { failpoint.Point(failpoint.RechargeClaimed) }, Log: c.Log, Now: c.Now,
+		DB: c.DB, Table: table, ClaimFailures: s.metrics.claims,
+		OnClaimed: func() { failpoint.Point(failpoint.RechargeClaimed) }, Log: c.Log, Now: c.Now,
 	})
 	for i := range c.Connections {
 		if err := s.connect(c.Connections[i]); err != nil {
@@ -92,55 +92,55 @@ var table = upstream.Table[Record]{Name: "recharge", Columns: columns, Scan: sca
 // Request is the request for one recharge. Its fields are validated; neither store nor
 // provider was consulted yet.
 type Request struct {
-	Owner  schema.Owner
-	RefID  string
-	Type   schema.RechargeType
-	Number string // ten digits, or the id of a DTH subscriber; unchanged if it is not Valid
-	Valid  bool   // false: no possible number; the recharge fails with invalid_number
-	Asked  string // canonical name of the operator; empty for auto
-	Amount schema.Paise
-	By     httpapi.Who
+	Owner             schema.Owner
+	RefID             string
+	Type              schema.RechargeType
+	Number            string // ten digits, or the id of a DTH subscriber; unchanged if it is not Valid
+	Valid             bool   // false: no possible number; the recharge fails with invalid_number
+	RequestedOperator string // canonical name of the operator; empty for auto
+	Amount            schema.Paise
+	Caller            httpapi.Who
 	// WaitFull makes the request wait its full time, even if no enquiry is due before: a
 	// callback may arrive.
-	Patient bool
+	WaitFull bool
 	// Item is the batch item that the recharge belongs to; nil if there is none.
-	Item *Place
+	Item *BatchItem
 }
 
 // BatchItem identifies a record of a batch.
-type Place struct {
+type BatchItem struct {
 	Batch string
 	Index int
 }
 
 // Record is a stored recharge.
 type Record struct {
-	ID           string
-	Owner        schema.Owner
-	RefID        string
-	State        schema.RechargeState
-	Type         schema.RechargeType
-	Number       string // masked when Digest is not nil
-	Digest       []byte // keyed hash of the number, once it is masked
-	Asked        string
-	Operator     string
-	Circle       string
-	Detection    string // lookup, series or ""
-	Amount       schema.Paise
-	Provider     string
-	Reference    string
-	ProviderRef  string
-	Sent         bool
-	SentAt       time.Time // when it was last sent or, during that call, the latest possible time; zero for never
-	Tries        int
-	ToldPending  bool
-	ErrorCode    schema.Code
-	ErrorMessage string
-	Alarm        string
-	RefundID     string
-	RefundReason string
-	Batch        Place // zero if there is none
-	CreatedAt    time.Time
-	FinishedAt   time.Time // zero while pending
-	RefundedAt   time.Time // zero unless refunded
+	ID                string
+	Owner             schema.Owner
+	RefID             string
+	State             schema.RechargeState
+	Type              schema.RechargeType
+	Number            string // masked when Digest is not nil
+	Digest            []byte // keyed hash of the number, once it is masked
+	RequestedOperator string
+	Operator          string
+	Circle            string
+	Detection         string // lookup, series or ""
+	Amount            schema.Paise
+	Provider          string
+	Reference         string
+	ProviderRef       string
+	Sent              bool
+	SentAt            time.Time // when it was last sent or, during that call, the latest possible time; zero for never
+	Tries             int
+	PendingEventSent  bool
+	ErrorCode         schema.Code
+	ErrorMessage      string
+	Alarm             string
+	RefundID          string
+	RefundReason      string
+	Batch             BatchItem // zero if there is none
+	CreatedAt         time.Time
+	FinishedAt        time.Time // zero while pending
+	RefundedAt        time.Time // zero unless refunded
 }

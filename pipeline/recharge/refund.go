@@ -24,7 +24,7 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 type refundRequest struct {
 	reason string
 	by     httpapi.Who
-	once   *access.Once // its Idempotency-Key; nil for none
+	once   *access.IdempotencyKey // its Idempotency-Key; nil for none
 }
 
 func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish refundRequest) (Record, error) {
@@ -38,20 +38,20 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 	}
 	done := make(chan result, 1)
 	j := job{connection: conn, call: callReverse, done: done}
-	slot := conn.Take(r.Batch.Batch != "")
+	slot := conn.TryAcquire(r.Batch.Batch != "")
 	if slot {
-		j.lease = s.queue.Lease(conn.Line)
+		j.lease = s.queue.NewLease(conn.Pool)
 	}
 	r, wanted, err := s.requestRefund(ctx, &r, wish, j.lease)
 	if err != nil || !wanted {
 		if slot {
-			conn.Give(r.Batch.Batch != "")
+			conn.Release(r.Batch.Batch != "")
 		}
 		return r, err
 	}
 	failpoint.Point(failpoint.RefundWanted)
 	if !slot {
-		conn.Due(s.Now())
+		conn.WakeAt(s.Now())
 		return r, nil
 	}
 	j.rec = r
@@ -59,31 +59,31 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 	select {
 	case out := <-done:
 		if out.transition == refuseRefund {
-			return Record{}, schema.Refuse(schema.InvalidRequest, "id", "The operator refuses to take this recharge back.")
+			return Record{}, schema.NewProblem(schema.InvalidRequest, "id", "The operator refuses to take this recharge back.")
 		}
 		return out.Record, nil
 	case <-ctx.Done(): // the job continues without the client
 		return r, nil
-	case <-s.waiters.Ended():
+	case <-s.waiters.Closed():
 		return r, nil
 	}
 }
 
 // errMasked rejects the refund of a recharge with a masked number: the operator needs the
 // number.
-var errMasked = schema.Refuse(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
+var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
 
 // refundable returns why a recharge cannot be refunded; nil if it can, or is refunded.
 func refundable(r *Record, conn *connection) error {
 	switch {
 	case r.State == schema.RechargePending:
-		return schema.Refuse(schema.InvalidRequest, "id", "This recharge is pending: nothing was charged yet.")
+		return schema.NewProblem(schema.InvalidRequest, "id", "This recharge is pending: nothing was charged yet.")
 	case r.State == schema.RechargeFailed:
-		return schema.Refuse(schema.InvalidRequest, "id", "This recharge has failed: nothing was charged.")
+		return schema.NewProblem(schema.InvalidRequest, "id", "This recharge has failed: nothing was charged.")
 	case r.State == schema.RechargeSuccess && r.RefundID == "" && r.Digest != nil:
 		return errMasked
 	case r.State == schema.RechargeSuccess && r.RefundID == "" && (conn == nil || conn.Reverser == nil):
-		return schema.Refuse(schema.Forbidden, "", "This operator takes nothing back on request; a recharge that it reverses on its own is refunded.")
+		return schema.NewProblem(schema.Forbidden, "", "This operator takes nothing back on request; a recharge that it reverses on its own is refunded.")
 	}
 	return nil
 }

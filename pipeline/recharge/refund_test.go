@@ -184,9 +184,9 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit = answers(Answer{Outcome: Succeeded, Again: time.Hour})
+			s.fake.submit = answers(Answer{Outcome: Succeeded, RetryAfter: time.Hour})
 			s.fake.reverse = answers(Answer{Outcome: Failed})
-			s.fake.enquire = answers(Answer{Outcome: Succeeded, Again: time.Hour})
+			s.fake.enquire = answers(Answer{Outcome: Succeeded, RetryAfter: time.Hour})
 		})
 		r := s.do(s.request())
 		_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
@@ -312,7 +312,7 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 		}
 	})
 	q := s.request()
-	q.Asked = ""
+	q.RequestedOperator = ""
 	got, _, err := s.Do(t.Context(), q, time.Minute)
 	s.queue.Wait()
 	if err != nil || got.State != schema.RechargeSuccess || got.Operator != "Jio" || got.Circle != "Mumbai" || got.Detection != sourceLookup ||
@@ -323,7 +323,7 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 		t.Errorf("%v redetections are counted", got)
 	}
 	for _, l := range s.connections {
-		if got := l.Slots(); got.Busy != 0 || got.Batches != 0 {
+		if got := l.Slots(); got.InFlight != 0 || got.BatchInFlight != 0 {
 			t.Errorf("%s has slots taken: %+v", l.Name, got)
 		}
 	}
@@ -361,7 +361,7 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 					}
 				})
 				q := s.request()
-				q.Asked = ""
+				q.RequestedOperator = ""
 				r := s.do(q) // the series knows whose it was
 				if r.State != schema.RechargePending || r.Operator != "Airtel" || s.dueIn(r.ID) != minBackoff {
 					t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
@@ -408,7 +408,7 @@ func TestNoRedirectWithoutOtherOperator(t *testing.T) {
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				s.fake.set(func() { s.fake.detect, s.fake.submit = c.detect, answers(Answer{Outcome: NotSubscriber}) })
 				q := s.request()
-				q.Asked = c.requested
+				q.RequestedOperator = c.requested
 				if r := s.do(q); r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber {
 					t.Errorf("got %+v", r)
 				}
@@ -431,7 +431,7 @@ func TestNoRedirectWithoutOtherOperator(t *testing.T) {
 				}
 			})
 			q := s.request()
-			q.Asked = ""
+			q.RequestedOperator = ""
 			if r := s.do(q); r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber || r.Operator != "Jio" {
 				t.Errorf("got %+v", r)
 			}

@@ -36,8 +36,8 @@ func operatorName(r *Record) string {
 	switch {
 	case r.Operator != "":
 		return r.Operator
-	case r.Asked != "":
-		return r.Asked
+	case r.RequestedOperator != "":
+		return r.RequestedOperator
 	default:
 		return auto
 	}

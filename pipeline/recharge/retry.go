@@ -38,7 +38,7 @@ const requeueRow = "UPDATE recharge SET due_at = $4, token = '', sent = $5, sent
 // requeue schedules a call that was not made, as if it had not begun. A first submit
 // counts as not sent.
 func (st *transitionTx) requeue() error {
-	r, due := &st.out.Record, st.now.Add(upstream.AwayPause)
+	r, due := &st.out.Record, st.now.Add(upstream.RetryPause)
 	sent, at := r.Sent, r.SentAt
 	switch submitted := r.State == schema.RechargePending && st.result.call == callSubmit; {
 	case submitted && st.result.resent:
@@ -46,7 +46,7 @@ func (st *transitionTx) requeue() error {
 	case submitted:
 		sent, at = false, time.Time{}
 	}
-	n, err := st.tx.Exec(requeueRow, r.ID, st.lease.Token, string(r.State), sqlstore.Micros(due), sqlstore.Flag(sent), sqlstore.Micros(at))
+	n, err := st.tx.Exec(requeueRow, r.ID, st.lease.Token, string(r.State), sqlstore.Micros(due), sqlstore.BoolToInt(sent), sqlstore.Micros(at))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -60,14 +60,14 @@ func (st *transitionTx) requeue() error {
 // sendPendingEvent appends recharge.pending once.
 func (st *transitionTx) sendPendingEvent() error {
 	r := &st.out.Record
-	if r.State != schema.RechargePending || r.ToldPending {
+	if r.State != schema.RechargePending || r.PendingEventSent {
 		return nil
 	}
 	n, err := st.tx.Exec("UPDATE recharge SET told_pending = 1 WHERE id = $1 AND told_pending = 0", r.ID)
 	if err != nil || n == 0 {
 		return err
 	}
-	r.ToldPending, st.out.pendingEventSent = true, true
+	r.PendingEventSent, st.out.pendingEventSent = true, true
 	return st.append(st.tx, r)
 }
 
@@ -79,8 +79,8 @@ func (st *transitionTx) renewLease() error {
 	if conn == nil {
 		return nil
 	}
-	until := st.now.Add(conn.Timeout + upstream.Margin)
-	sentAt := sqlstore.Whole(conn.Latest(upstream.Lease{Until: until}))
+	until := st.now.Add(conn.Timeout + upstream.LeaseMargin)
+	sentAt := sqlstore.TruncateMicros(conn.LatestStart(upstream.Lease{Until: until}))
 	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
 		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
 	if err != nil || n == 0 {
@@ -99,7 +99,7 @@ func (st *transitionTx) renewRefundLease() error {
 	if conn == nil {
 		return nil
 	}
-	until := st.now.Add(conn.Timeout + upstream.Margin)
+	until := st.now.Add(conn.Timeout + upstream.LeaseMargin)
 	n, err := st.tx.Exec("UPDATE recharge SET due_at = $4 WHERE id = $1 AND token = $2 AND state = 'success' AND refund_id = $3",
 		r.ID, st.lease.Token, r.RefundID, until.UnixMicro())
 	if err != nil || n == 0 {
@@ -119,13 +119,13 @@ func (st *transitionTx) redirect() (bool, error) {
 	r, onto := &st.out.Record, st.result.reroute
 	was, due, sentAt := *r, st.now, time.Time{}
 	if onto.lease.Token != "" {
-		due, sentAt = onto.lease.Until, onto.Latest(onto.lease)
+		due, sentAt = onto.lease.Until, onto.LatestStart(onto.lease)
 	}
 	r.Operator, r.Circle, r.Detection = onto.subscriber.Operator, onto.subscriber.Circle, sourceLookup
 	r.Provider, r.Reference, r.ProviderRef = onto.Name, r.ID+secondOrder, ""
 	r.Sent, r.SentAt, r.Tries = !sentAt.IsZero(), sentAt, 0
 	n, err := st.tx.Exec(redirectRow, r.ID, was.Reference, r.Operator, r.Circle, r.Provider, r.Reference,
-		sqlstore.Flag(r.Sent), sqlstore.Micros(sentAt), sqlstore.Micros(due), onto.lease.Token)
+		sqlstore.BoolToInt(r.Sent), sqlstore.Micros(sentAt), sqlstore.Micros(due), onto.lease.Token)
 	if err != nil || n == 0 {
 		*r = was
 		return false, err

@@ -16,7 +16,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
 		return nil //nolint:nilerr // it ended before there was anything to do
 	}
-	s.metrics.counts.Tell(ctx, s.warnStranded(ctx))
+	s.metrics.counts.Observe(ctx, s.warnStranded(ctx))
 	var loops sync.WaitGroup
 	loops.Go(func() { s.countPendingLoop(ctx) })
 	loops.Go(func() { s.maskLoop(ctx) })
@@ -27,7 +27,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 // RunWithoutPolling is Run for an instance that only makes the calls of its own requests.
 // Other instances poll for the rest.
-func (s *Service) Attend(ctx context.Context) error {
-	s.queue.Attend(ctx)
+func (s *Service) RunWithoutPolling(ctx context.Context) error {
+	s.queue.RunWithoutPolling(ctx)
 	return nil
 }

@@ -30,10 +30,10 @@ func TestEnquiryBeforeResendAfterKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fixture.Until(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
+		fixture.Eventually(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		s.restart(s.DB)
-		if err := s.queue.FreeLeases(t.Context()); err != nil {
+		if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.advance(0)
@@ -72,7 +72,7 @@ func TestResendDelayCountsFromLatestStart(t *testing.T) {
 		if _, _, err := s.Do(t.Context(), s.request(), 0); err != nil {
 			t.Fatal(err)
 		}
-		fixture.Until(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
+		fixture.Eventually(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
 		s.restart(s.DB)
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestResendDelayCountsFromLatestStart(t *testing.T) {
 			want  []string
 		}{
 			{time.Minute, []string{"enquire Airtel"}}, // so long after it was claimed it may be sent again at the earliest
-			{upstream.Margin - 2*time.Second, []string{"enquire Airtel"}},
+			{upstream.LeaseMargin - 2*time.Second, []string{"enquire Airtel"}},
 			{2 * time.Second, []string{"enquire Airtel", "submit Airtel"}},
 		} {
 			s.advance(c.after)
@@ -105,7 +105,7 @@ func TestOnlyForeignLeasesExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.queue.FreeLeases(t.Context()); err != nil {
+	if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.dueIn(made.ID); got != 40*time.Second {
@@ -141,7 +141,7 @@ func TestRechargeWithoutSlotIsQueued(t *testing.T) {
 		}
 		for i := range 4 {
 			q := s.request()
-			q.Item, q.Amount, q.Number = &Place{"rbt_1", i}, 10_00, fmt.Sprint("981001000", i)
+			q.Item, q.Amount, q.Number = &BatchItem{"rbt_1", i}, 10_00, fmt.Sprint("981001000", i)
 			do(q)
 		}
 		for i := range 4 {
@@ -158,7 +158,7 @@ func TestRechargeWithoutSlotIsQueued(t *testing.T) {
 		if got := waiting(); got != 4 {
 			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
 		}
-		s.queue.Look(t.Context(), s.connections[0].Line)
+		s.queue.Poll(t.Context(), s.connections[0].Pool)
 		if got := waiting(); got != 4 {
 			t.Errorf("%d wait after a look without a free slot", got)
 		}
@@ -208,22 +208,22 @@ func TestBatchItemIsIdempotent(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		addBatch(t, s.DB, s.owner, 3)
 		q := s.request()
-		q.Item = &Place{"rbt_1", 0}
+		q.Item = &BatchItem{"rbt_1", 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0)
 		if diff := cmp.Diff(first, again); diff != "" || !replayed || err != nil || first.Batch != *q.Item {
 			t.Errorf("again: %v, %v, %s", replayed, err, diff)
 		}
 		other := q
-		other.Item = &Place{"rbt_1", 1}
+		other.Item = &BatchItem{"rbt_1", 1}
 		_, _, err = s.Do(t.Context(), other, 0)
 		wantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		other = s.request()
-		other.Item = &Place{"rbt_1", 0} // it was begun with another ref_id
+		other.Item = &BatchItem{"rbt_1", 0} // it was begun with another ref_id
 		_, _, err = s.Do(t.Context(), other, 0)
 		wantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		poor := s.request()
-		poor.Item, poor.Amount = &Place{"rbt_1", 2}, 2000_00
+		poor.Item, poor.Amount = &BatchItem{"rbt_1", 2}, 2000_00
 		if r := s.do(poor); r.ErrorCode != schema.InsufficientBalance {
 			t.Errorf("got %+v", r)
 		}
@@ -241,8 +241,8 @@ func TestUnavailableProviderIsNotCalled(t *testing.T) {
 		r := s.reach(schema.RechargePending)
 		s.fake.set(func() { s.fake.away = true })
 		s.fake.calls()
-		s.clock.Pass(time.Hour)
-		if pause := s.queue.Look(t.Context(), s.connections[0].Line); pause != upstream.AwayPause || len(s.fake.calls()) != 0 {
+		s.clock.Advance(time.Hour)
+		if pause := s.queue.Poll(t.Context(), s.connections[0].Pool); pause != upstream.RetryPause || len(s.fake.calls()) != 0 {
 			t.Errorf("it is looked at again in %s, and received %q", pause, s.fake.calls())
 		}
 		s.fake.set(func() { s.fake.away = false })
@@ -259,7 +259,7 @@ func TestExpiringLeaseSendsNothing(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
 		s.fake.calls()
-		if !s.connections[0].Take(false) {
+		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
 		s.runJob(job{connection: s.connections[0], rec: r, call: callSubmit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
@@ -283,11 +283,11 @@ func TestTwoInstancesMakeEachCallOnce(t *testing.T) {
 	s.fake.calls()
 	one := s.Service
 	s.restart(s.DB)
-	s.clock.Pass(time.Hour)
+	s.clock.Advance(time.Hour)
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.queue.Look(t.Context(), each.connections[0].Line); each.queue.Wait() })
+			both.Go(func() { each.queue.Poll(t.Context(), each.connections[0].Pool); each.queue.Wait() })
 		}
 		both.Wait()
 	}
@@ -305,7 +305,7 @@ func TestRun(t *testing.T) {
 	execSQL(t, s.DB, "UPDATE posting SET amount = amount * 1000")
 	execSQL(t, s.DB, "UPDATE payment SET amount = amount * 1000")
 	execSQL(t, s.DB, "UPDATE wallet SET available = available * 1000")
-	s.fake.set(func() { s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Pending, Again: time.Hour}), nil })
+	s.fake.set(func() { s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}), nil })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -328,21 +328,21 @@ func TestRun(t *testing.T) {
 			return n == want
 		}
 	}
-	fixture.Until(t, "all have their pending event", hasEvents(n, "recharge.pending"))
-	fixture.Until(t, "no call is under way", func() bool { return s.connections[0].Slots().Busy == 0 })
+	fixture.Eventually(t, "all have their pending event", hasEvents(n, "recharge.pending"))
+	fixture.Eventually(t, "no call is under way", func() bool { return s.connections[0].Slots().InFlight == 0 })
 	// Other tests have calls under way, some for each of their slots.
 	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waiters.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.waiters.Counts()))
 	}
-	s.clock.Pass(25 * time.Hour)
+	s.clock.Advance(25 * time.Hour)
 	if err := s.countPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if all, old := s.metric("vayu_recharge_pending", "world", "live"), s.metric("vayu_recharge_pending_old", "world", "live"); all != n || old != n {
 		t.Errorf("%v are counted as pending, %v as old", all, old)
 	}
-	s.connections[0].Nudge()
-	fixture.Until(t, "all are completed", hasEvents(n, "recharge.completed"))
+	s.connections[0].Wake()
+	fixture.Eventually(t, "all are completed", hasEvents(n, "recharge.completed"))
 	held, called := make(chan struct{}), make(chan struct{})
 	s.fake.set(func() {
 		s.fake.submit = func(Order) (Answer, error) { close(called); <-held; return Answer{Outcome: Succeeded}, nil }
@@ -353,7 +353,7 @@ func TestRun(t *testing.T) {
 	}
 	<-called
 	cancel()
-	fixture.Until(t, "it has stopped", s.queue.Stopped)
+	fixture.Eventually(t, "it has stopped", s.queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil || after.State != schema.RechargePending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)

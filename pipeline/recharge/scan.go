@@ -19,12 +19,12 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	var sent, told, created int64
 	var sentAt, finished, refunded sql.NullInt64
 	err = row.Scan(
-		&r.ID, &r.Owner.Account, &mode, &r.RefID, &r.State, &r.Type, &r.Number, &r.Asked, &r.Operator, &r.Circle, &r.Detection, &r.Amount,
+		&r.ID, &r.Owner.Account, &mode, &r.RefID, &r.State, &r.Type, &r.Number, &r.RequestedOperator, &r.Operator, &r.Circle, &r.Detection, &r.Amount,
 		&r.Provider, &r.Reference, &r.ProviderRef, &sent, &sentAt, &r.Tries, &told, &r.ErrorCode, &r.ErrorMessage, &r.Alarm,
 		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded, &r.Digest)
 	r.Owner.World = schema.WorldOf(mode)
-	r.Sent, r.ToldPending = sent != 0, told != 0
-	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = sqlstore.Moment(sentAt), time.UnixMicro(created).UTC(), sqlstore.Moment(finished), sqlstore.Moment(refunded)
+	r.Sent, r.PendingEventSent = sent != 0, told != 0
+	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = sqlstore.FromMicros(sentAt), time.UnixMicro(created).UTC(), sqlstore.FromMicros(finished), sqlstore.FromMicros(refunded)
 	return r, err
 }
 
@@ -43,7 +43,7 @@ func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, erro
 	return r, err == nil, err
 }
 
-var errNoRecharge = schema.Refuse(schema.NotFound, "", "There is no such recharge.")
+var errNoRecharge = schema.NewProblem(schema.NotFound, "", "There is no such recharge.")
 
 // Find returns a recharge of an owner by its id; not_found if there is none.
 func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {

@@ -32,18 +32,18 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	if len(c.Body) == 0 {
-		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
 	r, err := requestOf(c.Body)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	r.Owner, r.By = c.Owner(), c.Who()
+	r.Owner, r.Caller = c.Owner(), c.Who()
 	wait, preferred := httpapi.PreferWait(c.Header["Prefer"], longestWait)
 	if !preferred {
 		wait = defaultWait
 	}
-	r.Patient = preferred
+	r.WaitFull = preferred
 	rec, replayed, err := s.Do(c.Context(), r, wait)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -73,7 +73,7 @@ func statusOf(r *Record) int {
 
 // get answers GET /v1/recharge/{id}.
 func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
-	detailed, err := upstream.Detailed(c)
+	detailed, err := upstream.DetailRequested(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -89,11 +89,11 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 
 // getDetail answers GET /v1/recharge/{id}?view=detail.
 func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
-	rec, calls, err := s.Story(c.Context(), c.Owner(), idOf(c))
+	rec, calls, err := s.Timeline(c.Context(), c.Owner(), idOf(c))
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.RechargeDetail{Recharge: replyOf(&rec), Asked: calls, Alarm: rec.Alarm}}, nil
+	return httpapi.Response{Value: schema.RechargeDetail{Recharge: replyOf(&rec), ProviderCalls: calls, Alarm: rec.Alarm}}, nil
 }
 
 // postRefund answers POST /v1/recharge/{id}/refund.
@@ -102,11 +102,11 @@ func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	once, err := access.OnceOf(s.Box, c)
+	once, err := access.ParseIdempotencyKey(s.Box, c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	before, err := once.Made(s.DB.View(c.Context()), s.Now())
+	before, err := once.CreatedPath(s.DB.View(c.Context()), s.Now())
 	if err != nil {
 		return httpapi.Response{}, err
 	}

@@ -81,11 +81,11 @@ func TestFailedRechargeStatus(t *testing.T) {
 				t.Errorf("%s: %s (-want +got):\n%s", body, got.Message, diff)
 			}
 			replay := d.sandboxRequest("POST", "/v1/recharge", body, "X-Request-Id", "second")
-			if replay.Status != c.status || replay.Header.Get("Idempotent-Replayed") != "true" || replay.Said("error.request_id") != "second" {
+			if replay.Status != c.status || replay.Header.Get("Idempotent-Replayed") != "true" || replay.TextAt("error.request_id") != "second" {
 				t.Errorf("%s: the replay is %d %s", body, replay.Status, replay.Text)
 			}
 			shown := d.sandboxRequest("GET", "/v1/recharge/"+got.TransactionID, "")
-			if shown.Status != 200 || shown.Said("error.code") != string(c.code) || shown.At("error.request_id") != nil {
+			if shown.Status != 200 || shown.TextAt("error.code") != string(c.code) || shown.At("error.request_id") != nil {
 				t.Errorf("%s: it is shown as %d %s", body, shown.Status, shown.Text)
 			}
 			d.sandboxRequest("POST", "/v1/recharge/"+got.TransactionID+"/refund", "").WantError(t, "refunding what has failed", 400, schema.InvalidRequest, "id")
@@ -129,7 +129,7 @@ func TestPreferWait(t *testing.T) {
 		go ask()
 		d.sendCallback("pending", id, "done").Want(t, "the pending", 200)
 		for range 2 {
-			if got := (<-replies).Want(t, "a reply", 200); got.Said("transaction_id") != id || got.Said("status") != "success" {
+			if got := (<-replies).Want(t, "a reply", 200); got.TextAt("transaction_id") != id || got.TextAt("status") != "success" {
 				t.Errorf("got %s", got.Text)
 			}
 		}
@@ -154,7 +154,7 @@ func TestRejectedPostStoresNothing(t *testing.T) {
 			strings.Replace(good, `"a"`, `"a\n"`, 1):                          schema.InvalidRequest,
 			strings.Replace(good, `"a"`, `"`+strings.Repeat("a", 256)+`"`, 1): schema.InvalidRequest,
 		} {
-			if got := d.sandboxRequest("POST", "/v1/recharge", body); got.Said("error.code") != string(want) || got.Status != want.Status() || got.Said("status") != "error" {
+			if got := d.sandboxRequest("POST", "/v1/recharge", body); got.TextAt("error.code") != string(want) || got.Status != want.Status() || got.TextAt("status") != "error" {
 				t.Errorf("%.100s: got %d %s, want %s", body, got.Status, got.Text, want)
 			}
 		}
@@ -173,7 +173,7 @@ func TestRejectedPostStoresNothing(t *testing.T) {
 func TestRefunds(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
-		id := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "a", "199")).Want(t, "a recharge", 200).Said("transaction_id")
+		id := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "a", "199")).Want(t, "a recharge", 200).TextAt("transaction_id")
 		path := "/v1/recharge/" + id + "/refund"
 		for body, field := range map[string]string{
 			`{"reason":7}`: "reason", `{"reason":""}`: "reason", `{"reason":"a\nb"}`: "reason", `{"reason":"` + strings.Repeat("a", 256) + `"}`: "reason", `[]`: "",
@@ -194,19 +194,19 @@ func TestRefunds(t *testing.T) {
 		if replay.Status != 200 || replay.Text != first.Text || replay.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the recharge is replayed as %d %s", replay.Status, replay.Text)
 		}
-		third := "/v1/recharge/" + d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "c", "199")).Want(t, "a third", 200).Said("transaction_id") + "/refund"
+		third := "/v1/recharge/" + d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "c", "199")).Want(t, "a third", 200).TextAt("transaction_id") + "/refund"
 		keyed := d.sandboxRequest("POST", third, `{"reason":"A wrong number."}`, "Idempotency-Key", "k").Want(t, "a refund with a key", 200)
 		same := d.sandboxRequest("POST", third, `{"reason":"A wrong number."}`, "Idempotency-Key", "k").Want(t, "the same again", 200)
 		if same.Text != keyed.Text || same.Header.Get("Idempotent-Replayed") != "true" || keyed.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("a refund with a key again: got %v %s, want %s", same.Header, same.Text, keyed.Text)
 		}
 		d.sandboxRequest("POST", third, `{"reason":"Another."}`, "Idempotency-Key", "k").WantError(t, "the key with another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
-		second := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "b", "199")).Want(t, "another", 200).Said("transaction_id")
-		if got := d.sandboxRequest("POST", "/v1/recharge/"+second+"/refund", `{"reason":null}`).Want(t, "without a reason", 200).Said("reason"); got == "" {
+		second := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "b", "199")).Want(t, "another", 200).TextAt("transaction_id")
+		if got := d.sandboxRequest("POST", "/v1/recharge/"+second+"/refund", `{"reason":null}`).Want(t, "without a reason", 200).TextAt("reason"); got == "" {
 			t.Error("a refund has no reason")
 		}
 		// The pending takes nothing back on request.
-		pending := d.liveRequest("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1), "Prefer", "wait=0").Want(t, "live", 202).Said("transaction_id")
+		pending := d.liveRequest("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1), "Prefer", "wait=0").Want(t, "live", 202).TextAt("transaction_id")
 		d.sendCallback("pending", pending, "done").Want(t, "the pending", 200)
 		d.liveRequest("POST", "/v1/recharge/"+pending+"/refund", "").WantError(t, "no refunds", 403, schema.Forbidden, "")
 	})
@@ -222,14 +222,14 @@ func (d *apiFixture) sendCallback(provider, reference, word string, header ...st
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return d.Ask("", "POST", "/callbacks/"+provider, string(text), header...)
+	return d.Client.Do("", "POST", "/callbacks/"+provider, string(text), header...)
 }
 
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		body := strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1)
-		id := d.liveRequest("POST", "/v1/recharge", body, "Prefer", "wait=0").Want(t, "a recharge", 202).Said("transaction_id")
+		id := d.liveRequest("POST", "/v1/recharge", body, "Prefer", "wait=0").Want(t, "a recharge", 202).TextAt("transaction_id")
 		d.sendCallback("nobody", id, "done").WantError(t, "no such provider", 404, schema.NotFound, "")
 		d.sendCallback("sandbox", id, "done").WantError(t, "one that tells nothing", 404, schema.NotFound, "")
 		d.sendCallback("pending", id, "done", "X-Password", "seed").WantError(t, "a lie", 401, schema.SignatureInvalid, "X-Password")
@@ -237,7 +237,7 @@ func TestCallbacks(t *testing.T) {
 		d.sendCallback("pending", "\x00", "done").WantError(t, "no reference", 404, schema.NotFound, "")
 		d.sendCallback("pending", id, "gibberish").WantError(t, "what cannot be acted upon", 500, schema.InternalError, "")
 		d.sendCallback("second", id, "done").WantError(t, "of another provider", 404, schema.NotFound, "")
-		if got := d.liveRequest("GET", "/v1/recharge/"+id, "").Said("status"); got != "pending" {
+		if got := d.liveRequest("GET", "/v1/recharge/"+id, "").TextAt("status"); got != "pending" {
 			t.Errorf("it is %s", got)
 		}
 		for _, step := range []struct{ word, state string }{
@@ -246,7 +246,7 @@ func TestCallbacks(t *testing.T) {
 			if got := d.sendCallback("pending", id, step.word).Want(t, step.word, 200); got.Text != `{"status":"success"}` {
 				t.Errorf("%s: got %s", step.word, got.Text)
 			}
-			if got := d.liveRequest("GET", "/v1/recharge/"+id, "").Said("status"); got != step.state {
+			if got := d.liveRequest("GET", "/v1/recharge/"+id, "").TextAt("status"); got != step.state {
 				t.Errorf("after %s it is %s, want %s", step.word, got, step.state)
 			}
 		}
@@ -256,7 +256,7 @@ func TestCallbacks(t *testing.T) {
 			}
 		}
 		big := `{"reference":"` + strings.Repeat("x", 65<<10) + `"}`
-		d.Ask("", "POST", "/callbacks/pending", big).WantError(t, "too large", 413, schema.PayloadTooLarge, "")
-		d.Ask("", "GET", "/callbacks/pending", "").WantError(t, "another method", 405, schema.MethodNotAllowed, "")
+		d.Client.Do("", "POST", "/callbacks/pending", big).WantError(t, "too large", 413, schema.PayloadTooLarge, "")
+		d.Client.Do("", "GET", "/callbacks/pending", "").WantError(t, "another method", 405, schema.MethodNotAllowed, "")
 	})
 }

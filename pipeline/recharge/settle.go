@@ -29,17 +29,17 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	if to := res.reroute; to != nil {
 		switch going := err == nil && out.transition == redirect; {
 		case to.lease.Token == "" && going:
-			to.Due(out.due)
+			to.WakeAt(out.due)
 		case to.lease.Token == "":
 		case going:
 			s.startJob(job{connection: to.connection, rec: out.Record, call: callSubmit, lease: to.lease})
 		default:
-			to.Give(r.Batch.Batch != "")
+			to.Release(r.Batch.Batch != "")
 		}
 	}
 	if err == nil && !out.due.IsZero() && out.transition != redirect {
 		if conn := s.connectionOf(world, out.Provider); conn != nil {
-			conn.Due(out.due)
+			conn.WakeAt(out.due)
 		}
 	}
 	return out.Record, err

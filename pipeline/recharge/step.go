@@ -14,7 +14,7 @@ import (
 // stepTime returns the time of a step. A step after the final state is later than it,
 // despite clock skew.
 func (st *transitionTx) stepTime() time.Time {
-	at := sqlstore.Whole(st.now)
+	at := sqlstore.TruncateMicros(st.now)
 	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
 		return final.Add(time.Microsecond)
 	}
@@ -23,7 +23,7 @@ func (st *transitionTx) stepTime() time.Time {
 
 // recordStep stores the call and the kind of its answer.
 func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
-	_, err := upstream.Note(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
+	_, err := upstream.RecordStep(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
 	return err
 }
 
@@ -36,7 +36,7 @@ func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, l
 	if res.err == nil && res.call == first && !res.resent && was.Tries == 0 && (first == callReverse || was.Reference == was.ID) {
 		return at, nil
 	}
-	noted, err := upstream.Note(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at)
+	noted, err := upstream.RecordStep(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at)
 	if err == nil && noted.After(at) {
 		_, err = st.tx.Exec(late, was.ID, noted.UnixMicro())
 	}
@@ -96,11 +96,11 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 // missingAnswer returns the answer of the step for a failed call.
 func missingAnswer(err error) schema.StepAnswer {
 	switch {
-	case errors.Is(err, ErrNotAsked):
-		return schema.AnswerNotAsked
+	case errors.Is(err, ErrNotCalled):
+		return schema.AnswerNotSent
 	case errors.Is(err, ErrNotSent):
 		return schema.AnswerNotConnected
-	case errors.Is(err, errOutcome), errors.Is(err, errPanic), httpconnector.Misunderstood(err):
+	case errors.Is(err, errOutcome), errors.Is(err, errPanic), httpconnector.IsUnreadable(err):
 		return schema.AnswerUnreadable
 	}
 	return schema.AnswerNone

@@ -9,33 +9,33 @@ import (
 
 // Timeline returns a recharge of an owner by its id with the steps of its calls; not_found
 // if there is none.
-func (s *Service) Story(ctx context.Context, o schema.Owner, id string) (r Record, calls schema.Asked, err error) {
+func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Record, calls schema.ProviderCalls, err error) {
 	if !schema.IsID(id) {
-		return Record{}, schema.Asked{}, errNoRecharge
+		return Record{}, schema.ProviderCalls{}, errNoRecharge
 	}
 	view := s.DB.View(ctx)
-	r, steps, err := upstream.Told(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
+	r, steps, err := upstream.ReadWithSteps(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
 	if err != nil {
-		return Record{}, schema.Asked{}, err
+		return Record{}, schema.ProviderCalls{}, err
 	}
-	calls = schema.Asked{Provider: r.Provider, ProviderRef: r.ProviderRef, Tries: r.Tries, Steps: upstream.Story(summaryOf(&r, len(steps) > 0), steps)}
+	calls = schema.ProviderCalls{Provider: r.Provider, ProviderRef: r.ProviderRef, Enquiries: r.Tries, Steps: upstream.Timeline(summaryOf(&r, len(steps) > 0), steps)}
 	if r.State == schema.RechargePending {
-		calls.NextLookAt, err = table.NextLook(view, id)
+		calls.NextEnquiryAt, err = table.NextPoll(view, id)
 	}
 	return r, calls, err
 }
 
 // summaryOf returns the part of a timeline that the row holds. HasSteps means that
 // stored steps exist.
-func summaryOf(r *Record, hasSteps bool) *upstream.Outline {
-	o := &upstream.Outline{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, End: schema.AnswerSuccess, Refunded: r.RefundedAt}
+func summaryOf(r *Record, hasSteps bool) *upstream.Summary {
+	o := &upstream.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
 	answer := schema.AnswerSucceeded
 	if r.State == schema.RechargeFailed {
-		o.End, answer = schema.AnswerFailed, schema.AnswerFailed
+		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
 	}
 	// A polled recharge without steps predates the steps, so its last answer is unknown.
 	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
-		o.Said = answer
+		o.Answer = answer
 	}
 	return o
 }

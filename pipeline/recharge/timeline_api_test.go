@@ -22,7 +22,7 @@ func TestSandboxTimelines(t *testing.T) {
 		}
 		ids := map[string]string{}
 		for number := range want {
-			ids[number] = d.sandboxRequest("POST", "/v1/recharge", orderFor(number, number, "20")).Said("transaction_id")
+			ids[number] = d.sandboxRequest("POST", "/v1/recharge", orderFor(number, number, "20")).TextAt("transaction_id")
 		}
 		for number, want := range want {
 			var got schema.RechargeDetail

@@ -18,8 +18,8 @@ import (
 // timeline returns the detail of a recharge, and its steps as "act answer times".
 func (s *serviceFixture) timeline(id string) (shown schema.RechargeDetail, steps []string) {
 	s.t.Helper()
-	door := accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, time.Now), s.Routes())
-	reply := door.Ask(s.tenant.Keys[schema.Live], "GET", path+"/"+id+"?view=detail", "").Want(s.t, "a story", 200)
+	door := accesstest.NewClient(s.t, accesstest.Access(s.t, s.DB, time.Now), s.Routes())
+	reply := door.Do(s.tenant.Keys[schema.Live], "GET", path+"/"+id+"?view=detail", "").Want(s.t, "a story", 200)
 	if err := json.Unmarshal([]byte(reply.Text), &shown); err != nil {
 		s.t.Fatal(err)
 	}
@@ -71,17 +71,17 @@ func TestImmediateTimelineIsInTheRow(t *testing.T) {
 			t.Errorf("%d steps are stored", n)
 		}
 		got := s.wantTimeline(good.ID, "submit succeeded", "settled success")
-		if got.Provider != "fake" || got.ProviderRef != "theirs" || got.Tries != 0 || got.NextLookAt != "" || got.Status != schema.RechargeSuccess {
+		if got.Provider != "fake" || got.ProviderRef != "theirs" || got.Enquiries != 0 || got.NextEnquiryAt != "" || got.Status != schema.RechargeSuccess {
 			t.Errorf("got %+v", got)
 		}
 		s.wantTimeline(bad.ID, "submit failed", "settled failed")
 		s.wantTimeline(poor.ID, "settled failed")
-		door := accesstest.NewDoor(t, accesstest.Access(t, s.DB, time.Now), s.Routes())
+		door := accesstest.NewClient(t, accesstest.Access(t, s.DB, time.Now), s.Routes())
 		key := s.tenant.Keys[schema.Live]
 		for _, query := range []string{"?view=", "?view=full", "?view=detail&view=detail"} {
-			door.Ask(key, "GET", path+"/"+good.ID+query, "").WantError(t, query, 400, schema.InvalidRequest, "view")
+			door.Do(key, "GET", path+"/"+good.ID+query, "").WantError(t, query, 400, schema.InvalidRequest, "view")
 		}
-		door.Ask(key, "GET", path+"/txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9?view=detail", "").WantError(t, "of nothing", 404, schema.NotFound, "")
+		door.Do(key, "GET", path+"/txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9?view=detail", "").WantError(t, "of nothing", 404, schema.NotFound, "")
 	})
 }
 
@@ -96,14 +96,14 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 			s.advance(maxBackoff)
 		}
 		got := s.wantTimeline(r.ID, "submit no_answer", "enquire pending 100")
-		next, err := time.Parse(time.RFC3339Nano, got.NextLookAt)
-		if err != nil || next.Sub(s.clock.Now()) != s.dueIn(r.ID) || got.Tries != 101 || s.stepCount() != 2 {
-			t.Errorf("it is looked at at %q after %d tries, with %d steps", got.NextLookAt, got.Tries, s.stepCount())
+		next, err := time.Parse(time.RFC3339Nano, got.NextEnquiryAt)
+		if err != nil || next.Sub(s.clock.Now()) != s.dueIn(r.ID) || got.Enquiries != 101 || s.stepCount() != 2 {
+			t.Errorf("it is looked at at %q after %d tries, with %d steps", got.NextEnquiryAt, got.Enquiries, s.stepCount())
 		}
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.advance(maxBackoff)
-		if got := s.wantTimeline(r.ID, "submit no_answer", "enquire pending 100", "enquire succeeded", "settled success"); got.NextLookAt != "" {
-			t.Errorf("it is looked at again at %s", got.NextLookAt)
+		if got := s.wantTimeline(r.ID, "submit no_answer", "enquire pending 100", "enquire succeeded", "settled success"); got.NextEnquiryAt != "" {
+			t.Errorf("it is looked at again at %s", got.NextEnquiryAt)
 		}
 	})
 }
@@ -117,11 +117,11 @@ func TestTimelineOfFailedCalls(t *testing.T) {
 		}
 		set(fails(ErrNotSent), nil)
 		s.wantTimeline(s.do(s.request()).ID, "submit not_connected", "settled failed")
-		set(fails(fmt.Errorf("a breaker: %w", ErrNotAsked)), nil)
+		set(fails(fmt.Errorf("a breaker: %w", ErrNotCalled)), nil)
 		r := s.do(s.request())
-		s.advance(upstream.AwayPause)
+		s.advance(upstream.RetryPause)
 		set(answers(Answer{Outcome: -1}), fails(ErrNotSent))
-		s.advance(upstream.AwayPause)
+		s.advance(upstream.RetryPause)
 		s.advance(time.Minute)
 		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
 		s.advance(time.Minute)
@@ -147,7 +147,7 @@ func TestTimelineOfRefund(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.do(s.request())
 		s.fake.set(func() { s.fake.reverse, s.fake.enquire = fails(errLost), answers(Answer{Outcome: Reversed}) })
-		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", s.request().By); err != nil {
+		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", s.request().Caller); err != nil {
 			t.Fatal(err)
 		}
 		s.queue.Wait()
@@ -164,7 +164,7 @@ func TestTimelineOfRefund(t *testing.T) {
 		s.fake.set(func() { s.fake.submit, s.fake.reverse = nil, answers(Answer{Outcome: Reversed}) })
 		granted := s.do(s.request())
 		before := s.stepCount()
-		if _, err := s.Refund(t.Context(), s.owner, granted.ID, "not wanted", s.request().By); err != nil {
+		if _, err := s.Refund(t.Context(), s.owner, granted.ID, "not wanted", s.request().Caller); err != nil {
 			t.Fatal(err)
 		}
 		s.queue.Wait()
@@ -196,7 +196,7 @@ func TestTimelineOfRedirect(t *testing.T) {
 			}
 		})
 		q := s.request()
-		q.Asked = ""
+		q.RequestedOperator = ""
 		r := s.do(q)
 		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, "provider:fake"); err != nil {
 			t.Fatal(err)
@@ -231,12 +231,12 @@ func TestTimelineOrderDespiteClockSkew(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
 			s.fake.submit = func(Order) (Answer, error) {
-				s.clock.Pass(100 * time.Millisecond)
+				s.clock.Advance(100 * time.Millisecond)
 				return Answer{Outcome: Pending}, nil
 			}
 		})
 		r := s.do(s.request())
-		s.clock.Pass(-60 * time.Millisecond)
+		s.clock.Advance(-60 * time.Millisecond)
 		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, "provider:fake"); err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ type transitionTx struct {
 // again.
 func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own}
-	err := s.DB.Update(sqlstore.InWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
+	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
 		return st.decide()
 	})
@@ -160,7 +160,7 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 		*r = was
 		return false, err
 	}
-	at, err := st.recordFinalStep(&was, callSubmit, sqlstore.Whole(st.now), finishLate)
+	at, err := st.recordFinalStep(&was, callSubmit, sqlstore.TruncateMicros(st.now), finishLate)
 	if err != nil {
 		return false, err
 	}
@@ -199,7 +199,7 @@ func (st *transitionTx) sentAt() time.Time {
 	if st.result.call != callSubmit {
 		return time.Time{}
 	}
-	return sqlstore.Whole(st.result.calledAt)
+	return sqlstore.TruncateMicros(st.result.calledAt)
 }
 
 func (st *transitionTx) setSentAt() {

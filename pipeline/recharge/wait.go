@@ -11,12 +11,12 @@ import (
 
 // CloseWaiters ends all waits for results, current and future ones, so that a stopping
 // server does not wait for clients. It is idempotent.
-func (s *Service) EndWaits() { s.waiters.End() }
+func (s *Service) CloseWaiters() { s.waiters.Close() }
 
 // notifyWaiters sends a result to the goroutines that wait for the recharge.
 func (s *Service) notifyWaiters(out *result) {
 	if out.transition != noop {
-		s.waiters.Tell(out.ID, *out)
+		s.waiters.Notify(out.ID, *out)
 	}
 }
 
@@ -39,7 +39,7 @@ func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[
 	}
 	for r.State == schema.RechargePending {
 		select {
-		case out := <-w.Said:
+		case out := <-w.Updates:
 			r = out.Record
 			if !full && out.transition == retryLater && out.due.After(end) {
 				return r
@@ -50,7 +50,7 @@ func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[
 			return r
 		case <-ctx.Done():
 			return r
-		case <-s.waiters.Ended():
+		case <-s.waiters.Closed():
 			return r
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Service) reload(ctx context.Context, r Record) Record {
 			r = found
 		}
 	}
-	s.metrics.rereads.Tell(ctx, err)
+	s.metrics.rereads.Observe(ctx, err)
 	return r
 }
 
@@ -79,17 +79,17 @@ func (s *Service) awaitReplayed(ctx context.Context, r Record, wait time.Duratio
 	if r.State != schema.RechargePending || !full || wait <= 0 {
 		return r
 	}
-	w := s.waiters.Await(r.ID)
-	defer s.waiters.Forget(r.ID, w)
+	w := s.waiters.Add(r.ID)
+	defer s.waiters.Remove(r.ID, w)
 	return s.awaitResult(ctx, s.reload(ctx, r), w, wait, true) // it may have finished before the waiter was added
 }
 
 // sendPendingEvent appends recharge.pending once if the recharge is still pending, and
 // returns the current row.
 func (s *Service) sendPendingEvent(ctx context.Context, r Record) Record {
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
 	defer done()
-	err := s.DB.Update(sqlstore.InWorld(limit, r.Owner.World), func(tx *sqlstore.Tx) error {
+	err := s.DB.Update(sqlstore.WithWorld(limit, r.Owner.World), func(tx *sqlstore.Tx) error {
 		now, found, err := queryOne(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+columns, r.ID)
 		if err != nil {
 			return err
@@ -104,6 +104,6 @@ func (s *Service) sendPendingEvent(ctx context.Context, r Record) Record {
 		}
 		return err
 	})
-	s.metrics.records.Tell(limit, err) // after an error r is the row as last read
+	s.metrics.records.Observe(limit, err) // after an error r is the row as last read
 	return r
 }

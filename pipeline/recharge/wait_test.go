@@ -17,7 +17,7 @@ import (
 func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got <-chan Record) {
 	s.t.Helper()
 	q := s.request()
-	q.Patient = true
+	q.WaitFull = true
 	all := make(chan Record, n)
 	for range n {
 		go func() {
@@ -28,7 +28,7 @@ func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got
 			all <- rec
 		}()
 	}
-	fixture.Until(s.t, "all wait", func() bool {
+	fixture.Eventually(s.t, "all wait", func() bool {
 		counts := s.waiters.Counts()
 		for of, waiting := range counts {
 			if id = of; waiting == n && len(counts) == 1 {
@@ -46,10 +46,10 @@ func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got
 func TestFullWaitForCallback(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
 		const n = 3
 		id, got := s.startWaiters(n, longestWait)
-		fixture.Until(t, "it is told as pending", func() bool { return s.find(id).ToldPending })
+		fixture.Eventually(t, "it is told as pending", func() bool { return s.find(id).PendingEventSent })
 		s.sendResult(s.find(id), Answer{Outcome: Succeeded})
 		for range n {
 			if r := <-got; r.State != schema.RechargeSuccess || r.ID != id {
@@ -59,7 +59,7 @@ func TestFullWaitForCallback(t *testing.T) {
 		if diff := cmp.Diff([]string{"recharge.pending", "recharge.completed"}, s.events()); diff != "" {
 			t.Error(diff)
 		}
-		if waiting, busy := len(s.waiters.Counts()), s.connections[0].Slots().Busy; waiting != 0 || busy != 0 {
+		if waiting, busy := len(s.waiters.Counts()), s.connections[0].Slots().InFlight; waiting != 0 || busy != 0 {
 			t.Errorf("%d wait for ever, and %d slots are taken", waiting, busy)
 		}
 	})
@@ -69,7 +69,7 @@ func TestFullWaitForCallback(t *testing.T) {
 func TestFullWaitSeesOtherInstances(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
 		id, got := s.startWaiters(2, longestWait)
 		r := s.find(id)
 		s.restart(s.DB)
@@ -86,17 +86,17 @@ func TestFullWaitSeesOtherInstances(t *testing.T) {
 func TestWaitEndsWithoutOutcome(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
 		q := s.request()
-		q.Patient = true
+		q.WaitFull = true
 		for i, replayed := range []bool{false, true} {
-			if r, again, err := s.Do(t.Context(), q, time.Millisecond); err != nil || again != replayed || r.State != schema.RechargePending || !r.ToldPending {
+			if r, again, err := s.Do(t.Context(), q, time.Millisecond); err != nil || again != replayed || r.State != schema.RechargePending || !r.PendingEventSent {
 				t.Errorf("%d: got %+v, %v, %v", i, r, again, err)
 			}
 		}
 		const n = 2
 		_, got := s.startWaiters(n, longestWait)
-		s.EndWaits()
+		s.CloseWaiters()
 		for range n {
 			if r := <-got; r.State != schema.RechargePending {
 				t.Errorf("got %+v", r)
@@ -120,8 +120,8 @@ func TestReplaySendsNoPendingEvent(t *testing.T) {
 		if _, _, err := s.Do(t.Context(), q, 0); err != nil {
 			t.Fatal(err)
 		}
-		q.Patient = true
-		if r, replayed, err := s.Do(t.Context(), q, time.Millisecond); err != nil || !replayed || r.ToldPending {
+		q.WaitFull = true
+		if r, replayed, err := s.Do(t.Context(), q, time.Millisecond); err != nil || !replayed || r.PendingEventSent {
 			t.Errorf("got %+v, %v, %v", r, replayed, err)
 		}
 		var all sync.WaitGroup
@@ -143,11 +143,11 @@ func TestReplaySendsNoPendingEvent(t *testing.T) {
 func TestFullWaitSurvivesStoreFailure(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
+		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
 		id, got := s.startWaiters(1, longestWait)
 		r := s.find(id)
 		execSQL(t, s.DB, "ALTER TABLE recharge RENAME TO recharge_gone")
-		fixture.Until(t, "the outage is counted", func() bool { return s.metric("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
+		fixture.Eventually(t, "the outage is counted", func() bool { return s.metric("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
 		execSQL(t, s.DB, "ALTER TABLE recharge_gone RENAME TO recharge")
 		s.sendResult(r, Answer{Outcome: Succeeded})
 		if r := <-got; r.State != schema.RechargeSuccess {

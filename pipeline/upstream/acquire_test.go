@@ -13,24 +13,24 @@ import (
 const waitTimeout = time.Minute
 
 // startWaiters starts n goroutines that wait for a slot, and returns their results.
-func startWaiters(ctx context.Context, p *Line, n int) <-chan bool {
+func startWaiters(ctx context.Context, p *Pool, n int) <-chan bool {
 	got := make(chan bool, n)
 	for range n {
-		go func() { got <- p.TakeWithin(ctx, waitTimeout) }()
+		go func() { got <- p.AcquireWithin(ctx, waitTimeout) }()
 	}
 	synctest.Wait()
 	return got
 }
 
 // fullPool returns a pool of four slots in which batch items have their maximum of two.
-func fullPool(t *testing.T) *Line {
+func fullPool(t *testing.T) *Pool {
 	t.Helper()
-	p, err := New(Config[string]{}).Add(Upstream{Timeout: time.Second, Concurrency: 4}, nil)
+	p, err := New(Config[string]{}).Add(Provider{Timeout: time.Second, Concurrency: 4}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if !p.TakeWithin(t.Context(), 0) {
+		if !p.AcquireWithin(t.Context(), 0) {
 			t.Fatal("a slot that is free was not taken")
 		}
 	}
@@ -43,27 +43,27 @@ func TestReleasedSlotGoesToAWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := fullPool(t)
 		got := startWaiters(t.Context(), p, 5)
-		if !p.Take(false) {
+		if !p.TryAcquire(false) {
 			t.Fatal("a request found no slot")
 		}
-		p.Give(false) // which is none for a record
+		p.Release(false) // which is none for a record
 		synctest.Wait()
 		if len(got) != 0 {
 			t.Errorf("%d have one, and none was given back", len(got))
 		}
-		p.Give(true)
+		p.Release(true)
 		synctest.Wait()
 		if len(got) != 1 {
 			t.Errorf("%d have the one that was given back", len(got))
 		}
-		p.Give(true) // two at once
-		p.Give(true)
+		p.Release(true) // two at once
+		p.Release(true)
 		synctest.Wait()
-		if len(got) != 3 || p.Slots().Batches != 2 {
+		if len(got) != 3 || p.Slots().BatchInFlight != 2 {
 			t.Errorf("%d have the three that were given back, and %+v", len(got), p.Slots())
 		}
-		p.Give(true)
-		p.Give(true)
+		p.Release(true)
+		p.Release(true)
 		for range cap(got) {
 			if !<-got {
 				t.Error("one went without")
@@ -98,7 +98,7 @@ func TestWaiterTimesOut(t *testing.T) {
 		if d := time.Since(began); d != waitTimeout {
 			t.Errorf("they waited until %s, although their context has ended", d)
 		}
-		p.Give(true)
+		p.Release(true)
 		if got := startWaiters(t.Context(), p, 1); !<-got {
 			t.Error("a slot released before the wait was not acquired")
 		}
@@ -113,13 +113,13 @@ func TestWaitersComeAfterQueuedJobs(t *testing.T) {
 		sqlstoretest.Exec(t, db, jobTable)
 		s := newQueueFixture(t, db)
 		wait := func() <-chan bool { // two who wait, a record that is due, and two slots
-			for s.pool.Take(true) {
+			for s.pool.TryAcquire(true) {
 			}
 			s.add(0, "b")
-			s.Look(t.Context(), s.pool)
+			s.Poll(t.Context(), s.pool)
 			got := startWaiters(t.Context(), s.pool, 2)
-			s.pool.Give(true)
-			s.pool.Give(true)
+			s.pool.Release(true)
+			s.pool.Release(true)
 			synctest.Wait()
 			if len(got) != 0 {
 				t.Errorf("%d have a slot before what has waited in the store", len(got))
@@ -127,7 +127,7 @@ func TestWaitersComeAfterQueuedJobs(t *testing.T) {
 			return got
 		}
 		got := wait()
-		s.Look(t.Context(), s.pool)
+		s.Poll(t.Context(), s.pool)
 		synctest.Wait()
 		if len(got) != 1 || len(s.claims) != 1 {
 			t.Errorf("%d have a slot, and %d that have waited in the store, want one each", len(got), len(s.claims))
@@ -140,7 +140,7 @@ func TestWaitersComeAfterQueuedJobs(t *testing.T) {
 
 		got = wait()
 		sqlstoretest.Exec(t, db, "DELETE FROM job WHERE due_at <= $1", s.clock.Now().UnixMicro()) // as other instances do
-		s.Look(t.Context(), s.pool)
+		s.Poll(t.Context(), s.pool)
 		synctest.Wait()
 		if len(got) != 2 {
 			t.Errorf("%d have a slot, want both", len(got))

@@ -49,7 +49,7 @@ func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callb
 
 // Route returns the endpoint of callbacks.
 func (c *Callbacks) Route() httpapi.Route {
-	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", Unkeyed: true, Body: httpapi.SmallBody, Handler: c.serve}
+	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", NoAuth: true, Body: httpapi.SmallBody, Handler: c.serve}
 }
 
 // serve answers POST /callbacks/{provider}. The request has no API key; the provider's
@@ -60,14 +60,14 @@ func (c *Callbacks) serve(call *httpapi.Call) (httpapi.Response, error) {
 	name := mux.Vars(call.Request)["provider"]
 	handle := c.handlers[name]
 	if handle == nil {
-		return httpapi.Response{}, schema.Refuse(schema.NotFound, "", "There is nothing at this path.")
+		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "There is nothing at this path.")
 	}
 	err := handle(call)
 	c.total.WithLabelValues(name, resultOf(err)).Inc()
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Status: http.StatusOK, Value: schema.CallbackTaken{Status: schema.Success}}, nil
+	return httpapi.Response{Status: http.StatusOK, Value: schema.CallbackAccepted{Status: schema.Success}}, nil
 }
 
 func resultOf(err error) string {

@@ -15,7 +15,7 @@ import (
 // first. If a row was not sent before, its claim marks it as sent before the call starts.
 type statements struct {
 	dueSingle, dueBatch, nextSingle, nextBatch string
-	leaseFirst, leaseAgain                     sqlstore.Grouped
+	leaseFirst, leaseAgain                     sqlstore.BatchStatement
 	expire                                     [2]string
 }
 
@@ -27,9 +27,9 @@ func statementsOf(table, columns string) statements {
 	return statements{
 		dueSingle: due + "= '' ORDER BY due_at LIMIT $4", dueBatch: due + "<> '' ORDER BY due_at LIMIT $4",
 		nextSingle: next + "= '' ORDER BY due_at LIMIT 1", nextBatch: next + "<> '' ORDER BY due_at LIMIT 1",
-		leaseFirst: sqlstore.Group(4, "UPDATE "+table+" SET due_at = $1, token = $2, sent = 1, sent_at = $4 WHERE sent = 0 AND due_at <= $3 AND id IN (",
+		leaseFirst: sqlstore.NewBatchStatement(4, "UPDATE "+table+" SET due_at = $1, token = $2, sent = 1, sent_at = $4 WHERE sent = 0 AND due_at <= $3 AND id IN (",
 			"?", ") RETURNING batch_id <> '', "+columns),
-		leaseAgain: sqlstore.Group(3, "UPDATE "+table+" SET due_at = $1, token = $2 WHERE sent = 1 AND due_at <= $3 AND id IN (",
+		leaseAgain: sqlstore.NewBatchStatement(3, "UPDATE "+table+" SET due_at = $1, token = $2 WHERE sent = 1 AND due_at <= $3 AND id IN (",
 			"?", ") RETURNING batch_id <> '', "+columns),
 		expire: [2]string{free + "= ''", free + "<> ''"},
 	}
@@ -63,7 +63,7 @@ func (f *dueRows) first(n int) dueRows {
 
 // findDue finds up to most due rows. If most is not positive, it only reports whether
 // there is one.
-func (s *Lines[R]) findDue(ctx context.Context, p *Line, query string, now time.Time, most int) (f dueRows, err error) {
+func (s *Pools[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
 	if most <= 0 {
 		f, err = s.findDue(ctx, p, query, now, 1)
 		return dueRows{mayHaveMore: f.mayHaveMore}, err
@@ -92,15 +92,15 @@ func (f batchFlagScanner) Scan(dest ...any) error {
 }
 
 // claim leases rows.
-func (s *Lines[R]) claim(ctx context.Context, p *Line, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
+func (s *Pools[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		claims = claims[:0]
 		for _, f := range all {
-			for sent, statement := range [...]*sqlstore.Grouped{&s.sql.leaseFirst, &s.sql.leaseAgain} {
+			for sent, statement := range [...]*sqlstore.BatchStatement{&s.sql.leaseFirst, &s.sql.leaseAgain} {
 				err := statement.Each(len(f.ids[sent]), func(text string, from, to int) error {
 					args := []any{own.Until.UnixMicro(), own.Token, now.UnixMicro()}
 					if sent == 0 {
-						args = append(args, p.Latest(own).UnixMicro())
+						args = append(args, p.LatestStart(own).UnixMicro())
 					}
 					args = append(args, f.ids[sent][from:to]...)
 					return sqlstore.Each(tx, func(row sqlstore.Scanner) (err error) {
@@ -120,14 +120,14 @@ func (s *Lines[R]) claim(ctx context.Context, p *Line, all []dueRows, own Lease,
 	if err != nil {
 		return nil, fmt.Errorf("claiming from %s what is due of %s: %w", s.Table.Name, p.provider.Name, err)
 	}
-	if s.Claimed != nil {
-		s.Claimed()
+	if s.OnClaimed != nil {
+		s.OnClaimed()
 	}
 	return claims, nil
 }
 
 // nextDue returns the due time of the next row that is not due yet; zero if there is none.
-func (s *Lines[R]) nextDue(ctx context.Context, p *Line, now time.Time) (next time.Time, err error) {
+func (s *Pools[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
 	view := s.DB.View(ctx)
 	for _, query := range [...]string{s.sql.nextSingle, s.sql.nextBatch} {
 		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
@@ -147,7 +147,7 @@ func (s *Lines[R]) nextDue(ctx context.Context, p *Line, now time.Time) (next ti
 
 // ExpireForeignLeases makes all rows due that an earlier process has leased. It does so on
 // SQLite only, where the store belongs to one process, so that the earlier one has ended.
-func (s *Lines[R]) FreeLeases(ctx context.Context) error {
+func (s *Pools[R]) ExpireForeignLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
 		return nil // other instances may hold leases; those expire
 	}

@@ -20,25 +20,25 @@ func TestPollLeasesDueRows(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		id := s.add(time.Second, "")
-		s.Look(t.Context(), s.pool)
+		s.Poll(t.Context(), s.pool)
 		if len(s.claims) != 0 || s.row(id) != "sent 0 due 1s" {
 			t.Errorf("too early it is %s", s.row(id))
 		}
-		s.clock.Pass(time.Second)
-		s.Look(t.Context(), s.pool)
+		s.clock.Advance(time.Second)
+		s.Poll(t.Context(), s.pool)
 		// A call of 10 s can begin up to 30 s after the claim.
 		if got := s.row(id); got != "sent 1 due 41s at 31s leased" || len(s.claims) != 1 || !s.claims[0].First {
 			t.Errorf("it is %s, begun %+v", got, s.claims)
 		}
 		token := s.claims[0].Lease.Token
 		s.finishCalls()
-		s.clock.Pass(39 * time.Second)
-		s.Look(t.Context(), s.pool)
+		s.clock.Advance(39 * time.Second)
+		s.Poll(t.Context(), s.pool)
 		if len(s.claims) != 0 {
 			t.Errorf("within its lease it was claimed: %+v", s.claims)
 		}
-		s.clock.Pass(time.Second)
-		s.Look(t.Context(), s.pool)
+		s.clock.Advance(time.Second)
+		s.Poll(t.Context(), s.pool)
 		if got := s.row(id); got != "sent 1 due 1m21s at 31s leased" || len(s.claims) != 1 || s.claims[0].First || s.claims[0].Lease.Token == token {
 			t.Errorf("it is %s, begun %+v", got, s.claims)
 		}
@@ -53,10 +53,10 @@ func TestOnlyForeignLeasesExpire(t *testing.T) {
 	sqlstoretest.Exec(t, db, jobTable)
 	s := newQueueFixture(t, db)
 	id := s.add(0, "b")
-	s.Look(t.Context(), s.pool)
+	s.Poll(t.Context(), s.pool)
 	free := func(want string) {
 		t.Helper()
-		if err := s.FreeLeases(t.Context()); err != nil {
+		if err := s.ExpireForeignLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.row(id); got != want {
@@ -66,7 +66,7 @@ func TestOnlyForeignLeasesExpire(t *testing.T) {
 	free("sent 1 due 40s at 30s leased")
 	s.finishCalls()
 	s.restart()
-	s.clock.Pass(time.Second)
+	s.clock.Advance(time.Second)
 	free("sent 1 due 1s at 1s")
 }
 
@@ -85,7 +85,7 @@ func TestEachRowIsClaimedOnce(t *testing.T) {
 	for range n {
 		var both sync.WaitGroup
 		for _, s := range []*queueFixture{one, other} {
-			both.Go(func() { s.Look(t.Context(), s.pool) })
+			both.Go(func() { s.Poll(t.Context(), s.pool) })
 		}
 		both.Wait()
 		got = append(got, slices.Concat(one.finishCalls(), other.finishCalls())...)
@@ -98,7 +98,7 @@ func TestEachRowIsClaimedOnce(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(one.failed)
 	sqlstoretest.Exec(t, db, "DROP TABLE job")
-	if pause := one.Look(t.Context(), one.pool); pause != AwayPause || fixture.Figure(t, reg, "failed_total") != 1 {
+	if pause := one.Poll(t.Context(), one.pool); pause != RetryPause || fixture.MetricValue(t, reg, "failed_total") != 1 {
 		t.Errorf("without its table it looks again after %s", pause)
 	}
 }
@@ -112,16 +112,16 @@ func TestRun(t *testing.T) {
 		var run sync.WaitGroup
 		run.Go(func() { s.Run(ctx) })
 		id := s.add(0, "")
-		s.pool.Nudge()
+		s.pool.Wake()
 		begun := func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return len(s.claims) == 1
 		}
-		fixture.Until(t, "it is begun", begun)
+		fixture.Eventually(t, "it is begun", begun)
 		cancel()
-		fixture.Until(t, "it has stopped", s.Stopped)
-		if s.pool.Take(false) {
+		fixture.Eventually(t, "it has stopped", s.Stopped)
+		if s.pool.TryAcquire(false) {
 			t.Error("a call begins when it has stopped")
 		}
 		if got := s.finishCalls(); !slices.Equal(got, []string{id}) {

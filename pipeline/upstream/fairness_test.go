@@ -24,7 +24,7 @@ func TestBatchItemsGetASlot(t *testing.T) {
 			s.add(-time.Second, "")
 		}
 		for range 3 { // the first look finds that there is no room for it, and all slots end
-			s.Look(t.Context(), s.pool)
+			s.Poll(t.Context(), s.pool)
 			ids := s.finishCalls()
 			if slices.Contains(ids, record) {
 				if len(ids) != 4 {
@@ -51,7 +51,7 @@ func TestSingleSlotAlternates(t *testing.T) {
 		}
 		var got []string
 		for range 6 {
-			s.Look(t.Context(), s.pool)
+			s.Poll(t.Context(), s.pool)
 			for _, id := range s.finishCalls() {
 				got = append(got, strings.Trim(id, "0123456789"))
 			}
@@ -68,42 +68,42 @@ func TestSlotIsReservedForBatchItems(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		fill := func() {
-			for s.pool.Take(false) {
+			for s.pool.TryAcquire(false) {
 			}
 			s.add(0, "b")
-			s.Look(t.Context(), s.pool)
-			s.pool.Give(false)
+			s.Poll(t.Context(), s.pool)
+			s.pool.Release(false)
 		}
 		fill()
-		if s.pool.Take(false) {
+		if s.pool.TryAcquire(false) {
 			t.Error("a request acquired the slot reserved for batch items")
 		}
-		s.pool.Give(false)
-		if !s.pool.Take(false) {
+		s.pool.Release(false)
+		if !s.pool.TryAcquire(false) {
 			t.Error("with two free slots a request found none")
 		}
-		s.Look(t.Context(), s.pool)
+		s.Poll(t.Context(), s.pool)
 		if got := s.pool.Slots(); got != (Slots{4, 1, [2]bool{false, true}}) { // there may be more
 			t.Errorf("got %+v", got)
 		}
-		s.pool.Give(false)
-		if !s.pool.Take(false) {
+		s.pool.Release(false)
+		if !s.pool.TryAcquire(false) {
 			t.Error("a slot is reserved for batch items although one is in flight")
 		}
 		s.finishCalls()
-		s.Look(t.Context(), s.pool) // no record is due
+		s.Poll(t.Context(), s.pool) // no record is due
 
 		fill()
 		sqlstoretest.Exec(t, s.db, "DELETE FROM job WHERE batch_id <> ''") // as other instances do
 		single := s.add(0, "")
 		<-s.pool.wake
-		s.Look(t.Context(), s.pool)
+		s.Poll(t.Context(), s.pool)
 		select {
 		case <-s.pool.wake:
 		default:
 			t.Fatal("an unused reserved slot does not wake the loop for a single request")
 		}
-		s.Look(t.Context(), s.pool)
+		s.Poll(t.Context(), s.pool)
 		if got := s.finishCalls(); !slices.Equal(got, []string{single}) {
 			t.Errorf("begun were %q", got)
 		}
@@ -134,14 +134,14 @@ func TestFailedPollWaitsForThePause(t *testing.T) {
 		go func() { s.pollLoop(ctx, 0); close(ended) }()
 		for range 95 {
 			time.Sleep(100 * time.Millisecond)
-			s.pool.Nudge()
-			s.pool.Due(noon)
+			s.pool.Wake()
+			s.pool.WakeAt(noon)
 		}
-		if n := looks.Load(); n != 10 || s.pool.Slots().Busy != 0 {
+		if n := looks.Load(); n != 10 || s.pool.Slots().InFlight != 0 {
 			t.Errorf("%d looks in 9.5 s, want 10, and %+v", n, s.pool.Slots())
 		}
 		sqlstoretest.Exec(t, db, "DROP TRIGGER full")
-		time.Sleep(AwayPause)
+		time.Sleep(RetryPause)
 		synctest.Wait()
 		if got := s.finishCalls(); len(got) != 4 {
 			t.Errorf("a pause later were begun %q, want as many as there are slots", got)
@@ -156,11 +156,11 @@ func TestFailedPollWaitsForThePause(t *testing.T) {
 func TestLeaseUsesTheWallClock(t *testing.T) {
 	t.Parallel()
 	s := New(Config[string]{Now: time.Now})
-	p, err := s.Add(Upstream{Timeout: time.Second, Concurrency: 1}, nil)
+	p, err := s.Add(Provider{Timeout: time.Second, Concurrency: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if until := s.Lease(p).Until.String(); strings.Contains(until, "m=") { // so says String
+	if until := s.NewLease(p).Until.String(); strings.Contains(until, "m=") { // so says String
 		t.Errorf("it ends at %s, by the monotonic clock too", until)
 	}
 }
@@ -170,16 +170,16 @@ func TestRunWithoutPollingClaimsNothing(t *testing.T) {
 	t.Parallel()
 	eachQueueFixture(t, func(t *testing.T, s *queueFixture) {
 		s.add(-time.Hour, "")
-		if !s.pool.Take(false) {
+		if !s.pool.TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			s.Attend(ctx)
+			s.RunWithoutPolling(ctx)
 		}()
-		s.pool.Nudge() // like a row that became due
+		s.pool.Wake() // like a row that became due
 		stop()
 		for !s.Stopped() {
 			runtime.Gosched()
@@ -189,9 +189,9 @@ func TestRunWithoutPollingClaimsNothing(t *testing.T) {
 			t.Error("it ended while a call was under way")
 		default:
 		}
-		s.pool.Give(false)
+		s.pool.Release(false)
 		<-ended
-		if ids := s.finishCalls(); len(ids) != 0 || s.pool.Take(false) {
+		if ids := s.finishCalls(); len(ids) != 0 || s.pool.TryAcquire(false) {
 			t.Errorf("claimed were %q, and a call could begin after the end", ids)
 		}
 	})

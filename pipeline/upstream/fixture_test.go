@@ -27,13 +27,13 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // queueFixture is a work queue with one provider that has four slots. It does not run:
 // tests poll.
 type queueFixture struct {
-	*Lines[string]
+	*Pools[string]
 
 	t           *testing.T
 	db          *sqlstore.DB
 	clock       *fixture.Clock
 	failed      prometheus.Counter
-	pool        *Line
+	pool        *Pool
 	unavailable bool
 
 	mu     sync.Mutex
@@ -61,14 +61,14 @@ func newQueueFixture(t *testing.T, db *sqlstore.DB) *queueFixture {
 func (s *queueFixture) restart() {
 	s.t.Helper()
 	log := (&fixture.Log{}).Logger()
-	s.Lines = New(Config[string]{
-		DB: s.db, Log: log, Now: s.clock.Now, Claims: failurelog.New(log, "jobs", "claim", "jobs stay queued", s.failed),
+	s.Pools = New(Config[string]{
+		DB: s.db, Log: log, Now: s.clock.Now, ClaimFailures: failurelog.New(log, "jobs", "claim", "jobs stay queued", s.failed),
 		Table: Table[string]{Name: "job", Columns: "id", Scan: func(row sqlstore.Scanner) (id string, err error) {
 			err = row.Scan(&id)
 			return id, err
 		}},
 	})
-	of := Upstream{Name: "bank", World: schema.Live, Timeout: 10 * time.Second, Concurrency: 4, Available: func() bool { return !s.unavailable }}
+	of := Provider{Name: "bank", World: schema.Live, Timeout: 10 * time.Second, Concurrency: 4, Available: func() bool { return !s.unavailable }}
 	var err error
 	if s.pool, err = s.Add(of, s.begin); err != nil {
 		s.t.Fatal(err)
@@ -90,7 +90,7 @@ func (s *queueFixture) finishCalls() (ids []string) {
 	s.mu.Unlock()
 	for _, c := range begun {
 		ids = append(ids, c.Record)
-		s.pool.Give(c.batch)
+		s.pool.Release(c.batch)
 	}
 	slices.Sort(ids)
 	return ids

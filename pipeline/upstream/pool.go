@@ -7,8 +7,8 @@ import (
 
 // Pool limits the concurrent calls of one provider. One slot is one call, and the
 // goroutine that makes it. A row without a slot waits in the store.
-type Line struct {
-	provider Upstream
+type Pool struct {
+	provider Provider
 	state    *poolState
 	// maxBatch is the maximum number of slots for batch items: half, so that single
 	// requests always find some.
@@ -27,7 +27,7 @@ type Line struct {
 }
 
 // IsAvailable reports whether the provider can be called now.
-func (p *Line) Worth() (available bool) {
+func (p *Pool) IsAvailable() (available bool) {
 	if p.provider.Available == nil {
 		return true
 	}
@@ -41,7 +41,7 @@ func (p *Line) Worth() (available bool) {
 }
 
 // Wake has the loop poll at once.
-func (p *Line) Nudge() {
+func (p *Pool) Wake() {
 	select {
 	case p.wake <- struct{}{}:
 	default: // a wake-up is pending
@@ -50,7 +50,7 @@ func (p *Line) Nudge() {
 
 // TryAcquire acquires a slot. It returns false if none is free, or if the service stops.
 // The caller must release the slot.
-func (p *Line) Take(batch bool) bool {
+func (p *Pool) TryAcquire(batch bool) bool {
 	p.state.Lock()
 	defer p.state.Unlock()
 	if batch && p.backlogged[1] || p.provider.Concurrency-p.inFlight <= p.reserved() {
@@ -61,7 +61,7 @@ func (p *Line) Take(batch bool) bool {
 
 // reserved returns the number of slots that new requests must leave free for queued jobs:
 // one if only batch items are queued. The caller holds the lock of state.
-func (p *Line) reserved() int {
+func (p *Pool) reserved() int {
 	switch {
 	case p.backlogged[0]:
 		return p.reservedSlots
@@ -75,13 +75,13 @@ func (p *Line) reserved() int {
 // batchSlotReserved reports whether one slot is reserved for batch items because none is
 // in flight. A provider with one slot alternates between single requests and batch items.
 // The caller holds the lock of state.
-func (p *Line) batchSlotReserved() bool {
+func (p *Pool) batchSlotReserved() bool {
 	return p.backlogged[1] && p.batchInFlight == 0 && (p.provider.Concurrency > 1 || !p.lastBatch)
 }
 
 // freeSlots returns the number of free slots, and how many of them queued single requests
 // and queued batch items may have. The caller holds the lock of state.
-func (p *Line) freeSlots() (free, singles, batches int) {
+func (p *Pool) freeSlots() (free, singles, batches int) {
 	free = p.provider.Concurrency - p.inFlight
 	singles = free
 	if p.batchSlotReserved() {
@@ -92,14 +92,14 @@ func (p *Line) freeSlots() (free, singles, batches int) {
 
 // hasCapacityForBacklog reports whether a queued job can have a slot. The caller holds the
 // lock of state.
-func (p *Line) hasCapacityForBacklog() bool {
+func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
 }
 
 // AcquireWithin waits up to the given time for a slot for a batch item. Waiting costs less
 // than claiming the item from the store later.
-func (p *Line) TakeWithin(ctx context.Context, timeout time.Duration) bool {
-	if p.Take(true) {
+func (p *Pool) AcquireWithin(ctx context.Context, timeout time.Duration) bool {
+	if p.TryAcquire(true) {
 		return true
 	}
 	timer := time.NewTimer(timeout)
@@ -108,11 +108,11 @@ func (p *Line) TakeWithin(ctx context.Context, timeout time.Duration) bool {
 		select {
 		case <-p.freed:
 		case <-timer.C:
-			return p.Take(true)
+			return p.TryAcquire(true)
 		case <-ctx.Done():
 			return false
 		}
-		if p.Take(true) {
+		if p.TryAcquire(true) {
 			p.notifyWaiter() // another slot may be free
 			return true
 		}
@@ -120,7 +120,7 @@ func (p *Line) TakeWithin(ctx context.Context, timeout time.Duration) bool {
 }
 
 // notifyWaiter wakes one goroutine in AcquireWithin.
-func (p *Line) notifyWaiter() {
+func (p *Pool) notifyWaiter() {
 	select {
 	case p.freed <- struct{}{}:
 	default: // a wake-up is pending
@@ -129,7 +129,7 @@ func (p *Line) notifyWaiter() {
 
 // acquireLocked acquires a slot for a queued job, without regard to reserved slots. The
 // caller holds the lock of state.
-func (p *Line) acquireLocked(batch bool) bool {
+func (p *Pool) acquireLocked(batch bool) bool {
 	if p.state.stopped || p.inFlight >= p.provider.Concurrency || batch && p.batchInFlight >= p.maxBatch {
 		return false
 	}
@@ -144,7 +144,7 @@ func (p *Line) acquireLocked(batch bool) bool {
 
 // acquireUpTo acquires up to most slots and returns their number. The caller holds the
 // lock of state.
-func (p *Line) acquireUpTo(most int, batch bool) (n int) {
+func (p *Pool) acquireUpTo(most int, batch bool) (n int) {
 	for n < most && p.acquireLocked(batch) {
 		n++
 	}
@@ -152,7 +152,7 @@ func (p *Line) acquireUpTo(most int, batch bool) (n int) {
 }
 
 // Release releases a slot.
-func (p *Line) Give(batch bool) {
+func (p *Pool) Release(batch bool) {
 	p.state.Lock()
 	p.inFlight--
 	if batch {
@@ -163,36 +163,36 @@ func (p *Line) Give(batch bool) {
 	p.state.calls.Done()
 	switch {
 	case backlogRoom:
-		p.Nudge()
+		p.Wake()
 	case batchRoom:
 		p.notifyWaiter()
 	}
 }
 
 // WakeAt wakes the loop if it would poll later than at.
-func (p *Line) Due(at time.Time) {
+func (p *Pool) WakeAt(at time.Time) {
 	p.state.Lock()
 	early := at.Before(p.nextPoll) || p.nextPoll.IsZero()
 	p.state.Unlock()
 	if early {
-		p.Nudge()
+		p.Wake()
 	}
 }
 
 // Slots is the state of a pool's slots.
 type Slots struct {
-	Busy, Batches int     // acquired slots, and those of batch items
-	Hungry        [2]bool // due rows exceed the slots: of single requests, and of batch items
+	InFlight, BatchInFlight int     // acquired slots, and those of batch items
+	Backlogged              [2]bool // due rows exceed the slots: of single requests, and of batch items
 }
 
 // Slots returns the state of the pool's slots.
-func (p *Line) Slots() Slots {
+func (p *Pool) Slots() Slots {
 	p.state.Lock()
 	defer p.state.Unlock()
 	return Slots{p.inFlight, p.batchInFlight, p.backlogged}
 }
 
 // LatestStart returns the latest time at which a call can start under a lease.
-func (p *Line) Latest(own Lease) time.Time {
+func (p *Pool) LatestStart(own Lease) time.Time {
 	return own.Until.Add(-p.provider.Timeout).UTC().Truncate(time.Microsecond)
 }

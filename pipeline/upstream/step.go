@@ -43,7 +43,7 @@ const (
 // concurrent writers. A final first answer needs no step, because the row has it.
 // RecordStep returns the time of the step; it is later than at if another instance's clock
 // is ahead.
-func Note(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
+func RecordStep(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
 	var last int64
 	err := tx.QueryRow(repeatStep, args...).Scan(&last)
@@ -78,7 +78,7 @@ func Steps(q sqlstore.Querier, subject string) ([]Step, error) {
 // ReadWithSteps reads a row with find, and its steps. The steps of a pending row are never
 // newer than the row. Those of a finished row are never older, so that they include the
 // one that finished it.
-func Told[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
+func ReadWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
 	if steps, err = Steps(q, subject); err != nil {
 		return r, nil, err
 	}
@@ -89,8 +89,8 @@ func Told[R any](q sqlstore.Querier, subject string, find func() (R, error), end
 }
 
 // DeleteSteps deletes the steps of subjects, in the transaction that deletes the subjects.
-func Forget(tx *sqlstore.Tx, subjects []string) error {
-	many := sqlstore.Group(0, "DELETE FROM upstream_step WHERE subject IN (", "?", ")")
+func DeleteSteps(tx *sqlstore.Tx, subjects []string) error {
+	many := sqlstore.NewBatchStatement(0, "DELETE FROM upstream_step WHERE subject IN (", "?", ")")
 	return many.Each(len(subjects), func(text string, from, to int) error {
 		args := make([]any, 0, to-from)
 		for _, subject := range subjects[from:to] {

@@ -16,7 +16,7 @@ import (
 func recordStep(t *testing.T, db *sqlstore.DB, subject string, act schema.StepAct, answer schema.StepAnswer, after time.Duration) {
 	t.Helper()
 	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
-		_, err := Note(tx, subject, act, answer, noon.Add(after))
+		_, err := RecordStep(tx, subject, act, answer, noon.Add(after))
 		return err
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func TestEqualStepsAreOne(t *testing.T) {
 		if diff := cmp.Diff(want, formatSteps(t, db, "txn_1")); diff != "" {
 			t.Errorf("steps (-want +got):\n%s", diff)
 		}
-		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return Forget(tx, []string{"txn_1", "txn_3"}) })
+		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return DeleteSteps(tx, []string{"txn_1", "txn_3"}) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestStepsAreConsistentWithTheRow(t *testing.T) {
 		for ended, want := range map[bool]int{true: 2, false: 1} {
 			subject := fmt.Sprint("txn_", ended)
 			recordStep(t, db, subject, schema.ActSubmit, schema.AnswerPending, 0)
-			found, steps, err := Told(db.View(t.Context()), subject, func() (bool, error) {
+			found, steps, err := ReadWithSteps(db.View(t.Context()), subject, func() (bool, error) {
 				recordStep(t, db, subject, schema.ActEnquire, schema.AnswerFailed, time.Second)
 				return ended, nil
 			}, func(ended *bool) bool { return *ended })

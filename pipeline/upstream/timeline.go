@@ -14,42 +14,42 @@ import (
 
 // DetailRequested reads the query of a GET of one object. It is true for view=detail; any
 // other parameter or value is an error.
-func Detailed(c *httpapi.Call) (bool, error) {
+func DetailRequested(c *httpapi.Call) (bool, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "view")
 	if err != nil {
 		return false, err
 	}
 	view, found := params["view"]
 	if found && view != "detail" {
-		return false, schema.Refuse(schema.InvalidRequest, "view", "The only view there is, is detail.")
+		return false, schema.NewProblem(schema.InvalidRequest, "view", "The only view there is, is detail.")
 	}
 	return found, nil
 }
 
 // Summary is the part of a timeline that the row of a recharge or verification holds.
-type Outline struct {
+type Summary struct {
 	Created time.Time
 	// Sent is the time of the last call of kind Act; zero if there was none. During that
 	// call it is the latest time at which it can start.
 	Sent time.Time
 	Act  schema.StepAct
 	// Answer is the answer to Act if it was final; "" if it was not.
-	Said     schema.StepAnswer
+	Answer   schema.StepAnswer
 	Finished time.Time         // zero while pending
-	End      schema.StepAnswer // final outcome: success, failed
+	Outcome  schema.StepAnswer // final outcome: success, failed
 	Refunded time.Time         // zero unless refunded
 }
 
 // Timeline returns all steps in their order: the stored ones, and those that follow from
 // the row. A final answer to the first call has no stored step.
-func Story(o *Outline, steps []Step) []schema.Step {
+func Timeline(o *Summary, steps []Step) []schema.Step {
 	before, after := split(steps, o.Finished)
 	out := []schema.Step{singleStep(o.Created, schema.ActCreated, schema.AnswerRecorded)}
 	switch {
 	case o.Sent.IsZero():
 		out = appendSteps(out, before)
-	case !o.Finished.IsZero() && o.Said != "" && !slices.ContainsFunc(before, o.finishes):
-		out = append(appendSteps(out, before), singleStep(o.sentAt(o.Finished), o.Act, o.Said))
+	case !o.Finished.IsZero() && o.Answer != "" && !slices.ContainsFunc(before, o.finishes):
+		out = append(appendSteps(out, before), singleStep(o.sentAt(o.Finished), o.Act, o.Answer))
 	case !slices.ContainsFunc(steps, func(s Step) bool { return s.Act == o.Act }):
 		latest := o.Finished
 		if len(before) > 0 {
@@ -62,7 +62,7 @@ func Story(o *Outline, steps []Step) []schema.Step {
 	if o.Finished.IsZero() {
 		return out
 	}
-	out = append(out, singleStep(o.Finished, schema.ActSettled, o.End))
+	out = append(out, singleStep(o.Finished, schema.ActSettled, o.Outcome))
 	if o.Refunded.IsZero() {
 		return appendSteps(out, after)
 	}
@@ -84,9 +84,9 @@ func split(steps []Step, at time.Time) (before, after []Step) {
 }
 
 // finishes reports whether a step is the one that finished the subject.
-func (o *Outline) finishes(s Step) bool {
+func (o *Summary) finishes(s Step) bool {
 	switch s.Answer {
-	case schema.AnswerPending, schema.AnswerUnknown, schema.AnswerNotAsked, schema.AnswerRedirected, schema.AnswerNotMade:
+	case schema.AnswerPending, schema.AnswerUnknown, schema.AnswerNotSent, schema.AnswerRedirected, schema.AnswerNotMade:
 		return false
 	default:
 		return s.Last.Equal(o.Finished)
@@ -95,10 +95,10 @@ func (o *Outline) finishes(s Step) bool {
 
 // sentAt returns the time of the last call. If Sent is later than latest or latest is
 // zero, Sent is the latest possible start; then the time is that of the claim.
-func (o *Outline) sentAt(latest time.Time) time.Time {
+func (o *Summary) sentAt(latest time.Time) time.Time {
 	at := o.Sent
 	if latest.IsZero() || at.After(latest) {
-		at = at.Add(-Margin)
+		at = at.Add(-LeaseMargin)
 	}
 	if at.Before(o.Created) {
 		return o.Created
@@ -119,7 +119,7 @@ func appendSteps(out []schema.Step, steps []Step) []schema.Step {
 
 // NextPoll returns when a pending row is due, in the format of replies. It is "" during a
 // call, and when no further call is planned.
-func (t Table[R]) NextLook(q sqlstore.Querier, id string) (string, error) {
+func (t Table[R]) NextPoll(q sqlstore.Querier, id string) (string, error) {
 	var due int64
 	err := q.QueryRow("SELECT due_at FROM "+t.Name+" WHERE id = $1 AND token = '' AND due_at IS NOT NULL AND state = 'pending'", id).Scan(&due)
 	switch {

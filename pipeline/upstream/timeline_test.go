@@ -29,22 +29,22 @@ func step(seconds int, act schema.StepAct, answer schema.StepAnswer) Step {
 func TestTimelineIsInOrder(t *testing.T) {
 	t.Parallel()
 	submit, enquire := schema.ActSubmit, schema.ActEnquire
-	begun := Outline{Created: noon, Sent: after(1), Act: submit}
+	begun := Summary{Created: noon, Sent: after(1), Act: submit}
 	won := begun
-	won.Said, won.Finished, won.End = schema.AnswerSucceeded, after(9), schema.AnswerSuccess
+	won.Answer, won.Finished, won.Outcome = schema.AnswerSucceeded, after(9), schema.AnswerSuccess
 	back := won
 	back.Refunded = after(20)
 	underWay := begun
-	underWay.Sent = after(1).Add(Margin)
+	underWay.Sent = after(1).Add(LeaseMargin)
 	overtaken := won
-	overtaken.Sent = after(1).Add(Margin)
+	overtaken.Sent = after(1).Add(LeaseMargin)
 	for name, c := range map[string]struct {
-		outline Outline
+		outline Summary
 		steps   []Step
 		want    string
 	}{
-		"no call":                  {Outline{Created: noon}, nil, "0 created recorded"},
-		"rejected at once":         {Outline{Created: noon, Finished: noon, End: schema.AnswerFailed}, nil, "0 created recorded, 0 settled failed"},
+		"no call":                  {Summary{Created: noon}, nil, "0 created recorded"},
+		"rejected at once":         {Summary{Created: noon, Finished: noon, Outcome: schema.AnswerFailed}, nil, "0 created recorded, 0 settled failed"},
 		"answered at once":         {won, nil, "0 created recorded, 1 submit succeeded, 9 settled success"},
 		"in flight":                {underWay, nil, "0 created recorded, 1 submit unanswered"},
 		"pending":                  {begun, []Step{step(2, submit, "pending"), step(3, enquire, "no_answer")}, "0 created recorded, 2 submit pending, 3 enquire no_answer"},
@@ -57,7 +57,7 @@ func TestTimelineIsInOrder(t *testing.T) {
 		"reversed at once":         {back, nil, "0 created recorded, 1 submit succeeded, 9 settled success, 20 settled refunded"},
 	} {
 		var got []string
-		for _, s := range Story(&c.outline, c.steps) {
+		for _, s := range Timeline(&c.outline, c.steps) {
 			at, err := time.Parse(time.RFC3339Nano, s.At)
 			if err != nil {
 				t.Fatal(err)

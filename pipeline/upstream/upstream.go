@@ -25,14 +25,14 @@ import (
 const (
 	// LeaseMargin is the time that a lease lasts beyond the call's timeout. It covers
 	// recording the result, and clock skew.
-	Margin = 30 * time.Second
+	LeaseMargin = 30 * time.Second
 	// RecordTimeout bounds the recording of a result. It ends before the lease does.
-	Recording = Margin - 5*time.Second
+	RecordTimeout = LeaseMargin - 5*time.Second
 	// RetryPause is the pause before the next poll while the provider is unavailable or
 	// the store fails.
-	AwayPause = time.Second
+	RetryPause = time.Second
 	// ShutdownGrace is the time that calls in flight get when the service stops.
-	Grace = 10 * time.Second
+	ShutdownGrace = 10 * time.Second
 	// maxPollInterval bounds the sleep of a loop. Other instances and commands make rows
 	// due without waking it.
 	maxPollInterval = 5 * time.Second
@@ -59,12 +59,12 @@ type Config[R any] struct {
 	DB    *sqlstore.DB
 	Table Table[R]
 	// ClaimFailures records failures to claim due rows.
-	Claims *failurelog.Outage
+	ClaimFailures *failurelog.Log
 	// OnClaimed is called after rows were leased and before their calls start. It may be
 	// nil.
-	Claimed func()
-	Log     *slog.Logger
-	Now     func() time.Time
+	OnClaimed func()
+	Log       *slog.Logger
+	Now       func() time.Time
 }
 
 // Claim is a leased row. First means that it was not sent before this lease.
@@ -76,11 +76,11 @@ type Claim[R any] struct {
 }
 
 // Pools are the pools of all providers of a service, and the loops that fill them.
-type Lines[R any] struct {
+type Pools[R any] struct {
 	Config[R]
 
 	state       poolState
-	pools       []*Line
+	pools       []*Pool
 	begin       []func(Claim[R]) // start functions, in the order of pools
 	sql         statements
 	calls       context.Context // context of calls; ends up to ShutdownGrace after that of Run
@@ -99,14 +99,14 @@ type poolState struct {
 }
 
 // New returns Pools without a provider.
-func New[R any](c Config[R]) *Lines[R] {
-	s := &Lines[R]{Config: c, token: ulid.Make().String(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
+func New[R any](c Config[R]) *Pools[R] {
+	s := &Pools[R]{Config: c, token: ulid.Make().String(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
 	s.calls, s.cancelCalls = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
 	return s
 }
 
 // Provider describes a provider whose calls are queued.
-type Upstream struct {
+type Provider struct {
 	Name  string // value of the column provider
 	World schema.World
 	// Timeout bounds one call.
@@ -120,14 +120,14 @@ type Upstream struct {
 // Add adds a provider. It calls begin for each claimed row. begin must not block, and the
 // call that it starts must release its slot with [Pool.Release]. All providers are added
 // before Run.
-func (s *Lines[R]) Add(u Upstream, begin func(Claim[R])) (*Line, error) {
+func (s *Pools[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	switch {
 	case u.Timeout <= 0:
 		return nil, errors.New("the call timeout must be positive")
 	case u.Concurrency < 1:
 		return nil, errors.New("the concurrency must be at least 1")
 	}
-	p := &Line{
+	p := &Pool{
 		provider: u, state: &s.state, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1),
 		maxBatch: max(1, u.Concurrency/2), reservedSlots: max(1, u.Concurrency/4),
 	}
@@ -138,17 +138,17 @@ func (s *Lines[R]) Add(u Upstream, begin func(Claim[R])) (*Line, error) {
 // NewLease returns a lease with a unique token for one call of a pool. It expires by the
 // wall clock, like the due time in the store: the monotonic clock stops while a machine is
 // suspended.
-func (s *Lines[R]) Lease(p *Line) Lease {
-	return Lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Round(0).Add(p.provider.Timeout + Margin)}
+func (s *Pools[R]) NewLease(p *Pool) Lease {
+	return Lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Round(0).Add(p.provider.Timeout + LeaseMargin)}
 }
 
 // Run leases due rows and starts their calls until ctx ends. Then it waits for the calls
 // in flight, and cancels them after ShutdownGrace. The store must be ready.
-func (s *Lines[R]) Run(ctx context.Context) {
+func (s *Pools[R]) Run(ctx context.Context) {
 	for {
-		err := s.FreeLeases(ctx)
-		s.Claims.Tell(ctx, err)
-		if err == nil || !sleep.For(ctx, AwayPause) {
+		err := s.ExpireForeignLeases(ctx)
+		s.ClaimFailures.Observe(ctx, err)
+		if err == nil || !sleep.For(ctx, RetryPause) {
 			break
 		}
 	}
@@ -162,40 +162,40 @@ func (s *Lines[R]) Run(ctx context.Context) {
 
 // RunWithoutPolling is Run for an instance that only makes the calls of its own requests.
 // Other instances claim the rows that become due.
-func (s *Lines[R]) Attend(ctx context.Context) {
+func (s *Pools[R]) RunWithoutPolling(ctx context.Context) {
 	<-ctx.Done()
 	s.drain()
 }
 
 // drain prevents further calls and waits for those in flight.
-func (s *Lines[R]) drain() {
+func (s *Pools[R]) drain() {
 	s.state.Lock()
 	s.state.stopped = true
 	s.state.Unlock()
 	// A cancelled call is followed by a status enquiry after the next start.
-	grace := time.AfterFunc(Grace, s.cancelCalls)
+	grace := time.AfterFunc(ShutdownGrace, s.cancelCalls)
 	defer grace.Stop()
 	s.Wait()
 }
 
 // CallContext returns the context of calls. It is not that of a request, because calls
 // continue when the client disconnects.
-func (s *Lines[R]) Calls() context.Context { return s.calls }
+func (s *Pools[R]) CallContext() context.Context { return s.calls }
 
 // Stopped reports whether further calls are prevented.
-func (s *Lines[R]) Stopped() bool {
+func (s *Pools[R]) Stopped() bool {
 	s.state.Lock()
 	defer s.state.Unlock()
 	return s.state.stopped
 }
 
 // Wait waits until all slots are released.
-func (s *Lines[R]) Wait() { s.state.calls.Wait() }
+func (s *Pools[R]) Wait() { s.state.calls.Wait() }
 
 // pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause
 // ends. The slots that the failed poll releases, and each call that ends, would otherwise
 // wake it at once.
-func (s *Lines[R]) pollLoop(ctx context.Context, i int) {
+func (s *Pools[R]) pollLoop(ctx context.Context, i int) {
 	p := s.pools[i]
 	wake := p.wake
 	timer := time.NewTimer(0)
@@ -217,23 +217,23 @@ func (s *Lines[R]) pollLoop(ctx context.Context, i int) {
 
 // Poll claims the due rows of a pool that get a slot, starts their calls, and returns the
 // time until the next poll. Run calls it in a loop.
-func (s *Lines[R]) Look(ctx context.Context, p *Line) time.Duration {
+func (s *Pools[R]) Poll(ctx context.Context, p *Pool) time.Duration {
 	pause, _ := s.poll(ctx, p) // ClaimFailures has recorded the error
 	return pause
 }
 
 // poll is Poll with the error that it recorded in ClaimFailures.
-func (s *Lines[R]) poll(ctx context.Context, p *Line) (time.Duration, error) {
-	if !p.Worth() {
-		return AwayPause, nil
+func (s *Pools[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
+	if !p.IsAvailable() {
+		return RetryPause, nil
 	}
 	s.state.Lock()
 	p.nextPoll = time.Time{} // any row that becomes due from here on wakes the loop
 	s.state.Unlock()
 	next, err := s.claimDue(ctx, p, s.Now())
-	s.Claims.Tell(ctx, err)
+	s.ClaimFailures.Observe(ctx, err)
 	if err != nil {
-		return AwayPause, err
+		return RetryPause, err
 	}
 	pause := max(0, min(maxPollInterval, next.Sub(s.Now())))
 	if next.IsZero() {
@@ -248,7 +248,7 @@ func (s *Lines[R]) poll(ctx context.Context, p *Line) (time.Duration, error) {
 // claimDue claims due rows for the free slots, starts their calls, and returns the due
 // time of the next row. Single requests come first, except for the slot that is reserved
 // for batch items.
-func (s *Lines[R]) claimDue(ctx context.Context, p *Line, now time.Time) (next time.Time, err error) {
+func (s *Pools[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
 	s.state.Lock()
 	free, single, batch := p.freeSlots()
 	s.state.Unlock()
@@ -267,7 +267,7 @@ func (s *Lines[R]) claimDue(ctx context.Context, p *Line, now time.Time) (next t
 	s.state.Unlock()
 	// A slot was released meanwhile, or the reserved slot was not needed.
 	if hasCapacity {
-		p.Nudge()
+		p.Wake()
 	}
 	p.notifyWaiter()
 	if slots[0]+slots[1] > 0 {
@@ -280,8 +280,8 @@ func (s *Lines[R]) claimDue(ctx context.Context, p *Line, now time.Time) (next t
 
 // claimAndStart leases the rows found and starts their calls. The caller has acquired a
 // slot for each row; slots of rows that were not leased are released.
-func (s *Lines[R]) claimAndStart(ctx context.Context, p *Line, all []dueRows, slots [2]int, now time.Time) error {
-	claims, err := s.claim(ctx, p, all, s.Lease(p), now)
+func (s *Pools[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
+	claims, err := s.claim(ctx, p, all, s.NewLease(p), now)
 	begin := s.begin[slices.Index(s.pools, p)]
 	for _, c := range claims {
 		if c.batch {
@@ -292,10 +292,10 @@ func (s *Lines[R]) claimAndStart(ctx context.Context, p *Line, all []dueRows, sl
 		begin(c)
 	}
 	for range slots[0] {
-		p.Give(false)
+		p.Release(false)
 	}
 	for range slots[1] {
-		p.Give(true)
+		p.Release(true)
 	}
 	return err
 }

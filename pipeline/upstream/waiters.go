@@ -15,9 +15,10 @@ type Waiters[T any] struct {
 
 // Waiter waits for the results of one id. An id may have several waiters.
 type Waiter[T any] struct {
-	Said chan T // holds the newest result
+	Updates chan T // holds the newest result
 }
 
+// NewWaiters returns an empty set of waiters.
 func NewWaiters[T any]() *Waiters[T] {
 	w := &Waiters[T]{waiting: map[string][]*Waiter[T]{}, closed: make(chan struct{})}
 	w.closeOnce = sync.OnceFunc(func() { close(w.closed) })
@@ -25,7 +26,7 @@ func NewWaiters[T any]() *Waiters[T] {
 }
 
 // Add adds a waiter for an id.
-func (w *Waiters[T]) Await(id string) *Waiter[T] {
+func (w *Waiters[T]) Add(id string) *Waiter[T] {
 	one := &Waiter[T]{make(chan T, 1)}
 	w.mu.Lock()
 	w.waiting[id] = append(w.waiting[id], one)
@@ -34,7 +35,7 @@ func (w *Waiters[T]) Await(id string) *Waiter[T] {
 }
 
 // Remove removes a waiter.
-func (w *Waiters[T]) Forget(id string, one *Waiter[T]) {
+func (w *Waiters[T]) Remove(id string, one *Waiter[T]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	left := slices.DeleteFunc(w.waiting[id], func(other *Waiter[T]) bool { return other == one })
@@ -46,23 +47,23 @@ func (w *Waiters[T]) Forget(id string, one *Waiter[T]) {
 }
 
 // Notify sends a result to all waiters of an id.
-func (w *Waiters[T]) Tell(id string, result T) {
+func (w *Waiters[T]) Notify(id string, result T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, one := range w.waiting[id] {
 		select {
-		case <-one.Said: // discard the older result
+		case <-one.Updates: // discard the older result
 		default:
 		}
-		one.Said <- result
+		one.Updates <- result
 	}
 }
 
 // Close ends all waits, current and future ones. It is idempotent.
-func (w *Waiters[T]) End() { w.closeOnce() }
+func (w *Waiters[T]) Close() { w.closeOnce() }
 
 // Closed returns a channel that Close closes.
-func (w *Waiters[T]) Ended() <-chan struct{} { return w.closed }
+func (w *Waiters[T]) Closed() <-chan struct{} { return w.closed }
 
 // Counts returns the number of waiters, by id.
 func (w *Waiters[T]) Counts() map[string]int {

@@ -6,36 +6,36 @@ import "testing"
 func TestWaitersGetTheNewestResult(t *testing.T) {
 	t.Parallel()
 	w := NewWaiters[int]()
-	a, b, c := w.Await("x"), w.Await("x"), w.Await("y")
+	a, b, c := w.Add("x"), w.Add("x"), w.Add("y")
 	if got := w.Counts(); got["x"] != 2 || got["y"] != 1 || len(got) != 2 {
 		t.Errorf("got %v", got)
 	}
 	for i := range 3 {
-		w.Tell("x", i)
+		w.Notify("x", i)
 	}
-	w.Tell("z", 9)
+	w.Notify("z", 9)
 	for _, one := range []*Waiter[int]{a, b} {
-		if got := <-one.Said; got != 2 {
+		if got := <-one.Updates; got != 2 {
 			t.Errorf("got %d", got)
 		}
 	}
 	select {
-	case got := <-c.Said:
+	case got := <-c.Updates:
 		t.Errorf("of another it hears %d", got)
 	default:
 	}
-	w.Forget("x", a)
-	w.Tell("x", 7)
-	if got := <-b.Said; got != 7 || len(a.Said) != 0 {
-		t.Errorf("got %d, and %d for who has gone", got, len(a.Said))
+	w.Remove("x", a)
+	w.Notify("x", 7)
+	if got := <-b.Updates; got != 7 || len(a.Updates) != 0 {
+		t.Errorf("got %d, and %d for who has gone", got, len(a.Updates))
 	}
-	w.Forget("x", b)
-	w.Forget("x", b)
-	w.Forget("y", c)
+	w.Remove("x", b)
+	w.Remove("x", b)
+	w.Remove("y", c)
 	if got := w.Counts(); len(got) != 0 {
 		t.Errorf("for ever wait %v", got)
 	}
-	w.End()
-	w.End()
-	<-w.Ended()
+	w.Close()
+	w.Close()
+	<-w.Closed()
 }

@@ -29,7 +29,7 @@ import (
 // the live world.
 type apiFixture struct {
 	*verify.Service
-	accesstest.Door
+	accesstest.Client
 
 	t      *testing.T
 	reg    *prometheus.Registry
@@ -47,7 +47,7 @@ func eachStore(t *testing.T, do func(t *testing.T, d *apiFixture)) {
 func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixture {
 	t.Helper()
 	d := &apiFixture{t: t, reg: prometheus.NewRegistry(), tenant: accesstest.AddTenant(t, db, "shop"), clerk: &callbackBank{}}
-	box := accesstest.Box(t)
+	box := accesstest.Cipher(t)
 	if err := box.Claim(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 		t.Fatal(err)
 	}
 	d.Service, err = verify.New(verify.Config{
-		DB: db, Box: box, Events: events, Metrics: d.reg, Settings: verify.DefaultSettings(), Now: now,
+		DB: db, Cipher: box, Events: events, Metrics: d.reg, Settings: verify.DefaultSettings(), Now: now,
 		PublicURL: func() string { return "https://api.example.com" },
 		Connections: []verify.Connection{sandbox.Connection(now), {
 			Name: "clerk", World: schema.Live, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8, Bank: d.clerk, Receiver: d.clerk,
@@ -72,7 +72,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 	access := accesstest.Access(t, db, time.Now)
 	batches := d.batches(access, now)
 	routes := append(append(d.Routes(), callbacks.Route()), batches.Routes()...)
-	d.Door = accesstest.NewDoor(t, access, routes)
+	d.Client = accesstest.NewClient(t, access, routes)
 	if d.router, err = httpapi.New(httpapi.Config{Routes: routes, Access: access}); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 // batches returns the batch service.
 func (d *apiFixture) batches(access *access.Service, now func() time.Time) *batch.Service {
 	d.t.Helper()
-	s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: access.Change, Kinds: []batch.Kind{d.BatchKind()}, Now: now})
+	s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: access.Change, Kinds: []batch.Kind{d.BatchKind()}, Now: now})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -107,13 +107,13 @@ func (d *apiFixture) runUntilEnd(run func(context.Context) error) {
 // sandbox sends a request to the sandbox.
 func (d *apiFixture) sandbox(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
-	return d.Ask(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
+	return d.Client.Do(d.tenant.Keys[schema.Sandbox], method, path, body, header...)
 }
 
 // live sends a request to the live world.
 func (d *apiFixture) live(method, path, body string, header ...string) accesstest.Reply {
 	d.t.Helper()
-	return d.Ask(d.tenant.Keys[schema.Live], method, path, body, header...)
+	return d.Client.Do(d.tenant.Keys[schema.Live], method, path, body, header...)
 }
 
 // disconnect sends a request to the sandbox and closes the connection after a time.
@@ -156,7 +156,7 @@ func (d *apiFixture) eventTypes(id string) (types []string) {
 // metric returns the value of a metric.
 func (d *apiFixture) metric(name string, labels ...string) float64 {
 	d.t.Helper()
-	return fixture.Figure(d.t, d.reg, name, labels...)
+	return fixture.MetricValue(d.t, d.reg, name, labels...)
 }
 
 // read decodes a reply with a status.
@@ -185,16 +185,16 @@ func (*callbackBank) Resolve(context.Context, verify.Order) (verify.Answer, erro
 }
 
 // Receive accepts "reference outcome" with the right password.
-func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (verify.Told, error) {
+func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (verify.Callback, error) {
 	if header.Get("X-Password") != "sesame" {
-		return verify.Told{}, schema.Refuse(schema.SignatureInvalid, "X-Password", "The password is wrong.")
+		return verify.Callback{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
 	var said struct{ Reference, Word string }
 	if err := json.Unmarshal(body, &said); err != nil {
-		return verify.Told{}, schema.Refuse(schema.InvalidRequest, "", "This is not understood.")
+		return verify.Callback{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
 	}
 	outcome := map[string]verify.Outcome{"found": verify.Found, "missing": verify.NotFound, "gibberish": -1}[said.Word]
-	return verify.Told{Reference: said.Reference, Answer: verify.Answer{
+	return verify.Callback{Reference: said.Reference, Answer: verify.Answer{
 		Outcome: outcome, Account: verify.Account{Name: "RAHUL SHARMA", Status: schema.AccountActive, Reasons: []string{verify.MuleAccount}},
 	}}, nil
 }

@@ -74,10 +74,10 @@ func (s *Service) startJob(j job) { go s.runJob(j) }
 
 // runJob makes the calls of a job and releases its slot.
 func (s *Service) runJob(j job) {
-	ctx := cmp.Or(j.calls, s.queue.Calls())
+	ctx := cmp.Or(j.calls, s.queue.CallContext())
 	for s.step(ctx, &j) {
 	}
-	j.Give(j.rec.Batch.Batch != "")
+	j.Release(j.rec.Batch.Batch != "")
 }
 
 // step makes one call and records its result. It reports whether another call follows at once.
@@ -88,14 +88,14 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 		return false
 	}
 	res := s.callBank(ctx, j)
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.Recording)
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
 	var out result
-	err := upstream.Rescue(func() (err error) {
+	err := upstream.RecoverToError(func() (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease, &j.private)
 		return err
 	})
 	done()
-	s.metrics.records.Tell(ctx, err)
+	s.metrics.records.Observe(ctx, err)
 	if err != nil { // the lease expires and the verification is claimed again
 		return false
 	}
@@ -105,7 +105,7 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 		return true
 	}
 	if !out.due.IsZero() {
-		j.Due(out.due)
+		j.WakeAt(out.due)
 	}
 	return false
 }
@@ -140,7 +140,7 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 		failpoint.Point(failpoint.VerifySending)
 	}
 	began := time.Now()
-	limit, span := s.Trace.Start(limit, "bank call", tracing.Asks)
+	limit, span := s.Trace.Start(limit, "bank call", tracing.Client)
 	res.Answer, res.err = s.callRecovering(limit, j)
 	if res.err == nil {
 		res.err = checkAnswer(&res)
@@ -202,12 +202,12 @@ func (s *Service) callRecovering(ctx context.Context, j *job) (a Answer, err err
 }
 
 // notCalled reports whether the call was not attempted.
-func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotAsked) }
+func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotCalled) }
 
 // traceCall records a call in its span.
 func (j *job) traceCall(span tracing.Span, res *providerResult) {
-	if !span.Kept() {
+	if !span.Recording() {
 		return
 	}
-	span.Exchanged(tracing.Exchange{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(res), Subject: j.rec.ID}, res.err)
+	span.EndCall(tracing.ProviderCall{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(res), Subject: j.rec.ID}, res.err)
 }

@@ -32,7 +32,7 @@ func (s *serviceFixture) wantDue(what, id string, want time.Duration) {
 func (s *serviceFixture) wantFinal(id string, state schema.VerificationState, events ...string) {
 	s.t.Helper()
 	got := s.record(id)
-	if got.State != state || got.Sealed != nil || got.FinishedAt.IsZero() || s.dueIn(id) > -time.Hour {
+	if got.State != state || got.Encrypted != nil || got.FinishedAt.IsZero() || s.dueIn(id) > -time.Hour {
 		s.t.Errorf("got %+v, due in %s, want %s", got, s.dueIn(id), state)
 	}
 	if diff := cmp.Diff(events, s.events()); diff != "" {
@@ -54,7 +54,7 @@ func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 		})
 		r := s.do(s.request())
 		s.wantCalls("at first", "deposit")
-		if r.ProviderRef != "p1" || r.Trouble != "" {
+		if r.ProviderRef != "p1" || r.DelayCode != "" {
 			t.Errorf("got %+v", r)
 		}
 		for i, pause := range []int{5, 10, 20, 40, 80, 160, 320, 600, 600, 600} {
@@ -65,7 +65,7 @@ func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 			s.advance(time.Second)
 			s.wantCalls("then", "enquire")
 		}
-		s.bank.set(func() { s.bank.enquire = answers(Answer{Outcome: Pending, Again: time.Second}) })
+		s.bank.set(func() { s.bank.enquire = answers(Answer{Outcome: Pending, RetryAfter: time.Second}) })
 		s.advance(10 * time.Minute)
 		s.wantDue("when the bank wants it sooner", r.ID, time.Second)
 		s.bank.set(func() { s.bank.enquire = nil })
@@ -97,8 +97,8 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.say, answers(Answer{Outcome: Unknown}) })
 				r := s.do(s.request())
 				s.wantDue("after the first call", r.ID, 5*time.Second)
-				if r.Trouble != c.trouble {
-					t.Errorf("its trouble is %q, want %q", r.Trouble, c.trouble)
+				if r.DelayCode != c.trouble {
+					t.Errorf("its trouble is %q, want %q", r.DelayCode, c.trouble)
 				}
 				s.wantCalls("at first", "deposit")
 				for _, pause := range []int{5, 10, 20} { // a resend is allowed one minute after the send
@@ -133,7 +133,7 @@ func TestDepositThatWasNotMadeIsRetried(t *testing.T) {
 				s.bank.set(func() { s.bank.deposit, s.bank.resolve = say, say })
 				for _, q := range []Request{s.request(), s.address()} {
 					r := s.do(q)
-					if r.Trouble != schema.BankNetworkError || q.Method == schema.VerifyPennyDrop && (r.Sent || !r.SentAt.IsZero()) {
+					if r.DelayCode != schema.BankNetworkError || q.Method == schema.VerifyPennyDrop && (r.Sent || !r.SentAt.IsZero()) {
 						t.Errorf("%s: got %+v", q.Method, r)
 					}
 					call := firstCall(&r).String()
@@ -200,11 +200,11 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 		s.bank.set(func() { s.bank.deposit = shut })
 		r := s.do(s.request())
 		for range 20 { // the backoff of enquiries would grow
-			if r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || r.Trouble != "" {
+			if r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || r.DelayCode != "" {
 				t.Fatalf("got %+v", r)
 			}
-			s.wantDue("put back", r.ID, upstream.AwayPause)
-			s.advance(upstream.AwayPause)
+			s.wantDue("put back", r.ID, upstream.RetryPause)
+			s.advance(upstream.RetryPause)
 			r = s.record(r.ID)
 		}
 		s.wantCalls("again and again", slices.Repeat([]string{"deposit"}, 21)...)
@@ -213,19 +213,19 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 		}
 		// A sent deposit remains sent, whatever later calls are blocked.
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), shut })
-		s.advance(upstream.AwayPause)
+		s.advance(upstream.RetryPause)
 		s.advance(firstPause)
-		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
+		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
 			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = shut, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
-		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.AwayPause {
+		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
 			t.Errorf("a deposit that was not asked for again: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.bank.calls()
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, nil })
-		s.advance(upstream.AwayPause)
+		s.advance(upstream.RetryPause)
 		s.wantCalls("in the end", "enquire")
 		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
@@ -289,7 +289,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 			t.Errorf("%v calls are timed", got)
 		}
 		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Unknown}) }) // an address has no reference
-		if r := s.do(s.address()); r.Trouble != schema.BankNetworkError || s.metric("vayu_verify_calls_total", "call", "resolve", "result", "error") != 1 {
+		if r := s.do(s.address()); r.DelayCode != schema.BankNetworkError || s.metric("vayu_verify_calls_total", "call", "resolve", "result", "error") != 1 {
 			t.Errorf("got %+v", r)
 		}
 	})
@@ -302,7 +302,7 @@ func TestExpiringLeaseSendsNoDeposit(t *testing.T) {
 		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
 		s.bank.calls()
-		if !s.connections[0].Take(false) {
+		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
 		s.runJob(job{connection: s.connections[0], rec: r, call: callDeposit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
@@ -329,7 +329,7 @@ func TestUnrecordedOutcomeIsEnquiredAgain(t *testing.T) {
 		}
 		s.queue.Wait()
 		s.exec("ALTER TABLE gone RENAME TO event")
-		if got := s.record(r.ID); got.State != schema.VerificationPending || got.Sealed == nil || s.metric("vayu_verify_store_failures_total", "doing", "record") != 1 {
+		if got := s.record(r.ID); got.State != schema.VerificationPending || got.Encrypted == nil || s.metric("vayu_verify_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("got %+v", got)
 		}
 		s.bank.calls()

@@ -52,7 +52,7 @@ type Answer struct {
 	UTR         string // of the deposit, if one was made
 	// RetryAfter is the bank's requested pause before the next enquiry; 0 for the usual
 	// backoff.
-	Again time.Duration
+	RetryAfter time.Duration
 }
 
 // Account describes an account as the bank reports it.
@@ -83,7 +83,7 @@ var ErrNotSent = errors.New("the bank was not reached")
 
 // ErrNotCalled means that the call was not attempted, for example because a breaker is open.
 // It carries no information about the order; the call is made later.
-var ErrNotAsked = errors.New("the bank was not called")
+var ErrNotCalled = errors.New("the bank was not called")
 
 // Bank verifies accounts, directly or through an aggregator. Its methods are called
 // concurrently, with contexts that end after the connection's Timeout.
@@ -98,7 +98,7 @@ type Bank interface {
 }
 
 // Callback is the content of a callback of a bank.
-type Told struct {
+type Callback struct {
 	Reference string
 	Answer    Answer
 }
@@ -107,7 +107,7 @@ type Told struct {
 type Receiver interface {
 	// Receive verifies the signature over the raw body and reads the callback. A
 	// *schema.Problem is the reply to a forged or unreadable one.
-	Receive(header http.Header, body []byte, now time.Time) (Told, error)
+	Receive(header http.Header, body []byte, now time.Time) (Callback, error)
 }
 
 // Connection is a bank with the settings of this installation.

@@ -29,8 +29,8 @@ const (
 func (s *Service) BatchKind() batch.Kind {
 	return batch.Kind{
 		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
-		Write: schema.VerifyWrite, Read: schema.VerifyRead, Keep: resultsKept, ResultsURL: s.resultsURL,
-		Do: s.doItem, Ready: s.requireBank, Completed: s.bulkCompleted, Show: show, Room: s.Settings.BatchRoom,
+		Write: schema.VerifyWrite, Read: schema.VerifyRead, Retention: resultsKept, ResultsURL: s.resultsURL,
+		Do: s.doItem, Ready: s.requireBank, Completed: s.bulkCompleted, Render: show, Concurrency: s.Settings.BatchRoom,
 	}
 }
 
@@ -55,8 +55,8 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
 		r.Owner = item.Owner
-		r.By.Key, r.By.Request, r.By.Client = item.Key, item.Request, item.Client
-		r.Item = &Place{Batch: item.Batch, Index: item.Index}
+		r.Caller.Key, r.Caller.Request, r.Caller.Client = item.Key, item.Request, item.Client
+		r.Item = &BatchItem{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, itemWait, false)
 	}
 	why, refused := errors.AsType[*schema.Problem](err)
@@ -72,7 +72,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	}
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		now := s.Now()
-		done, err := batch.Refuse(tx, now, item, why)
+		done, err := batch.Reject(tx, now, item, why)
 		if err != nil || done == nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *Service) waitedLong(ctx context.Context, id string) (bool, error) {
 // recordOf is requestOf for what may be any JSON value.
 func recordOf(record jsontext.Value) (Request, error) {
 	if record.Kind() != jsontext.KindBeginObject {
-		return Request{}, schema.Refuse(schema.InvalidRequest, "", "A record must be a JSON object.")
+		return Request{}, schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")
 	}
 	r, _, err := requestOf(record)
 	return r, err

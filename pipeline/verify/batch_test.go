@@ -26,11 +26,11 @@ const batchPath = "/v1/verification/batch"
 func (d *apiFixture) submit(records []string) (id string) {
 	d.t.Helper()
 	taken := d.sandbox("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`, "Host", "evil.example").Want(d.t, "a batch", 202)
-	id = taken.Said("batch_id")
-	if taken.Said("state") != "queued" || taken.At("total") != float64(len(records)) || taken.Said("results_url") != "https://api.example.com"+batchPath+"/"+id+"/results" {
+	id = taken.TextAt("batch_id")
+	if taken.TextAt("state") != "queued" || taken.At("total") != float64(len(records)) || taken.TextAt("results_url") != "https://api.example.com"+batchPath+"/"+id+"/results" {
 		d.t.Errorf("it is taken on as %s", taken.Text)
 	}
-	fixture.Until(d.t, "the batch is completed", func() bool { return d.sandbox("GET", batchPath+"/"+id, "").Said("state") == "completed" })
+	fixture.Eventually(d.t, "the batch is completed", func() bool { return d.sandbox("GET", batchPath+"/"+id, "").TextAt("state") == "completed" })
 	return id
 }
 
@@ -65,7 +65,7 @@ func TestBatchIsProcessed(t *testing.T) {
 		}
 		id := d.submit(records)
 		done := d.sandbox("GET", batchPath+"/"+id, "")
-		if done.At("successful") != 5.0 || done.At("failed") != 5.0 || done.Said("expires_at") == "" {
+		if done.At("successful") != 5.0 || done.At("failed") != 5.0 || done.TextAt("expires_at") == "" {
 			t.Errorf("got %s", done.Text)
 		}
 		results := d.sandbox("GET", batchPath+"/"+id+"/results?limit=1000", "").Want(t, "results", 200)
@@ -102,8 +102,8 @@ func TestBatchIsProcessed(t *testing.T) {
 			t.Errorf("results (-want +got):\n%s%s", diff, results.Text)
 		}
 		all := d.bulk()
-		if len(all) != 1 || all[0].ExpiresAt != done.Said("expires_at") {
-			t.Fatalf("events: %+v, and it expires at %s", all, done.Said("expires_at"))
+		if len(all) != 1 || all[0].ExpiresAt != done.TextAt("expires_at") {
+			t.Fatalf("events: %+v, and it expires at %s", all, done.TextAt("expires_at"))
 		}
 		wantEvent := schema.BulkCompleted{
 			BatchID: id, Total: 10, Successful: 5, Failed: 5, ResultsURL: "https://api.example.com" + batchPath + "/" + id + "/results", ExpiresAt: all[0].ExpiresAt,
@@ -164,11 +164,11 @@ func TestResultsExpire(t *testing.T) {
 		d := newAPIFixture(t, db, clock.Now)
 		id := d.submit([]string{drop("0001", "a"), drop("0007", "b")})
 		results := batchPath + "/" + id + "/results"
-		clock.Pass(7*24*time.Hour - time.Minute)
+		clock.Advance(7*24*time.Hour - time.Minute)
 		d.sandbox("GET", results, "").Want(t, "a minute before", 200)
-		clock.Pass(time.Minute + time.Second)
+		clock.Advance(time.Minute + time.Second)
 		d.sandbox("GET", results, "").WantError(t, "afterwards", 410, schema.ResultsExpired, "id")
-		if got := d.sandbox("GET", batchPath+"/"+id, "").Want(t, "the batch", 200); got.Said("state") != "expired" || got.At("total") != 2.0 {
+		if got := d.sandbox("GET", batchPath+"/"+id, "").Want(t, "the batch", 200); got.TextAt("state") != "expired" || got.At("total") != 2.0 {
 			t.Errorf("got %s", got.Text)
 		}
 	})
@@ -184,7 +184,7 @@ func TestBatchOfSlowRecordsEnds(t *testing.T) {
 		for i := range records {
 			records[i] = drop("0010", fmt.Sprint("slow ", i))
 		}
-		id := d.sandbox("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`).Want(t, "a batch", 202).Said("batch_id")
+		id := d.sandbox("POST", batchPath, `{"records":[`+strings.Join(records, ",")+`]}`).Want(t, "a batch", 202).TextAt("batch_id")
 		time.Sleep(5 * time.Second)
 		began := time.Now()
 		d.wantReply("a single one meanwhile", d.sandbox("POST", path, drop("0001", "single")), exact)
@@ -192,7 +192,7 @@ func TestBatchOfSlowRecordsEnds(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		time.Sleep(2 * time.Minute)
-		if got := d.sandbox("GET", batchPath+"/"+id, ""); got.Said("state") != "completed" || got.At("successful") != 300.0 || len(d.bulk()) != 1 {
+		if got := d.sandbox("GET", batchPath+"/"+id, ""); got.TextAt("state") != "completed" || got.At("successful") != 300.0 || len(d.bulk()) != 1 {
 			t.Errorf("got %s", got.Text)
 		}
 	})
@@ -204,20 +204,20 @@ func TestBatchWithoutBankIsRefused(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, d *apiFixture) {
 		only, err := verify.New(verify.Config{
-			DB: d.DB, Box: d.Box, Events: d.Events, Settings: verify.DefaultSettings(), PublicURL: d.PublicURL, Connections: []verify.Connection{sandbox.Connection(nil)},
+			DB: d.DB, Cipher: d.Cipher, Events: d.Events, Settings: verify.DefaultSettings(), PublicURL: d.PublicURL, Connections: []verify.Connection{sandbox.Connection(nil)},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		access := accesstest.Access(t, d.DB, time.Now)
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: access.Change, Kinds: []batch.Kind{only.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: access.Change, Kinds: []batch.Kind{only.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		door := accesstest.NewDoor(t, access, s.Routes())
+		door := accesstest.NewClient(t, access, s.Routes())
 		const body = `{"records":[{"vpa":"success@upi"}]}`
-		door.Ask(d.tenant.Keys[schema.Live], "POST", "/v1/verification/batch", body).WantError(t, "a live batch", 503, schema.ServiceUnavailable, "method")
-		door.Ask(d.tenant.Keys[schema.Sandbox], "POST", "/v1/verification/batch", body).Want(t, "one of the sandbox", 202)
+		door.Do(d.tenant.Keys[schema.Live], "POST", "/v1/verification/batch", body).WantError(t, "a live batch", 503, schema.ServiceUnavailable, "method")
+		door.Do(d.tenant.Keys[schema.Sandbox], "POST", "/v1/verification/batch", body).Want(t, "one of the sandbox", 202)
 		var n int
 		if err := d.DB.View(t.Context()).QueryRow("SELECT COUNT(*) FROM batch").Scan(&n); err != nil || n != 1 {
 			t.Errorf("%d batches are stored, %v; want that of the sandbox", n, err)

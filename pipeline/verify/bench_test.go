@@ -60,7 +60,7 @@ type benchFixture struct {
 func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 	b.Helper()
 	c := &benchFixture{b: b, db: db, tenant: accesstest.AddTenant(b, db, "shop"), bank: &immediateBank{25 * time.Second, make(chan struct{}, 10_000)}}
-	box := accesstest.Box(b)
+	box := accesstest.Cipher(b)
 	if err := box.Claim(b.Context(), db); err != nil {
 		b.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 		b.Fatal(err)
 	}
 	s, err := verify.New(verify.Config{
-		DB: db, Box: box, Events: events, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" },
+		DB: db, Cipher: box, Events: events, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" },
 		Connections: []verify.Connection{{Name: "prompt", Timeout: 30 * time.Second, ResendAfter: 30 * time.Second, Concurrency: 2000, Bank: c.bank}},
 	})
 	if err != nil {

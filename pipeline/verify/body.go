@@ -47,7 +47,7 @@ func requestOf(body []byte) (r Request, async bool, err error) {
 	f.account(&r, &from)
 	f.name(&r, from.Name)
 	r.Tolerance = f.tolerance(from.Tolerance)
-	r.RefID = httpapi.Ref(&f.Faults, from.RefID)
+	r.RefID = httpapi.Ref(&f.RequestErrors, from.RefID)
 	if httpapi.HasValue(from.Async) {
 		if async = from.Async.Kind() == jsontext.KindTrue; !async && from.Async.Kind() != jsontext.KindFalse {
 			f.Add("async", "async must be true or false.")
@@ -57,12 +57,12 @@ func requestOf(body []byte) (r Request, async bool, err error) {
 }
 
 // form collects the faults of a body.
-type form struct{ schema.Faults }
+type form struct{ schema.RequestErrors }
 
 // problem returns the refusal. Syntax faults come before values that are well formed and not
 // supported.
 func (f *form) problem() error {
-	slices.SortStableFunc(f.Faults, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
+	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
 }
 
@@ -78,7 +78,7 @@ func (f *form) account(r *Request, from *requestBody) {
 		return
 	case address:
 		r.Method = schema.VerifyUPI
-		if text, ok := httpapi.Text(&f.Faults, "vpa", from.VPA); ok {
+		if text, ok := httpapi.Text(&f.RequestErrors, "vpa", from.VPA); ok {
 			if r.VPA, ok = upi.Parse(text); !ok {
 				f.AddAs(schema.InvalidVPA, "vpa", "A vpa is name@handle: 2 to 256 letters, digits, dots, hyphens or underscores, and a handle of letters and digits.")
 			}
@@ -106,7 +106,7 @@ func (f *form) number(r *Request, v jsontext.Value) {
 		f.Add(field, "account_number must be text: as a number it would lose zeros in front, and digits at its end.")
 		return
 	}
-	text, ok := httpapi.Text(&f.Faults, field, v)
+	text, ok := httpapi.Text(&f.RequestErrors, field, v)
 	if !ok {
 		return
 	}
@@ -119,7 +119,7 @@ func (f *form) number(r *Request, v jsontext.Value) {
 
 // branch reads an IFSC.
 func (f *form) branch(r *Request, v jsontext.Value) {
-	text, ok := httpapi.Text(&f.Faults, "ifsc", v)
+	text, ok := httpapi.Text(&f.RequestErrors, "ifsc", v)
 	if !ok {
 		return
 	}
@@ -141,7 +141,7 @@ func (f *form) name(r *Request, v jsontext.Value) {
 	if !httpapi.HasValue(v) {
 		return
 	}
-	text, ok := httpapi.Text(&f.Faults, field, v)
+	text, ok := httpapi.Text(&f.RequestErrors, field, v)
 	switch {
 	case !ok:
 	case utf8.RuneCountInString(text) > longestName || strings.ContainsFunc(text, unicode.IsControl):
@@ -161,7 +161,7 @@ func (f *form) tolerance(v jsontext.Value) int {
 	case !httpapi.HasValue(v):
 		return -1
 	case v.Kind() == jsontext.KindString:
-		if text, ok := httpapi.Text(&f.Faults, field, v); ok {
+		if text, ok := httpapi.Text(&f.RequestErrors, field, v); ok {
 			if score, ok := tolerances[text]; ok {
 				return score
 			}
@@ -171,7 +171,7 @@ func (f *form) tolerance(v jsontext.Value) int {
 			return n
 		}
 	}
-	f.Faults = slices.DeleteFunc(f.Faults, func(d schema.ProblemDetail) bool { return d.Field == field }) // one fault per field
+	f.RequestErrors = slices.DeleteFunc(f.RequestErrors, func(d schema.ProblemDetail) bool { return d.Field == field }) // one fault per field
 	f.Add(field, "The name_match_tolerance is strict, standard or lenient, or a whole number from 0 to 100.")
 	return -1
 }

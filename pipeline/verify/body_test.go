@@ -204,7 +204,7 @@ func FuzzRequestOf(f *testing.F) {
 		if masked := r.target(); drop && (strings.Contains(masked, r.Account) || len(masked) != len(r.Account)) || address && masked == r.VPA {
 			t.Errorf("%q: it is masked as %q", text, masked)
 		}
-		if r.By != (httpapi.Who{}) || r.Owner != (schema.Owner{}) {
+		if r.Caller != (httpapi.Who{}) || r.Owner != (schema.Owner{}) {
 			t.Errorf("%q: a body says whose it is: %+v", text, r)
 		}
 	})

@@ -19,7 +19,7 @@ func TestAnswerIsCached(t *testing.T) {
 		s.bank.set(func() { s.bank.deposit = answers(foundAnswer("R SHARMA")) })
 		first := s.do(s.request())
 		s.wantCalls("at first", "deposit")
-		s.clock.Pass(23 * time.Hour)
+		s.clock.Advance(23 * time.Hour)
 		again := func(what string, change func(*Request)) Record {
 			t.Helper()
 			q := s.request()
@@ -32,11 +32,11 @@ func TestAnswerIsCached(t *testing.T) {
 			return s.record(r.ID)
 		}
 		same := again("the same", func(*Request) {})
-		if same.ID == first.ID || same.AnsweredBy != first.ID || same.State != schema.VerificationSuccess || same.Sealed != nil || same.Sent ||
+		if same.ID == first.ID || same.AnsweredBy != first.ID || same.State != schema.VerificationSuccess || same.Encrypted != nil || same.Sent ||
 			!same.FinishedAt.Equal(s.clock.Now()) || same.UTR != first.UTR || same.Provider != "puppet" {
 			t.Errorf("got %+v", same)
 		}
-		if diff := cmp.Diff(first.Found, same.Found); diff != "" {
+		if diff := cmp.Diff(first.Beneficiary, same.Beneficiary); diff != "" {
 			t.Errorf("the answer (-first +again):\n%s", diff)
 		}
 		for what, c := range map[string]struct {
@@ -49,7 +49,7 @@ func TestAnswerIsCached(t *testing.T) {
 			"no name":       {func(q *Request) { q.Name = "" }, schema.NameNone, true},
 			"strict":        {func(q *Request) { q.Tolerance = strict }, schema.NameNone, false},
 		} {
-			if r := again(what, c.change); r.Found.NameMatch != c.match || r.Verified != c.passes || r.AnsweredBy != first.ID {
+			if r := again(what, c.change); r.Beneficiary.NameMatch != c.match || r.Verified != c.passes || r.AnsweredBy != first.ID {
 				t.Errorf("%s: got %+v", what, r)
 			}
 		}
@@ -71,7 +71,7 @@ func TestAnswerIsCached(t *testing.T) {
 		q.Owner.World = schema.Sandbox
 		_, _, err := s.Do(t.Context(), q, 0, false)
 		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // nobody serves there, and no answer of here does
-		s.clock.Pass(time.Hour + time.Second)                     // counted from the bank's answer, not from what it served since
+		s.clock.Advance(time.Hour + time.Second)                  // counted from the bank's answer, not from what it served since
 		if r := again("a day later", func(*Request) {}); r.AnsweredBy != "" {
 			t.Errorf("a day later it is served: %+v", r)
 		}
@@ -90,7 +90,7 @@ func TestOnlyOutcomesAreCached(t *testing.T) {
 			t.Errorf("got %+v", again)
 		}
 		s.wantCalls("for both", "resolve")
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: s.Settings.GiveUp}) })
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: s.Settings.GiveUp}) })
 		lost := s.do(s.request())
 		s.bank.set(func() { s.bank.enquire = fails(errLost) })
 		s.advance(s.Settings.GiveUp)
@@ -118,7 +118,7 @@ func TestBatchRecordUsesCache(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range n {
 			q := s.request()
-			q.Item = &Place{"bat_1", i}
+			q.Item = &BatchItem{"bat_1", i}
 			all.Go(func() {
 				if r, _, err := s.Do(t.Context(), q, 0, false); err != nil || r.AnsweredBy == "" {
 					t.Errorf("got %+v, %v", r, err)

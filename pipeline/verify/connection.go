@@ -12,7 +12,7 @@ import (
 // connection is a Connection with its pool.
 type connection struct {
 	Connection
-	*upstream.Line
+	*upstream.Pool
 }
 
 // connect adds a connection to the service.
@@ -28,9 +28,9 @@ func (s *Service) connect(c Connection) error {
 		return errors.New("another connection has the same name")
 	}
 	l := &connection{Connection: c}
-	of := upstream.Upstream{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	of := upstream.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	l.Line, err = s.queue.Add(of, func(claim upstream.Claim[Record]) { s.resume(l, claim) })
+	l.Pool, err = s.queue.Add(of, func(claim upstream.Claim[Record]) { s.resume(l, claim) })
 	s.connections = append(s.connections, l)
 	return err
 }
@@ -44,9 +44,9 @@ func (l *connection) serves(method schema.VerificationMethod) bool {
 // to itemWait.
 func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	if r.Item == nil {
-		return l.Take(false)
+		return l.TryAcquire(false)
 	}
-	return l.TakeWithin(ctx, itemWait)
+	return l.AcquireWithin(ctx, itemWait)
 }
 
 // connectionOf returns the connection with a name; nil for none.
@@ -64,7 +64,7 @@ var (
 	errUnserved = &schema.Problem{
 		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank here verifies such accounts. Nothing was recorded.",
 	}
-	errUnavailable = schema.Refuse(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
+	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
 )
 
 // fieldMethod marks a refusal that a retry cannot avoid.
@@ -77,7 +77,7 @@ func (s *Service) route(world schema.World, method schema.VerificationMethod) (*
 		if l.World != world || !l.serves(method) {
 			continue
 		}
-		if l.Worth() {
+		if l.IsAvailable() {
 			return l, nil
 		}
 		err = errUnavailable

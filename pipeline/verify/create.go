@@ -37,13 +37,13 @@ func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient
 	if err != nil {
 		return Record{}, false, err
 	}
-	w := s.waiters.Await(d.ID)
-	defer s.waiters.Forget(d.ID, w)
+	w := s.waiters.Add(d.ID)
+	defer s.waiters.Remove(d.ID, w)
 	made, err := s.create(context.WithoutCancel(ctx), &r, d) // a disconnected client does not cancel the verification
 	if errors.Is(err, errExists) {                           // another request was faster with the reference, or the item was begun before
 		rec, found, err := s.findByRef(ctx, &r)
 		if err == nil && !found {
-			err = schema.Refuse(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
+			err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
 		}
 		return s.replay(ctx, rec, wait, patient), found, err
 	}
@@ -55,7 +55,7 @@ func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient
 
 // findByRef returns the verification that the request's Idempotency-Key or ref_id created.
 func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, error) {
-	made, err := r.Once.Made(s.DB.View(ctx), s.Now())
+	made, err := r.Once.CreatedPath(s.DB.View(ctx), s.Now())
 	if err != nil {
 		return Record{}, false, err
 	}
@@ -79,7 +79,7 @@ func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, erro
 	if r.Item != nil {
 		text = "This ref_id was used before, for " + rec.ID + "."
 	}
-	return Record{}, false, schema.Refuse(schema.DuplicateRefID, "ref_id", text)
+	return Record{}, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text)
 }
 
 // draft is a verification before it is stored.
@@ -93,12 +93,12 @@ type draft struct {
 // draft prepares the record of a request and acquires a slot if one is free. A *schema.Problem
 // explains a refusal.
 func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
-	now := sqlstore.Whole(s.Now())
+	now := sqlstore.TruncateMicros(s.Now())
 	d := &draft{Record: Record{
-		ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, Digest: s.digest(r), Same: s.cacheKey(r),
-		State: schema.VerificationPending, Method: r.Method, Target: r.target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.By.Key, CreatedAt: now,
+		ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, Digest: s.digest(r), CacheKey: s.cacheKey(r),
+		State: schema.VerificationPending, Method: r.Method, Target: r.target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.Caller.Key, CreatedAt: now,
 	}}
-	d.Found.NameMatch = schema.NameNone
+	d.Beneficiary.NameMatch = schema.NameNone
 	if r.Item != nil {
 		d.Batch = *r.Item
 	}
@@ -113,12 +113,12 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 		return nil, err
 	}
 	d.Provider = d.connection.Name
-	if d.Sealed, err = s.encryptPrivate(d.ID, &r.Private); err != nil {
+	if d.Encrypted, err = s.encryptPrivate(d.ID, &r.Private); err != nil {
 		return nil, err
 	}
 	if d.connection.tryAcquire(ctx, r) {
-		d.lease, d.Sent = s.queue.Lease(d.connection.Line), true
-		d.SentAt = d.connection.Latest(d.lease)
+		d.lease, d.Sent = s.queue.NewLease(d.connection.Pool), true
+		d.SentAt = d.connection.LatestStart(d.lease)
 	}
 	return d, nil
 }
@@ -150,14 +150,14 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *Request, d *draft) (bo
 	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // r.Owner
 		return false, nil
 	}
-	was, found, err := queryOne(s.DB.View(ctx), selectCached, r.Owner.Account, r.Owner.World.String(), d.Same, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
+	was, found, err := queryOne(s.DB.View(ctx), selectCached, r.Owner.Account, r.Owner.World.String(), d.CacheKey, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
 	if err != nil || !found {
 		return false, err
 	}
 	d.State, d.ErrorCode, d.AnsweredBy, d.Provider, d.UTR, d.FinishedAt = was.State, was.ErrorCode, was.ID, was.Provider, was.UTR, d.CreatedAt
 	if was.State == schema.VerificationSuccess {
-		b := was.Found
-		d.Found, d.Verified = beneficiaryOf(&r.Private, d.Threshold, &Account{
+		b := was.Beneficiary
+		d.Beneficiary, d.Verified = beneficiaryOf(&r.Private, d.Threshold, &Account{
 			Name: b.BeneficiaryName, Bank: b.Bank, Branch: b.Branch, Status: b.AccountStatus, Reasons: b.SuspiciousReasons,
 		})
 	}
@@ -172,7 +172,7 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
 	pending := err == nil && d.State == schema.VerificationPending
 	if d.lease.Token != "" && !pending {
-		d.connection.Give(r.Item != nil)
+		d.connection.Release(r.Item != nil)
 	}
 	switch {
 	case err != nil:
@@ -183,10 +183,10 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 	}
 	failpoint.Point(failpoint.VerifyCreated)
 	if d.lease.Token == "" {
-		d.connection.Due(d.CreatedAt)
+		d.connection.WakeAt(d.CreatedAt)
 		return d.Record, nil
 	}
-	s.startJob(job{connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.Along(s.queue.Calls(), ctx)})
+	s.startJob(job{connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.queue.CallContext(), ctx)})
 	return d.Record, nil
 }
 
@@ -223,14 +223,14 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	default:
 		due = d.CreatedAt
 	}
-	f := &d.Found
+	f := &d.Beneficiary
 	reasons, err := reasonsText(f.SuspiciousReasons)
 	if err != nil {
 		return err
 	}
-	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), sql.NullString{String: d.RefID, Valid: d.RefID != ""}, d.Digest, d.Same,
-		string(d.State), string(d.Method), d.Target, d.IFSC, d.Sealed, sqlstore.Flag(d.Named), d.Threshold, d.Provider, sqlstore.Flag(d.Sent), sqlstore.Micros(d.SentAt), sqlstore.Micros(due), d.lease.Token,
-		string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.Flag(d.Verified), f.BeneficiaryName, f.Bank, f.Branch, reasons, d.UTR, string(d.ErrorCode),
+	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), sql.NullString{String: d.RefID, Valid: d.RefID != ""}, d.Digest, d.CacheKey,
+		string(d.State), string(d.Method), d.Target, d.IFSC, d.Encrypted, sqlstore.BoolToInt(d.Named), d.Threshold, d.Provider, sqlstore.BoolToInt(d.Sent), sqlstore.Micros(d.SentAt), sqlstore.Micros(due), d.lease.Token,
+		string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.BoolToInt(d.Verified), f.BeneficiaryName, f.Bank, f.Branch, reasons, d.UTR, string(d.ErrorCode),
 		d.AnsweredBy, d.Key, d.Batch.Batch, d.Batch.Index, d.CreatedAt.UnixMicro(), sqlstore.Micros(d.FinishedAt))
 	if err != nil {
 		return err
@@ -246,8 +246,8 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 		detail["name_hash"] = s.nameDigest(r.Name)
 	}
 	err = access.Audit(tx, d.CreatedAt, access.Entry{
-		Account: d.Owner.Account, World: d.Owner.World, Actor: r.By.Key, Action: "verification.create", Subject: d.ID,
-		Request: r.By.Request, Client: r.By.Client, Detail: detail,
+		Account: d.Owner.Account, World: d.Owner.World, Actor: r.Caller.Key, Action: "verification.create", Subject: d.ID,
+		Request: r.Caller.Request, Client: r.Caller.Client, Detail: detail,
 	})
 	if err != nil || d.State == schema.VerificationPending {
 		return err

@@ -26,7 +26,7 @@ func TestAnAccountIsVerified(t *testing.T) {
 		want := Record{
 			Owner: s.owner, RefID: "ref-1", State: schema.VerificationSuccess, Method: schema.VerifyPennyDrop, Target: "XXXXXXXXXXX0123", IFSC: aBranch,
 			Named: true, Threshold: 70, Provider: "puppet", ProviderRef: "theirs", Sent: true, SentAt: noon.Add(30 * time.Second), Verified: true, UTR: "UTR123", Key: "key_1",
-			Found: schema.Beneficiary{
+			Beneficiary: schema.Beneficiary{
 				NameMatch: schema.NameExact, NameMatchScore: 100, BeneficiaryName: "RAHUL SHARMA", Bank: "State Bank", Branch: "Main Road",
 				AccountStatus: schema.AccountActive, SuspiciousReasons: []string{},
 			},
@@ -119,7 +119,7 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 			q := s.request()
 			q.Name, q.Tolerance = c.name, c.tolerance
 			r := s.do(q)
-			got := result{r.State, r.Verified, r.Found.NameMatch, r.Found.AccountStatus, r.ErrorCode, r.Found.Suspicious}
+			got := result{r.State, r.Verified, r.Beneficiary.NameMatch, r.Beneficiary.AccountStatus, r.ErrorCode, r.Beneficiary.Suspicious}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
@@ -139,7 +139,7 @@ func TestAccountTolerance(t *testing.T) {
 		match := func(tolerance int) schema.NameMatch {
 			q := s.request()
 			q.Tolerance = tolerance
-			return s.do(q).Found.NameMatch
+			return s.do(q).Beneficiary.NameMatch
 		}
 		if got := match(-1); got != schema.NamePartial {
 			t.Errorf("by the usual tolerance it is %s", got)
@@ -161,14 +161,14 @@ func TestMissingBankAndBranchAreLookedUp(t *testing.T) {
 		bare := foundAnswer("RAHUL SHARMA")
 		bare.Account.Bank, bare.Account.Branch = "", ""
 		s.bank.set(func() { s.bank.deposit, s.bank.resolve = answers(bare), answers(bare) })
-		if got := s.do(s.request()).Found; got.Bank != "State Bank of India" || got.Branch != "" {
+		if got := s.do(s.request()).Beneficiary; got.Bank != "State Bank of India" || got.Branch != "" {
 			t.Errorf("got %q, %q", got.Bank, got.Branch)
 		}
 		s.exec("INSERT INTO ifsc_branch (ifsc, bank, branch, address, city, district, state) VALUES ($1, 'SBI', 'Parliament Street', '', '', '', '')", aBranch)
-		if got := s.do(s.request()).Found; got.Bank != "State Bank of India" || got.Branch != "Parliament Street" {
+		if got := s.do(s.request()).Beneficiary; got.Bank != "State Bank of India" || got.Branch != "Parliament Street" {
 			t.Errorf("got %q, %q", got.Bank, got.Branch)
 		}
-		if got := s.do(s.address()).Found; got.Bank != "Axis Bank" || got.Branch != "" {
+		if got := s.do(s.address()).Beneficiary; got.Bank != "Axis Bank" || got.Branch != "" {
 			t.Errorf("an address: got %q, %q", got.Bank, got.Branch)
 		}
 	})
@@ -189,7 +189,7 @@ func TestRefIDIsIdempotent(t *testing.T) {
 			"number": func(q *Request) { q.Account = "1" + anAccount[1:] }, "branch": func(q *Request) { q.IFSC = "HDFC0000001" },
 			"name": func(q *Request) { q.Name = "Rahul" }, "no name": func(q *Request) { q.Name = "" }, "tolerance": func(q *Request) { q.Tolerance = standard },
 			"method": func(q *Request) { q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName} },
-			"batch":  func(q *Request) { q.Item = &Place{"bat_1", 0} },
+			"batch":  func(q *Request) { q.Item = &BatchItem{"bat_1", 0} },
 		} {
 			other := q
 			change(&other)
@@ -243,7 +243,7 @@ func TestConcurrentRefIDMakesOneDeposit(t *testing.T) {
 		if heard := s.bank.calls(); len(ids) != 1 || made != 1 || len(heard) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
 			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, heard, s.events(), s.audited())
 		}
-		if busy := s.connections[0].Slots().Busy; busy != 0 {
+		if busy := s.connections[0].Slots().InFlight; busy != 0 {
 			t.Errorf("%d slots are taken for ever", busy)
 		}
 	})
@@ -255,14 +255,14 @@ func TestBatchRecordIsIdempotent(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 3)
 		q := s.request()
-		q.Item = &Place{"bat_1", 0}
+		q.Item = &BatchItem{"bat_1", 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0, false)
 		if diff := cmp.Diff(first, again); diff != "" || !replayed || err != nil || first.Batch != *q.Item {
 			t.Errorf("again: %v, %v, %s", replayed, err, diff)
 		}
 		other := q
-		other.Item = &Place{"bat_1", 1}
+		other.Item = &BatchItem{"bat_1", 1}
 		_, _, err = s.Do(t.Context(), other, 0, false)
 		refusedAs(t, err, schema.DuplicateRefID, "ref_id")
 		for _, ref := range []string{"another", ""} { // it was begun
@@ -302,7 +302,7 @@ func TestRefusalRecordsNothing(t *testing.T) {
 		if n := s.number("SELECT (SELECT count(*) FROM verification) + (SELECT count(*) FROM audit WHERE action LIKE 'verification.%')"); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
-		if busy := s.connections[0].Slots().Busy; busy != 0 || len(s.bank.calls()) != 0 {
+		if busy := s.connections[0].Slots().InFlight; busy != 0 || len(s.bank.calls()) != 0 {
 			t.Errorf("%d slots are taken", busy)
 		}
 	})
@@ -351,7 +351,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 		s.bank.set(func() { s.bank.deposit = fails(context.DeadlineExceeded) })
 		q := s.request()
 		r, _, err := s.Do(t.Context(), q, time.Minute, false)
-		if err != nil || r.State != schema.VerificationPending || r.Trouble != schema.BankTimeout {
+		if err != nil || r.State != schema.VerificationPending || r.DelayCode != schema.BankTimeout {
 			t.Errorf("without patience: %+v, %v", r, err)
 		}
 		got := make(chan Record, 2)
@@ -364,18 +364,18 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 				got <- r
 			}()
 		}
-		fixture.Until(t, "both wait", func() bool { return s.waiters.Counts()[r.ID] == 2 })
+		fixture.Eventually(t, "both wait", func() bool { return s.waiters.Counts()[r.ID] == 2 })
 		s.advance(firstPause)
 		for range 2 {
 			if late := <-got; late.State != schema.VerificationSuccess || late.ID != r.ID {
 				t.Errorf("with patience: %+v", late)
 			}
 		}
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
-		if r, _, err := s.Do(t.Context(), s.request(), time.Millisecond, false); err != nil || r.State != schema.VerificationPending || r.Trouble != "" {
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		if r, _, err := s.Do(t.Context(), s.request(), time.Millisecond, false); err != nil || r.State != schema.VerificationPending || r.DelayCode != "" {
 			t.Errorf("a bank that takes its time: %+v, %v", r, err)
 		}
-		s.EndWaits()
+		s.CloseWaiters()
 		if r, _, err := s.Do(t.Context(), s.request(), time.Hour, true); err != nil || r.State != schema.VerificationPending {
 			t.Errorf("while the server stops: %+v, %v", r, err)
 		}
@@ -389,7 +389,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 func TestWaitSeesOtherInstances(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
+		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
 		q := s.request()
 		r := s.do(q)
 		got := make(chan Record, 1)
@@ -401,10 +401,10 @@ func TestWaitSeesOtherInstances(t *testing.T) {
 			got <- r
 		}()
 		waiting, reg := s.Service, s.reg
-		fixture.Until(t, "it waits", func() bool { return waiting.waiters.Counts()[r.ID] == 1 })
+		fixture.Eventually(t, "it waits", func() bool { return waiting.waiters.Counts()[r.ID] == 1 })
 		s.exec("ALTER TABLE verification RENAME TO gone")
-		fixture.Until(t, "the outage is counted", func() bool {
-			return fixture.Figure(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0
+		fixture.Eventually(t, "the outage is counted", func() bool {
+			return fixture.MetricValue(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0
 		})
 		s.exec("ALTER TABLE gone RENAME TO verification")
 		s.begin(s.DB)

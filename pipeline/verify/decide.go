@@ -76,8 +76,8 @@ func giveUpCode(r *Record, res *providerResult) schema.Code {
 		return code
 	case !res.notCalled():
 		return schema.BankTimeout
-	case r.Trouble != "":
-		return r.Trouble
+	case r.DelayCode != "":
+		return r.DelayCode
 	}
 	return schema.BankNetworkError
 }
@@ -111,8 +111,8 @@ func backoff(tries int) time.Duration {
 func nextLook(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
 	pause := now.Add(backoff(r.Tries))
 	switch {
-	case res.err == nil && res.Again > 0:
-		return now.Add(min(res.Again, longestRetryAfter))
+	case res.err == nil && res.RetryAfter > 0:
+		return now.Add(min(res.RetryAfter, longestRetryAfter))
 	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire:
 		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(pause) { // call as soon as a resend is allowed
 			return resendAt

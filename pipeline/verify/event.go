@@ -32,7 +32,7 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 		e.Error, e.FailedAt = failure(r), formatTime(r.FinishedAt)
 		return schema.EventVerificationFailed, e
 	}
-	found := r.Found
+	found := r.Beneficiary
 	e.Beneficiary, e.VerifiedAt = &found, formatTime(r.FinishedAt)
 	return schema.EventVerificationCompleted, e
 }

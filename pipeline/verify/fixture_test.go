@@ -106,7 +106,7 @@ func fails(err error) func(Order) (Answer, error) {
 var (
 	errLost    = errors.New("the answer was lost")
 	errUnsent  = fmt.Errorf("dialling: %w", ErrNotSent)
-	errBreaker = fmt.Errorf("a breaker: %w", ErrNotAsked)
+	errBreaker = fmt.Errorf("a breaker: %w", ErrNotCalled)
 )
 
 // serviceFixture is a service with its store, a clock, an account, and a fake bank in the live
@@ -148,9 +148,9 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...Connection) *servi
 }
 
 // initializedBox returns a box that is registered in the store.
-func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Box {
+func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Cipher {
 	t.Helper()
-	box := accesstest.Box(t)
+	box := accesstest.Cipher(t)
 	if err := box.Claim(context.Background(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func (s *serviceFixture) begin(db *sqlstore.DB, more ...Connection) {
 	}
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
-		DB: db, Box: initializedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
+		DB: db, Cipher: initializedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
 		Connections: append([]Connection{s.bank.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *serviceFixture) request() Request {
 	s.refs++
 	return Request{
 		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Method: schema.VerifyPennyDrop, Private: Private{Account: anAccount, IFSC: aBranch, Name: aName},
-		Tolerance: -1, By: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
+		Tolerance: -1, Caller: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
 	}
 }
 
@@ -222,9 +222,9 @@ func (s *serviceFixture) record(id string) Record {
 // advance advances the clock, polls every connection and waits for the calls.
 func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
-	s.clock.Pass(d)
+	s.clock.Advance(d)
 	for _, l := range s.connections {
-		s.queue.Look(s.t.Context(), l.Line)
+		s.queue.Poll(s.t.Context(), l.Pool)
 	}
 	s.queue.Wait()
 }
@@ -266,7 +266,7 @@ func (s *serviceFixture) number(query string, args ...any) (n int) {
 // metric returns the value of a metric.
 func (s *serviceFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
-	return fixture.Figure(s.t, s.reg, name, labels...)
+	return fixture.MetricValue(s.t, s.reg, name, labels...)
 }
 
 // dueIn returns the time until the next call; negative for none.

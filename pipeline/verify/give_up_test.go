@@ -54,23 +54,23 @@ func TestUndecryptableVerificationMayBeMissing(t *testing.T) {
 func TestBatchResultsKeepTheirRows(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.set(func(c *Settings) { c.Keep, c.GiveUp = 48*time.Hour, 7*24*time.Hour })
+		s.set(func(c *Settings) { c.Retention, c.GiveUp = 48*time.Hour, 7*24*time.Hour })
 		s.addBatch("bat_1", 2)
 		q := s.request()
-		q.Item = &Place{"bat_1", 0}
+		q.Item = &BatchItem{"bat_1", 0}
 		s.do(q)
-		s.clock.Pass(7*24*time.Hour - time.Minute) // the other record found the bank away
+		s.clock.Advance(7*24*time.Hour - time.Minute) // the other record found the bank away
 		s.bank.set(func() {
 			s.bank.deposit, s.bank.enquire = answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Pending})
 		})
 		q = s.request()
-		q.Item = &Place{"bat_1", 1}
+		q.Item = &BatchItem{"bat_1", 1}
 		s.do(q)
 		s.advance(7*24*time.Hour + time.Minute) // it is given up
 		if got := s.texts("SELECT state FROM batch"); got[0] != "completed" {
 			t.Fatal(got)
 		}
-		s.clock.Pass(2 * 24 * time.Hour) // of the seven that results are kept
+		s.clock.Advance(2 * 24 * time.Hour) // of the seven that results are kept
 		s.deleteOld(t.Context())
 		shown, err := show(s.DB.View(t.Context()), s.owner, "bat_1", 0, 2)
 		if err != nil || len(shown) != 2 {

@@ -23,10 +23,10 @@ func TestIdempotencyKeyMakesOneVerification(t *testing.T) {
 		d.sandbox("POST", path, `{"vpa":"success@upi"}`, "Idempotency-Key", "k").WantError(t, "another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
 		d.sandbox("POST", path, noRef, "Idempotency-Key", "").WantError(t, "an empty key", 400, schema.InvalidRequest, "Idempotency-Key")
 		other := d.sandbox("POST", path, noRef, "Idempotency-Key", "k2").Want(t, "another key", 200)
-		if other.Said("verification_id") == first.Said("verification_id") || other.Header.Get("Idempotent-Replayed") != "" {
+		if other.TextAt("verification_id") == first.TextAt("verification_id") || other.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("another key: got %v %s", other.Header, other.Text)
 		}
-		if events := d.eventTypes(first.Said("verification_id")); len(events) != 1 {
+		if events := d.eventTypes(first.TextAt("verification_id")); len(events) != 1 {
 			t.Errorf("events: got %q, want one", events)
 		}
 
@@ -46,7 +46,7 @@ func TestConcurrentIdempotencyKeyMakesOneVerification(t *testing.T) {
 		for range 10 {
 			together.Go(func() {
 				r := d.sandbox("POST", path, noRef, "Idempotency-Key", "k")
-				ids.Store(r.Said("verification_id"), r.Status)
+				ids.Store(r.TextAt("verification_id"), r.Status)
 				if r.Header.Get("Idempotent-Replayed") == "" {
 					fresh.Add(1)
 				}

@@ -26,7 +26,7 @@ type metrics struct {
 	failures          *prometheus.CounterVec
 
 	// Failures of repeated operations, each logged once until it recovers.
-	claims, records, counts, rereads, deletions *failurelog.Outage
+	claims, records, counts, rereads, deletions *failurelog.Log
 
 	pending [len(schema.Worlds)]atomic.Int64 // at the last count
 }
@@ -52,7 +52,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		deleted:           counter("vayu_verify_deleted_total", "Finished verifications that were deleted after their retention time."),
 		failures:          counters("vayu_verify_store_failures_total", "Failed reads and writes of the state store, by operation.", "doing"),
 	}
-	trouble := func(doing, meanwhile string) *failurelog.Outage {
+	trouble := func(doing, meanwhile string) *failurelog.Log {
 		return failurelog.New(s.Log, "verifications: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
 	m.claims = trouble("claim", "due verifications wait")
@@ -104,7 +104,7 @@ func resultOf(res *providerResult) string {
 	switch {
 	case res.err == nil:
 		return res.Outcome.String()
-	case errors.Is(res.err, ErrNotAsked):
+	case errors.Is(res.err, ErrNotCalled):
 		return "not_asked"
 	case errors.Is(res.err, ErrNotSent):
 		return "not_sent"

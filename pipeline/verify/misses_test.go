@@ -11,13 +11,13 @@ import (
 func TestEnumerationRaisesAlarm(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.set(func(c *Settings) { c.Misses = 3 })
+		s.set(func(c *Settings) { c.EnumerationThreshold = 3 })
 		s.bank.set(func() {
 			s.bank.deposit, s.bank.resolve = answers(Answer{Outcome: NotFound}), answers(Answer{Outcome: NotFound})
 		})
 		miss := func(key string, q Request, alarms int) {
 			t.Helper()
-			q.By.Key = key
+			q.Caller.Key = key
 			if r := s.do(q); r.State == schema.VerificationPending {
 				t.Errorf("got %+v", r)
 			}
@@ -35,12 +35,12 @@ func TestEnumerationRaisesAlarm(t *testing.T) {
 		miss("key_1", s.request(), 1)
 		miss("key_1", s.request(), 1)
 		miss("key_2", s.address(), 2)
-		s.clock.Pass(time.Hour)
+		s.clock.Advance(time.Hour)
 		for range 3 {
 			miss("key_1", s.request(), 2)
 		}
 		miss("key_1", s.request(), 3)
-		s.set(func(c *Settings) { c.Misses = 0 })
+		s.set(func(c *Settings) { c.EnumerationThreshold = 0 })
 		for range 10 {
 			s.do(s.request())
 		}

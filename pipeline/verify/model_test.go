@@ -121,13 +121,13 @@ func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 				t.Fatal(err)
 			}
 		}
-		s.clock.Pass(time.Duration(1+moves.IntN(30)) * time.Second)
-		s.queue.Look(t.Context(), s.connections[0].Line)
+		s.clock.Advance(time.Duration(1+moves.IntN(30)) * time.Second)
+		s.queue.Poll(t.Context(), s.connections[0].Pool)
 		if !s.isIdle(bank) || round%10 == 9 { // a killed process leaves calls in flight
 			services = append(services, s.Service)
 			s.begin(s.DB)
 			bank.next()
-			if err := s.queue.FreeLeases(t.Context()); err != nil {
+			if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -176,6 +176,6 @@ func (n *faultyBank) hanging() int {
 // isIdle waits for all calls except hanging ones, and reports whether none hangs.
 func (s *serviceFixture) isIdle(bank *faultyBank) bool {
 	s.t.Helper()
-	fixture.Until(s.t, "all calls rest", func() bool { return s.connections[0].Slots().Busy == bank.hanging() })
+	fixture.Eventually(s.t, "all calls rest", func() bool { return s.connections[0].Slots().InFlight == bank.hanging() })
 	return bank.hanging() == 0
 }

@@ -84,7 +84,7 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 	t.Parallel()
 	const name = "Padmavathi Venkataraman"
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.set(func(c *Settings) { c.Cache, c.Misses = time.Hour, 1 })
+		s.set(func(c *Settings) { c.Cache, c.EnumerationThreshold = time.Hour, 1 })
 		s.addBatch("bat_1", 1)
 		for what, say := range map[string]func(Order) (Answer, error){
 			"pending": answers(Answer{Outcome: Pending}), "lost": fails(errLost), "panic": func(Order) (Answer, error) { panic("bank") },
@@ -94,8 +94,8 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 			for _, q := range []Request{s.request(), s.address()} {
 				q.Name = name
 				r := s.do(q)
-				if pending := r.State == schema.VerificationPending; pending != (r.Sealed != nil) {
-					t.Errorf("%s: it is %s and %d bytes are sealed", what, r.State, len(r.Sealed))
+				if pending := r.State == schema.VerificationPending; pending != (r.Encrypted != nil) {
+					t.Errorf("%s: it is %s and %d bytes are sealed", what, r.State, len(r.Encrypted))
 				}
 				s.wantHidden(what, s.dump(), name) // the bank's name is in capitals
 				s.wantHidden(what+": the audit log", s.dump("audit"), name, strings.ToUpper(name))
@@ -103,7 +103,7 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 			s.exec("UPDATE verification SET finished_at = 1 WHERE finished_at IS NOT NULL") // no answer serves again
 		}
 		q := s.request()
-		q.Item = &Place{"bat_1", 0}
+		q.Item = &BatchItem{"bat_1", 0}
 		s.do(q)
 		for range 3 { // there are four slots for nine
 			s.advance(25 * time.Hour)
@@ -135,7 +135,7 @@ func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 		if got := s.metric("vayu_verify_unopened_total"); got != 1 || s.log.Count("cannot be decrypted") != 1 {
 			t.Errorf("%v are counted: %s", got, s.log)
 		}
-		if got := s.record(other.ID); got.State != schema.VerificationPending || s.connections[0].Slots().Busy != 0 {
+		if got := s.record(other.ID); got.State != schema.VerificationPending || s.connections[0].Slots().InFlight != 0 {
 			t.Errorf("it is %s", got.State)
 		}
 		if _, err := s.Settle(t.Context(), schema.Live, "puppet", other.ID, foundAnswer("A"), "x"); err == nil {
@@ -149,14 +149,14 @@ func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.set(func(c *Settings) { c.Keep = 48 * time.Hour })
+		s.set(func(c *Settings) { c.Retention = 48 * time.Hour })
 		s.addBatch("bat_1", 1)
 		q := s.request()
-		q.Item = &Place{"bat_1", 0}
+		q.Item = &BatchItem{"bat_1", 0}
 		old, record := s.do(s.request()), s.do(q)
 		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		pending := s.do(s.request())
-		s.clock.Pass(47 * time.Hour)
+		s.clock.Advance(47 * time.Hour)
 		s.bank.set(func() { s.bank.deposit = nil })
 		young := s.do(s.request())
 		ids := func() string {
@@ -179,11 +179,11 @@ func TestRetention(t *testing.T) {
 			}
 		}
 		want("soon", old, record, pending, young)
-		s.clock.Pass(time.Hour + time.Second)
+		s.clock.Advance(time.Hour + time.Second)
 		want("after two days", record, pending, young)
-		s.clock.Pass(5*24*time.Hour - time.Minute) // seven days after the batch was completed
+		s.clock.Advance(5*24*time.Hour - time.Minute) // seven days after the batch was completed
 		want("before the results expire", record, pending)
-		s.clock.Pass(3 * 24 * time.Hour)
+		s.clock.Advance(3 * 24 * time.Hour)
 		want("while its batch shows it", record, pending)
 		s.exec("DELETE FROM batch_item")
 		want("long afterwards", pending)
@@ -198,12 +198,12 @@ func TestRetentionInBatches(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.insertMany(3000)
-		s.set(func(c *Settings) { c.Keep = 0 })
+		s.set(func(c *Settings) { c.Retention = 0 })
 		s.deleteOld(t.Context())
 		if got := s.number("SELECT count(*) FROM verification"); got != 3000 {
 			t.Errorf("%d are left", got)
 		}
-		s.set(func(c *Settings) { c.Keep = time.Hour })
+		s.set(func(c *Settings) { c.Retention = time.Hour })
 		s.deleteOld(t.Context())
 		if got := s.number("SELECT count(*) FROM verification"); got != 3 { // which are pending
 			t.Errorf("%d are left", got)

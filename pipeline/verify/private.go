@@ -16,12 +16,12 @@ func (s *Service) encryptPrivate(id string, p *Private) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encrypting the target of %s: %w", id, err)
 	}
-	return private.Seal(s.Box, text, id), nil
+	return private.Encrypt(s.Cipher, text, id), nil
 }
 
 // decryptPrivate reads the private part of a pending verification.
 func (s *Service) decryptPrivate(r *Record) (p Private, err error) {
-	text, err := private.Open(s.Box, r.Sealed, r.ID)
+	text, err := private.Decrypt(s.Cipher, r.Encrypted, r.ID)
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
@@ -42,17 +42,17 @@ func (r *Request) target() string {
 
 // cacheKey identifies the target, for finding a cached answer.
 func (s *Service) cacheKey(r *Request) []byte {
-	return s.Box.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
+	return s.Cipher.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }
 
 // digest identifies the request, for detecting a repetition.
 func (s *Service) digest(r *Request) []byte {
-	return s.Box.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
+	return s.Cipher.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
 		[]byte(strconv.Itoa(r.Tolerance)))
 }
 
 // nameDigest is the audit log's digest of a name. It proves the name to a holder of the plain
 // text.
 func (s *Service) nameDigest(name string) string {
-	return hex.EncodeToString(s.Box.Digest("verification/name", []byte(name))[:16])
+	return hex.EncodeToString(s.Cipher.Digest("verification/name", []byte(name))[:16])
 }

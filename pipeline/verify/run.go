@@ -37,8 +37,8 @@ func (s *Service) Run(ctx context.Context) error {
 
 // RunWithoutPolling is Run for an instance that leaves due work to others. It makes only the
 // calls of its own requests.
-func (s *Service) Attend(ctx context.Context) error {
-	s.queue.Attend(ctx)
+func (s *Service) RunWithoutPolling(ctx context.Context) error {
+	s.queue.RunWithoutPolling(ctx)
 	return nil
 }
 
@@ -64,14 +64,14 @@ const selectPendingByProvider = "SELECT mode || '', provider || '', count(*) FRO
 func (s *Service) countPending(ctx context.Context) {
 	var pending [len(schema.Worlds)]int64
 	err := s.DB.View(ctx).QueryRow(selectPendingByWorld).Scan(&pending[schema.Live], &pending[schema.Sandbox])
-	s.metrics.counts.Tell(ctx, err)
+	s.metrics.counts.Observe(ctx, err)
 	if err != nil {
 		return
 	}
 	for world := range pending {
 		s.metrics.pending[world].Store(pending[world])
 	}
-	s.metrics.counts.Tell(ctx, s.checkUnconfigured(ctx))
+	s.metrics.counts.Observe(ctx, s.checkUnconfigured(ctx))
 }
 
 // checkUnconfigured logs pending verifications of banks that are no longer configured, and
@@ -113,7 +113,7 @@ func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string)
 		return err
 	}
 	for i := range old {
-		res := providerResult{call: callEnquire, err: ErrNotAsked, calledAt: now, by: actor}
+		res := providerResult{call: callEnquire, err: ErrNotCalled, calledAt: now, by: actor}
 		if _, err := s.settle(ctx, &old[i], &res, upstream.Lease{}, &Private{}); err != nil {
 			return err
 		}
@@ -134,12 +134,12 @@ const (
 
 // deleteOld purges verifications that are older than the retention time.
 func (s *Service) deleteOld(ctx context.Context) {
-	if s.Settings.Keep == 0 {
+	if s.Settings.Retention == 0 {
 		return
 	}
 	now := s.Now()
-	if s.deleteAll(ctx, deleteSingle, now.Add(-s.Settings.Keep)) {
-		s.deleteAll(ctx, deleteBatched, now.Add(-max(s.Settings.Keep, resultsKept)))
+	if s.deleteAll(ctx, deleteSingle, now.Add(-s.Settings.Retention)) {
+		s.deleteAll(ctx, deleteBatched, now.Add(-max(s.Settings.Retention, resultsKept)))
 	}
 }
 
@@ -154,9 +154,9 @@ func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) 
 				return err
 			}
 			n = len(ids)
-			return upstream.Forget(tx, ids)
+			return upstream.DeleteSteps(tx, ids)
 		})
-		s.metrics.deletions.Tell(ctx, err)
+		s.metrics.deletions.Observe(ctx, err)
 		if err != nil {
 			return false
 		}

@@ -32,7 +32,7 @@ func (s *serviceFixture) inFlight(q Request) Record {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	fixture.Until(s.t, "the bank was asked", func() bool { return len(s.bank.calls()) == 1 })
+	fixture.Eventually(s.t, "the bank was asked", func() bool { return len(s.bank.calls()) == 1 })
 	return r
 }
 
@@ -47,7 +47,7 @@ func TestKilledCallIsEnquired(t *testing.T) {
 		r := s.inFlight(s.request())
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		s.begin(s.DB)
-		if err := s.queue.FreeLeases(t.Context()); err != nil {
+		if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.advance(0)
@@ -56,7 +56,7 @@ func TestKilledCallIsEnquired(t *testing.T) {
 			s.advance(41 * time.Second)
 		}
 		s.wantCalls("at first", "enquire")
-		s.advance(time.Minute + upstream.Margin)
+		s.advance(time.Minute + upstream.LeaseMargin)
 		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
 		release() // the other process was alive
 		killed.queue.Wait()
@@ -76,7 +76,7 @@ func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
 		s.wantCalls("a minute after it was claimed", "enquire")
-		s.advance(upstream.Margin - 2*time.Second)
+		s.advance(upstream.LeaseMargin - 2*time.Second)
 		s.wantCalls("two seconds too early", "enquire")
 		s.advance(2 * time.Second)
 		s.wantCalls("then", "enquire", "deposit")
@@ -98,11 +98,11 @@ func TestTwoInstancesCallOnce(t *testing.T) {
 	s.bank.calls()
 	one := s.Service
 	s.begin(s.DB)
-	s.clock.Pass(time.Hour)
+	s.clock.Advance(time.Hour)
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.queue.Look(t.Context(), each.connections[0].Line); each.queue.Wait() })
+			both.Go(func() { each.queue.Poll(t.Context(), each.connections[0].Pool); each.queue.Wait() })
 		}
 		both.Wait()
 	}
@@ -117,7 +117,7 @@ func TestLostLeaseIsFenced(t *testing.T) {
 	for name, late := range map[string]func() (Answer, error){
 		"lost": func() (Answer, error) { return Answer{}, errLost }, "not sent": func() (Answer, error) { return Answer{}, errUnsent },
 		"not made": func() (Answer, error) { return Answer{Outcome: NotMade}, nil }, "not asked": func() (Answer, error) { return Answer{}, errBreaker },
-		"pending": func() (Answer, error) { return Answer{Outcome: Pending, Again: time.Second}, nil },
+		"pending": func() (Answer, error) { return Answer{Outcome: Pending, RetryAfter: time.Second}, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,13 +127,13 @@ func TestLostLeaseIsFenced(t *testing.T) {
 				slow := s.Service
 				r := s.inFlight(s.request())
 				s.begin(s.DB)
-				s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Pending, Again: time.Hour}) })
+				s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
 				s.advance(41 * time.Second)
 				s.wantDue("asked about by another", r.ID, time.Hour)
 				close(held)
 				slow.queue.Wait()
 				s.wantDue("when the first has ended", r.ID, time.Hour)
-				if got := s.record(r.ID); !got.Sent || got.Tries != 1 || got.Trouble != "" {
+				if got := s.record(r.ID); !got.Sent || got.Tries != 1 || got.DelayCode != "" {
 					t.Errorf("got %+v", got)
 				}
 			})
@@ -146,7 +146,7 @@ func TestLostLeaseIsFenced(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.SQLite(t))
-	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, Again: time.Hour}) })
+	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -157,8 +157,8 @@ func TestRun(t *testing.T) {
 		}
 	}
 	told := func(want int) func() bool { return func() bool { return len(s.events()) == want } }
-	fixture.Until(t, "all are asked for", func() bool {
-		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.connections[0].Slots().Busy == 0
+	fixture.Eventually(t, "all are asked for", func() bool {
+		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.connections[0].Slots().InFlight == 0
 	})
 	buffer := make([]byte, 8<<20)
 	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).runJob(0x"); got > 0 && len(s.waiters.Counts()) > 0 {
@@ -168,13 +168,13 @@ func TestRun(t *testing.T) {
 	if live, sandbox := s.metric("vayu_verify_pending", "world", "live"), s.metric("vayu_verify_pending", "world", "sandbox"); live != n || sandbox != 0 {
 		t.Errorf("%v and %v are counted as pending", live, sandbox)
 	}
-	s.clock.Pass(2 * time.Hour)
-	s.connections[0].Nudge()
-	fixture.Until(t, "all have their verdict", told(n))
+	s.clock.Advance(2 * time.Hour)
+	s.connections[0].Wake()
+	fixture.Eventually(t, "all have their verdict", told(n))
 	release := s.holdDeposit()
 	last := s.inFlight(s.request())
 	cancel()
-	fixture.Until(t, "it has stopped", s.queue.Stopped)
+	fixture.Eventually(t, "it has stopped", s.queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0, true)
 	if err != nil || after.State != schema.VerificationPending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -202,7 +202,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 		}
 		for i := range 4 {
 			q := s.request()
-			q.Item = &Place{"bat_1", i}
+			q.Item = &BatchItem{"bat_1", i}
 			ask(q)
 		}
 		for range 4 {
@@ -253,7 +253,7 @@ func TestStoreFailuresAreCounted(t *testing.T) {
 		s.exec("ALTER TABLE verification RENAME TO gone")
 		s.countPending(t.Context())
 		s.deleteOld(t.Context())
-		s.queue.Look(t.Context(), s.connections[0].Line)
+		s.queue.Poll(t.Context(), s.connections[0].Pool)
 		for _, doing := range []string{"count", "delete", "claim"} {
 			if got := s.metric("vayu_verify_store_failures_total", "doing", doing); got != 1 {
 				t.Errorf("%v failures to %s are counted", got, doing)

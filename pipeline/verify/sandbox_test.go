@@ -24,7 +24,7 @@ func TestSandboxIsStateless(t *testing.T) {
 		}
 		settings := verify.DefaultSettings()
 		settings.Cache = 24 * time.Hour
-		s, err := verify.New(verify.Config{DB: db, Box: accesstest.ClaimedBox(t, db), Events: events, Settings: settings,
+		s, err := verify.New(verify.Config{DB: db, Cipher: accesstest.ClaimedCipher(t, db), Events: events, Settings: settings,
 			PublicURL: func() string { return "" }, Connections: []verify.Connection{sandbox.Connection(nil)}})
 		if err != nil {
 			t.Fatal(err)
@@ -32,8 +32,8 @@ func TestSandboxIsStateless(t *testing.T) {
 		for _, name := range []string{"Rahul Sharma", "Priya Nair"} {
 			r, _, err := s.Do(t.Context(), verify.Request{Owner: tenant.In(schema.Sandbox), Method: schema.VerifyPennyDrop,
 				Private: verify.Private{Account: "123456780001", IFSC: "SBIN0000691", Name: name}, Tolerance: -1}, 5*time.Second, false)
-			if err != nil || r.Found.NameMatch != schema.NameExact || !r.Verified {
-				t.Errorf("%s: %s, verified %v, %v", name, r.Found.NameMatch, r.Verified, err)
+			if err != nil || r.Beneficiary.NameMatch != schema.NameExact || !r.Verified {
+				t.Errorf("%s: %s, verified %v, %v", name, r.Beneficiary.NameMatch, r.Verified, err)
 			}
 		}
 	})

@@ -22,10 +22,10 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	var ref sql.NullString
 	var named, sent, verified, created int64
 	var sentAt, finished sql.NullInt64
-	f := &r.Found
+	f := &r.Beneficiary
 	err = row.Scan(
-		&r.ID, &r.Owner.Account, &mode, &ref, &r.Digest, &r.Same, &r.State, &r.Method, &r.Target, &r.IFSC, &r.Sealed, &named, &r.Threshold,
-		&r.Provider, &r.ProviderRef, &sent, &sentAt, &r.Tries, &r.Trouble,
+		&r.ID, &r.Owner.Account, &mode, &ref, &r.Digest, &r.CacheKey, &r.State, &r.Method, &r.Target, &r.IFSC, &r.Encrypted, &named, &r.Threshold,
+		&r.Provider, &r.ProviderRef, &sent, &sentAt, &r.Tries, &r.DelayCode,
 		&f.AccountStatus, &f.NameMatch, &f.NameMatchScore, &verified, &f.BeneficiaryName, &f.Bank, &f.Branch, &reasons, &r.UTR, &r.ErrorCode, &r.AnsweredBy,
 		&r.Key, &r.Batch.Batch, &r.Batch.Index, &created, &finished)
 	if err != nil {
@@ -33,7 +33,7 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	}
 	r.Owner.World, r.RefID = schema.WorldOf(mode), ref.String
 	r.Named, r.Sent, r.Verified = named != 0, sent != 0, verified != 0
-	r.SentAt, r.CreatedAt, r.FinishedAt = sqlstore.Moment(sentAt), time.UnixMicro(created).UTC(), sqlstore.Moment(finished)
+	r.SentAt, r.CreatedAt, r.FinishedAt = sqlstore.FromMicros(sentAt), time.UnixMicro(created).UTC(), sqlstore.FromMicros(finished)
 	err = readReasons(&r, reasons)
 	return r, err
 }
@@ -48,26 +48,26 @@ func scanReply(row sqlstore.Scanner) (r Record, err error) {
 	var ref sql.NullString
 	var verified, created int64
 	var finished sql.NullInt64
-	f := &r.Found
+	f := &r.Beneficiary
 	err = row.Scan(&r.ID, &r.Owner.Account, &mode, &ref, &r.State, &r.Method, &r.Target, &r.IFSC, &f.AccountStatus, &f.NameMatch, &f.NameMatchScore, &verified,
 		&f.BeneficiaryName, &f.Bank, &f.Branch, &reasons, &r.UTR, &r.ErrorCode, &r.AnsweredBy, &r.Batch.Batch, &created, &finished)
 	if err != nil {
 		return r, err
 	}
 	r.Owner.World, r.RefID, r.Verified = schema.WorldOf(mode), ref.String, verified != 0
-	r.CreatedAt, r.FinishedAt = time.UnixMicro(created).UTC(), sqlstore.Moment(finished)
+	r.CreatedAt, r.FinishedAt = time.UnixMicro(created).UTC(), sqlstore.FromMicros(finished)
 	err = readReasons(&r, reasons)
 	return r, err
 }
 
 // readReasons parses the stored reasons of a verification.
 func readReasons(r *Record, text string) error {
-	r.Found.SuspiciousReasons = []string{}
+	r.Beneficiary.SuspiciousReasons = []string{}
 	if text == "" {
 		return nil
 	}
-	r.Found.Suspicious = true
-	if err := json.Unmarshal([]byte(text), &r.Found.SuspiciousReasons); err != nil {
+	r.Beneficiary.Suspicious = true
+	if err := json.Unmarshal([]byte(text), &r.Beneficiary.SuspiciousReasons); err != nil {
 		return fmt.Errorf("reading the reasons of %s: %w", r.ID, err)
 	}
 	return nil
@@ -97,7 +97,7 @@ func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, erro
 	return r, err == nil, err
 }
 
-var errNoVerification = schema.Refuse(schema.NotFound, "", "There is no such verification.")
+var errNoVerification = schema.NewProblem(schema.NotFound, "", "There is no such verification.")
 
 // Find returns a verification of an owner by its id; not_found if there is none.
 func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {

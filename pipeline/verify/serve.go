@@ -39,16 +39,16 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	if len(c.Body) == 0 {
-		return httpapi.Response{}, schema.Refuse(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
 	r, async, err := requestOf(c.Body)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if r.Once, err = access.OnceOf(s.Box, c); err != nil {
+	if r.Once, err = access.ParseIdempotencyKey(s.Cipher, c); err != nil {
 		return httpapi.Response{}, err
 	}
-	r.Owner, r.By = c.Owner(), c.Who()
+	r.Owner, r.Caller = c.Owner(), c.Who()
 	wait, patient := httpapi.PreferWait(c.Header["Prefer"], longestWait)
 	switch {
 	case async:
@@ -79,7 +79,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 // pendingProblem explains a reply without an outcome. A request with a ref_id or an
 // Idempotency-Key is retryable.
 func pendingProblem(r *Record, once bool) *schema.Problem {
-	p := &schema.Problem{Code: r.Trouble, Retryable: r.RefID != "" || once}
+	p := &schema.Problem{Code: r.DelayCode, Retryable: r.RefID != "" || once}
 	if p.Code == "" {
 		p.Code = schema.BankTimeout
 	}
@@ -102,7 +102,7 @@ func statusOf(r *Record) int {
 
 // get answers GET /v1/bank/verify/{id}.
 func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
-	detailed, err := upstream.Detailed(c)
+	detailed, err := upstream.DetailRequested(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -118,11 +118,11 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 
 // getDetail answers GET /v1/bank/verify/{id}?view=detail.
 func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
-	rec, timeline, err := s.Story(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
+	rec, timeline, err := s.Timeline(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), Asked: timeline}}, nil
+	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), ProviderCalls: timeline}}, nil
 }
 
 // verifications describes the table for lists and for lookups by id.
@@ -135,5 +135,5 @@ var verifications = listing.Table[Record]{
 
 // list answers GET /v1/bank/verify.
 func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
-	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
+	return listing.Answer(c, s.Cipher, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
 }

@@ -97,7 +97,7 @@ func TestMagicValues(t *testing.T) {
 				t.Errorf("it is shown as %s, and was answered %s", shown.Text, first.Text)
 			}
 			again := d.sandbox("POST", path, c.body, "Prefer", "wait=5")
-			if again.Header.Get("Idempotent-Replayed") != "true" || again.Status != 200 || again.Said("verification_id") != v.VerificationID || first.Header.Get("Idempotent-Replayed") != "" {
+			if again.Header.Get("Idempotent-Replayed") != "true" || again.Status != 200 || again.TextAt("verification_id") != v.VerificationID || first.Header.Get("Idempotent-Replayed") != "" {
 				t.Errorf("again: %d %v %s", again.Status, again.Header, again.Text)
 			}
 			d.wantReply("after it was replayed", again, c.want)
@@ -164,11 +164,11 @@ func TestSilentBankTimesOut(t *testing.T) {
 			began := time.Now()
 			reply := d.sandbox("POST", path, body)
 			reply.WantError(t, what, 504, schema.BankTimeout, "")
-			id := reply.Said("verification_id")
-			if took := time.Since(began); took != 30*time.Second || reply.Said("status") != "pending" || id == "" || reply.At("error.retryable") != true || reply.Header.Get("Location") != path+"/"+id {
+			id := reply.TextAt("verification_id")
+			if took := time.Since(began); took != 30*time.Second || reply.TextAt("status") != "pending" || id == "" || reply.At("error.retryable") != true || reply.Header.Get("Location") != path+"/"+id {
 				t.Errorf("%s: after %s got %v %s", what, took, reply.Header, reply.Text)
 			}
-			if got := d.sandbox("GET", path+"/"+id, ""); got.Status != 200 || got.Said("status") != "pending" || len(d.eventTypes(id)) != 0 {
+			if got := d.sandbox("GET", path+"/"+id, ""); got.Status != 200 || got.TextAt("status") != "pending" || len(d.eventTypes(id)) != 0 {
 				t.Errorf("%s: meanwhile it is %d %s", what, got.Status, got.Text)
 			}
 			time.Sleep(15 * time.Second)
@@ -198,11 +198,11 @@ func TestWaitForSlowBank(t *testing.T) {
 		} {
 			began := time.Now()
 			reply := d.sandbox("POST", path, c.body, "Prefer", c.prefer).Want(t, what, 202)
-			id := reply.Said("verification_id")
-			if took := time.Since(began); took != c.waits || reply.Said("status") != "pending" || reply.Header.Get("Location") != path+"/"+id || reply.At("error") != nil {
+			id := reply.TextAt("verification_id")
+			if took := time.Since(began); took != c.waits || reply.TextAt("status") != "pending" || reply.Header.Get("Location") != path+"/"+id || reply.At("error") != nil {
 				t.Errorf("%s: after %s got %v %s", what, took, reply.Header, reply.Text)
 			}
-			if again := d.sandbox("POST", path, c.body, "Prefer", "wait=0").Want(t, what, 202); again.Said("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
+			if again := d.sandbox("POST", path, c.body, "Prefer", "wait=0").Want(t, what, 202); again.TextAt("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("%s: again it is %s", what, again.Text)
 			}
 			time.Sleep(27 * time.Second)
@@ -216,9 +216,9 @@ func TestPendingVerificationIsReplayed(t *testing.T) {
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *apiFixture) {
 		const slow = `{"account_number":"00123456780010","ifsc":"SBIN0000691","name":"Rahul Sharma","async":true}`
-		id := d.sandbox("POST", path, slow, "Idempotency-Key", "k").Want(t, "the first", 202).Said("verification_id")
+		id := d.sandbox("POST", path, slow, "Idempotency-Key", "k").Want(t, "the first", 202).TextAt("verification_id")
 		again := d.sandbox("POST", path, slow, "Idempotency-Key", "k").Want(t, "while it is pending", 202)
-		if again.Said("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
+		if again.TextAt("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("while it is pending: got %v %s, want %s", again.Header, again.Text, id)
 		}
 		time.Sleep(27 * time.Second)
@@ -287,7 +287,7 @@ func TestRefusedVerificationLeavesNothing(t *testing.T) {
 			strings.Replace(good, "Rahul Sharma", "!!", 1):                      schema.InvalidRequest,
 			strings.Replace(good, "Rahul Sharma", strings.Repeat("a", 5000), 1): schema.InvalidRequest,
 		} {
-			if got := d.sandbox("POST", path, body); got.Said("error.code") != string(want) || got.Status != want.Status() || got.Said("status") != "error" {
+			if got := d.sandbox("POST", path, body); got.TextAt("error.code") != string(want) || got.Status != want.Status() || got.TextAt("status") != "error" {
 				t.Errorf("%.150s: got %d %s, want %s", body, got.Status, got.Text, want)
 			}
 		}
@@ -312,10 +312,10 @@ func TestALiveBank(t *testing.T) {
 	eachStore(t, func(t *testing.T, d *apiFixture) {
 		gone := d.live("POST", path, strings.Replace(address("rahul@upi", "x"), `,"ref_id":"x"`, "", 1))
 		gone.WantError(t, "not reached", 502, schema.BankNetworkError, "")
-		if gone.Said("status") != "pending" || gone.At("error.retryable") != false || gone.Said("verification_id") == "" {
+		if gone.TextAt("status") != "pending" || gone.At("error.retryable") != false || gone.TextAt("verification_id") == "" {
 			t.Errorf("got %s", gone.Text)
 		}
-		id := d.live("POST", path, drop("7654", "a"), "Prefer", "wait=0").Want(t, "live", 202).Said("verification_id")
+		id := d.live("POST", path, drop("7654", "a"), "Prefer", "wait=0").Want(t, "live", 202).TextAt("verification_id")
 		call := func(provider, reference, word string, header ...string) accesstest.Reply {
 			t.Helper()
 			if header == nil {
@@ -325,7 +325,7 @@ func TestALiveBank(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return d.Ask("", "POST", "/callbacks/"+provider, string(text), header...)
+			return d.Client.Do("", "POST", "/callbacks/"+provider, string(text), header...)
 		}
 		call("clerk", id, "found", "X-Password", "seed").WantError(t, "a lie", 401, schema.SignatureInvalid, "X-Password")
 		call("sandbox", id, "found").WantError(t, "one that tells nothing", 404, schema.NotFound, "")

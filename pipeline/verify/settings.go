@@ -8,19 +8,19 @@ import (
 
 // Settings are the operator's settings for banks, caching and retention.
 type Settings struct {
-	Banks     []string      `koanf:"banks" help:"files that describe banks or aggregators; live verification needs at least one"`
-	BatchRoom int           `koanf:"batch-room" help:"batch records in flight at once"`
-	GiveUp    time.Duration `koanf:"give-up" help:"how long a verification is retried until it fails"`
-	Cache     time.Duration `koanf:"cache" help:"how long a bank's answer is reused for the same account; 0 for no cache"`
-	Keep      time.Duration `koanf:"keep" help:"how long finished verifications are kept; 0 for ever"`
-	Misses    int           `koanf:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
+	Banks                []string      `koanf:"banks" help:"files that describe banks or aggregators; live verification needs at least one"`
+	BatchRoom            int           `koanf:"batch-room" help:"batch records in flight at once"`
+	GiveUp               time.Duration `koanf:"give-up" help:"how long a verification is retried until it fails"`
+	Cache                time.Duration `koanf:"cache" help:"how long a bank's answer is reused for the same account; 0 for no cache"`
+	Retention            time.Duration `koanf:"keep" help:"how long finished verifications are kept; 0 for ever"`
+	EnumerationThreshold int           `koanf:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
 }
 
 // DefaultSettings has no bank. The retention of a quarter of a year equals the period in which
 // clients enquire about payments. A hundred wrong account numbers in an hour exceed typing
 // errors.
 func DefaultSettings() Settings {
-	return Settings{BatchRoom: 256, GiveUp: 24 * time.Hour, Keep: 90 * 24 * time.Hour, Misses: 100}
+	return Settings{BatchRoom: 256, GiveUp: 24 * time.Hour, Retention: 90 * 24 * time.Hour, EnumerationThreshold: 100}
 }
 
 // The limits of settings. An answer may be cached for a day at most, because accounts are
@@ -44,10 +44,10 @@ func (s Settings) Validate() (faults []error) {
 	if s.Cache < 0 || s.Cache > mostCache {
 		faults = append(faults, config.Invalid("cache", "must be 0 to %s", mostCache))
 	}
-	if s.Keep != 0 && s.Keep < leastKeep {
+	if s.Retention != 0 && s.Retention < leastKeep {
 		faults = append(faults, config.Invalid("keep", "must be 0, for ever, or at least %s", leastKeep))
 	}
-	if s.Misses < 0 {
+	if s.EnumerationThreshold < 0 {
 		faults = append(faults, config.Invalid("misses", "must not be negative"))
 	}
 	return faults

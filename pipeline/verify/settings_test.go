@@ -13,7 +13,7 @@ func TestSettingsHaveLimits(t *testing.T) {
 	}
 	for key, change := range map[string]func(*Settings){
 		"batch-room": func(s *Settings) { s.BatchRoom = 0 }, "give-up": func(s *Settings) { s.GiveUp = time.Second },
-		"cache": func(s *Settings) { s.Cache = 25 * time.Hour }, "keep": func(s *Settings) { s.Keep = time.Minute }, "misses": func(s *Settings) { s.Misses = -1 },
+		"cache": func(s *Settings) { s.Cache = 25 * time.Hour }, "keep": func(s *Settings) { s.Retention = time.Minute }, "misses": func(s *Settings) { s.EnumerationThreshold = -1 },
 	} {
 		s := DefaultSettings()
 		change(&s)
@@ -21,7 +21,7 @@ func TestSettingsHaveLimits(t *testing.T) {
 			t.Errorf("%s: got %v", key, faults)
 		}
 	}
-	bad := Settings{BatchRoom: 1 << 20, GiveUp: 30 * 24 * time.Hour, Cache: -1, Keep: -1, Misses: -1}
+	bad := Settings{BatchRoom: 1 << 20, GiveUp: 30 * 24 * time.Hour, Cache: -1, Retention: -1, EnumerationThreshold: -1}
 	if faults := bad.Validate(); len(faults) != 5 {
 		t.Errorf("got %v", faults)
 	}

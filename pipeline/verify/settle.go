@@ -41,7 +41,7 @@ type transitionTx struct {
 // compare-and-set on the pending state, so an earlier end remains.
 func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease, p *Private) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own, private: p}
-	err := s.DB.Update(sqlstore.InWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
+	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
 		return st.apply()
 	})
@@ -52,7 +52,7 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 	s.count(&st.out)
 	switch {
 	case st.out.transition != noop:
-		s.waiters.Tell(st.out.ID, st.out)
+		s.waiters.Notify(st.out.ID, st.out)
 	case st.out.State != schema.VerificationPending: // another result was faster
 		s.reportContradiction(&st.out.Record, res)
 	}
@@ -91,7 +91,7 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 func (st *transitionTx) finish() error {
 	r := &st.out.Record
 	st.copyReferences()
-	r.State, r.FinishedAt, r.Sealed = schema.VerificationFailed, sqlstore.Whole(st.now), nil
+	r.State, r.FinishedAt, r.Encrypted = schema.VerificationFailed, sqlstore.TruncateMicros(st.now), nil
 	query, args := finishRow, []any(nil)
 	switch {
 	case st.out.transition == succeed:
@@ -104,13 +104,13 @@ func (st *transitionTx) finish() error {
 		r.ErrorCode = giveUpCode(r, st.result)
 		query, args = finishRow+" AND token = $15", []any{st.lease.Token}
 	}
-	r.Trouble = ""
-	f := &r.Found
+	r.DelayCode = ""
+	f := &r.Beneficiary
 	reasons, err := reasonsText(f.SuspiciousReasons)
 	if err != nil {
 		return err
 	}
-	n, err := st.tx.Exec(query, append([]any{r.ID, string(r.State), r.ProviderRef, string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.Flag(r.Verified),
+	n, err := st.tx.Exec(query, append([]any{r.ID, string(r.State), r.ProviderRef, string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.BoolToInt(r.Verified),
 		f.BeneficiaryName, f.Bank, f.Branch, reasons, r.UTR, string(r.ErrorCode), st.now.UnixMicro()}, args...)...)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (st *transitionTx) fillBeneficiary() error {
 	}
 	a.Name, a.Bank, a.Branch = cleanText(a.Name), cleanText(a.Bank), cleanText(a.Branch)
 	r.State = schema.VerificationSuccess
-	r.Found, r.Verified = beneficiaryOf(st.private, r.Threshold, &a)
+	r.Beneficiary, r.Verified = beneficiaryOf(st.private, r.Threshold, &a)
 	return nil
 }
 
@@ -160,7 +160,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, 
 	}
 	detail := map[string]any{"method": r.Method, "target": r.Target, "provider": r.Provider}
 	if r.State == schema.VerificationSuccess {
-		detail["verified"], detail["name_match"] = r.Verified, r.Found.NameMatch
+		detail["verified"], detail["name_match"] = r.Verified, r.Beneficiary.NameMatch
 	} else {
 		detail["code"] = r.ErrorCode
 	}
@@ -192,23 +192,23 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	was := *r
 	switch st.out.transition {
 	case requeue: // as if the call had not started
-		due = st.now.Add(upstream.AwayPause)
+		due = st.now.Add(upstream.RetryPause)
 		if st.result.call != callEnquire && !st.result.resent {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	default:
 		st.copyReferences()
 		if st.result.call == callDeposit {
-			r.SentAt = sqlstore.Whole(st.result.calledAt)
+			r.SentAt = sqlstore.TruncateMicros(st.result.calledAt)
 		}
 		due = nextLook(r, st.result, resendAfter, st.now)
 		r.Tries++
-		r.Trouble = troubleOf(st.result)
+		r.DelayCode = troubleOf(st.result)
 		if st.out.transition == retryAsNew {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	}
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, due.UnixMicro(), r.Tries, r.ProviderRef, sqlstore.Flag(r.Sent), sqlstore.Micros(r.SentAt), string(r.Trouble))
+	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, due.UnixMicro(), r.Tries, r.ProviderRef, sqlstore.BoolToInt(r.Sent), sqlstore.Micros(r.SentAt), string(r.DelayCode))
 	if err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func (st *transitionTx) renewLease() error {
 	if l == nil {
 		return nil
 	}
-	until := st.now.Add(l.Timeout + upstream.Margin)
-	sentAt := l.Latest(upstream.Lease{Until: until})
+	until := st.now.Add(l.Timeout + upstream.LeaseMargin)
+	sentAt := l.LatestStart(upstream.Lease{Until: until})
 	n, err := st.tx.Exec("UPDATE verification SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
 		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
 	if err != nil || n == 0 {
@@ -256,7 +256,7 @@ func (st *transitionTx) copyReferences() {
 const longestBankText = 200
 
 // cleanText returns a bank's text in a form that every store accepts and that can be shown.
-func cleanText(text string) string { return httpconnector.Line(text, longestBankText) }
+func cleanText(text string) string { return httpconnector.CleanText(text, longestBankText) }
 
 // Settle applies an answer from outside the service's own calls, such as a callback. It is
 // idempotent. by is the actor in the audit log. An unknown reference is not_found.

@@ -92,7 +92,7 @@ func TestConcurrentCallbacksSettleOnce(t *testing.T) {
 		s.addBatch("bat_1", 1)
 		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		single, q := s.do(s.request()), s.request()
-		q.Item = &Place{"bat_1", 0}
+		q.Item = &BatchItem{"bat_1", 0}
 		of := s.do(q)
 		var all sync.WaitGroup
 		for range 20 {
@@ -144,7 +144,7 @@ func TestBankTextIsCleaned(t *testing.T) {
 		a.Account.Reasons = []string{"he owes us money", ReportedFraud, ReportedFraud, ""}
 		s.bank.set(func() { s.bank.deposit = answers(a) })
 		r := s.do(s.request())
-		f := r.Found
+		f := r.Beneficiary
 		if diff := cmp.Diff([]string{FlaggedByBank, ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
 			t.Errorf("reasons: %s", diff)
 		}

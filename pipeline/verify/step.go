@@ -12,7 +12,7 @@ import (
 
 // recordStep stores the call and the kind of its answer in the timeline.
 func (st *transitionTx) recordStep() error {
-	_, err := upstream.Note(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.Whole(st.now))
+	_, err := upstream.RecordStep(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.TruncateMicros(st.now))
 	return err
 }
 
@@ -26,7 +26,7 @@ func (st *transitionTx) recordFinalStep() error {
 	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == Found || res.Outcome == NotFound) {
 		return nil
 	}
-	noted, err := upstream.Note(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt)
+	noted, err := upstream.RecordStep(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt)
 	if err == nil && noted.After(r.FinishedAt) {
 		r.FinishedAt = noted
 		_, err = st.tx.Exec(finishLate, r.ID, noted.UnixMicro())
@@ -59,11 +59,11 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 		return [...]schema.StepAnswer{
 			schema.AnswerPending, schema.AnswerFound, schema.AnswerNotFound, schema.AnswerUnknown, schema.AnswerNotMade,
 		}[res.Outcome]
-	case errors.Is(res.err, ErrNotAsked):
-		return schema.AnswerNotAsked
+	case errors.Is(res.err, ErrNotCalled):
+		return schema.AnswerNotSent
 	case errors.Is(res.err, ErrNotSent):
 		return schema.AnswerNotConnected
-	case errors.Is(res.err, errOutcome), errors.Is(res.err, errPanic), httpconnector.Misunderstood(res.err):
+	case errors.Is(res.err, errOutcome), errors.Is(res.err, errPanic), httpconnector.IsUnreadable(res.err):
 		return schema.AnswerUnreadable
 	}
 	return schema.AnswerNone
@@ -71,34 +71,34 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 
 // Timeline returns a verification of an owner by its id, with its timeline; not_found if there
 // is none.
-func (s *Service) Story(ctx context.Context, o schema.Owner, id string) (r Record, timeline schema.Asked, err error) {
+func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Record, timeline schema.ProviderCalls, err error) {
 	if !schema.IsID(id) {
-		return Record{}, schema.Asked{}, errNoVerification
+		return Record{}, schema.ProviderCalls{}, errNoVerification
 	}
 	view := s.DB.View(ctx)
-	r, steps, err := upstream.Told(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
+	r, steps, err := upstream.ReadWithSteps(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
 	if err != nil {
-		return Record{}, schema.Asked{}, err
+		return Record{}, schema.ProviderCalls{}, err
 	}
-	timeline = schema.Asked{Provider: r.Provider, ProviderRef: r.ProviderRef, Tries: r.Tries, Steps: upstream.Story(summaryOf(&r, len(steps) > 0), steps)}
+	timeline = schema.ProviderCalls{Provider: r.Provider, ProviderRef: r.ProviderRef, Enquiries: r.Tries, Steps: upstream.Timeline(summaryOf(&r, len(steps) > 0), steps)}
 	if r.State == schema.VerificationPending {
-		timeline.NextLookAt, err = queueTable.NextLook(view, id)
+		timeline.NextEnquiryAt, err = queueTable.NextPoll(view, id)
 	}
 	return r, timeline, err
 }
 
 // summaryOf returns the part of the timeline that the row holds; noted reports whether steps
 // are stored.
-func summaryOf(r *Record, noted bool) *upstream.Outline {
-	o := &upstream.Outline{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, End: schema.AnswerSuccess}
+func summaryOf(r *Record, noted bool) *upstream.Summary {
+	o := &upstream.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
 	answer := schema.AnswerFound
 	if r.State == schema.VerificationFailed {
-		o.End, answer = schema.AnswerFailed, schema.AnswerNotFound
+		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound
 	}
 	// A retried row without steps is older than the table of steps. A row that was given up
 	// has no answer.
 	if (noted || r.Tries == 0) && reached(r) {
-		o.Said = answer
+		o.Answer = answer
 	}
 	return o
 }

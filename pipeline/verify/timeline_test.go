@@ -17,8 +17,8 @@ import (
 // the end.
 func (s *serviceFixture) wantTimeline(id string, want ...string) (shown schema.VerificationDetail) {
 	s.t.Helper()
-	door := accesstest.NewDoor(s.t, accesstest.Access(s.t, s.DB, time.Now), s.Routes())
-	reply := door.Ask(s.tenant.Keys[schema.Live], "GET", path+"/"+id+"?view=detail", "").Want(s.t, "a story", 200)
+	door := accesstest.NewClient(s.t, accesstest.Access(s.t, s.DB, time.Now), s.Routes())
+	reply := door.Do(s.tenant.Keys[schema.Live], "GET", path+"/"+id+"?view=detail", "").Want(s.t, "a story", 200)
 	if err := json.Unmarshal([]byte(reply.Text), &shown); err != nil {
 		s.t.Fatal(err)
 	}
@@ -49,15 +49,15 @@ func TestImmediateOutcomeStoresNoSteps(t *testing.T) {
 			t.Errorf("%d steps are stored", n)
 		}
 		got := s.wantTimeline(good.ID, "deposit found", "settled success")
-		if got.Provider != "puppet" || got.ProviderRef != "theirs" || got.Tries != 0 || got.NextLookAt != "" || got.Beneficiary == nil {
+		if got.Provider != "puppet" || got.ProviderRef != "theirs" || got.Enquiries != 0 || got.NextEnquiryAt != "" || got.Beneficiary == nil {
 			t.Errorf("got %+v", got)
 		}
 		s.wantTimeline(address.ID, "resolve found", "settled success")
 		s.wantTimeline(missing.ID, "deposit not_found", "settled failed")
-		door := accesstest.NewDoor(t, accesstest.Access(t, s.DB, time.Now), s.Routes())
+		door := accesstest.NewClient(t, accesstest.Access(t, s.DB, time.Now), s.Routes())
 		key := s.tenant.Keys[schema.Live]
-		door.Ask(key, "GET", path+"/"+good.ID+"?view=full", "").WantError(t, "another view", 400, schema.InvalidRequest, "view")
-		door.Ask(key, "GET", path+"/ver_01KAJ0C5T7V9X1Z3B5D7F9H1K3?view=detail", "").WantError(t, "of nothing", 404, schema.NotFound, "")
+		door.Do(key, "GET", path+"/"+good.ID+"?view=full", "").WantError(t, "another view", 400, schema.InvalidRequest, "view")
+		door.Do(key, "GET", path+"/ver_01KAJ0C5T7V9X1Z3B5D7F9H1K3?view=detail", "").WantError(t, "of nothing", 404, schema.NotFound, "")
 	})
 }
 
@@ -70,9 +70,9 @@ func TestTimelineHasEveryDelay(t *testing.T) {
 		}
 		set(fails(errBreaker), nil)
 		r := s.do(s.request())
-		s.advance(upstream.AwayPause)
+		s.advance(upstream.RetryPause)
 		set(fails(errUnsent), nil)
-		s.advance(upstream.AwayPause)
+		s.advance(upstream.RetryPause)
 		set(answers(Answer{Outcome: NotMade}), nil)
 		s.advance(time.Minute)
 		set(fails(errLost), answers(Answer{Outcome: Pending}))
@@ -85,7 +85,7 @@ func TestTimelineHasEveryDelay(t *testing.T) {
 		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
 		s.advance(longestPause)
 		if got := s.wantTimeline(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
-			"enquire not_understood", "enquire unknown", "deposit pending"); got.NextLookAt == "" || got.Status != schema.VerificationPending {
+			"enquire not_understood", "enquire unknown", "deposit pending"); got.NextEnquiryAt == "" || got.Status != schema.VerificationPending {
 			t.Errorf("got %+v", got)
 		}
 		for _, outcome := range []Outcome{Pending, Pending, NotFound, NotFound} {
@@ -102,14 +102,14 @@ func TestTimelineHasEveryDelay(t *testing.T) {
 func TestStepsAreDeletedWithVerification(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.set(func(c *Settings) { c.Keep = time.Hour })
+		s.set(func(c *Settings) { c.Retention = time.Hour })
 		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Pending}) })
 		young := s.do(s.address())
-		s.clock.Pass(s.settings.GiveUp)
+		s.clock.Advance(s.settings.GiveUp)
 		s.advance(0)
 		s.wantTimeline(young.ID, "resolve pending 2", "settled failed")
 		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Pending}) })
-		s.clock.Pass(2 * time.Hour)
+		s.clock.Advance(2 * time.Hour)
 		other := s.do(s.address())
 		s.deleteOld(t.Context())
 		if got := s.texts("SELECT DISTINCT subject FROM upstream_step"); len(got) != 1 || got[0] != other.ID {
@@ -124,12 +124,12 @@ func TestTimelineOrderWithClockSkew(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.bank.set(func() {
 			s.bank.deposit = func(Order) (Answer, error) {
-				s.clock.Pass(100 * time.Millisecond)
+				s.clock.Advance(100 * time.Millisecond)
 				return Answer{Outcome: Pending}, nil
 			}
 		})
 		r := s.do(s.request())
-		s.clock.Pass(-60 * time.Millisecond)
+		s.clock.Advance(-60 * time.Millisecond)
 		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: NotFound}, "provider:puppet"); err != nil {
 			t.Fatal(err)
 		}

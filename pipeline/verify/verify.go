@@ -24,7 +24,7 @@ import (
 // Config holds the dependencies and settings of a Service.
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Box // encrypts private columns and cursors
+	Cipher *encryption.Cipher // encrypts private columns and cursors
 	Events Events
 	// Connections are the banks of both worlds.
 	Connections []Connection
@@ -52,7 +52,7 @@ type Service struct {
 
 	metrics     *metrics
 	connections []*connection
-	queue       *upstream.Lines[Record]
+	queue       *upstream.Pools[Record]
 	waiters     *upstream.Waiters[result] // by id of the verification
 	misses      *misses
 }
@@ -68,14 +68,14 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, waiters: upstream.NewWaiters[result](), misses: newMisses(c.Settings.Misses)}
+	s := &Service{Config: c, waiters: upstream.NewWaiters[result](), misses: newMisses(c.Settings.EnumerationThreshold)}
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
 	}
 	s.queue = upstream.New(upstream.Config[Record]{
-		DB: c.DB, Table: queueTable, Claims: s.metrics.claims,
-		Claimed: func() { failpoint.Point(failpoint.VerifyClaimed) }, Log: c.Log, Now: c.Now,
+		DB: c.DB, Table: queueTable, ClaimFailures: s.metrics.claims,
+		OnClaimed: func() { failpoint.Point(failpoint.VerifyClaimed) }, Log: c.Log, Now: c.Now,
 	})
 	for i := range c.Connections {
 		if err := s.connect(c.Connections[i]); err != nil {
@@ -97,12 +97,12 @@ type Request struct {
 	// Tolerance is the least passing score of a name match, 0 to 100; negative for the
 	// account's default.
 	Tolerance int
-	By        httpapi.Who
+	Caller    httpapi.Who
 
 	// Once is the request's Idempotency-Key; nil for none.
-	Once *access.Once
+	Once *access.IdempotencyKey
 	// Item is the batch record that the request belongs to; nil for none.
-	Item *Place
+	Item *BatchItem
 }
 
 // Private holds the encrypted fields. They are kept only while the verification is pending.
@@ -114,7 +114,7 @@ type Private struct {
 }
 
 // BatchItem identifies a record of a batch.
-type Place struct {
+type BatchItem struct {
 	Batch string
 	Index int
 }
@@ -125,12 +125,12 @@ type Record struct {
 	Owner       schema.Owner
 	RefID       string
 	Digest      []byte
-	Same        []byte
+	CacheKey    []byte
 	State       schema.VerificationState
 	Method      schema.VerificationMethod
 	Target      string // masked
 	IFSC        string
-	Sealed      []byte // encrypted Private; nil once the verification has ended
+	Encrypted   []byte // encrypted Private; nil once the verification has ended
 	Named       bool
 	Threshold   int
 	Provider    string
@@ -138,14 +138,14 @@ type Record struct {
 	Sent        bool
 	SentAt      time.Time // latest possible time of the last send; zero for never
 	Tries       int
-	Trouble     schema.Code
-	Found       schema.Beneficiary // set on success
+	DelayCode   schema.Code
+	Beneficiary schema.Beneficiary // set on success
 	Verified    bool
 	UTR         string
 	ErrorCode   schema.Code
 	AnsweredBy  string
 	Key         string
-	Batch       Place // Batch is "" for none
+	Batch       BatchItem // Batch is "" for none
 	CreatedAt   time.Time
 	FinishedAt  time.Time // zero while pending
 }

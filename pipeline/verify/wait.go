@@ -13,7 +13,7 @@ import (
 const rereadEvery = 2 * time.Second
 
 // CloseWaiters ends all waits for an outcome, including later ones. It is idempotent.
-func (s *Service) EndWaits() { s.waiters.End() }
+func (s *Service) CloseWaiters() { s.waiters.Close() }
 
 // awaitResult waits for the end of a pending verification, for at most wait, and returns its
 // last known state. Without waitFull it also returns when the bank could not be called.
@@ -26,9 +26,9 @@ func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[
 	defer reread.Stop()
 	for r.State == schema.VerificationPending {
 		select {
-		case out := <-w.Said:
+		case out := <-w.Updates:
 			r = out.Record
-			if !patient && r.Trouble != "" {
+			if !patient && r.DelayCode != "" {
 				return r
 			}
 		case <-reread.C:
@@ -37,7 +37,7 @@ func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[
 			return r
 		case <-ctx.Done():
 			return r
-		case <-s.waiters.Ended():
+		case <-s.waiters.Closed():
 			return r
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Service) reread(ctx context.Context, r Record) Record {
 			r = found
 		}
 	}
-	s.metrics.rereads.Tell(ctx, err)
+	s.metrics.rereads.Observe(ctx, err)
 	return r
 }
 
@@ -66,7 +66,7 @@ func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, pati
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
 	}
-	w := s.waiters.Await(r.ID)
-	defer s.waiters.Forget(r.ID, w)
+	w := s.waiters.Add(r.ID)
+	defer s.waiters.Remove(r.ID, w)
 	return s.awaitResult(ctx, s.reread(ctx, r), w, wait, patient) // it may have ended before Await
 }

@@ -19,7 +19,7 @@ func toWire(r *Record) schema.Verification {
 	out.AccountNumber, out.VPA = targets(r)
 	switch r.State {
 	case schema.VerificationSuccess:
-		found := r.Found
+		found := r.Beneficiary
 		out.Beneficiary, out.VerifiedAt = &found, formatTime(r.FinishedAt)
 	case schema.VerificationFailed:
 		out.Error, out.FailedAt = failure(r), formatTime(r.FinishedAt)

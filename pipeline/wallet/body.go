@@ -33,7 +33,7 @@ func requestOf(c *httpapi.Call) (request, error) {
 		return request{}, err
 	}
 	r := request{owner: ownerOf(c), method: schema.UPI}
-	var f schema.Faults
+	var f schema.RequestErrors
 	r.amount = amountOf(&f, wanted.Amount)
 	if wanted.Method != nil {
 		if r.method = *wanted.Method; !slices.Contains(schema.PaymentMethods, r.method) {
@@ -58,7 +58,7 @@ func methods() string {
 }
 
 // amountOf reads an amount from its literal digits.
-func amountOf(f *schema.Faults, v jsontext.Value) schema.Paise {
+func amountOf(f *schema.RequestErrors, v jsontext.Value) schema.Paise {
 	const field = "amount"
 	switch {
 	case len(v) == 0 || v.Kind() == jsontext.KindNull:
@@ -81,11 +81,11 @@ func ParseAmount(text string) (schema.Paise, error) {
 	amount, err := schema.ParsePaise(text)
 	switch {
 	case errors.Is(err, schema.ErrAmountForm):
-		return 0, schema.Refuse(schema.InvalidAmount, "amount", "The amount is no number.")
+		return 0, schema.NewProblem(schema.InvalidAmount, "amount", "The amount is no number.")
 	case errors.Is(err, schema.ErrAmountPrecision):
-		return 0, schema.Refuse(schema.InvalidAmount, "amount", "An amount has two decimals at most.")
+		return 0, schema.NewProblem(schema.InvalidAmount, "amount", "An amount has two decimals at most.")
 	case err != nil || amount < leastTopup || amount > mostTopup:
-		return 0, schema.Refuse(schema.InvalidAmount, "amount",
+		return 0, schema.NewProblem(schema.InvalidAmount, "amount",
 			"A payment lies between "+leastTopup.Rupees()+" and "+mostTopup.Rupees()+".")
 	}
 	return amount, nil

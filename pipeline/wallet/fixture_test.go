@@ -66,7 +66,7 @@ func eachFunded(t *testing.T, amount schema.Paise, run func(t *testing.T, db *sq
 // walletFixture is a service behind a router, with two tenants.
 type walletFixture struct {
 	*Service
-	accesstest.Door
+	accesstest.Client
 
 	outbox *outbox.Outbox
 	clock  *fixture.Clock
@@ -83,16 +83,16 @@ func newFixture(t testing.TB, db *sqlstore.DB) *walletFixture {
 	s.one, s.two = accesstest.AddTenant(t, db, "one"), accesstest.AddTenant(t, db, "two")
 	access := accesstest.Access(t, db, s.clock.Now)
 	var err error
-	if s.outbox, err = outbox.New(outbox.Config{DB: db, Box: accesstest.Box(t), Now: s.clock.Now}); err != nil {
+	if s.outbox, err = outbox.New(outbox.Config{DB: db, Box: accesstest.Cipher(t), Now: s.clock.Now}); err != nil {
 		t.Fatal(err)
 	}
 	s.Service, err = New(Config{
-		DB: db, Box: accesstest.Box(t), Events: s.outbox, Change: access.Change, Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
+		DB: db, Cipher: accesstest.Cipher(t), Events: s.outbox, Change: access.Change, Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Door = accesstest.NewDoor(t, access, slices.Concat(s.Routes(), s.outbox.Routes(), access.Routes()))
+	s.Client = accesstest.NewClient(t, access, slices.Concat(s.Routes(), s.outbox.Routes(), access.Routes()))
 	return s
 }
 
@@ -108,14 +108,14 @@ func (s *walletFixture) key(w schema.World) string { return s.one.Keys[w] }
 // metric returns the value of a counter.
 func (s *walletFixture) metric(t testing.TB, name string, labels ...string) float64 {
 	t.Helper()
-	return fixture.Figure(t, s.reg, name, labels...)
+	return fixture.MetricValue(t, s.reg, name, labels...)
 }
 
 // wantConsistent checks that the ledger check finds no fault.
 func wantConsistent(t testing.TB, db *sqlstore.DB) Report {
 	t.Helper()
 	r, err := Verify(t.Context(), db, "")
-	if err != nil || r.Wrong != 0 {
+	if err != nil || r.FaultCount != 0 {
 		t.Errorf("the books: %v, %v", r.Faults, err)
 	}
 	return r

@@ -21,7 +21,7 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	var f schema.Faults
+	var f schema.RequestErrors
 	status, ref := params["status"], params["ref_id"]
 	if status != "" && !slices.Contains(schema.PaymentStates, schema.PaymentState(status)) {
 		f.Add("status", "A payment is pending, success or failed.")
@@ -29,9 +29,9 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 	if ref != "" && !schema.IsRef(ref) {
 		f.Add("ref_id", "The ref_id has 1 to 255 printable characters.")
 	}
-	from, to := pagination.Span(&f, params)
+	from, to := pagination.TimeRange(&f, params)
 	list := "payments?" + url.Values{"status": {status}, "ref_id": {ref}, "span": spanName(from, to)}.Encode()
-	limit, after := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, list, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -42,7 +42,7 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return pagination.Reply(rows, limit,
 		func(p *Payment) (schema.Payment, error) { return p.toWire(), nil },
-		func(p *Payment) *string { return pagination.Cursor(s.Box, c, list, p.ID) })
+		func(p *Payment) *string { return pagination.Cursor(s.Cipher, c, list, p.ID) })
 }
 
 func spanName(from, to int64) []string {

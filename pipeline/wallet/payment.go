@@ -83,7 +83,7 @@ func byRef(q sqlstore.Querier, o schema.Owner, ref string) (*Payment, error) {
 }
 
 func errNoPayment() error {
-	return schema.Refuse(schema.NotFound, "id", "There is no such payment.")
+	return schema.NewProblem(schema.NotFound, "id", "There is no such payment.")
 }
 
 // byID returns a payment of any account; not_found if there is none.

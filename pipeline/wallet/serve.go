@@ -117,7 +117,7 @@ func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 		return nil, err
 	}
 	if p.Amount != want.amount || p.Method != want.method {
-		return nil, schema.Refuse(schema.DuplicateRefID, "ref_id", "This ref_id was used for another payment.")
+		return nil, schema.NewProblem(schema.DuplicateRefID, "ref_id", "This ref_id was used for another payment.")
 	}
 	return p, nil
 }

@@ -17,8 +17,8 @@ func TestSandboxPaymentSucceedsImmediately(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Sandbox)
-		r := s.Ask(key, "POST", topups, `{"amount":500.50,"ref_id":"topup-1"}`).Want(t, "a payment", 200)
-		id := r.Said("payment_id")
+		r := s.Do(key, "POST", topups, `{"amount":500.50,"ref_id":"topup-1"}`).Want(t, "a payment", 200)
+		id := r.TextAt("payment_id")
 		want := map[string]any{
 			"payment_id": id, "amount": 500.5, "currency": "INR", "method": "upi", "purpose": "wallet_topup", "status": "success",
 			"message": "₹500.50 is in the wallet.", "ref_id": "topup-1", "balance": 500.5,
@@ -27,22 +27,22 @@ func TestSandboxPaymentSucceedsImmediately(t *testing.T) {
 		if diff := cmp.Diff(want, r.Body); diff != "" || r.Header.Get("Location") != topups+"/"+id {
 			t.Errorf("%s: %s", r.Header.Get("Location"), diff)
 		}
-		if shown := s.Ask(key, "GET", topups+"/"+id, "").Want(t, "it", 200); !cmp.Equal(shown.Body, r.Body) {
+		if shown := s.Do(key, "GET", topups+"/"+id, "").Want(t, "it", 200); !cmp.Equal(shown.Body, r.Body) {
 			t.Errorf("it is shown as %s", shown.Text)
 		}
-		second := s.Ask(key, "POST", topups, `{"amount":1e1,"method":"card"}`).Want(t, "another", 200)
+		second := s.Do(key, "POST", topups, `{"amount":1e1,"method":"card"}`).Want(t, "another", 200)
 		if second.At("balance") != 510.5 || second.At("ref_id") != nil {
 			t.Errorf("the second: %s", second.Text)
 		}
-		wallet := s.Ask(key, "GET", "/v1/wallet", "").Want(t, "the wallet", 200)
+		wallet := s.Do(key, "GET", "/v1/wallet", "").Want(t, "the wallet", 200)
 		if diff := cmp.Diff(map[string]any{"status": "success", "currency": "INR", "available": 510.5, "held": 0.0, "balance": 510.5}, wallet.Body); diff != "" {
 			t.Error(diff)
 		}
-		events := s.Ask(key, "GET", "/v1/events?type=payment.succeeded", "").Want(t, "the events", 200)
+		events := s.Do(key, "GET", "/v1/events?type=payment.succeeded", "").Want(t, "the events", 200)
 		if strings.Count(events.Text, `"payment.succeeded"`) != 2 || !strings.Contains(events.Text, `"balance":500.5,"completed_at":"2026-11-20T12:00:00Z"`) {
 			t.Errorf("the events: %s", events.Text)
 		}
-		audit := s.Ask(key, "GET", "/v1/audit", "").Want(t, "the audit log", 200)
+		audit := s.Do(key, "GET", "/v1/audit", "").Want(t, "the audit log", 200)
 		if strings.Count(audit.Text, `"payment.success"`) != 2 || !strings.Contains(audit.Text, `"amount":500.5`) {
 			t.Errorf("the audit log: %s", audit.Text)
 		}
@@ -50,8 +50,8 @@ func TestSandboxPaymentSucceedsImmediately(t *testing.T) {
 			t.Errorf("%v were counted", got)
 		}
 		for _, other := range []string{s.key(schema.Live), s.two.Keys[schema.Sandbox]} {
-			s.Ask(other, "GET", topups+"/"+id, "").WantError(t, "another's", 404, schema.NotFound, "id")
-			if r := s.Ask(other, "GET", "/v1/wallet", ""); r.At("balance") != 0.0 {
+			s.Do(other, "GET", topups+"/"+id, "").WantError(t, "another's", 404, schema.NotFound, "id")
+			if r := s.Do(other, "GET", "/v1/wallet", ""); r.At("balance") != 0.0 {
 				t.Errorf("another's wallet: %s", r.Text)
 			}
 		}
@@ -63,27 +63,27 @@ func TestSandboxAmountOfThirteenFails(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Sandbox)
-		s.Ask(key, "POST", topups, `{"amount":7}`).Want(t, "a payment", 200)
+		s.Do(key, "POST", topups, `{"amount":7}`).Want(t, "a payment", 200)
 		const body = `{"amount":99.13,"ref_id":"bad"}`
-		r := s.Ask(key, "POST", topups, body).Want(t, "one that fails", 502)
-		id := r.Said("payment_id")
-		if r.Said("status") != "failed" || r.Said("error.code") != "bank_network_error" || r.Said("message") == "" ||
-			r.Said("error.request_id") != r.Header.Get("X-Request-Id") || r.At("error.retryable") != false || r.At("balance") != 7.0 {
+		r := s.Do(key, "POST", topups, body).Want(t, "one that fails", 502)
+		id := r.TextAt("payment_id")
+		if r.TextAt("status") != "failed" || r.TextAt("error.code") != "bank_network_error" || r.TextAt("message") == "" ||
+			r.TextAt("error.request_id") != r.Header.Get("X-Request-Id") || r.At("error.retryable") != false || r.At("balance") != 7.0 {
 			t.Errorf("it is answered with %s", r.Text)
 		}
-		again := s.Ask(key, "POST", topups, body).Want(t, "it again", 502)
-		if again.Header.Get("Idempotent-Replayed") != "true" || again.Said("payment_id") != id {
+		again := s.Do(key, "POST", topups, body).Want(t, "it again", 502)
+		if again.Header.Get("Idempotent-Replayed") != "true" || again.TextAt("payment_id") != id {
 			t.Errorf("again: %s", again.Text)
 		}
-		shown := s.Ask(key, "GET", topups+"/"+id, "").Want(t, "it", 200)
-		if shown.Said("status") != "failed" || shown.At("error.request_id") != nil {
+		shown := s.Do(key, "GET", topups+"/"+id, "").Want(t, "it", 200)
+		if shown.TextAt("status") != "failed" || shown.At("error.request_id") != nil {
 			t.Errorf("it is shown as %s", shown.Text)
 		}
-		events := s.Ask(key, "GET", "/v1/events?type=payment.failed", "").Want(t, "the events", 200)
+		events := s.Do(key, "GET", "/v1/events?type=payment.failed", "").Want(t, "the events", 200)
 		if strings.Count(events.Text, `"payment.failed"`) != 1 || !strings.Contains(events.Text, id) || strings.Contains(events.Text, "request_id") {
 			t.Errorf("the events: %s", events.Text)
 		}
-		if audit := s.Ask(key, "GET", "/v1/audit", ""); strings.Count(audit.Text, `"payment.failed"`) != 1 {
+		if audit := s.Do(key, "GET", "/v1/audit", ""); strings.Count(audit.Text, `"payment.failed"`) != 1 {
 			t.Errorf("the audit log: %s", audit.Text)
 		}
 		if got := s.metric(t, "vayu_wallet_payments_total", "world", "sandbox", "outcome", "failed"); got != 1 {
@@ -99,24 +99,24 @@ func TestReferenceIsIdempotent(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Sandbox)
 		const body = `{"amount":5,"ref_id":"🙏 १"}`
-		first := s.Ask(key, "POST", topups, body).Want(t, "first", 200)
+		first := s.Do(key, "POST", topups, body).Want(t, "first", 200)
 		for _, same := range []string{body, `{"amount":5.00,"method":"upi","ref_id":"🙏 १"}`, `{"ref_id":"🙏 १","amount":0.5e1,"method":null}`} {
-			again := s.Ask(key, "POST", topups, same).Want(t, "again", 200)
+			again := s.Do(key, "POST", topups, same).Want(t, "again", 200)
 			if !cmp.Equal(again.Body, first.Body) || again.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("%s: %s", same, again.Text)
 			}
 		}
 		for _, other := range []string{`{"amount":6,"ref_id":"🙏 १"}`, `{"amount":5,"method":"card","ref_id":"🙏 १"}`} {
-			s.Ask(key, "POST", topups, other).WantError(t, other, 409, schema.DuplicateRefID, "ref_id")
+			s.Do(key, "POST", topups, other).WantError(t, other, 409, schema.DuplicateRefID, "ref_id")
 		}
 		if got := s.metric(t, "vayu_wallet_refusals_total", "code", "duplicate_ref_id"); got != 2 {
 			t.Errorf("%v refusals were counted", got)
 		}
-		s.Ask(s.two.Keys[schema.Sandbox], "POST", topups, `{"amount":6,"ref_id":"🙏 १"}`).Want(t, "another account's", 200)
-		s.Ask(s.key(schema.Live), "POST", topups, `{"amount":6,"ref_id":"🙏 १"}`).Want(t, "the other world's", 202)
+		s.Do(s.two.Keys[schema.Sandbox], "POST", topups, `{"amount":6,"ref_id":"🙏 १"}`).Want(t, "another account's", 200)
+		s.Do(s.key(schema.Live), "POST", topups, `{"amount":6,"ref_id":"🙏 १"}`).Want(t, "the other world's", 202)
 
-		keyed := s.Ask(key, "POST", topups, `{"amount":8}`, "Idempotency-Key", "k").Want(t, "with a key", 200)
-		again := s.Ask(key, "POST", topups, `{"amount":8}`, "Idempotency-Key", "k").Want(t, "with a key again", 200)
+		keyed := s.Do(key, "POST", topups, `{"amount":8}`, "Idempotency-Key", "k").Want(t, "with a key", 200)
+		again := s.Do(key, "POST", topups, `{"amount":8}`, "Idempotency-Key", "k").Want(t, "with a key again", 200)
 		if again.Text != keyed.Text || again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("with a key again: %s", again.Text)
 		}
@@ -136,10 +136,10 @@ func TestConcurrentReferenceHasOneEffect(t *testing.T) {
 		ids, replayed := map[string]int{}, 0
 		for range 100 {
 			together.Go(func() {
-				r := s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5,"ref_id":"r"}`)
+				r := s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":5,"ref_id":"r"}`)
 				mu.Lock()
 				defer mu.Unlock()
-				ids[r.Said("payment_id")]++
+				ids[r.TextAt("payment_id")]++
 				if r.Header.Get("Idempotent-Replayed") == "true" {
 					replayed++
 				}
@@ -189,20 +189,20 @@ func TestInvalidPaymentsAreRefused(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Sandbox)
 		for _, c := range cases {
-			s.Ask(key, "POST", topups, c.body).WantError(t, c.body[:min(len(c.body), 60)], c.status, c.code, c.field)
+			s.Do(key, "POST", topups, c.body).WantError(t, c.body[:min(len(c.body), 60)], c.status, c.code, c.field)
 		}
-		s.Ask(key, "POST", topups+"?x=1", `{"amount":5}`).WantError(t, "a parameter", 400, schema.InvalidRequest, "x")
+		s.Do(key, "POST", topups+"?x=1", `{"amount":5}`).WantError(t, "a parameter", 400, schema.InvalidRequest, "x")
 		for _, path := range []string{"/v1/wallet", topups, topups + "/pay_1", "/v1/wallet/entries"} {
-			s.Ask(key, "GET", path+"?x=1", "").WantError(t, path, 400, schema.InvalidRequest, "x")
+			s.Do(key, "GET", path+"?x=1", "").WantError(t, path, 400, schema.InvalidRequest, "x")
 		}
 		for query, field := range map[string]string{"status=paid": "status", "ref_id=a%0Ab": "ref_id", "from=x": "from", "limit=0": "limit", "cursor=x": "cursor"} {
-			s.Ask(key, "GET", topups+"?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
+			s.Do(key, "GET", topups+"?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
 		}
 		for _, subject := range []string{"", "txn_1", "acc_01KAJ0A6Q3W8Y1B4D7F0H2K5M9", "txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9%00", "01KAJ0A6Q3W8Y1B4D7F0H2K5M9"} {
-			s.Ask(key, "GET", "/v1/wallet/entries?subject="+subject, "").WantError(t, subject, 400, schema.InvalidRequest, "subject")
+			s.Do(key, "GET", "/v1/wallet/entries?subject="+subject, "").WantError(t, subject, 400, schema.InvalidRequest, "subject")
 		}
-		s.Ask(key, "GET", topups+"/%2e", "").WantError(t, "no id", 404, schema.NotFound, "id")
-		s.Ask(key, "GET", topups+"/pay_1", "").WantError(t, "an id of nothing", 404, schema.NotFound, "id")
+		s.Do(key, "GET", topups+"/%2e", "").WantError(t, "no id", 404, schema.NotFound, "id")
+		s.Do(key, "GET", topups+"/pay_1", "").WantError(t, "an id of nothing", 404, schema.NotFound, "id")
 		for code, want := range map[schema.Code]float64{schema.InvalidAmount: 8, schema.InvalidJSON: 2} {
 			if got := s.metric(t, "vayu_wallet_refusals_total", "code", string(code)); got != want {
 				t.Errorf("%s was counted %v times, want %v", code, got, want)
@@ -219,7 +219,7 @@ func TestPaymentLimits(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		for _, amount := range []string{"1", "1.00", "1000000", "1e6"} {
-			s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":`+amount+`}`).Want(t, amount, 200)
+			s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":`+amount+`}`).Want(t, amount, 200)
 		}
 		wantBalance(t, s.DB, "afterwards", s.one.In(schema.Sandbox), Balance{Available: 2_000_002_00})
 	})
@@ -229,7 +229,7 @@ func TestPaymentLimits(t *testing.T) {
 func pages(t *testing.T, s *walletFixture, path, field string) (all []string) {
 	t.Helper()
 	for cursor := ""; ; {
-		r := s.Ask(s.key(schema.Sandbox), "GET", path+cursor, "").Want(t, path, 200)
+		r := s.Do(s.key(schema.Sandbox), "GET", path+cursor, "").Want(t, path, 200)
 		data, _ := r.At("data").([]any)
 		for _, one := range data {
 			all = append(all, fmt.Sprint(one.(map[string]any)[field]))
@@ -237,7 +237,7 @@ func pages(t *testing.T, s *walletFixture, path, field string) (all []string) {
 		if r.At("has_more") != true {
 			return all
 		}
-		cursor = "&cursor=" + r.Said("next_cursor")
+		cursor = "&cursor=" + r.TextAt("next_cursor")
 	}
 }
 
@@ -245,8 +245,8 @@ func TestPaymentsAreListed(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		for i, amount := range []string{"1", "2.13", "3", "4", "5"} {
-			s.Ask(s.key(schema.Sandbox), "POST", topups, fmt.Sprintf(`{"amount":%s,"ref_id":"r%d"}`, amount, i))
-			s.clock.Pass(24 * 3600e9)
+			s.Do(s.key(schema.Sandbox), "POST", topups, fmt.Sprintf(`{"amount":%s,"ref_id":"r%d"}`, amount, i))
+			s.clock.Advance(24 * 3600e9)
 		}
 		for query, want := range map[string][]string{
 			"?limit=2":                               {"5", "4", "3", "2.13", "1"},
@@ -263,8 +263,8 @@ func TestPaymentsAreListed(t *testing.T) {
 				t.Errorf("%s: %s", query, diff)
 			}
 		}
-		first := s.Ask(s.key(schema.Sandbox), "GET", topups+"?limit=1", "")
-		s.Ask(s.key(schema.Sandbox), "GET", topups+"?limit=1&status=failed&cursor="+first.Said("next_cursor"), "").
+		first := s.Do(s.key(schema.Sandbox), "GET", topups+"?limit=1", "")
+		s.Do(s.key(schema.Sandbox), "GET", topups+"?limit=1&status=failed&cursor="+first.TextAt("next_cursor"), "").
 			WantError(t, "a cursor of another list", 400, schema.InvalidRequest, "cursor")
 	})
 }
@@ -283,7 +283,7 @@ func TestScopes(t *testing.T) {
 		if diff := cmp.Diff(want, scopes); diff != "" {
 			t.Error(diff)
 		}
-		s.Ask("", "GET", "/v1/wallet", "").WantError(t, "without a key", 401, schema.Unauthorized, "")
+		s.Do("", "GET", "/v1/wallet", "").WantError(t, "without a key", 401, schema.Unauthorized, "")
 		if _, err := New(Config{DB: s.DB, Metrics: s.reg}); err == nil {
 			t.Error("two services count in one registry")
 		}

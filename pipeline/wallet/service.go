@@ -16,7 +16,7 @@ import (
 // Config holds the dependencies of a Service.
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Box // encrypts cursors; may be nil if Routes is unused
+	Cipher *encryption.Cipher // encrypts cursors; may be nil if Routes is unused
 	Events Events
 	// Change wraps a change as an audited, idempotent handler; may be nil if Routes is unused.
 	Change  func(access.Changer) httpapi.Handler

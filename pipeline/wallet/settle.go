@@ -54,10 +54,10 @@ func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Pais
 
 func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, by string) (*Payment, error) {
 	if v.note != "" && !schema.IsRef(v.note) {
-		return nil, schema.Refuse(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
+		return nil, schema.NewProblem(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
 	}
 	if v.succeeded && foldReference(v.note) == "" {
-		return nil, schema.Refuse(schema.InvalidRequest, "note",
+		return nil, schema.NewProblem(schema.InvalidRequest, "note",
 			"Money that came needs the bank's reference (UTR) or the like, so that it cannot be credited twice.")
 	}
 	p, err := s.decide(tx, now, id, v)
@@ -111,7 +111,7 @@ func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	if before.Owner.Account != p.Owner.Account {
 		holder = "Another account has got money"
 	}
-	return schema.Refuse(schema.InvalidRequest, "note", fmt.Sprintf(
+	return schema.NewProblem(schema.InvalidRequest, "note", fmt.Sprintf(
 		"%s under the note %q before: %s, %s on %s. If this is the same money, it is in the wallet, and a payment that waits for it is to be failed; "+
 			"if it is other money, give the reference of its own transfer.",
 		holder, before.Note, before.ID, before.Amount.Rupees(), formatTime(before.CompletedAt)))

@@ -20,9 +20,9 @@ func TestLivePaymentIsPendingUntilSettled(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key, o := s.key(schema.Live), s.one.In(schema.Live)
 		const body = `{"amount":250,"method":"bank_transfer","ref_id":"r"}`
-		r := s.Ask(key, "POST", topups, body).Want(t, "a payment", 202)
-		id := r.Said("payment_id")
-		if r.Said("status") != "pending" || r.Header.Get("Location") != topups+"/"+id {
+		r := s.Do(key, "POST", topups, body).Want(t, "a payment", 202)
+		id := r.TextAt("payment_id")
+		if r.TextAt("status") != "pending" || r.Header.Get("Location") != topups+"/"+id {
 			t.Errorf("it is answered with %s", r.Text)
 		}
 		wantBalance(t, s.DB, "before", o, Balance{})
@@ -30,15 +30,15 @@ func TestLivePaymentIsPendingUntilSettled(t *testing.T) {
 		if err != nil || len(waiting) != 1 || waiting[0].ID != id {
 			t.Errorf("got %v, %v", waiting, err)
 		}
-		s.Ask(key, "POST", topups, `{"amount":99.13}`).Want(t, "no magic here", 202)
+		s.Do(key, "POST", topups, `{"amount":99.13}`).Want(t, "no magic here", 202)
 
-		s.clock.Pass(time.Hour)
+		s.clock.Advance(time.Hour)
 		p, err := s.Settle(t.Context(), id, true, "UTR1", "command")
 		if err != nil || p.State != schema.PaymentSuccess || p.Balance != 250_00 || p.Note != "UTR1" {
 			t.Fatalf("got %+v, %v", p, err)
 		}
-		again := s.Ask(key, "POST", topups, body).Want(t, "the same again", 200)
-		if again.Said("completed_at") != "2026-11-20T13:00:00Z" || again.At("balance") != 250.0 || strings.Contains(again.Text, "UTR1") {
+		again := s.Do(key, "POST", topups, body).Want(t, "the same again", 200)
+		if again.TextAt("completed_at") != "2026-11-20T13:00:00Z" || again.At("balance") != 250.0 || strings.Contains(again.Text, "UTR1") {
 			t.Errorf("the same again: %s", again.Text)
 		}
 		for _, succeeded := range []bool{true, false} {
@@ -47,11 +47,11 @@ func TestLivePaymentIsPendingUntilSettled(t *testing.T) {
 			}
 		}
 		wantBalance(t, s.DB, "afterwards", o, Balance{Available: 250_00})
-		events := s.Ask(key, "GET", "/v1/events", "")
+		events := s.Do(key, "GET", "/v1/events", "")
 		if strings.Count(events.Text, `"evt_`) != 1 || !strings.Contains(events.Text, `"payment.succeeded"`) {
 			t.Errorf("the events: %s", events.Text)
 		}
-		audit := s.Ask(key, "GET", "/v1/audit", "")
+		audit := s.Do(key, "GET", "/v1/audit", "")
 		for action, want := range map[string]int{`"payment.create"`: 2, `"payment.success"`: 1, `"actor":"command"`: 1, `"note":"UTR1"`: 1} {
 			if got := strings.Count(audit.Text, action); got != want {
 				t.Errorf("the audit log has %s %d times, want %d: %s", action, got, want, audit.Text)
@@ -70,12 +70,12 @@ func TestPaymentIsFailed(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key := s.key(schema.Live)
-		id := s.Ask(key, "POST", topups, `{"amount":250,"ref_id":"r"}`).Said("payment_id")
+		id := s.Do(key, "POST", topups, `{"amount":250,"ref_id":"r"}`).TextAt("payment_id")
 		if p, err := s.Settle(t.Context(), id, false, "", "command"); err != nil || p.State != schema.PaymentFailed {
 			t.Fatalf("got %+v, %v", p, err)
 		}
-		s.Ask(key, "POST", topups, `{"amount":250,"ref_id":"r"}`).Want(t, "the same again", 502)
-		if events := s.Ask(key, "GET", "/v1/events?type=payment.failed", ""); !strings.Contains(events.Text, id) {
+		s.Do(key, "POST", topups, `{"amount":250,"ref_id":"r"}`).Want(t, "the same again", 502)
+		if events := s.Do(key, "GET", "/v1/events?type=payment.failed", ""); !strings.Contains(events.Text, id) {
 			t.Errorf("the events: %s", events.Text)
 		}
 		wantBalance(t, s.DB, "afterwards", s.one.In(schema.Live), Balance{})
@@ -86,7 +86,7 @@ func TestPaymentIsFailed(t *testing.T) {
 func TestConcurrentDecisionsHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
-		id := s.Ask(s.key(schema.Live), "POST", topups, `{"amount":250}`).Said("payment_id")
+		id := s.Do(s.key(schema.Live), "POST", topups, `{"amount":250}`).TextAt("payment_id")
 		var together sync.WaitGroup
 		var done atomic.Int64
 		for i := range 10 {
@@ -112,7 +112,7 @@ func TestCredit(t *testing.T) {
 		if err != nil || p.State != schema.PaymentSuccess || p.Method != schema.BankTransfer || p.Balance != 5000_00 {
 			t.Fatalf("got %+v, %v", p, err)
 		}
-		if shown := s.Ask(s.key(schema.Live), "GET", topups+"/"+p.ID, "").Want(t, "it", 200); shown.Said("status") != "success" {
+		if shown := s.Do(s.key(schema.Live), "GET", topups+"/"+p.ID, "").Want(t, "it", 200); shown.TextAt("status") != "success" {
 			t.Errorf("it is shown as %s", shown.Text)
 		}
 		if _, err := s.Credit(t.Context(), o, 5000_00, "UTR7", "command"); err == nil || !strings.Contains(err.Error(), `"UTR7" before`) {
@@ -142,7 +142,7 @@ func TestOneTransferCreditsOnePayment(t *testing.T) {
 		if _, err := s.Credit(ctx, one, 5000_00, "UTR 4123", "command"); err != nil {
 			t.Fatal(err)
 		}
-		claimed := s.Ask(s.two.Keys[schema.Live], "POST", topups, `{"amount":5000}`).Said("payment_id")
+		claimed := s.Do(s.two.Keys[schema.Live], "POST", topups, `{"amount":5000}`).TextAt("payment_id")
 		for name, spelling := range map[string]string{"same": "UTR 4123", "lower case": "utr 4123", "no blanks": "UTR4123", "blanks around": "  Utr 41 23 "} {
 			if _, err := s.Credit(ctx, two, 5000_00, spelling, "command"); err == nil || !strings.Contains(err.Error(), `Another account has got money under the note "UTR 4123" before: pay_`) {
 				t.Errorf("credit to another account, %s: %v", name, err)
@@ -206,7 +206,7 @@ func TestFailedEventRollsBackPayment(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		s.Events = failingEvents{}
-		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5}`).WantError(t, "a payment", 500, schema.InternalError, "")
+		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":5}`).WantError(t, "a payment", 500, schema.InternalError, "")
 		if _, err := s.Credit(t.Context(), s.one.In(schema.Live), 500, "x", "command"); !errors.Is(err, errFull) {
 			t.Errorf("got %v", err)
 		}

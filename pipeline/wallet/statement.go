@@ -59,10 +59,10 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	var f schema.Faults
+	var f schema.RequestErrors
 	subject, from, to := subjectIn(&f, params)
 	list := "entries?" + url.Values{"subject": {subject}, "span": spanName(from, to)}.Encode()
-	limit, last := pagination.Limit(&f, params), pagination.After(&f, s.Box, c, list, params)
+	limit, last := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -83,7 +83,7 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	return pagination.Reply(rows, limit,
 		func(l statementLine) (schema.WalletEntry, error) { return l.toWire(), nil },
 		func(l statementLine) *string {
-			return pagination.Cursor(s.Box, c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
+			return pagination.Cursor(s.Cipher, c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
 		})
 }
 
@@ -92,12 +92,12 @@ var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 
 // subjectIn reads the parameters subject, "" for all, and from and to as
 // [pagination.TimeRange] does.
-func subjectIn(f *schema.Faults, params map[string]string) (subject string, from, to int64) {
+func subjectIn(f *schema.RequestErrors, params map[string]string) (subject string, from, to int64) {
 	subject, ok := params["subject"]
 	if ok && !subjects.MatchString(subject) {
 		f.Add("subject", "A subject is the id of a recharge or of a payment (txn_… or pay_…).")
 	}
-	from, to = pagination.Span(f, params)
+	from, to = pagination.TimeRange(f, params)
 	return subject, from, to
 }
 

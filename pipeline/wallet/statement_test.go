@@ -19,7 +19,7 @@ func TestStatementListsEntries(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key, o := s.key(schema.Sandbox), s.one.In(schema.Sandbox)
-		paid := s.Ask(key, "POST", topups, `{"amount":1000}`).Want(t, "a payment", 200).Said("payment_id")
+		paid := s.Do(key, "POST", topups, `{"amount":1000}`).Want(t, "a payment", 200).TextAt("payment_id")
 		var want []any
 		line := func(subject, kind string, at time.Time, available, held float64) {
 			want = append([]any{map[string]any{
@@ -32,7 +32,7 @@ func TestStatementListsEntries(t *testing.T) {
 		} {
 			subject := "txn_" + ulid.MustNewDefault(s.Now()).String()
 			for _, name := range acts {
-				s.clock.Pass(time.Minute)
+				s.clock.Advance(time.Minute)
 				now := s.Now()
 				do(t, s.DB, func(tx *sqlstore.Tx) error { return actAt(tx, now, o, name, subject, schema.Paise(100*(i+1))) })
 				amount := float64(i + 1)
@@ -48,7 +48,7 @@ func TestStatementListsEntries(t *testing.T) {
 				}
 			}
 		}
-		all := s.Ask(key, "GET", "/v1/wallet/entries", "").Want(t, "the statement", 200)
+		all := s.Do(key, "GET", "/v1/wallet/entries", "").Want(t, "the statement", 200)
 		if diff := cmp.Diff(want, all.At("data")); diff != "" {
 			t.Error(diff)
 		}
@@ -59,7 +59,7 @@ func TestStatementListsEntries(t *testing.T) {
 		if got := pages(t, s, "/v1/wallet/entries?limit=1&from=2026-11-20T12:01:00Z&to=2026-11-20T12:03:00Z", "kind"); !cmp.Equal(got, []string{"commit", "reserve"}) {
 			t.Errorf("of some minutes: %v", got)
 		}
-		if other := s.Ask(s.key(schema.Live), "GET", "/v1/wallet/entries", ""); len(other.At("data").([]any)) != 0 {
+		if other := s.Do(s.key(schema.Live), "GET", "/v1/wallet/entries", ""); len(other.At("data").([]any)) != 0 {
 			t.Errorf("the other world: %s", other.Text)
 		}
 	})
@@ -70,7 +70,7 @@ func TestPagesOfEqualTimes(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
-		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000}`)
+		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":1000}`)
 		var subjects []string
 		for range 4 {
 			subjects = append(subjects, "txn_"+ulid.MustNewDefault(noon).String())
@@ -98,7 +98,7 @@ func TestEntriesOfSubject(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		key, o := s.key(schema.Sandbox), s.one.In(schema.Sandbox)
-		paid := s.Ask(key, "POST", topups, `{"amount":1000}`).Said("payment_id")
+		paid := s.Do(key, "POST", topups, `{"amount":1000}`).TextAt("payment_id")
 		var ids []string
 		for range 3 {
 			subject := "txn_" + ulid.MustNewDefault(noon).String()
@@ -126,13 +126,13 @@ func TestEntriesOfSubject(t *testing.T) {
 			}
 		}
 		for what, stranger := range map[string]string{"the other world": s.key(schema.Live), "another account": s.two.Keys[schema.Sandbox]} {
-			if other := s.Ask(stranger, "GET", "/v1/wallet/entries?subject="+ids[0], "").Want(t, what, 200); len(other.At("data").([]any)) != 0 {
+			if other := s.Do(stranger, "GET", "/v1/wallet/entries?subject="+ids[0], "").Want(t, what, 200); len(other.At("data").([]any)) != 0 {
 				t.Errorf("%s: %s", what, other.Text)
 			}
 		}
-		first := s.Ask(key, "GET", "/v1/wallet/entries?limit=1&subject="+ids[0], "")
+		first := s.Do(key, "GET", "/v1/wallet/entries?limit=1&subject="+ids[0], "")
 		for _, query := range []string{"", "&subject=" + ids[1]} {
-			s.Ask(key, "GET", "/v1/wallet/entries?cursor="+first.Said("next_cursor")+query, "").
+			s.Do(key, "GET", "/v1/wallet/entries?cursor="+first.TextAt("next_cursor")+query, "").
 				WantError(t, "a cursor of another list", 400, schema.InvalidRequest, "cursor")
 		}
 	})

@@ -17,8 +17,8 @@ type Report struct {
 	// Postings, Recharges and Payments are the numbers of checked rows.
 	Postings, Recharges, Payments int64
 	// FaultCount is the number of faults, and Faults the first of them.
-	Wrong  int64
-	Faults []Fault
+	FaultCount int64
+	Faults     []Fault
 }
 
 // LedgerSum is the sum of one ledger over all accounts.
@@ -110,7 +110,7 @@ type verifier struct {
 }
 
 func (v *verifier) wrongf(subject, format string, args ...any) {
-	v.report.Wrong++
+	v.report.FaultCount++
 	if len(v.report.Faults) < faultsMost {
 		v.report.Faults = append(v.report.Faults, Fault{v.owner, subject, fmt.Sprintf(format, args...)})
 	}

@@ -9,7 +9,7 @@ import (
 
 // VerifyAuditLog checks the audit rows of final recharges, payments and verifications, of all
 // accounts or of the given one. The report has faults only. The error is as with [Verify].
-func VerifyAudited(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
+func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 

@@ -21,8 +21,8 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
-		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
-		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)
+		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
+		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)
 		do(t, s.DB, func(tx *sqlstore.Tx) error {
 			if _, err := tx.Exec(insertVerification, "ver_1", o.Account, o.World.String()); err != nil {
 				return err
@@ -62,7 +62,7 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 			sqlstoretest.Exec(t, s.DB, "CREATE TABLE kept AS SELECT * FROM audit")
 			sqlstoretest.Exec(t, s.DB, "DELETE FROM audit WHERE action = '"+gone.action+"'")
 			check(gone.action, fmt.Sprintf("the audit log has no row %s of it", gone.action))
-			r, err := VerifyAudited(t.Context(), s.DB, "")
+			r, err := VerifyAuditLog(t.Context(), s.DB, "")
 			if err != nil || len(r.Faults) != 1 || len(r.Faults[0].Subject) < len(gone.subject) || r.Faults[0].Subject[:len(gone.subject)] != gone.subject {
 				t.Errorf("%s: %+v, %v", gone.action, r, err)
 			}
@@ -70,7 +70,7 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 			sqlstoretest.Exec(t, s.DB, "INSERT INTO audit SELECT * FROM kept")
 			sqlstoretest.Exec(t, s.DB, "DROP TABLE kept")
 		}
-		if r, err := VerifyAudited(t.Context(), s.DB, s.two.ID); err != nil || r.Wrong != 0 {
+		if r, err := VerifyAuditLog(t.Context(), s.DB, s.two.ID); err != nil || r.FaultCount != 0 {
 			t.Errorf("another account: %+v, %v", r, err)
 		}
 	})

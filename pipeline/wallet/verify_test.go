@@ -68,8 +68,8 @@ func eachVerified(t *testing.T, run func(t *testing.T, s *walletFixture, o schem
 	t.Helper()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
-		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
-		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)
+		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
+		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)
 		for i, r := range lifecycles {
 			r.play(t, s.DB, o, noon.Add(time.Duration(i)*time.Hour))
 		}
@@ -202,7 +202,7 @@ func TestTamperingIsFound(t *testing.T) {
 		}
 		sqlstoretest.Exec(t, s.DB, "UPDATE posting SET at = at - 3600000000 WHERE subject = 'txn_late' AND kind = 'suspend' AND ledger = 'suspense'")
 		for _, rows := range []int{verifyRows, 1} {
-			if r, err := verify(s.DB.View(t.Context()), "", rows); err != nil || r.Wrong == 0 {
+			if r, err := verify(s.DB.View(t.Context()), "", rows); err != nil || r.FaultCount == 0 {
 				t.Errorf("a posting at another time: %v, %v", r.Faults, err)
 			}
 		}
@@ -240,8 +240,8 @@ func wantFaults(t *testing.T, name string, r Report, want []string) {
 			t.Errorf("%s: it is not found that %q: %v", name, text, r.Faults)
 		}
 	}
-	if len(left) > 0 || int64(len(r.Faults)) != r.Wrong {
-		t.Errorf("%s: %d faults, and found besides: %v", name, r.Wrong, left)
+	if len(left) > 0 || int64(len(r.Faults)) != r.FaultCount {
+		t.Errorf("%s: %d faults, and found besides: %v", name, r.FaultCount, left)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestLedgerCheckDuringTraffic(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Sandbox)
-		s.Ask(s.key(schema.Sandbox), "POST", topups, `{"amount":1000000}`)
+		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":1000000}`)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 4)
 		for worker := range cap(ended) {
@@ -259,7 +259,7 @@ func TestLedgerCheckDuringTraffic(t *testing.T) {
 		var last Report
 		for last.Recharges < 200 {
 			r, err := verify(s.DB.View(t.Context()), "", 100)
-			if err != nil || r.Wrong != 0 {
+			if err != nil || r.FaultCount != 0 {
 				t.Errorf("after %d recharges: %v, %v", r.Recharges, r.Faults, err)
 				break
 			}

@@ -25,7 +25,7 @@ func (p *Payment) eventBody() schema.Payment {
 	}
 	out.Balance, out.CompletedAt = &p.Balance, formatTime(p.CompletedAt)
 	if p.State == schema.PaymentFailed {
-		out.Error = schema.Refuse(p.ErrorCode, "", failureText)
+		out.Error = schema.NewProblem(p.ErrorCode, "", failureText)
 		out.Error.Retryable = false // the same payment has been decided
 	}
 	return out

@@ -105,7 +105,7 @@ func (x *Index) Find(name string) (int, error) {
 
 func (x *Index) notFound(name, key string, found []int32) error {
 	if len(found) > 1 {
-		p := schema.Refuse(schema.AmbiguousLocation, "city", "")
+		p := schema.NewProblem(schema.AmbiguousLocation, "city", "")
 		for _, i := range found {
 			p.Candidates = append(p.Candidates, x.cities[i].Name+", "+x.cities[i].State)
 		}
@@ -114,9 +114,9 @@ func (x *Index) notFound(name, key string, found []int32) error {
 		return p
 	}
 	if known := gazetteer.Lookup(name); key != "" && len(known) > 0 {
-		return schema.Refuse(schema.NoData, "city", fmt.Sprintf("There are no readings for %s, %s.", known[0].Name, known[0].State))
+		return schema.NewProblem(schema.NoData, "city", fmt.Sprintf("There are no readings for %s, %s.", known[0].Name, known[0].State))
 	}
-	p := schema.Refuse(schema.LocationNotFound, "city", fmt.Sprintf("No city is called %s.", quote(name)))
+	p := schema.NewProblem(schema.LocationNotFound, "city", fmt.Sprintf("No city is called %s.", quote(name)))
 	p.Suggestions = x.Suggest(key, maxSuggestions)
 	if len(p.Suggestions) > 0 {
 		p.Message += " Did you mean " + strings.Join(p.Suggestions, ", ") + "?"

@@ -17,7 +17,7 @@ type Source struct {
 	url    string
 	clock  func() time.Time
 	client *fetch.Client
-	stamp  fetch.Stamp // of the last feed whose readings were accepted
+	stamp  fetch.Validators // of the last feed whose readings were accepted
 }
 
 // Fetch implements [ingest.Source]. An unchanged feed yields nothing.
@@ -37,6 +37,6 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 	if err := b.Close(); err != nil {
 		return err
 	}
-	s.stamp = reply.Stamp
+	s.stamp = reply.Validators
 	return nil
 }

@@ -48,7 +48,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 // fetchPages reads the pages from the first to the last that is needed.
 func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	for page := range s.config.MaxPages {
-		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Stamp{})
+		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Validators{})
 		if err != nil {
 			return fmt.Errorf("fetching data.gov.in from record %d: %w", records.read, err)
 		}

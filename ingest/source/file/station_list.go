@@ -38,9 +38,9 @@ func stationOfFile(path string) (schema.Station, time.Duration, error) {
 		return schema.Station{}, 0, err
 	}
 	if listed != "" {
-		return cpcbformat.Station(cpcbformat.Tidy(listed), "", "", 0, 0), period, nil
+		return cpcbformat.Station(cpcbformat.NormalizeName(listed), "", "", 0, 0), period, nil
 	}
-	station, ok := cpcbformat.Named(name)
+	station, ok := cpcbformat.ParseLooseName(name)
 	if !ok {
 		return schema.Station{}, 0, refuse("neither the table nor the file name %q shows which station it is from: "+
 			"name the file like Raw_data_1Hr_2023_site_5024_Anand_Vihar_Delhi_DPCC_1Hr.csv, or put a table %s "+

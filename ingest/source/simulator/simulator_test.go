@@ -29,7 +29,7 @@ func newSource(tb testing.TB) ingest.Source {
 
 func fetch(tb testing.TB, from, to time.Time) ingest.Sample {
 	tb.Helper()
-	sample, err := ingest.Try(tb.Context(), newSource(tb), ingest.Window{From: from, To: to})
+	sample, err := ingest.FetchSample(tb.Context(), newSource(tb), ingest.Window{From: from, To: to})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -13,19 +13,19 @@ import (
 )
 
 // Client sends requests to some routes, and checks every reply against the contract.
-type Door struct {
+type Client struct {
 	tb      testing.TB
 	handler http.Handler
 }
 
 // NewClient returns a client of a router with routes.
-func NewDoor(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Door {
+func NewClient(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Client {
 	tb.Helper()
 	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: access})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return Door{tb, httpapitest.Checked(tb, h)}
+	return Client{tb, httpapitest.Checked(tb, h)}
 }
 
 // Reply is the reply to a request.
@@ -38,7 +38,7 @@ type Reply struct {
 
 // Do sends a request, with a JSON body unless it is empty. header holds names and values in turn.
 // An empty key sends no Authorization.
-func (d Door) Ask(key, method, path, body string, header ...string) Reply {
+func (d Client) Do(key, method, path, body string, header ...string) Reply {
 	d.tb.Helper()
 	r := httptest.NewRequest(method, path, http.NoBody)
 	if body != "" {
@@ -73,7 +73,7 @@ func (r Reply) At(path string) any {
 }
 
 // TextAt returns the text of the body at a path; "" if there is none.
-func (r Reply) Said(path string) string {
+func (r Reply) TextAt(path string) string {
 	text, _ := r.At(path).(string)
 	return text
 }
@@ -90,7 +90,7 @@ func (r Reply) Want(tb testing.TB, what string, status int) Reply {
 // WantError checks for an error with a status, code and field.
 func (r Reply) WantError(tb testing.TB, what string, status int, code schema.Code, field string) {
 	tb.Helper()
-	if r.Status != status || r.Said("error.code") != string(code) || r.Said("error.field") != field {
+	if r.Status != status || r.TextAt("error.code") != string(code) || r.TextAt("error.field") != field {
 		tb.Errorf("%s: got %d %s, want %d %s %s", what, r.Status, r.Text, status, code, field)
 	}
 }

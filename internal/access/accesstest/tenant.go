@@ -18,7 +18,7 @@ import (
 var Plans = map[string]int64{"unlimited": 0}
 
 // Cipher returns a cipher with the same key in every test.
-func Box(tb testing.TB) *encryption.Box {
+func Cipher(tb testing.TB) *encryption.Cipher {
 	tb.Helper()
 	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
 	if err != nil {
@@ -28,9 +28,9 @@ func Box(tb testing.TB) *encryption.Box {
 }
 
 // ClaimedCipher returns [Cipher] bound to a store, so that it can make digests.
-func ClaimedBox(tb testing.TB, db *sqlstore.DB) *encryption.Box {
+func ClaimedCipher(tb testing.TB, db *sqlstore.DB) *encryption.Cipher {
 	tb.Helper()
-	box := Box(tb)
+	box := Cipher(tb)
 	if err := box.Claim(tb.Context(), db); err != nil {
 		tb.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 		}
 		a.ID = h.ID
 		for _, w := range schema.Worlds {
-			made, _, err := access.CreateKey(tx, Box(tb), access.KeySpec{Account: h.ID, World: w, Scopes: schema.Scopes}, time.Now())
+			made, _, err := access.CreateKey(tx, Cipher(tb), access.KeySpec{Account: h.ID, World: w, Scopes: schema.Scopes}, time.Now())
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 // run: call Refresh after adding tenants.
 func Access(tb testing.TB, db *sqlstore.DB, now func() time.Time) *access.Service {
 	tb.Helper()
-	s, err := access.New(access.Config{DB: db, Box: ClaimedBox(tb, db), Settings: access.Settings{Plans: Plans}, Now: now})
+	s, err := access.New(access.Config{DB: db, Cipher: ClaimedCipher(tb, db), Settings: access.Settings{Plans: Plans}, Now: now})
 	if err != nil {
 		tb.Fatal(err)
 	}

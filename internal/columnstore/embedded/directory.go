@@ -57,7 +57,7 @@ func acquire(ctx context.Context, data, owner string, parent int) (*filelock.Loc
 	if err := os.MkdirAll(data, 0o750); err != nil {
 		return nil, fmt.Errorf("making the data directory: %w", err)
 	}
-	lock, err := filelock.Take(ctx, filepath.Join(data, lockName), lockTimeout)
+	lock, err := filelock.Acquire(ctx, filepath.Join(data, lockName), lockTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func acquire(ctx context.Context, data, owner string, parent int) (*filelock.Loc
 		lock.Release()
 		return nil, fmt.Errorf("removing the port file of an engine that was killed: %w", err)
 	}
-	if err := lock.Sign(owner, parent); err != nil {
+	if err := lock.WriteHolder(owner, parent); err != nil {
 		lock.Release()
 		return nil, err
 	}

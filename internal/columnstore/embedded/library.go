@@ -18,7 +18,7 @@ const LibraryVersion = "26.7.3-stable.1"
 
 // MissingLibraryError means that libchdb was not found. It lists the searched paths.
 type MissingLibraryError struct {
-	Looked []string // paths, in the order of the search
+	Searched []string // paths, in the order of the search
 }
 
 // Error includes the command that installs it.
@@ -28,7 +28,7 @@ func (e *MissingLibraryError) Error() string {
 		install = "npm ci && npm install --no-save @chdb/" + platformPackage() + "@" + LibraryVersion
 	}
 	return fmt.Sprintf("the embedded ClickHouse engine's library (%s) was not found: type '%s' in the project's folder, or name the file with --engine-library PATH; looked at:\n  %s",
-		libraryFile(), install, strings.Join(e.Looked, "\n  "))
+		libraryFile(), install, strings.Join(e.Searched, "\n  "))
 }
 
 // BrokenLibraryError means that the file is not a libchdb for this machine.
@@ -90,12 +90,12 @@ func FindLibrary(given string) (string, error) {
 		if path, err = filepath.Abs(path); err != nil {
 			return "", fmt.Errorf("finding the engine's library: %w", err)
 		}
-		if reason := config.Exposed(path); reason != "" {
+		if reason := config.UnsafeReason(path); reason != "" {
 			return "", &UnsafeLibraryError{path, reason}
 		}
 		return path, nil
 	}
-	return "", &MissingLibraryError{Looked: candidates}
+	return "", &MissingLibraryError{Searched: candidates}
 }
 
 // libraryHashes are the SHA-256 of libchdb of [LibraryVersion], by npm package. A package without a hash is not on

@@ -27,7 +27,7 @@ func incomplete(tb testing.TB, routes []httpapi.Route, open []string) []string {
 	have, want := map[string]string{}, map[string]string{}
 	for _, r := range routes {
 		have[r.Method+" "+r.Path] = r.Scope
-		if r.Unkeyed {
+		if r.NoAuth {
 			have[r.Method+" "+r.Path] = keyless
 		}
 	}

@@ -244,7 +244,7 @@ func TestRoutesAndContractAreCompared(t *testing.T) {
 			case method == http.MethodGet:
 				open = append(open, p.template)
 			default:
-				unkeyed = append(unkeyed, httpapi.Route{Method: method, Path: p.template, Unkeyed: true})
+				unkeyed = append(unkeyed, httpapi.Route{Method: method, Path: p.template, NoAuth: true})
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func Open(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) *s
 // called more than once.
 func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, stop func()) {
 	tb.Helper()
-	db, ready, stop := Begin(tb, c, metrics...)
+	db, ready, stop := StartAsync(tb, c, metrics...)
 	if err := ready(); err != nil {
 		stop()
 		tb.Fatalf("the state store did not become ready: %v", err)
@@ -78,7 +78,7 @@ func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 
 // StartAsync is Start without the wait, so that several stores can start concurrently. The store can be used
 // once ready has returned nil; any goroutine may call it.
-func Begin(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
+func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
 	tb.Helper()
 	var reg prometheus.Registerer
 	if len(metrics) > 0 {
@@ -135,14 +135,14 @@ func PostgresDSN(tb testing.TB) config.DSN {
 		tb.Fatalf("%s is no URL", Variable)
 	}
 	name := "vayu_test_" + strings.ToLower(rand.Text())
-	Administer(tb, server, "CREATE DATABASE "+name)
-	tb.Cleanup(func() { Administer(tb, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	ExecOnServer(tb, server, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { ExecOnServer(tb, server, "DROP DATABASE "+name+" WITH (FORCE)") })
 	address.Path = "/" + name
 	return config.DSN(address.String())
 }
 
 // ExecOnServer runs a statement on the server itself.
-func Administer(tb testing.TB, server, statement string) {
+func ExecOnServer(tb testing.TB, server, statement string) {
 	tb.Helper()
 	db, err := sql.Open("pgx", server)
 	if err != nil {

@@ -30,7 +30,7 @@ type Config struct {
 	// Keep leaves Dir when the cluster ends.
 	Keep bool
 	// Namespaces puts instances into network namespaces of their own, which partitions need.
-	Wires bool
+	Namespaces bool
 	// Out receives progress messages.
 	Out io.Writer
 }
@@ -92,7 +92,7 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 	if err := all.startStores(ctx); err != nil {
 		return all, err
 	}
-	if c.Wires {
+	if c.Namespaces {
 		if all.nets, err = newNetworks(ctx, c.Dir); err != nil {
 			return all, err
 		}

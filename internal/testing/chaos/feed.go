@@ -19,12 +19,12 @@ func (c Config) Folder() string { return filepath.Join(c.Dir, "readings") }
 // feed is a fake feed of the Central Pollution Control Board with values of this hour.
 func feed(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/xml")
-	_, _ = fmt.Fprint(w, Air(time.Now().In(schema.India).Truncate(time.Hour)))
+	_, _ = fmt.Fprint(w, FeedDocument(time.Now().In(schema.India).Truncate(time.Hour)))
 }
 
 // FeedDocument returns generated readings of every city at a moment, to the second, in the format
 // of the feed of the Central Pollution Control Board.
-func Air(at time.Time) string {
+func FeedDocument(at time.Time) string {
 	at = at.In(schema.India)
 	var w strings.Builder
 	_, _ = fmt.Fprint(&w, "<?xml version='1.0' encoding='UTF-8'?>\n<AqIndex><Country id=\"India\"><State id=\"Made up\">\n")

@@ -131,7 +131,7 @@ func (c *Cluster) Healthy(ctx context.Context) error {
 			return fmt.Errorf("broker %d does not answer", n+1)
 		}
 	}
-	if up := c.Balancer.Up(); up < 2 {
+	if up := c.Balancer.Ready(); up < 2 {
 		return fmt.Errorf("the balancer has %d instances", up)
 	}
 	return nil

@@ -60,7 +60,7 @@ const backfillTimeout = 10 * time.Minute
 
 // AwaitBackfill waits for the sandbox backfill, which is simulated at the first start. It uses most
 // of a small machine, so there is no idle baseline before its end.
-func (c *Cluster) AwaitPast(ctx context.Context) error {
+func (c *Cluster) AwaitBackfill(ctx context.Context) error {
 	err := await(ctx, backfillTimeout, func(ctx context.Context) error {
 		i := c.Leader(ctx)
 		if i == nil {
@@ -83,7 +83,7 @@ func (c *Cluster) AwaitPast(ctx context.Context) error {
 }
 
 // QueryClickHouse queries ClickHouse directly, and returns rows of tab-separated values.
-func (c *Cluster) Ask(ctx context.Context, sql string) (string, error) {
+func (c *Cluster) QueryClickHouse(ctx context.Context, sql string) (string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.engineURL, strings.NewReader(sql))
 	if err != nil {
 		return "", err

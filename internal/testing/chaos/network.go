@@ -75,32 +75,32 @@ func (n *networks) add(ctx context.Context, name string) (*Network, error) {
 func (n *Network) enter() []string { return []string{"ip", "netns", "exec", n.name} }
 
 // Direction is a direction of packets.
-type Way string
+type Direction string
 
 // The directions between an instance and the other side.
 const (
-	There Way = "there" // packets that the instance sends are dropped
-	Back  Way = "back"  // packets to the instance are dropped
-	Both  Way = "both"  // packets in both directions are dropped
+	Outbound Direction = "there" // packets that the instance sends are dropped
+	Inbound  Direction = "back"  // packets to the instance are dropped
+	Both     Direction = "both"  // packets in both directions are dropped
 )
 
 // Drop silently drops packets between an instance and ports on the other side.
-func (n *Network) Drop(ctx context.Context, way Way, ports ...string) error {
+func (n *Network) Drop(ctx context.Context, way Direction, ports ...string) error {
 	return n.rules(ctx, "-A", way, ports)
 }
 
 // Restore ends a Drop with the same arguments.
-func (n *Network) Mend(ctx context.Context, way Way, ports ...string) error {
+func (n *Network) Restore(ctx context.Context, way Direction, ports ...string) error {
 	return n.rules(ctx, "-D", way, ports)
 }
 
-func (n *Network) rules(ctx context.Context, action string, way Way, ports []string) error {
+func (n *Network) rules(ctx context.Context, action string, way Direction, ports []string) error {
 	var faults []error
 	for _, port := range ports {
-		if way != Back {
+		if way != Inbound {
 			faults = append(faults, tool(ctx, "iptables", action, "INPUT", "-i", n.wire, "-p", "tcp", "--dport", port, "-j", "DROP"))
 		}
-		if way != There {
+		if way != Outbound {
 			faults = append(faults, tool(ctx, "iptables", action, "OUTPUT", "-o", n.wire, "-p", "tcp", "--sport", port, "-j", "DROP"))
 		}
 	}

@@ -98,8 +98,8 @@ func (c *Cluster) StartPostgres(ctx context.Context) error {
 		c.DSN = dsn
 		return nil
 	}
-	c.Store.Aim(c.postgres)
-	c.direct.Aim(c.postgres)
+	c.Store.SetTarget(c.postgres)
+	c.direct.SetTarget(c.postgres)
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (c *Cluster) brokerPID(n int) (int, error) {
 }
 
 // RestartBroker starts a killed broker, and waits until it has joined.
-func (c *Cluster) ReviveBroker(ctx context.Context, n int) error {
+func (c *Cluster) RestartBroker(ctx context.Context, n int) error {
 	_, err := c.script(ctx, "kafka", "revive", c.kafkaDir(), strconv.Itoa(n))
 	return err
 }

@@ -43,7 +43,7 @@ func New(t testing.TB) *Collector {
 }
 
 // SetStatus sets the status of later replies. The collector keeps spans only with 200.
-func (c *Collector) Answer(status int) {
+func (c *Collector) SetStatus(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status = status
@@ -98,7 +98,7 @@ func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) []*pr
 }
 
 // WaitRequests waits for n requests, with any status.
-func (c *Collector) Asked(n int) {
+func (c *Collector) WaitRequests(n int) {
 	c.t.Helper()
 	deadline := time.After(timeout)
 	for {

@@ -21,7 +21,7 @@ type fixture struct {
 	testing.TB
 	db     *columnstore.DB
 	name   string
-	tester *quality.Judge
+	tester *quality.Tester
 }
 
 func newFixture(t testing.TB, settings quality.Settings) *fixture {

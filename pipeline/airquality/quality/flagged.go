@@ -2,7 +2,7 @@ package quality
 
 import "strings"
 
-// Verdicts returns the SQL of a subquery, in parentheses, with one row for each
+// FlaggedReadings returns the SQL of a subquery, in parentheses, with one row for each
 // suspect or failed reading. Other readings are good or were not evaluated.
 //
 // Its columns are station, parameter, at, kind, averaging, worst and excluded.
@@ -17,7 +17,7 @@ import "strings"
 //		ON v.station = r.station AND v.parameter = r.parameter AND v.at = r.at AND v.kind = r.kind AND v.averaging = r.averaging
 //
 // For readings without a row, excluded is 0 and worst is the number 0.
-func (t *Judge) Verdicts(condition string) string {
+func (t *Tester) FlaggedReadings(condition string) string {
 	excludes := "flag = 'fail'"
 	if len(t.settings.Exclude) > 0 {
 		names := make([]string, len(t.settings.Exclude))

@@ -25,9 +25,9 @@ type Conn interface {
 	Exec(ctx context.Context, query string, args ...any) error
 }
 
-// Judge tests the readings of one database. Its methods are idempotent and safe for
+// Tester tests the readings of one database. Its methods are idempotent and safe for
 // concurrent use.
-type Judge struct {
+type Tester struct {
 	conn     Conn
 	database string
 	settings Settings
@@ -35,37 +35,37 @@ type Judge struct {
 }
 
 // New returns a Tester for a database without running a test.
-func New(conn Conn, database string, settings Settings) (*Judge, error) {
+func New(conn Conn, database string, settings Settings) (*Tester, error) {
 	sql, err := newStatements(database, settings)
 	if err != nil {
 		return nil, err
 	}
-	return &Judge{conn: conn, database: database, settings: settings, sql: sql}, nil
+	return &Tester{conn: conn, database: database, settings: settings, sql: sql}, nil
 }
 
 // Values tests each reading by itself and against those of the same time. It tests
 // readings of stations from one instant to another, both included, by reading.at.
 // It stores results that are not good and removes stale ones. It is idempotent.
-func (t *Judge) Values(ctx context.Context, stations []string, from, to time.Time) error {
+func (t *Tester) Values(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
 
 // Series tests readings against earlier and later ones and against other stations.
 // It tests all readings whose results may depend on the readings of stations from
 // one instant to another. It stores and removes results as [Tester.Values] does.
-func (t *Judge) Series(ctx context.Context, stations []string, from, to time.Time) error {
+func (t *Tester) Series(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.series, slices.Chunk(stations, seriesChunk), from, to)
 }
 
 // Run runs Values, then Series.
-func (t *Judge) Run(ctx context.Context, stations []string, from, to time.Time) error {
+func (t *Tester) Run(ctx context.Context, stations []string, from, to time.Time) error {
 	if err := t.Values(ctx, stations, from, to); err != nil {
 		return err
 	}
 	return t.Series(ctx, stations, from, to)
 }
 
-func (t *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]string], from, to time.Time) error {
+func (t *Tester) run(ctx context.Context, tests []statement, groups iter.Seq[[]string], from, to time.Time) error {
 	for group := range groups {
 		for _, s := range tests {
 			if err := t.exec(ctx, s, group, from, to); err != nil {
@@ -78,7 +78,7 @@ func (t *Judge) run(ctx context.Context, tests []statement, groups iter.Seq[[]st
 
 // Correct updates table corrected for the low-cost sensors among stations, from one
 // instant to another, both included.
-func (t *Judge) Correct(ctx context.Context, stations []string, from, to time.Time) error {
+func (t *Tester) Correct(ctx context.Context, stations []string, from, to time.Time) error {
 	for group := range columnstore.NameGroups(stations) {
 		if err := t.exec(ctx, t.sql.correction, group, from, to); err != nil {
 			return fmt.Errorf("correcting sensors: %w", err)
@@ -91,7 +91,7 @@ func (t *Judge) Correct(ctx context.Context, stations []string, from, to time.Ti
 // them, over the hours from one instant to another. It stores the fits in table
 // colocation. A sensor is fitted to the nearest reference station within 1 km, and
 // to the one that [Settings.Colocated] names.
-func (t *Judge) Colocate(ctx context.Context, from, to time.Time) error {
+func (t *Tester) Colocate(ctx context.Context, from, to time.Time) error {
 	if err := t.exec(ctx, t.sql.colocation, nil, from, to); err != nil {
 		return fmt.Errorf("fitting sensors to reference stations: %w", err)
 	}
@@ -109,7 +109,7 @@ var (
 	latest   = time.Date(2105, 12, 1, 0, 0, 0, 0, time.UTC)
 )
 
-func (t *Judge) exec(ctx context.Context, s statement, stations []string, from, to time.Time) error {
+func (t *Tester) exec(ctx context.Context, s statement, stations []string, from, to time.Time) error {
 	bound := func(t time.Time) string {
 		switch {
 		case t.Before(earliest):

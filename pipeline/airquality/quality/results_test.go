@@ -178,7 +178,7 @@ func TestSettings(t *testing.T) {
 	}
 	w.store(&r)
 	w.run(start, start.Add(9*time.Hour), "a")
-	flagged := w.tester.Verdicts("station = 'a'")
+	flagged := w.tester.FlaggedReadings("station = 'a'")
 	rows := w.count("SELECT toUInt64(sum(worst * 10 + excluded)) FROM (SELECT %[1]s.station.id, v.* FROM %[1]s.station RIGHT JOIN " + flagged + " AS v ON v.station = %[1]s.station.id)")
 	if rows != 4*31+41 {
 		t.Errorf("flags add up to %d, want 4 suspect ones and 1 failed, all excluded: 165", rows)

@@ -14,11 +14,11 @@ import (
 
 // CallbackSender sends callbacks. It retries one that is not acknowledged, as real providers
 // do.
-type Teller struct {
-	To     func() string              // URL of callbacks; empty for none
-	Say    func(reference string) any // current content of a callback
-	Client *http.Client               // nil for http.DefaultClient
-	Now    func() time.Time
+type CallbackSender struct {
+	URL     func() string              // URL of callbacks; empty for none
+	Content func(reference string) any // current content of a callback
+	Client  *http.Client               // nil for http.DefaultClient
+	Now     func() time.Time
 
 	once sync.Once
 	wake chan struct{} // signals a new callback
@@ -38,8 +38,8 @@ const (
 )
 
 // Schedule schedules a number of callbacks about a reference.
-func (t *Teller) Due(reference string, at time.Time, times int) {
-	if t.To() == "" {
+func (t *CallbackSender) Schedule(reference string, at time.Time, times int) {
+	if t.URL() == "" {
 		return
 	}
 	t.mu.Lock()
@@ -53,15 +53,15 @@ func (t *Teller) Due(reference string, at time.Time, times int) {
 	}
 }
 
-func (t *Teller) wakeChannel() chan struct{} {
+func (t *CallbackSender) wakeChannel() chan struct{} {
 	t.once.Do(func() { t.wake = make(chan struct{}, 1) })
 	return t.wake
 }
 
 // Run sends due callbacks until ctx ends.
-func (t *Teller) Run(ctx context.Context) error {
+func (t *CallbackSender) Run(ctx context.Context) error {
 	for {
-		next := t.Tell(ctx)
+		next := t.SendCallbacks(ctx)
 		timer := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
@@ -79,7 +79,7 @@ const idle = time.Hour
 
 // SendCallbacks sends each due callback once, and returns the time until the next. A callback that
 // is not acknowledged becomes due again.
-func (t *Teller) Tell(ctx context.Context) time.Duration {
+func (t *CallbackSender) SendCallbacks(ctx context.Context) time.Duration {
 	for _, one := range t.takeDue() {
 		if err := t.send(ctx, one.reference); err != nil && one.tries+1 < mostTries {
 			one.tries++
@@ -99,7 +99,7 @@ func (t *Teller) Tell(ctx context.Context) time.Duration {
 }
 
 // takeDue removes and returns the due callbacks.
-func (t *Teller) takeDue() []pendingCallback {
+func (t *CallbackSender) takeDue() []pendingCallback {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var now []pendingCallback
@@ -114,12 +114,12 @@ func (t *Teller) takeDue() []pendingCallback {
 }
 
 // send sends one callback.
-func (t *Teller) send(ctx context.Context, reference string) error {
-	body, err := json.Marshal(t.Say(reference))
+func (t *CallbackSender) send(ctx context.Context, reference string) error {
+	body, err := json.Marshal(t.Content(reference))
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.To(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL(), bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

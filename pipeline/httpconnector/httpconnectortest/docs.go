@@ -66,7 +66,7 @@ func Start(tb testing.TB, program string) string {
 
 // MissingKeys returns the keys, fields and values that a file's faults list as known and a
 // page lacks. The test fails if the faults list fewer than least.
-func MissingWords(tb testing.TB, page string, faults error, least int) (missing []string) {
+func MissingKeys(tb testing.TB, page string, faults error, least int) (missing []string) {
 	tb.Helper()
 	if faults == nil {
 		tb.Fatal("the strange file is taken")

@@ -37,7 +37,7 @@ type Dice struct {
 }
 
 // DisableFaults ends random faults. Scripts still apply.
-func (d *Dice) Rest() {
+func (d *Dice) DisableFaults() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true

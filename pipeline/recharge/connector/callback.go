@@ -9,10 +9,10 @@ import (
 )
 
 // Receive implements recharge.Receiver.
-func (p *provider) Receive(header http.Header, body []byte, now time.Time) (recharge.Told, error) {
+func (p *provider) Receive(header http.Header, body []byte, now time.Time) (recharge.Callback, error) {
 	reply, err := p.client.Receive(header, body, now)
 	if err != nil {
-		return recharge.Told{}, httpconnector.Refusal(err)
+		return recharge.Callback{}, httpconnector.CallbackProblem(err)
 	}
-	return recharge.Told{Reference: reply.Fields["reference"], Answer: p.answer(reply.Fields)}, nil
+	return recharge.Callback{Reference: reply.Fields["reference"], Answer: p.answer(reply.Fields)}, nil
 }

@@ -18,7 +18,7 @@ type codeTable struct {
 // readCodes reads a mapping of names to codes.
 func readCodes(s *httpconnector.Section, known []string) codeTable {
 	var c codeTable
-	if !s.Given() {
+	if !s.Present() {
 		return c
 	}
 	c.codes = map[string]string{}

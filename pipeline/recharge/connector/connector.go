@@ -54,13 +54,13 @@ func Open(file string, log *slog.Logger, reg prometheus.Registerer) (recharge.Co
 		Name: d.Name, World: b.world, Operators: b.serves, Timeout: d.Timeout, ResendAfter: b.resend, Concurrency: d.Concurrency,
 		Operator: p, Available: client.Available,
 	}
-	if d.Has(refund) {
+	if d.HasCall(refund) {
 		c.Reverser = p
 	}
-	if d.Has(detect) || d.Has(plans) {
-		c.Directory = directory{p, d.Has(detect), d.Has(plans)}
+	if d.HasCall(detect) || d.HasCall(plans) {
+		c.Directory = directory{p, d.HasCall(detect), d.HasCall(plans)}
 	}
-	if d.Tells() {
+	if d.HasCallback() {
 		c.Receiver = p
 	}
 	return c, nil
@@ -92,7 +92,7 @@ func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) p
 		circles:   readCodes(s.Section("circles"), circleNames()),
 		types:     readCodes(s.Section("types"), []string{string(schema.Prepaid), string(schema.DTH)}),
 	}
-	if d.Has(detect) {
+	if d.HasCall(detect) {
 		b.operators.distinct(s.Section("operators"), mobileNames())
 		b.circles.distinct(s.Section("circles"), circleNames())
 	}

@@ -48,7 +48,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 		c := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
 		_, _ = c.Operator.Submit(t.Context(), order)
 	}
-	if counted := fixture.Figure(t, reg, "vayu_upstream_calls_total"); counted != 2 {
+	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total"); counted != 2 {
 		t.Errorf("%v calls are counted, want 2", counted)
 	}
 }
@@ -151,11 +151,11 @@ func TestCallbacks(t *testing.T) {
 	if a, err := c.Operator.Submit(t.Context(), order); err != nil || a.Outcome != recharge.Pending {
 		t.Fatalf("got %v, %v", a, err)
 	}
-	if s.Tell(t.Context()); len(came) != 0 {
+	if s.SendCallbacks(t.Context()); len(came) != 0 {
 		t.Error("the callback came before the change")
 	}
-	now.Pass(time.Second)
-	s.Tell(t.Context())
+	now.Advance(time.Second)
+	s.SendCallbacks(t.Context())
 	got := <-came
 	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
 	if err != nil || told.Reference != order.Reference || told.Answer.Outcome != recharge.Succeeded {
@@ -164,7 +164,7 @@ func TestCallbacks(t *testing.T) {
 	if !s.TakeBack(order.Reference) {
 		t.Fatal("it cannot be taken back")
 	}
-	s.Tell(t.Context())
+	s.SendCallbacks(t.Context())
 	got = <-came
 	if told, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || told.Answer.Outcome != recharge.Reversed {
 		t.Errorf("got %v, %v", told, err)
@@ -194,7 +194,7 @@ func TestCallbacks(t *testing.T) {
 			t.Errorf("%s: the client gets %q", name, p.Message)
 		}
 	}
-	now.Pass(6 * time.Minute)
+	now.Advance(6 * time.Minute)
 	var p *schema.Problem
 	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) || p.Code != schema.SignatureInvalid {
 		t.Errorf("an old one: got %v", err)

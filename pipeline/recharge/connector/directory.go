@@ -70,7 +70,7 @@ func (d directory) Plans(ctx context.Context, operator, circle string) ([]schema
 		if err != nil || days < 0 {
 			days = 0
 		}
-		all = append(all, schema.Plan{Amount: amount, Days: days, Description: httpconnector.Line(item["description"], maxPlanText)})
+		all = append(all, schema.Plan{Amount: amount, Days: days, Description: httpconnector.CleanText(item["description"], maxPlanText)})
 	}
 	return all, nil
 }

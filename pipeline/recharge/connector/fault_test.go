@@ -50,7 +50,7 @@ func TestSimulatorFaults(t *testing.T) {
 			wantOutcome(t, "the order", a, err, c.submit)
 			a, err = c2.Operator.Enquire(t.Context(), order)
 			wantOutcome(t, "the enquiry", a, err, c.enquiry)
-			now.Pass(30 * time.Second)
+			now.Advance(30 * time.Second)
 			a, err = c2.Operator.Enquire(t.Context(), order)
 			wantOutcome(t, "the enquiry later", a, err, c.later)
 			if got := s.Effects()[order.Reference]; got != c.effects {
@@ -161,8 +161,8 @@ func TestBreakerBlocksCalls(t *testing.T) {
 	for name, call := range map[string]func(context.Context, recharge.Order) (recharge.Answer, error){
 		"submit": conn.Operator.Submit, "enquire": conn.Operator.Enquire, "refund": conn.Reverser.Reverse,
 	} {
-		if _, err := call(t.Context(), order); !errors.Is(err, recharge.ErrNotAsked) || errors.Is(err, recharge.ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, recharge.ErrNotAsked)
+		if _, err := call(t.Context(), order); !errors.Is(err, recharge.ErrNotCalled) || errors.Is(err, recharge.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, recharge.ErrNotCalled)
 		}
 	}
 }

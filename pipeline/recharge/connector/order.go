@@ -36,14 +36,14 @@ func (p *provider) call(ctx context.Context, call string, o recharge.Order) (rec
 	}
 	reply, err := p.client.Call(ctx, call, fields)
 	switch {
-	case errors.Is(err, httpconnector.ErrNotAsked):
-		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotAsked, err)
+	case errors.Is(err, httpconnector.ErrNotCalled):
+		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotCalled, err)
 	case errors.Is(err, httpconnector.ErrNotSent):
 		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotSent, err)
 	case err != nil:
 		return recharge.Answer{}, err
 	}
-	if err := reply.About(ourName, o.Reference); err != nil {
+	if err := reply.CheckEcho(ourName, o.Reference); err != nil {
 		return recharge.Answer{}, fmt.Errorf("calling %q: %w", call, err)
 	}
 	return p.answer(reply.Fields), nil
@@ -69,7 +69,7 @@ func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 
 // answer converts the fields of a reply with a mapped status.
 func (p *provider) answer(fields map[string]string) recharge.Answer {
-	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.Name(fields["provider_ref"])}
+	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.CleanReference(fields["provider_ref"])}
 	if circle := fields["circle"]; circle != "" {
 		a.Circle = p.circle(circle)
 	}

@@ -94,7 +94,7 @@ calls:
 callback: {x: 1, signature: {x: 1}, answer: {x: 1}}
 recharge: {x: 1}
 `
-	for _, word := range httpconnectortest.MissingWords(t, text, connector.Check(write(t, strange)), 60) {
+	for _, word := range httpconnectortest.MissingKeys(t, text, connector.Check(write(t, strange)), 60) {
 		t.Errorf("%q is not on the page", word)
 	}
 }

@@ -61,7 +61,7 @@ var submitFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) b
 func shape() httpconnector.Shape {
 	status := func(values []string) httpconnector.AnswerShape {
 		return httpconnector.AnswerShape{
-			"status":    {Needed: true, Values: values, Defaults: []string{"pending"}},
+			"status":    {Required: true, Values: values, Defaults: []string{"pending"}},
 			"reference": {}, "provider_ref": {},
 		}
 	}
@@ -73,17 +73,17 @@ func shape() httpconnector.Shape {
 		return s
 	}
 	callback := order(ofOrder)
-	callback["reference"] = httpconnector.FieldShape{Needed: true}
+	callback["reference"] = httpconnector.FieldShape{Required: true}
 	return httpconnector.Shape{
 		Calls: map[string]httpconnector.CallShape{
-			submit:  {Needed: true, Fields: submitFields, Names: []string{ourName}, Answer: order(ofOrder)},
-			enquire: {Needed: true, Fields: orderFields, Names: eitherName, Answer: order(ofEnquiry)},
-			refund:  {Fields: orderFields, Names: eitherName, Answer: status(ofRefund)},
-			detect: {Fields: []string{"number"}, Aside: true, Answer: httpconnector.AnswerShape{
-				"status": {Values: ofNumber}, "operator": {Stated: true}, "circle": {},
+			submit:  {Required: true, Fields: submitFields, Identifiers: []string{ourName}, Answer: order(ofOrder)},
+			enquire: {Required: true, Fields: orderFields, Identifiers: eitherName, Answer: order(ofEnquiry)},
+			refund:  {Fields: orderFields, Identifiers: eitherName, Answer: status(ofRefund)},
+			detect: {Fields: []string{"number"}, Separate: true, Answer: httpconnector.AnswerShape{
+				"status": {Values: ofNumber}, "operator": {PathRequired: true}, "circle": {},
 			}},
-			plans: {Fields: []string{"operator", "circle"}, Aside: true, List: true, Answer: httpconnector.AnswerShape{
-				"amount": {Needed: true}, "days": {}, "description": {},
+			plans: {Fields: []string{"operator", "circle"}, Separate: true, List: true, Answer: httpconnector.AnswerShape{
+				"amount": {Required: true}, "days": {}, "description": {},
 			}},
 		},
 		Callback: callback,

@@ -110,7 +110,7 @@ func TestUnmatchedLines(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("differences (-want +got):\n%s", diff)
 		}
-		wantKinds := map[reconcile.Kind]reconcile.Tally{
+		wantKinds := map[reconcile.Kind]reconcile.Counts{
 			"unreadable": {Count: 1}, "earlier": {1, 199_00, 199_00}, "other_provider": {1, 199_00, 199_00},
 			"not_ours": {2, 398_00, 0}, "twice": {2, 398_00, 398_00},
 		}
@@ -187,7 +187,7 @@ func TestAutomaticKindsAreSettled(t *testing.T) {
 		case ids[6]:
 			return recharge.Record{State: schema.RechargeFailed}, nil
 		case ids[7]:
-			return recharge.Record{}, schema.Refuse(schema.NotFound, "", "Gone.")
+			return recharge.Record{}, schema.NewProblem(schema.NotFound, "", "Gone.")
 		}
 		return recharge.Record{State: map[recharge.Outcome]schema.RechargeState{
 			recharge.Succeeded: "success", recharge.Failed: "failed", recharge.Reversed: "refunded",

@@ -2,8 +2,8 @@ package reconcile
 
 // Questions whose plans are tested.
 var (
-	ByReference   = selectByReference.Of(16)
-	ByID          = selectByID.Of(16)
+	ByReference   = selectByReference.ForRows(16)
+	ByID          = selectByID.ForRows(16)
 	SelectAbsent  = selectAbsent
 	SelectNext    = selectProvider
 	SelectPending = selectPending

@@ -45,8 +45,8 @@ const (
 // With IN, or with the mode beside ids, SQLite would read all rows of a provider or world,
 // because it assumes ten rows.
 var (
-	selectByReference = sqlstore.Group(2, columnList+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
-	selectByID        = sqlstore.Group(0, columnsOf+"WHERE id IN (", "?", ")")
+	selectByReference = sqlstore.NewBatchStatement(2, columnList+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
+	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"WHERE id IN (", "?", ")")
 )
 
 func scan(row sqlstore.Scanner) (r Record, err error) {
@@ -66,7 +66,7 @@ func scan(row sqlstore.Scanner) (r Record, err error) {
 }
 
 // find looks up many recharges; key returns their keys in the result.
-func find(q sqlstore.Querier, statement *sqlstore.Grouped, fixed []any, names []string, key func(*Record) string) (map[string]*Record, error) {
+func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, names []string, key func(*Record) string) (map[string]*Record, error) {
 	found := map[string]*Record{}
 	err := statement.Each(len(names), func(text string, from, to int) error {
 		args := append([]any{}, fixed...)

@@ -74,7 +74,7 @@ func (s *store) add(rows ...row) []string {
 	return ids
 }
 
-var insertRows = sqlstore.Group(0, `
+var insertRows = sqlstore.NewBatchStatement(0, `
 	INSERT INTO recharge (id, ref_id, account_id, mode, state, amount, provider, reference, alarm, created_at, refunded_at, resolved_at,
 		type, number, asked, operator, circle, detection, provider_ref, sent, tries, token, told_pending, error_code, error_message,
 		refund_id, refund_reason, batch_id, batch_index) VALUES `,

@@ -19,7 +19,7 @@ const (
 	Claim         Kind = "claim"
 	Absent        Kind = "absent"
 	AmountDiffers Kind = "amount"
-	Twice         Kind = "twice"
+	Duplicate     Kind = "twice"
 	RefundedHere  Kind = "refunded_here"
 	OpenThere     Kind = "open_there"
 	SuspenseBack  Kind = "suspense_back"
@@ -30,7 +30,7 @@ const (
 )
 
 // KindInfo describes a kind for people.
-type About struct {
+type KindInfo struct {
 	Kind   Kind
 	What   string // description
 	Action string // proposed action
@@ -39,7 +39,7 @@ type About struct {
 }
 
 // Kinds lists every kind.
-var Kinds = []About{
+var Kinds = []KindInfo{
 	{SettleSuccess, "success there, pending here", "settle as success: the account is charged", true},
 	{SettleFailed, "failed there, pending here", "settle as failed: the amount goes back to the account", true},
 	{Refund, "refunded there, success here", "refund: the amount goes back to the account", true},
@@ -48,7 +48,7 @@ var Kinds = []About{
 	{Claim, "failed there, success here", "ask the operator: the account was charged", false},
 	{Absent, "not in the file, success or pending here", "ask the operator", false},
 	{AmountDiffers, "another amount there", "ask the operator which amount was carried out", false},
-	{Twice, "more than once in the file", "ask the operator: it may be charged twice", false},
+	{Duplicate, "more than once in the file", "ask the operator: it may be charged twice", false},
 	{RefundedHere, "success there, refunded here", "look for the reversal in a later file; else claim it", false},
 	{OpenThere, "pending there, final here", "look for it in the next file", false},
 	{SuspenseBack, "not charged there, in suspense here", "the claim is settled: vayu reconcile resolve", false},
@@ -59,13 +59,13 @@ var Kinds = []About{
 }
 
 // Info returns the description of a kind.
-func (k Kind) Of() About {
+func (k Kind) Info() KindInfo {
 	for _, a := range Kinds {
 		if a.Kind == k {
 			return a
 		}
 	}
-	return About{Kind: k}
+	return KindInfo{Kind: k}
 }
 
 // Alarms of recharges with contradicted outcomes.

@@ -11,7 +11,7 @@ import (
 )
 
 // MaxPending is the age from which a pending recharge needs an investigation.
-const PendingMost = 24 * time.Hour
+const MaxPending = 24 * time.Hour
 
 // Entry is a recharge that needs an investigation.
 type Entry struct {
@@ -41,7 +41,7 @@ func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.
 		}
 		return tell(Entry{r, why})
 	}
-	old := now.Add(-PendingMost)
+	old := now.Add(-MaxPending)
 	var last Record
 	mode := "" // of the last one; "" before the first
 	err := pages(func() ([]Record, error) {

@@ -33,7 +33,7 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newStore(t, db)
-		old := noon.Add(-reconcile.PendingMost)
+		old := noon.Add(-reconcile.MaxPending)
 		ids := s.add(
 			row{state: "pending", at: old}, row{state: "pending", at: old.Add(-time.Hour), mode: "sandbox"},
 			row{state: "pending", at: old.Add(time.Microsecond)}, row{at: old}, row{state: "failed", at: old},

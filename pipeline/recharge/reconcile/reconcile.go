@@ -58,12 +58,12 @@ type Settled struct {
 }
 
 // Counts counts transactions, and adds up their amounts in the file and in the store.
-type Tally struct {
+type Counts struct {
 	Count      int
 	File, Ours schema.Paise
 }
 
-func (t Tally) with(l *Line, r *Record) Tally {
+func (t Counts) with(l *Line, r *Record) Counts {
 	t.Count++
 	if l != nil {
 		t.File += l.Amount
@@ -77,10 +77,10 @@ func (t Tally) with(l *Line, r *Record) Tally {
 // Summary is the result of a comparison.
 type Summary struct {
 	Lines   int // non-empty lines, unreadable ones included
-	Matches map[Status]Tally
-	Kinds   map[Kind]Tally
+	Matches map[Status]Counts
+	Kinds   map[Kind]Counts
 	// Resolved are differences whose alarm was resolved. They are not reported.
-	Resolved Tally
+	Resolved Counts
 	Done     map[Kind]int // settled as proposed
 	// Left is the number of differences that need an investigation, or were not settled.
 	Left int
@@ -113,7 +113,7 @@ func keyOf(reference string) key {
 // done; running again continues from there.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
-	r.sum = Summary{Matches: map[Status]Tally{}, Kinds: map[Kind]Tally{}, Done: map[Kind]int{}}
+	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}
 	err := r.eachLine(file, func(l *Line, _ *LineError) error {
 		if l != nil {
 			r.seen[keyOf(l.Reference)]++

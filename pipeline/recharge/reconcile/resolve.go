@@ -14,7 +14,7 @@ import (
 )
 
 // Resolution is the result of a manual investigation of a recharge.
-type Remark struct {
+type Resolution struct {
 	ID   string // of the recharge
 	Note string // source and finding, for the audit log
 	By   string // person who enters it, for the audit log
@@ -28,7 +28,7 @@ const (
 // Resolve closes the alarm of a recharge and adds a row to the audit log. It moves no
 // money. It fails if there is no such recharge, or no open alarm. An invalid note or an
 // unknown id is a *schema.Problem.
-func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Remark) (Record, error) {
+func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Resolution) (Record, error) {
 	if err := what.check(); err != nil {
 		return Record{}, err
 	}
@@ -63,7 +63,7 @@ func unresolvableError(q sqlstore.Querier, id string) error {
 // The note is stored in the audit log first, so that an interrupted call can be repeated.
 // It fails if there is no such recharge, if the outcome does not apply to its state, or if
 // the state changed meanwhile.
-func Tell(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, said recharge.Outcome, what Remark) (recharge.Record, error) {
+func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, said recharge.Outcome, what Resolution) (recharge.Record, error) {
 	if err := what.check(); err != nil {
 		return recharge.Record{}, err
 	}
@@ -109,7 +109,7 @@ func checkResult(r *Record, said recharge.Outcome) error {
 
 // queryOne reads a recharge; not_found if there is none.
 func queryOne(q sqlstore.Querier, id string) (Record, error) {
-	missing := schema.Refuse(schema.NotFound, "id", "There is no such recharge.")
+	missing := schema.NewProblem(schema.NotFound, "id", "There is no such recharge.")
 	if !schema.IsID(id) {
 		return Record{}, missing
 	}
@@ -123,14 +123,14 @@ func queryOne(q sqlstore.Querier, id string) (Record, error) {
 	return r, nil
 }
 
-func (w Remark) check() error {
+func (w Resolution) check() error {
 	if !schema.IsRef(w.Note) {
-		return schema.Refuse(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
+		return schema.NewProblem(schema.InvalidRequest, "note", "A note has 1 to 255 printable characters.")
 	}
 	return nil
 }
 
-func (w Remark) audit(tx *sqlstore.Tx, now time.Time, r *Record, action string, detail map[string]any) error {
+func (w Resolution) audit(tx *sqlstore.Tx, now time.Time, r *Record, action string, detail map[string]any) error {
 	detail["note"] = w.Note
 	return access.Audit(tx, now, access.Entry{
 		Account: r.Owner.Account, World: r.Owner.World, Actor: w.By, Action: action, Subject: r.ID, Detail: detail,

@@ -80,7 +80,7 @@ func TestManualResultMayNotApply(t *testing.T) {
 		away := errors.New("the disk is full")
 		settler := &scripted{do: func(string, recharge.Answer) (recharge.Record, error) { return recharge.Record{}, away }}
 		tell := func(id string, said recharge.Outcome) error {
-			_, err := reconcile.Tell(t.Context(), db, settler, noon, said, reconcile.Remark{ID: id, Note: "x", By: "command"})
+			_, err := reconcile.SettleManually(t.Context(), db, settler, noon, said, reconcile.Resolution{ID: id, Note: "x", By: "command"})
 			return err
 		}
 		if err := tell(ids[0], recharge.Failed); !errors.Is(err, away) {
@@ -120,7 +120,7 @@ func TestConcurrentResolve(t *testing.T) {
 		failed := make(chan error, 8)
 		for range cap(failed) {
 			go func() {
-				_, err := reconcile.Resolve(t.Context(), db, noon, reconcile.Remark{ID: id, Note: "x", By: "command"})
+				_, err := reconcile.Resolve(t.Context(), db, noon, reconcile.Resolution{ID: id, Note: "x", By: "command"})
 				failed <- err
 			}()
 		}

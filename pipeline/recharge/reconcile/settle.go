@@ -84,7 +84,7 @@ func (r *run) classify(l *Line, ours, stranger *Record) *Difference {
 	d := &Difference{Line: l, At: l.Number, Ours: ours}
 	switch {
 	case r.seen[keyOf(l.Reference)] > 1:
-		d.Kind = Twice
+		d.Kind = Duplicate
 	case ours != nil:
 		d.Kind = classifyLine(l, ours, r.To)
 	default:
@@ -105,7 +105,7 @@ func (r *run) settle(all []*Difference) error {
 		room  = make(chan struct{}, maxConcurrent)
 	)
 	for _, d := range all {
-		if !d.Kind.Of().Automatic {
+		if !d.Kind.Info().Automatic {
 			continue
 		}
 		room <- struct{}{}

@@ -89,7 +89,7 @@ func (f behaviour) answer(asked callKind, age time.Duration, theirs bool) rechar
 	case succeedsLate, failsLate:
 		switch {
 		case left > 0:
-			return recharge.Answer{Outcome: recharge.Pending, Again: left}
+			return recharge.Answer{Outcome: recharge.Pending, RetryAfter: left}
 		case f == failsLate:
 			return failed(schema.OperatorNetworkError)
 		}
@@ -101,7 +101,7 @@ func (f behaviour) answer(asked callKind, age time.Duration, theirs bool) rechar
 		if asked == enquiryCall && left <= 0 {
 			return recharge.Answer{Outcome: recharge.Reversed}
 		}
-		return recharge.Answer{Outcome: recharge.Succeeded, Again: max(left, time.Millisecond)}
+		return recharge.Answer{Outcome: recharge.Succeeded, RetryAfter: max(left, time.Millisecond)}
 	case staysPending:
 		return recharge.Answer{Outcome: recharge.Pending}
 	case ported:
@@ -110,7 +110,7 @@ func (f behaviour) answer(asked callKind, age time.Duration, theirs bool) rechar
 		}
 	case succeedsTwice:
 		if again := repeatDelay - age; asked == submitCall || again > 0 {
-			return recharge.Answer{Outcome: recharge.Succeeded, Again: max(again, time.Millisecond)}
+			return recharge.Answer{Outcome: recharge.Succeeded, RetryAfter: max(again, time.Millisecond)}
 		}
 	case fails:
 		return failed(schema.OperatorNetworkError)

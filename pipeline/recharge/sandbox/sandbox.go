@@ -58,7 +58,7 @@ func (p provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answe
 func (p provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
 	a, err := p.answer(ctx, o, enquiryCall)
 	if err == nil && a.Outcome == recharge.Succeeded {
-		a.Outcome, a.Again = recharge.Reversed, 0
+		a.Outcome, a.RetryAfter = recharge.Reversed, 0
 	}
 	return a, err
 }

@@ -43,7 +43,7 @@ func (c *clock) ask(t *testing.T, how asking, o recharge.Order, age time.Duratio
 	if err != nil {
 		t.Fatalf("asking about %s after %v: %v", o.Number, age, err)
 	}
-	return a, said{a.Outcome, a.Code, a.Again}
+	return a, said{a.Outcome, a.Code, a.RetryAfter}
 }
 
 func TestMagicNumbers(t *testing.T) {
@@ -91,7 +91,7 @@ func TestLateSubmitSucceedsBeforeReversal(t *testing.T) {
 	t.Parallel()
 	var now clock
 	conn := sandbox.Connection(now.now)
-	if a, _ := now.ask(t, conn.Operator.Submit, order("9000000006"), time.Minute); a.Outcome != recharge.Succeeded || a.Again <= 0 {
+	if a, _ := now.ask(t, conn.Operator.Submit, order("9000000006"), time.Minute); a.Outcome != recharge.Succeeded || a.RetryAfter <= 0 {
 		t.Errorf("submitted after a minute: %+v, want success and to be asked again", a)
 	}
 }
@@ -187,7 +187,7 @@ func TestReverse(t *testing.T) {
 	} {
 		for range 2 {
 			a, _ := now.ask(t, conn.Reverser.Reverse, order(number), time.Second)
-			if a.Outcome != want || a.Again != 0 && want == recharge.Reversed || a.Reason != "" {
+			if a.Outcome != want || a.RetryAfter != 0 && want == recharge.Reversed || a.Reason != "" {
 				t.Errorf("Reverse of %s: %+v, want outcome %v", number, a, want)
 			}
 		}

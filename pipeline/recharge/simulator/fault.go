@@ -34,7 +34,7 @@ var Faults = []Fault{DropBefore, Drop, Delay, Duplicate, Late, LateFailure, LieF
 func (s *Simulator) Script(of string, faults ...Fault) { s.dice.Script(of, faults...) }
 
 // DisableFaults disables faults of new requests. Earlier faults keep their effect.
-func (s *Simulator) Behave() { s.dice.Rest() }
+func (s *Simulator) DisableFaults() { s.dice.DisableFaults() }
 
 // ScriptEnquiry injects faults into the next enquiries of a reference: Drop, Delay, Page,
 // Broken or Flood.

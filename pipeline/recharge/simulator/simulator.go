@@ -55,7 +55,7 @@ type Simulator struct {
 
 	routes    *http.ServeMux
 	dice      httpconnectortest.Dice
-	callbacks httpconnectortest.Teller
+	callbacks httpconnectortest.CallbackSender
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -68,9 +68,9 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.callbacks = httpconnectortest.Teller{
-		To: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
-		Say: func(reference string) any {
+	s.callbacks = httpconnectortest.CallbackSender{
+		URL: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
+		Content: func(reference string) any {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return s.statusOf(s.orders[reference])

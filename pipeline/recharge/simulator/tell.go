@@ -10,7 +10,7 @@ import (
 
 // scheduleCallbacks schedules callbacks about an order.
 func (s *Simulator) scheduleCallbacks(o *order, at time.Time, times int) {
-	s.callbacks.Due(o.Reference, at, times)
+	s.callbacks.Schedule(o.Reference, at, times)
 }
 
 // Run sends due callbacks until ctx ends.
@@ -18,7 +18,9 @@ func (s *Simulator) Run(ctx context.Context) error { return s.callbacks.Run(ctx)
 
 // SendCallbacks sends the due callbacks, once each, and returns the time until the next. A
 // callback that is not acknowledged becomes due again.
-func (s *Simulator) Tell(ctx context.Context) time.Duration { return s.callbacks.Tell(ctx) }
+func (s *Simulator) SendCallbacks(ctx context.Context) time.Duration {
+	return s.callbacks.SendCallbacks(ctx)
+}
 
 // Sign signs a callback like the simulator.
 func Sign(header http.Header, body []byte, now time.Time) { httpconnectortest.Sign(header, body, now) }

@@ -25,7 +25,7 @@ func BenchmarkImport(b *testing.B) {
 					b.StopTimer()
 					db := open(b)
 					do := func() {
-						if s, err := Import(b.Context(), db, strings.NewReader(text.String())); err != nil || s.Taken != 180_000 {
+						if s, err := Import(b.Context(), db, strings.NewReader(text.String())); err != nil || s.Imported != 180_000 {
 							b.Fatal(s, err)
 						}
 					}

@@ -19,13 +19,13 @@ import (
 type Summary struct {
 	// Read is the number of rows below the header. Taken is the number of those now in the
 	// directory. Changed is the number of those that were new or different.
-	Read, Taken, Changed int
-	// Refused lists the reasons of rejected rows, the most frequent first.
-	Refused []Refusal
+	Read, Imported, Changed int
+	// Rejected lists the reasons of rejected rows, the most frequent first.
+	Rejected []Rejection
 }
 
-// Refusal is one reason of rejected rows.
-type Refusal struct {
+// Rejection is one reason of rejected rows.
+type Rejection struct {
 	Reason string
 	Rows   int
 	// Lines are the first line numbers of those rows, at most [FirstLines], from 1.
@@ -37,12 +37,12 @@ const FirstLines = 5
 
 // refuse counts a rejected row.
 func (s *Summary) refuse(reason string, line int) {
-	i := slices.IndexFunc(s.Refused, func(r Refusal) bool { return r.Reason == reason })
+	i := slices.IndexFunc(s.Rejected, func(r Rejection) bool { return r.Reason == reason })
 	if i < 0 {
-		i = len(s.Refused)
-		s.Refused = append(s.Refused, Refusal{Reason: reason})
+		i = len(s.Rejected)
+		s.Rejected = append(s.Rejected, Rejection{Reason: reason})
 	}
-	r := &s.Refused[i]
+	r := &s.Rejected[i]
 	r.Rows++
 	if len(r.Lines) < FirstLines {
 		r.Lines = append(r.Lines, line)
@@ -50,7 +50,7 @@ func (s *Summary) refuse(reason string, line int) {
 }
 
 // upsert writes branches and skips unchanged ones, so a repeated import writes nothing.
-var upsert = sqlstore.Group(0, `INSERT INTO ifsc_branch (ifsc, bank, branch, address, city, district, state) VALUES `,
+var upsert = sqlstore.NewBatchStatement(0, `INSERT INTO ifsc_branch (ifsc, bank, branch, address, city, district, state) VALUES `,
 	`(?, ?, ?, ?, ?, ?, ?)`, ` ON CONFLICT (ifsc) DO UPDATE SET
 	bank = excluded.bank, branch = excluded.branch, address = excluded.address,
 	city = excluded.city, district = excluded.district, state = excluded.state
@@ -94,8 +94,8 @@ func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) 
 	if err != nil {
 		return Summary{}, fmt.Errorf("storing the branches: %w", err)
 	}
-	s.Taken = len(rows)
-	slices.SortStableFunc(s.Refused, func(a, b Refusal) int { return b.Rows - a.Rows })
+	s.Imported = len(rows)
+	slices.SortStableFunc(s.Rejected, func(a, b Rejection) int { return b.Rows - a.Rows })
 	return s, nil
 }
 

@@ -52,7 +52,7 @@ func stored(t *testing.T, db *sqlstore.DB) []string {
 func TestBothListsAreImported(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		if diff := cmp.Diff(branch.Summary{Read: 2, Taken: 2, Changed: 2}, imported(t, db, rbi)); diff != "" {
+		if diff := cmp.Diff(branch.Summary{Read: 2, Imported: 2, Changed: 2}, imported(t, db, rbi)); diff != "" {
 			t.Errorf("the Reserve Bank's list (-want +got):\n%s", diff)
 		}
 		imported(t, db, release)
@@ -79,14 +79,14 @@ func TestImportIsIdempotent(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		imported(t, db, rbi)
 		before := stored(t, db)
-		if diff := cmp.Diff(branch.Summary{Read: 2, Taken: 2}, imported(t, db, rbi)); diff != "" {
+		if diff := cmp.Diff(branch.Summary{Read: 2, Imported: 2}, imported(t, db, rbi)); diff != "" {
 			t.Errorf("again (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(before, stored(t, db)); diff != "" {
 			t.Errorf("the directory after the second time (-want +got):\n%s", diff)
 		}
 		newer := strings.Replace(rbi, "TULSIANI CHAMBERS", "NARIMAN POINT", 1)
-		if diff := cmp.Diff(branch.Summary{Read: 2, Taken: 2, Changed: 1}, imported(t, db, newer)); diff != "" {
+		if diff := cmp.Diff(branch.Summary{Read: 2, Imported: 2, Changed: 1}, imported(t, db, newer)); diff != "" {
 			t.Errorf("a newer one (-want +got):\n%s", diff)
 		}
 	})
@@ -119,7 +119,7 @@ func TestInvalidRowsAreRejectedSingly(t *testing.T) {
 		"दिल्ली,SBIN0000012,संसद मार्ग", // imported
 		"Delhi,SBIN000001,x", "Delhi,x,x", "Delhi,9,x", "Delhi,@,x", // 20 to 23: more than five
 	}
-	want := branch.Summary{Read: 21, Taken: 4, Changed: 4, Refused: []branch.Refusal{
+	want := branch.Summary{Read: 21, Imported: 4, Changed: 4, Rejected: []branch.Rejection{
 		{Reason: "its IFSC is none: four letters, a zero, six letters or digits", Rows: 6, Lines: []int{3, 4, 20, 21, 22}},
 		{Reason: "it has fewer cells than the header, or more", Rows: 2, Lines: []int{8, 9}},
 		{Reason: "it has no IFSC", Rows: 1, Lines: []int{6}},

@@ -39,7 +39,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		refused := 0
-		for _, r := range s.Refused {
+		for _, r := range s.Rejected {
 			refused += r.Rows
 			if len(r.Lines) == 0 || len(r.Lines) > FirstLines || r.Lines[0] < 2 {
 				t.Errorf("%q is said of the lines %v", r.Reason, r.Lines)

@@ -34,18 +34,18 @@ func TestCallbacks(t *testing.T) {
 	s.Script(drop.Reference, simulator.Late)
 	a, err := c.Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "the deposit", a, err, verify.Pending)
-	if s.Tell(t.Context()); len(came) != 0 {
+	if s.SendCallbacks(t.Context()); len(came) != 0 {
 		t.Error("it is told before it is true")
 	}
-	now.Pass(time.Second)
-	s.Tell(t.Context())
+	now.Advance(time.Second)
+	s.SendCallbacks(t.Context())
 	got := <-came
 	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
 	wantOutcome(t, "the callback", told.Answer, err, verify.Found)
-	if told.Reference != drop.Reference || told.Answer.Account.Name != simulator.Everybody.Name || told.Answer.UTR == "" {
+	if told.Reference != drop.Reference || told.Answer.Account.Name != simulator.DefaultAccount.Name || told.Answer.UTR == "" {
 		t.Errorf("got %+v", told)
 	}
-	now.Pass(6 * time.Minute)
+	now.Advance(6 * time.Minute)
 	var p *schema.Problem
 	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) || p.Code != schema.SignatureInvalid {
 		t.Errorf("an old one: got %v", err)

@@ -49,7 +49,7 @@ func Open(file string, log *slog.Logger, reg prometheus.Registerer) (verify.Conn
 		Name: d.Name, World: b.world, Methods: b.methods, Timeout: d.Timeout, ResendAfter: b.resend, Concurrency: d.Concurrency,
 		Bank: calls, Available: client.Available,
 	}
-	if d.Tells() {
+	if d.HasCallback() {
 		c.Receiver = calls
 	}
 	return c, nil
@@ -99,7 +99,7 @@ func (b *settings) readMethods(s, calls *httpconnector.Section, d *httpconnector
 	}
 	if s.List("methods") == nil {
 		for _, m := range allMethods {
-			if slices.ContainsFunc(requiredCalls[m], d.Has) {
+			if slices.ContainsFunc(requiredCalls[m], d.HasCall) {
 				b.methods = append(b.methods, m)
 			}
 		}
@@ -109,7 +109,7 @@ func (b *settings) readMethods(s, calls *httpconnector.Section, d *httpconnector
 	}
 	for _, m := range b.methods {
 		for _, call := range requiredCalls[m] {
-			if !d.Has(call) {
+			if !d.HasCall(call) {
 				calls.Faultf(call, "is missing, which %s needs", m)
 			}
 		}

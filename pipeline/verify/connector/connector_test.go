@@ -73,7 +73,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 		c := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
 		_, _ = c.Bank.Deposit(t.Context(), drop)
 	}
-	if counted := fixture.Figure(t, reg, "vayu_upstream_calls_total", "outcome", "not_connected"); counted != 2 {
+	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "outcome", "not_connected"); counted != 2 {
 		t.Errorf("%v calls are counted, want 2", counted)
 	}
 }
@@ -88,7 +88,7 @@ func TestUnmappedValuesAreCounted(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	a, err := open(t, simulator.Describe(server.URL), reg).Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "an unmapped state", a, err, lost)
-	if got := fixture.Figure(t, reg, "vayu_upstream_calls_total", "call", "deposit", "outcome", "not_mapped"); got != 1 {
+	if got := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "deposit", "outcome", "not_mapped"); got != 1 {
 		t.Errorf("%v are counted, want 1", got)
 	}
 }
@@ -113,7 +113,7 @@ func TestAnswerFields(t *testing.T) {
 			t.Errorf("%s: got %+v (-want +got):\n%s", name, a, diff)
 		}
 	}
-	if diff := cmp.Diff(map[string]int{drop.Reference: 1}, s.Made()); diff != "" {
+	if diff := cmp.Diff(map[string]int{drop.Reference: 1}, s.Deposits()); diff != "" {
 		t.Errorf("deposits (-want +got):\n%s", diff)
 	}
 	want.Branch = "" // the description does not say where it stands

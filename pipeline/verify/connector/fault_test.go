@@ -55,10 +55,10 @@ func TestSimulatorFaults(t *testing.T) {
 			wantOutcome(t, "the deposit", a, err, c.deposit)
 			a, err = conn.Bank.Enquire(t.Context(), drop)
 			wantOutcome(t, "the enquiry", a, err, c.enquiry)
-			now.Pass(30 * time.Second)
+			now.Advance(30 * time.Second)
 			a, err = conn.Bank.Enquire(t.Context(), drop)
 			wantOutcome(t, "the enquiry later", a, err, c.later)
-			if got := s.Made()[drop.Reference]; got != c.made {
+			if got := s.Deposits()[drop.Reference]; got != c.made {
 				t.Errorf("%d deposits were made, want %d", got, c.made)
 			}
 		})
@@ -181,8 +181,8 @@ func TestOpenBreakerIsNotCalled(t *testing.T) {
 		t.Errorf("the first: got %v", err)
 	}
 	for name, call := range calls(conn.Bank) {
-		if _, err := call(t.Context(), drop); !errors.Is(err, verify.ErrNotAsked) || errors.Is(err, verify.ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, verify.ErrNotAsked)
+		if _, err := call(t.Context(), drop); !errors.Is(err, verify.ErrNotCalled) || errors.Is(err, verify.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, verify.ErrNotCalled)
 		}
 	}
 }

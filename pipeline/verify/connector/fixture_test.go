@@ -90,7 +90,7 @@ const lost = verify.Outcome(-1)
 func wantOutcome(t *testing.T, what string, a verify.Answer, err error, want verify.Outcome) {
 	t.Helper()
 	switch {
-	case want == lost && (err == nil || errors.Is(err, verify.ErrNotSent) || errors.Is(err, verify.ErrNotAsked)):
+	case want == lost && (err == nil || errors.Is(err, verify.ErrNotSent) || errors.Is(err, verify.ErrNotCalled)):
 		t.Errorf("%s: got %+v, %v; want an error that leaves it open", what, a, err)
 	case want != lost && (err != nil || a.Outcome != want):
 		t.Errorf("%s: got %+v, %v; want the outcome %v", what, a, err, want)

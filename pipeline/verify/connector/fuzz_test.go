@@ -34,7 +34,7 @@ func FuzzFile(f *testing.F) {
 			serves = allMethods
 		}
 		for _, m := range serves {
-			if requiredCalls[m] == nil || slices.ContainsFunc(requiredCalls[m], func(call string) bool { return !d.Has(call) }) {
+			if requiredCalls[m] == nil || slices.ContainsFunc(requiredCalls[m], func(call string) bool { return !d.HasCall(call) }) {
 				t.Errorf("it serves %q with %+v", m, d)
 			}
 		}

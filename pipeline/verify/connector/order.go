@@ -34,26 +34,26 @@ func (b *bank) call(ctx context.Context, call string, o verify.Order) (verify.An
 		"created_at": o.CreatedAt.UTC().Format(time.RFC3339),
 	})
 	switch {
-	case errors.Is(err, httpconnector.ErrNotAsked):
-		return verify.Answer{}, fmt.Errorf("%w: %w", verify.ErrNotAsked, err)
+	case errors.Is(err, httpconnector.ErrNotCalled):
+		return verify.Answer{}, fmt.Errorf("%w: %w", verify.ErrNotCalled, err)
 	case errors.Is(err, httpconnector.ErrNotSent):
 		return verify.Answer{}, fmt.Errorf("%w: %w", verify.ErrNotSent, err)
 	case err != nil:
 		return verify.Answer{}, err
 	}
-	if err := reply.About(ourReference, o.Reference); err != nil {
+	if err := reply.CheckEcho(ourReference, o.Reference); err != nil {
 		return verify.Answer{}, fmt.Errorf("calling %q: %w", call, err)
 	}
 	return answer(reply), nil
 }
 
 // Receive implements verify.Receiver.
-func (b *bank) Receive(header http.Header, body []byte, now time.Time) (verify.Told, error) {
+func (b *bank) Receive(header http.Header, body []byte, now time.Time) (verify.Callback, error) {
 	reply, err := b.client.Receive(header, body, now)
 	if err != nil {
-		return verify.Told{}, httpconnector.Refusal(err)
+		return verify.Callback{}, httpconnector.CallbackProblem(err)
 	}
-	return verify.Told{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
+	return verify.Callback{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
 }
 
 // mostText is the limit of a shown name, in characters. Banks keep up to some hundred.
@@ -61,17 +61,17 @@ const mostText = 200
 
 // answer converts a reply with a mapped status. Account details count only with Found.
 func answer(reply httpconnector.Reply) verify.Answer {
-	a := verify.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.Name(reply.Fields[theirReference])}
+	a := verify.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.CleanReference(reply.Fields[theirReference])}
 	switch a.Outcome {
 	case verify.Unknown, verify.NotMade: // no deposit
 	case verify.Pending, verify.Found, verify.NotFound:
-		a.UTR = httpconnector.Name(reply.Fields["utr"])
+		a.UTR = httpconnector.CleanReference(reply.Fields["utr"])
 	}
 	if a.Outcome == verify.Found {
 		a.Account = verify.Account{
-			Name:    httpconnector.Line(reply.Fields["name"], mostText),
-			Bank:    httpconnector.Line(reply.Fields["bank"], mostText),
-			Branch:  httpconnector.Line(reply.Fields["branch"], mostText),
+			Name:    httpconnector.CleanText(reply.Fields["name"], mostText),
+			Bank:    httpconnector.CleanText(reply.Fields["bank"], mostText),
+			Branch:  httpconnector.CleanText(reply.Fields["branch"], mostText),
 			Status:  schema.AccountStatus(reply.Fields["account_status"]),
 			Reasons: slices.DeleteFunc(reply.Lists["reasons"], func(code string) bool { return code == noReason }),
 		}

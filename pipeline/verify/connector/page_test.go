@@ -112,7 +112,7 @@ calls:
 callback: {x: 1, signature: {x: 1}, answer: {x: 1}}
 verify: {x: 1, methods: x, world: x}
 `
-	for _, word := range httpconnectortest.MissingWords(t, text, connector.Check(write(t, strange)), 60) {
+	for _, word := range httpconnectortest.MissingKeys(t, text, connector.Check(write(t, strange)), 60) {
 		t.Errorf("%q is not on the page", word)
 	}
 }

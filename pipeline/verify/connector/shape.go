@@ -57,10 +57,10 @@ func shape() httpconnector.Shape {
 	}
 	about := func(values, defaults []string) httpconnector.AnswerShape {
 		return httpconnector.AnswerShape{
-			"status":    {Needed: true, Values: values, Defaults: defaults},
+			"status":    {Required: true, Values: values, Defaults: defaults},
 			"reference": {}, "provider_ref": {}, "name": {}, "bank": {}, "branch": {},
-			"account_status": {Values: standings, Absent: standings, NeededWith: map[string]string{"status": "found"}},
-			"reasons":        {Many: true, Values: append(slices.Clone(verify.Reasons), noReason), Defaults: verify.Reasons, Rest: verify.FlaggedByBank},
+			"account_status": {Values: standings, Absent: standings, RequiredWith: map[string]string{"status": "found"}},
+			"reasons":        {Repeated: true, Values: append(slices.Clone(verify.Reasons), noReason), Defaults: verify.Reasons, Fallback: verify.FlaggedByBank},
 		}
 	}
 	order := func(values []string) httpconnector.AnswerShape {
@@ -69,12 +69,12 @@ func shape() httpconnector.Shape {
 		return s
 	}
 	callback := order(ofDeposit)
-	callback["reference"] = httpconnector.FieldShape{Needed: true}
+	callback["reference"] = httpconnector.FieldShape{Required: true}
 	return httpconnector.Shape{
 		Calls: map[string]httpconnector.CallShape{
-			deposit: {Fields: depositFields, Names: []string{ourReference}, Answer: order(ofDeposit)},
-			enquire: {Fields: orderFields, Names: []string{ourReference, theirReference}, Answer: order(ofEnquiry)},
-			resolve: {Fields: []string{ourReference, "vpa", "created_at"}, Names: []string{"vpa"}, Answer: about(ofAddress, nil)},
+			deposit: {Fields: depositFields, Identifiers: []string{ourReference}, Answer: order(ofDeposit)},
+			enquire: {Fields: orderFields, Identifiers: []string{ourReference, theirReference}, Answer: order(ofEnquiry)},
+			resolve: {Fields: []string{ourReference, "vpa", "created_at"}, Identifiers: []string{"vpa"}, Answer: about(ofAddress, nil)},
 		},
 		Callback: callback,
 	}

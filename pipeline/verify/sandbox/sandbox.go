@@ -71,7 +71,7 @@ func (b bank) Deposit(ctx context.Context, o verify.Order) (verify.Answer, error
 func (b bank) Enquire(ctx context.Context, o verify.Order) (verify.Answer, error) {
 	f := scenarioOfAccount(o.Account, o.IFSC)
 	if left := slowness - b.age(o); f == isSlow && left > 0 && ctx.Err() == nil {
-		return verify.Answer{Outcome: verify.Pending, ProviderRef: Name + "-" + o.Reference, Again: left}, nil
+		return verify.Answer{Outcome: verify.Pending, ProviderRef: Name + "-" + o.Reference, RetryAfter: left}, nil
 	}
 	return f.answer(o), ctx.Err()
 }

@@ -164,7 +164,7 @@ func TestSlowDepositsAreConcurrent(t *testing.T) {
 			})
 		}
 		time.Sleep(10 * time.Second)
-		if a, err := c.Bank.Enquire(t.Context(), o); err != nil || a.Outcome != verify.Pending || a.Again != 15*time.Second {
+		if a, err := c.Bank.Enquire(t.Context(), o); err != nil || a.Outcome != verify.Pending || a.RetryAfter != 15*time.Second {
 			t.Errorf("an enquiry after 10 s: got %+v, %v", a, err)
 		}
 		all.Wait()

@@ -41,7 +41,7 @@ var Faults = []Fault{
 func (s *Simulator) Script(of string, faults ...Fault) { s.dice.Script(of, faults...) }
 
 // DisableFaults ends random faults of new orders. Orders keep the faults that they have.
-func (s *Simulator) Behave() { s.dice.Rest() }
+func (s *Simulator) DisableFaults() { s.dice.DisableFaults() }
 
 // ScriptEnquiry sets the faults of the next enquiries about a reference: Drop, Delay, Page,
 // Broken or Flood.

@@ -21,15 +21,19 @@ func (s *Simulator) Ledger() []Entry {
 
 // Deposits returns the number of deposits by reference. An accepted order without a deposit
 // has 0. More than 1 is lost money.
-func (s *Simulator) Made() map[string]int { return s.count(func(o *order) int { return o.deposits }) }
+func (s *Simulator) Deposits() map[string]int {
+	return s.count(func(o *order) int { return o.deposits })
+}
 
 // Requests returns the number of accepted deposit requests by reference.
-func (s *Simulator) Asks() map[string]int { return s.count(func(o *order) int { return o.requests }) }
+func (s *Simulator) Requests() map[string]int {
+	return s.count(func(o *order) int { return o.requests })
+}
 
 // Violations returns the number of excess deposits by reference. Only a naive simulator makes
 // any.
 func (s *Simulator) Violations() map[string]int {
-	all := s.Made()
+	all := s.Deposits()
 	for reference, made := range all {
 		if made > 1 {
 			all[reference] = made - 1

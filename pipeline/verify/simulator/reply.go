@@ -104,13 +104,13 @@ func (s *Simulator) firstReply(o *order) reply {
 		o.Result = unavailable
 	case Late, LateMissing:
 		o.Result, o.due, o.pendingDeposits = queued, s.Now().Add(s.Late), 1
-		s.callbacks.Due(o.Reference, o.due, 1)
+		s.callbacks.Schedule(o.Reference, o.due, 1)
 	case LieForever:
 		s.makeDeposit(o)
 		return s.currentReply(o)
 	case Duplicate:
 		s.makeDeposit(o)
-		s.callbacks.Due(o.Reference, s.Now(), 2)
+		s.callbacks.Schedule(o.Reference, s.Now(), 2)
 	default:
 		s.makeDeposit(o)
 	}
@@ -131,7 +131,7 @@ func (s *Simulator) accountOf(account string) Account {
 	if a, ok := s.Accounts[account]; ok {
 		return a
 	}
-	return Everybody
+	return DefaultAccount
 }
 
 // currentReply returns the current state of an order. It settles a late outcome that is due.

@@ -59,7 +59,7 @@ type Account struct {
 }
 
 // DefaultAccount is every account outside Config.Accounts.
-var Everybody = Account{Name: "ASHA RAO", State: "ACTIVE", Bank: "Bank of Simulation", Branch: "Main Road"}
+var DefaultAccount = Account{Name: "ASHA RAO", State: "ACTIVE", Bank: "Bank of Simulation", Branch: "Main Road"}
 
 // Simulator is a bank in memory.
 type Simulator struct {
@@ -67,7 +67,7 @@ type Simulator struct {
 
 	routes    *http.ServeMux
 	dice      httpconnectortest.Dice
-	callbacks httpconnectortest.Teller
+	callbacks httpconnectortest.CallbackSender
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -80,9 +80,9 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.callbacks = httpconnectortest.Teller{
-		To: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
-		Say: func(reference string) any {
+	s.callbacks = httpconnectortest.CallbackSender{
+		URL: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
+		Content: func(reference string) any {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return s.currentReply(s.orders[reference])
@@ -106,4 +106,6 @@ func (s *Simulator) Run(ctx context.Context) error { return s.callbacks.Run(ctx)
 
 // SendCallbacks sends each due callback once, and returns the time until the next. A callback that
 // is not acknowledged becomes due again.
-func (s *Simulator) Tell(ctx context.Context) time.Duration { return s.callbacks.Tell(ctx) }
+func (s *Simulator) SendCallbacks(ctx context.Context) time.Duration {
+	return s.callbacks.SendCallbacks(ctx)
+}

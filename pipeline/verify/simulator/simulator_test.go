@@ -56,10 +56,10 @@ func TestReferenceIsIdempotent(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(map[string]int{"a": want}, s.Made()); diff != "" {
+		if diff := cmp.Diff(map[string]int{"a": want}, s.Deposits()); diff != "" {
 			t.Errorf("deposits (-want +got):\n%s", diff)
 		}
-		if got := s.Asks()["a"]; got != 3 {
+		if got := s.Requests()["a"]; got != 3 {
 			t.Errorf("%d requests are counted, want 3", got)
 		}
 		if got, violations := len(s.Ledger()), s.Violations()["a"]; got != want || violations != want-1 {
@@ -86,7 +86,7 @@ func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 		if _, err := c.Bank.Enquire(t.Context(), drop("a")); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Made()["a"]; got != want {
+		if got := s.Deposits()["a"]; got != want {
 			t.Errorf("%s: %d deposits were made, want %d", fault, got, want)
 		}
 	}
@@ -106,8 +106,8 @@ func TestUnavailableDepositIsRetried(t *testing.T) {
 		}
 		got = append(got, a.Outcome)
 	}
-	if diff := cmp.Diff([]verify.Outcome{verify.NotMade, verify.NotMade, verify.Found, verify.Found}, got); diff != "" || s.Made()["a"] != 1 {
-		t.Errorf("%d deposits, outcomes (-want +got):\n%s", s.Made()["a"], diff)
+	if diff := cmp.Diff([]verify.Outcome{verify.NotMade, verify.NotMade, verify.Found, verify.Found}, got); diff != "" || s.Deposits()["a"] != 1 {
+		t.Errorf("%d deposits, outcomes (-want +got):\n%s", s.Deposits()["a"], diff)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestRatesAreReproducible(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return s.Made()
+		return s.Deposits()
 	}
 	first := run(7)
 	made := 0
@@ -214,7 +214,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 	if got[0] != got[1] || !strings.Contains(got[0], `"ref":"a","result":"VALID"`) {
 		t.Errorf("got %q", got)
 	}
-	if s.Made()["a"] != 1 {
+	if s.Deposits()["a"] != 1 {
 		t.Error("there was more than one deposit")
 	}
 }

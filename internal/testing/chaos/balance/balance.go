@@ -43,7 +43,7 @@ type Proxy struct {
 	client    *http.Transport
 	forward   httputil.ReverseProxy
 	// Failovers counts requests that went to another instance, because no connection was made.
-	Elsewhere atomic.Int64
+	Failovers atomic.Int64
 }
 
 // instance is one instance behind the proxy.
@@ -115,7 +115,7 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if len(tried) > 0 {
-			p.Elsewhere.Add(1)
+			p.Failovers.Add(1)
 		}
 		tried[to] = true
 		out := r.Clone(r.Context())
@@ -174,7 +174,7 @@ func (c *countedBody) Close() error {
 }
 
 // Ready returns the number of instances that the proxy considers ready.
-func (p *Proxy) Up() (n int) {
+func (p *Proxy) Ready() (n int) {
 	for _, i := range p.instances {
 		if i.up.Load() {
 			n++

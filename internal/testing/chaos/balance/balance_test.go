@@ -64,7 +64,7 @@ func between(t *testing.T) (p *balance.Proxy, front string, one, two *backend) {
 		end()
 		<-done
 	})
-	fixture.Until(t, "both instances are up", func() bool { return p.Up() == 2 })
+	fixture.Eventually(t, "both instances are up", func() bool { return p.Ready() == 2 })
 	return p, server.URL, one, two
 }
 
@@ -92,8 +92,8 @@ func TestFailoverWithoutConnection(t *testing.T) {
 			t.Fatalf("got %d %q, want the other instance's answer", status, got)
 		}
 	}
-	if p.Elsewhere.Load() == 0 || two.requests.Load() != 4 {
-		t.Errorf("%d requests failed over, and two got %d", p.Elsewhere.Load(), two.requests.Load())
+	if p.Failovers.Load() == 0 || two.requests.Load() != 4 {
+		t.Errorf("%d requests failed over, and two got %d", p.Failovers.Load(), two.requests.Load())
 	}
 }
 
@@ -114,14 +114,14 @@ func TestUnreadyInstanceGetsNoRequests(t *testing.T) {
 	t.Parallel()
 	p, front, one, _ := between(t)
 	one.ready.Store(false)
-	fixture.Until(t, "one instance is up", func() bool { return p.Up() == 1 })
+	fixture.Eventually(t, "one instance is up", func() bool { return p.Ready() == 1 })
 	for range 4 {
 		if _, got := post(t, front, "hello"); got != "two hello" {
 			t.Fatalf("got %q from an instance that is not ready", got)
 		}
 	}
 	one.ready.Store(true)
-	fixture.Until(t, "both instances are up", func() bool { return p.Up() == 2 })
+	fixture.Eventually(t, "both instances are up", func() bool { return p.Ready() == 2 })
 }
 
 func TestNoInstanceIsReady(t *testing.T) {

@@ -16,7 +16,7 @@ var errNotHeld = errors.New("something that must hold has not held")
 
 // faults injects faults into a cluster under load and reports the results.
 func faults(ctx context.Context, r request) error {
-	chosen, err := fault.Chosen(fault.Faults(), r.only)
+	chosen, err := fault.Select(fault.Faults(), r.only)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ var needed = map[string]string{"ip": "iproute2", "iptables": "iptables", "unshar
 // partitions drops packets between processes of a cluster under load. It runs in a network
 // namespace of its own, so that the network of this machine is not changed.
 func partitions(ctx context.Context, r request) error {
-	chosen, err := fault.Chosen(fault.Partitions(), r.only)
+	chosen, err := fault.Select(fault.Partitions(), r.only)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func partitions(ctx context.Context, r request) error {
 	if err := chaos.Loopback(ctx); err != nil {
 		return err
 	}
-	r.Wires = true
+	r.Namespaces = true
 	return r.inject(ctx, chosen)
 }
 

@@ -69,7 +69,7 @@ func inTime(what string, is, limit time.Duration) check {
 }
 
 // rolled checks that clients did not notice a rolling restart.
-func rolled(name string, stats load.Asked) check {
+func rolled(name string, stats load.AirStats) check {
 	return check{"requests failed during " + name, fmt.Sprintf("%d of %d", stats.Failed, stats.Requests), "0", stats.Failed == 0 && stats.Requests > 0}
 }
 
@@ -132,7 +132,7 @@ func (r *Run) checks(ctx context.Context, lost, committed int) ([]check, error) 
 	all := []check{
 		{"availability of current /v1/aqi", fmt.Sprintf("%.3f %% of %d", stats.Availability(), stats.Requests), fmt.Sprintf("at least %.1f %%", minAvailability), stats.Availability() >= minAvailability},
 		{"events lost", fmt.Sprintf("%d of %d", lost, committed), "0", lost == 0 && committed > 0},
-		{"deliveries that do not verify", fmt.Sprint(r.Inbox.Bad()), "0", r.Inbox.Bad() == 0},
+		{"deliveries that do not verify", fmt.Sprint(r.Inbox.InvalidSignatures()), "0", r.Inbox.InvalidSignatures() == 0},
 	}
 	for _, d := range r.rows {
 		if d.rolls {

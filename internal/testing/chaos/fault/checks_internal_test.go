@@ -30,24 +30,24 @@ func TestSharesOfDispatchers(t *testing.T) {
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	quota := load.Quota()
-	limited := func(good int) load.Asked {
-		return load.Asked{Requests: good + 500, Failed: 500, Answered: good + 500, Refused: 500}
+	limited := func(good int) load.AirStats {
+		return load.AirStats{Requests: good + 500, Failed: 500, Answered: good + 500, Refused: 500}
 	}
-	answered := load.Asked{Requests: 5000, Answered: 5000}
+	answered := load.AirStats{Requests: 5000, Answered: 5000}
 	for name, c := range map[string]struct {
 		check check
 		held  bool
 	}{
-		"a roll without a failure":         {rolled("roll", load.Asked{Requests: 100}), true},
-		"a roll with one":                  {rolled("roll", load.Asked{Requests: 100_000, Failed: 1}), false},
-		"a roll without requests":          {rolled("roll", load.Asked{}), false},
+		"a roll without a failure":         {rolled("roll", load.AirStats{Requests: 100}), true},
+		"a roll with one":                  {rolled("roll", load.AirStats{Requests: 100_000, Failed: 1}), false},
+		"a roll without requests":          {rolled("roll", load.AirStats{}), false},
 		"all is counted":                   {countedOf(6500, answered, limited(1000), 0), true},
 		"one is missing, and no kill":      {countedOf(6499, answered, limited(1000), 0), false},
 		"one is missing, and a kill":       {countedOf(6499, answered, limited(1000), 1), true},
 		"a second is missing, and a kill":  {countedOf(6500-airRate-limitedRate, answered, limited(1000), 1), true},
 		"more is missing than a second":    {countedOf(6499-airRate-limitedRate, answered, limited(1000), 1), false},
 		"one is counted twice":             {countedOf(6501, answered, limited(1000), 2), false},
-		"one to which no answer came":      {countedOf(6501, load.Asked{Requests: 5001, Failed: 1, Answered: 5000}, limited(1000), 0), true},
+		"one to which no answer came":      {countedOf(6501, load.AirStats{Requests: 5001, Failed: 1, Answered: 5000}, limited(1000), 0), true},
 		"the quota holds":                  {enforced(limited(quota), 0, 0), true},
 		"a second more":                    {enforced(limited(quota+limitedRate), 0, 0), true},
 		"more than a second":               {enforced(limited(quota+limitedRate+1), 0, 0), false},
@@ -56,7 +56,7 @@ func TestChecks(t *testing.T) {
 		"the seconds of a cut":             {enforced(limited(quota+4*limitedRate), 0, 2500*time.Millisecond), true},
 		"more than these":                  {enforced(limited(quota+4*limitedRate+1), 0, 2500*time.Millisecond), false},
 		"refused too early":                {enforced(limited(quota-limitedRate-1), 0, 0), false},
-		"no request was refused":           {enforced(load.Asked{Requests: quota, Answered: quota}, 0, 0), false},
+		"no request was refused":           {enforced(load.AirStats{Requests: quota, Answered: quota}, 0, 0), false},
 		"air goes on":                      {aired([]row{{}, {aired: maxAir}}), true},
 		"air goes on late":                 {aired([]row{{aired: maxAir + time.Second}, {aired: 1}}), false},
 		"air never goes on":                {aired([]row{{aired: time.Second}, {stale: true}}), false},

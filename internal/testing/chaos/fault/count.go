@@ -35,7 +35,7 @@ func (r *Run) counts(ctx context.Context) ([]check, error) {
 
 // countedOf compares calls with answers. A killed instance loses the counts of its last second.
 // Unanswered calls may have been counted.
-func countedOf(calls int64, air, limited load.Asked, kills int) check {
+func countedOf(calls int64, air, limited load.AirStats, kills int) check {
 	answered := air.Answered + limited.Answered
 	unanswered := air.Requests + limited.Requests - answered
 	less, more := (airRate+limitedRate)*kills, unanswered
@@ -61,7 +61,7 @@ func (r *Run) aloneBefore(moment time.Time) time.Duration {
 // enforced checks that the limited client got what its quota allows. Two instances exchange counts
 // twice a second, so one second of traffic may exceed it. Each killed instance adds another second,
 // and so does the time without exchange.
-func enforced(limited load.Asked, kills int, alone time.Duration) check {
+func enforced(limited load.AirStats, kills int, alone time.Duration) check {
 	quota, good := load.Quota(), limited.Requests-limited.Failed
 	may := limitedRate * (1 + kills + int((alone+time.Second-1)/time.Second))
 	unanswered := limited.Requests - limited.Answered

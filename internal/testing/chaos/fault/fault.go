@@ -74,7 +74,7 @@ func Faults() []Fault {
 }
 
 // Select returns the faults whose names begin with one of the prefixes, or all without prefixes.
-func Chosen(all []Fault, prefixes []string) ([]Fault, error) {
+func Select(all []Fault, prefixes []string) ([]Fault, error) {
 	if len(prefixes) == 0 {
 		return all, nil
 	}
@@ -187,7 +187,7 @@ func abuse(ctx context.Context, c *chaos.Cluster) (string, error) {
 	ctx, end := context.WithTimeout(ctx, abusedFor)
 	defer end()
 	err = a.Run(ctx)
-	return a.Said(), err
+	return a.Summary(), err
 }
 
 func killEngine(ctx context.Context, c *chaos.Cluster) (string, error) {
@@ -202,7 +202,7 @@ func killBroker(n int) func(context.Context, *chaos.Cluster) (string, error) {
 		if err := wait(ctx, killedFor); err != nil {
 			return "", err
 		}
-		return "", c.ReviveBroker(ctx, n)
+		return "", c.RestartBroker(ctx, n)
 	}
 }
 
@@ -222,7 +222,7 @@ func killPostgres(ctx context.Context, c *chaos.Cluster) (string, error) {
 
 func cutPostgres(ctx context.Context, c *chaos.Cluster) (string, error) {
 	c.Store.Cut()
-	defer c.Store.Mend()
+	defer c.Store.Restore()
 	return "", wait(ctx, cutFor)
 }
 
@@ -267,7 +267,7 @@ func fullDiskBroker(ctx context.Context, c *chaos.Cluster) (string, error) {
 	if err := c.KillBroker(ctx, n); err != nil { // it may be ending
 		return "", err
 	}
-	return "", c.ReviveBroker(ctx, n)
+	return "", c.RestartBroker(ctx, n)
 }
 
 // rollInstances restarts every instance gracefully, each when all are healthy again.
@@ -301,7 +301,7 @@ func rollStores(ctx context.Context, c *chaos.Cluster) (string, error) {
 		if err := c.StopBroker(ctx, n+1); err != nil {
 			return "", err
 		}
-		if err := c.ReviveBroker(ctx, n+1); err != nil {
+		if err := c.RestartBroker(ctx, n+1); err != nil {
 			return "", err
 		}
 		if err := c.AwaitHealthy(ctx); err != nil {

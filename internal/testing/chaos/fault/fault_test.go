@@ -23,12 +23,12 @@ func TestChosen(t *testing.T) {
 		{[]string{"kill-api"}, []string{"kill-api-1", "kill-api-2"}},
 		{[]string{"roll-stores", "kill-broker-2"}, []string{"kill-broker-2", "roll-stores"}}, // in their own order
 	} {
-		got, err := fault.Chosen(all, c.prefixes)
+		got, err := fault.Select(all, c.prefixes)
 		if diff := cmp.Diff(c.want, names(got)); diff != "" || err != nil {
 			t.Errorf("%q: %v\n%s", c.prefixes, err, diff)
 		}
 	}
-	if got, err := fault.Chosen(all, []string{"kill-api", "earthquake"}); err == nil {
+	if got, err := fault.Select(all, []string{"kill-api", "earthquake"}); err == nil {
 		t.Errorf("an unknown fault is taken for %q", names(got))
 	}
 }

@@ -59,14 +59,14 @@ func (r *Run) quiet(at time.Time) bool {
 // delays returns the times from storing readings, and from their roll-up, until all clients saw
 // them. Both are sorted, and limited to the moments that when selects.
 func (r *Run) delays(when func(time.Time) bool) (readings, figures []time.Duration) {
-	for _, l := range r.air.Learnt() {
+	for _, l := range r.air.Updates() {
 		s, ok := r.feed.Stored(l.At)
-		if !ok || !when(s.Began) || !when(l.Known) {
+		if !ok || !when(s.Began) || !when(l.SeenByAll) {
 			continue
 		}
-		readings = append(readings, l.Known.Sub(s.Began))
+		readings = append(readings, l.SeenByAll.Sub(s.Began))
 		if !s.RolledUp.IsZero() {
-			figures = append(figures, l.Known.Sub(s.RolledUp))
+			figures = append(figures, l.SeenByAll.Sub(s.RolledUp))
 		}
 	}
 	slices.Sort(readings)

@@ -22,7 +22,7 @@ const (
 // reach, in each direction and in both.
 func Partitions() []Fault {
 	var all []Fault
-	for _, way := range []chaos.Way{chaos.Both, chaos.There, chaos.Back} {
+	for _, way := range []chaos.Direction{chaos.Both, chaos.Outbound, chaos.Inbound} {
 		all = append(all,
 			Fault{Name: "api-store-" + string(way), Do: parted(way, store, "api-1", "api-2"), maxHeal: maxHeal, alone: true},
 			Fault{Name: "api-clickhouse-" + string(way), Do: parted(way, engine, "api-1", "api-2"), maxHeal: maxHeal},
@@ -40,7 +40,7 @@ func engine(c *chaos.Cluster) []string { return []string{c.EngineAddress()} }
 func kafka(c *chaos.Cluster) []string  { return c.Brokers }
 
 // parted drops packets between instances and addresses for some time.
-func parted(way chaos.Way, from func(*chaos.Cluster) []string, names ...string) func(context.Context, *chaos.Cluster) (string, error) {
+func parted(way chaos.Direction, from func(*chaos.Cluster) []string, names ...string) func(context.Context, *chaos.Cluster) (string, error) {
 	return func(ctx context.Context, c *chaos.Cluster) (string, error) {
 		var ports []string
 		for _, address := range from(c) {
@@ -56,7 +56,7 @@ func parted(way chaos.Way, from func(*chaos.Cluster) []string, names ...string) 
 		}
 		faults = append(faults, wait(ctx, partedFor))
 		for _, name := range names {
-			faults = append(faults, c.Instance(name).Net.Mend(context.WithoutCancel(ctx), way, ports...))
+			faults = append(faults, c.Instance(name).Net.Restore(context.WithoutCancel(ctx), way, ports...))
 		}
 		return "", errors.Join(faults...)
 	}

@@ -92,7 +92,7 @@ func (r *Run) Do(ctx context.Context) (held bool, err error) {
 // prepare waits until the cluster is idle, and creates accounts, webhooks and a wallet.
 func (r *Run) prepare(ctx context.Context) error {
 	c := r.Cluster
-	if err := c.AwaitPast(ctx); err != nil {
+	if err := c.AwaitBackfill(ctx); err != nil {
 		return err
 	}
 	all, err := r.store.Accounts(ctx, clients, load.Unlimited)
@@ -118,7 +118,7 @@ func (r *Run) prepare(ctx context.Context) error {
 	}
 	r.air = &load.Air{URL: c.URL, Accounts: all[:airClients], Cities: chaos.Cities, Rate: airRate}
 	r.limited = &load.Air{URL: c.URL, Accounts: limited, Cities: chaos.Cities, Rate: limitedRate}
-	r.feed = &load.Feed{Folder: c.Folder(), Air: chaos.Air, Ask: c.Ask}
+	r.feed = &load.Feed{Folder: c.Folder(), Air: chaos.FeedDocument, Query: c.QueryClickHouse}
 	r.events = &load.Events{Store: r.store, Accounts: all, Rate: eventRate}
 	r.recharges = &load.Recharges{URL: c.URL, Key: sandbox, Rate: orderRate}
 	return r.recharges.Prepare(ctx)

@@ -32,7 +32,7 @@ func New(ctx context.Context, listen, target string) (*Link, error) {
 func (l *Link) Address() string { return l.listener.Addr().String() }
 
 // SetTarget changes the target of new connections.
-func (l *Link) Aim(target string) {
+func (l *Link) SetTarget(target string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.target = target
@@ -49,7 +49,7 @@ func (l *Link) Cut() {
 }
 
 // Restore ends a cut.
-func (l *Link) Mend() {
+func (l *Link) Restore() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = false

@@ -13,7 +13,7 @@ import (
 // echo sends back what it receives.
 func echo(t *testing.T) string {
 	t.Helper()
-	return fixture.Port(t, nil, func(c net.Conn) {
+	return fixture.Listen(t, nil, func(c net.Conn) {
 		_, _ = io.Copy(c, c)
 		_ = c.Close()
 	}).Addr().String()
@@ -63,8 +63,8 @@ func TestCutAndRestore(t *testing.T) {
 		}
 		_ = late.Close()
 	}
-	l.Mend()
-	l.Aim(echo(t))
+	l.Restore()
+	l.SetTarget(echo(t))
 	last := dial()
 	if got, err := echoed(last, "again"); got != "again" || err != nil {
 		t.Errorf("got %q, %v through a restored link", got, err)

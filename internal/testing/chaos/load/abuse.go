@@ -117,6 +117,6 @@ func (a *Abuse) send(ctx context.Context, client *http.Client, method, path, bod
 }
 
 // Summary reports how many calls were answered with 2xx, 4xx and 5xx, and how many were not.
-func (a *Abuse) Said() string {
+func (a *Abuse) Summary() string {
 	return fmt.Sprintf("%d calls with 2xx, %d with 4xx, %d with 5xx, %d without a reply", a.statuses[2].Load(), a.statuses[4].Load(), a.statuses[5].Load(), a.statuses[0].Load())
 }

@@ -92,7 +92,7 @@ func (a *Air) note(q request) {
 }
 
 // AirStats are the requests of a period and their results.
-type Asked struct {
+type AirStats struct {
 	Requests, Failed int
 	Answered         int           // by an instance, which counts it
 	Refused          int           // of those, because of the quota
@@ -103,7 +103,7 @@ type Asked struct {
 }
 
 // Availability is the percentage of requests that were answered with 200.
-func (a Asked) Availability() float64 {
+func (a AirStats) Availability() float64 {
 	if a.Requests == 0 {
 		return 0
 	}
@@ -111,10 +111,10 @@ func (a Asked) Availability() float64 {
 }
 
 // Between returns the statistics from one moment to another.
-func (a *Air) Between(from, to time.Time) Asked {
+func (a *Air) Between(from, to time.Time) AirStats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	sum := Asked{Faults: map[string]int{}}
+	sum := AirStats{Faults: map[string]int{}}
 	var latencies []time.Duration
 	last := from
 	for _, q := range a.requests { // in the order in which they ended

@@ -20,7 +20,7 @@ type Feed struct {
 	// Air is the text of a file with readings of a moment, to the second.
 	Air func(at time.Time) string
 	// Query queries ClickHouse directly, past every cut link.
-	Ask func(ctx context.Context, sql string) (string, error)
+	Query func(ctx context.Context, sql string) (string, error)
 
 	mu     sync.Mutex
 	given  map[int64]bool   // by the moment of the readings, seconds
@@ -85,7 +85,7 @@ const selectStored = `SELECT toUnixTimestamp(r.at), toUnixTimestamp64Milli(r.sto
 func (f *Feed) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	text, err := f.Ask(ctx, fmt.Sprintf(selectStored, schema.Live.Database()))
+	text, err := f.Query(ctx, fmt.Sprintf(selectStored, schema.Live.Database()))
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func TestMissingFiles(t *testing.T) {
 	f := &Feed{
 		Folder: t.TempDir(),
 		Air:    func(at time.Time) string { return fmt.Sprint("air of ", at.Unix()) },
-		Ask:    func(context.Context, string) (string, error) { return reply, wrong },
+		Query:  func(context.Context, string) (string, error) { return reply, wrong },
 		given:  map[int64]bool{}, stored: map[int64]Stored{},
 	}
 	f.give(second(1))
@@ -48,7 +48,7 @@ func TestFeedReportsWriteError(t *testing.T) {
 	t.Parallel()
 	f := &Feed{
 		Folder: filepath.Join(t.TempDir(), "none"), Air: func(time.Time) string { return "" },
-		Ask:   func(context.Context, string) (string, error) { return "", nil },
+		Query: func(context.Context, string) (string, error) { return "", nil },
 		given: map[int64]bool{}, stored: map[int64]Stored{},
 	}
 	f.give(second(1))

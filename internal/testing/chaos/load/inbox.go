@@ -86,7 +86,7 @@ func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // InvalidSignatures returns the number of deliveries without a valid signature.
-func (in *Inbox) Bad() int {
+func (in *Inbox) InvalidSignatures() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.bad

@@ -19,7 +19,7 @@ import (
 // Store is the state store, not affected by cut links.
 type Store struct {
 	db     *sqlstore.DB
-	box    *encryption.Box
+	box    *encryption.Cipher
 	events *outbox.Outbox
 }
 

@@ -6,27 +6,27 @@ import (
 )
 
 // Update is one update of the readings that clients observed.
-type Learnt struct {
+type Update struct {
 	// At is the moment of the readings.
 	At time.Time
 	// SeenByAll is when the last older answer arrived, or the first with these readings or newer.
 	// From then on every client got these readings from every instance.
-	Known time.Time
+	SeenByAll time.Time
 }
 
 // Updates returns the observed updates except the first, which may predate the test, and the last,
 // which may still propagate. An older answer counts until the next readings are answered.
-func (a *Air) Learnt() []Learnt {
+func (a *Air) Updates() []Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var all []Learnt
+	var all []Update
 	for _, q := range a.requests { // in the order in which they ended
 		switch last := len(all) - 1; {
 		case !q.ok:
 		case last < 0 || q.updated.After(all[last].At):
-			all = append(all, Learnt{At: q.updated, Known: q.done})
+			all = append(all, Update{At: q.updated, SeenByAll: q.done})
 		case q.updated.Before(all[last].At):
-			all[last].Known = q.done
+			all[last].SeenByAll = q.done
 		}
 	}
 	if len(all) < 3 {

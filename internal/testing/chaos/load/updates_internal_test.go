@@ -28,11 +28,11 @@ func TestUpdatesCountLastOlderAnswer(t *testing.T) {
 		[2]float64{31, 30}, [2]float64{32, 20}, // a restarted one answers from its stored snapshot
 	)
 	a.requests = append(a.requests, request{done: second(40), updated: second(40)}) // failed
-	want := []Learnt{{second(10), second(12)}, {second(20), second(21)}}
-	if diff := cmp.Diff(want, a.Learnt()); diff != "" {
+	want := []Update{{second(10), second(12)}, {second(20), second(21)}}
+	if diff := cmp.Diff(want, a.Updates()); diff != "" {
 		t.Error(diff)
 	}
-	if got := answers([2]float64{1, 0}, [2]float64{2, 1}).Learnt(); got != nil {
+	if got := answers([2]float64{1, 0}, [2]float64{2, 1}).Updates(); got != nil {
 		t.Errorf("got %v from too few updates", got)
 	}
 }
@@ -65,7 +65,7 @@ func TestRefusalsAreCountedFromTheFirst(t *testing.T) {
 		a.requests = append(a.requests, request{at: second(s), done: second(6), answered: true, refused: true, fault: "429"})
 	}
 	got := a.Between(second(0), second(10))
-	want := Asked{Requests: 5, Failed: 3, Answered: 3, Refused: 3, FirstRefused: second(3), Gap: time.Second, P50: 100 * time.Millisecond, P99: 100 * time.Millisecond, Faults: map[string]int{"429": 3}}
+	want := AirStats{Requests: 5, Failed: 3, Answered: 3, Refused: 3, FirstRefused: second(3), Gap: time.Second, P50: 100 * time.Millisecond, P99: 100 * time.Millisecond, Faults: map[string]int{"429": 3}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
