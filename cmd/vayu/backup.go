@@ -98,7 +98,7 @@ then it is DIR.partial. Snapshots, logs and the positions of imports are not cop
 			if err != nil {
 				return errors.Join(err, os.RemoveAll(partial))
 			}
-			printLine(cmd, "backup", "%s in %s", dir, time.Since(began).Round(10*time.Millisecond))
+			printLinef(cmd, "backup", "%s in %s", dir, time.Since(began).Round(10*time.Millisecond))
 			return nil
 		},
 	}
@@ -148,12 +148,12 @@ func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest,
 	if err := agefile.Encrypt(staging, dir, recipients); err != nil {
 		return fmt.Errorf("encrypting the backup: %w", err)
 	}
-	printLine(cmd, "encryption", "every file is encrypted to %s", note.Recipient)
+	printLinef(cmd, "encryption", "every file is encrypted to %s", note.Recipient)
 	return nil
 }
 
-// printLine prints a line of the report of a command.
-func printLine(cmd *cobra.Command, topic, format string, args ...any) {
+// printLinef prints a line of the report of a command.
+func printLinef(cmd *cobra.Command, topic, format string, args ...any) {
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%-12s %s\n", topic, fmt.Sprintf(format, args...))
 }
 
@@ -191,7 +191,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 		if err != nil {
 			return err
 		}
-		printLine(cmd, "state", "%d rows in %d tables", m.Rows(), len(m.Tables))
+		printLinef(cmd, "state", "%d rows in %d tables", m.Rows(), len(m.Tables))
 		if note.Encryption, err = backUpKey(cmd, st.Config, dir, owner, note.Recipient != ""); err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool
 		return "", nil
 	}
 	if cfg.Encryption.Reveal() != "" {
-		printLine(cmd, "encryption", "the key is a setting of yours and not in the backup, which cannot be used without it")
+		printLinef(cmd, "encryption", "the key is a setting of yours and not in the backup, which cannot be used without it")
 		return keyInSetting, nil
 	}
 	box, err := encryption.Open(cfg.Encryption, cfg.Data)
@@ -219,7 +219,7 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool
 		err = box.Find(owner)
 	}
 	if err == nil && !encrypted {
-		printLine(cmd, "encryption", "the key is not in the backup, which is not encrypted: keep a copy of %s elsewhere, or use --recipient",
+		printLinef(cmd, "encryption", "the key is not in the backup, which is not encrypted: keep a copy of %s elsewhere, or use --recipient",
 			filepath.Join(cfg.Data, encryptionKey))
 		return keyApart, nil
 	}
@@ -229,7 +229,7 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool
 	if err != nil {
 		return "", err
 	}
-	printLine(cmd, "encryption", "the key of the state store is in the backup, as %s", encryptionKey+agefile.Suffix)
+	printLinef(cmd, "encryption", "the key of the state store is in the backup, as %s", encryptionKey+agefile.Suffix)
 	return keyInBackup, nil
 }
 
@@ -240,13 +240,13 @@ func printTables(cmd *cobra.Command, m columnstore.Manifest) {
 		for _, t := range d.Tables {
 			rows += t.Rows()
 		}
-		printLine(cmd, d.Name, "%d rows in %d tables", rows, len(d.Tables))
+		printLinef(cmd, d.Name, "%d rows in %d tables", rows, len(d.Tables))
 		for _, name := range d.Skipped {
-			printLine(cmd, d.Name, "the table %s is not Vayu's and is not in the backup", name)
+			printLinef(cmd, d.Name, "the table %s is not Vayu's and is not in the backup", name)
 		}
 	}
 	_, _, bytes, raw := m.Size()
-	printLine(cmd, "clickhouse", "%.1f MB in files, %.1f MB before compression", float64(bytes)/1e6, float64(raw)/1e6)
+	printLinef(cmd, "clickhouse", "%.1f MB in files, %.1f MB before compression", float64(bytes)/1e6, float64(raw)/1e6)
 }
 
 // copyPrivate copies a small file that only its owner may read.

@@ -136,6 +136,6 @@ func printErasure(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
 	if left > 0 {
 		return fmt.Errorf("%d rows of %s still have personal data: something was written meanwhile; run the command again for erased-%s", left, id, id)
 	}
-	printLine(cmd, "erased", "%s: no row of these tables has personal data of it; the audit log has account.erase", id)
+	printLinef(cmd, "erased", "%s: no row of these tables has personal data of it; the audit log has account.erase", id)
 	return nil
 }

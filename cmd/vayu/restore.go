@@ -60,7 +60,7 @@ func newRestore() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			printLine(cmd, "restored", "the backup of %s by %s, into %s in %s", note.Made.Format(time.RFC3339), note.Version,
+			printLinef(cmd, "restored", "the backup of %s by %s, into %s in %s", note.Made.Format(time.RFC3339), note.Version,
 				cfg.Data, time.Since(began).Round(10*time.Millisecond))
 			return nil
 		},

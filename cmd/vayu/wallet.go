@@ -111,7 +111,7 @@ func newWalletSettle() *cobra.Command {
 and causes the event payment.succeeded or payment.failed.
 
 Money received needs a --note, such as the bank's reference (UTR). A note can be used once, so
-that nobody credits the same money again with "vayu wallet credit".`,
+that the same money is not credited again with "vayu wallet credit".`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if succeeded == failed {

@@ -55,7 +55,7 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	return all[:n], nil
 }
 
-// whole returns the size of the longest prefix with at most most attempts within
+// whole returns the size of the longest prefix with at most that many attempts within
 // copyWindow. It does not split attempts with the same timestamp.
 func whole(all []copied, most int) int {
 	n := len(all)

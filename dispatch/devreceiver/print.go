@@ -36,7 +36,7 @@ func (p *printer) write(count func(*counts), text string) {
 	_, _ = io.WriteString(p.out, text)
 }
 
-func (p *printer) print(text string) { p.write(func(*counts) {}, text) }
+func (p *printer) writeText(text string) { p.write(func(*counts) {}, text) }
 
 // delivery prints a delivery and its reply.
 func (p *printer) delivery(d *delivery, delay time.Duration) {

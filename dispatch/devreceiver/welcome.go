@@ -27,7 +27,7 @@ func (l *Listener) greet(address string, made schema.WebhookReply, account strin
 	if fire := l.fire(account, made.Mode); fire != "" {
 		fmt.Fprintf(&b, "Or let events happen, with the settings of the service:\n\n  %s\n\n", fire)
 	}
-	l.printer.print(b.String())
+	l.printer.writeText(b.String())
 }
 
 // greetUnsubscribed prints the welcome text without a subscription.
@@ -40,7 +40,7 @@ func (l *Listener) greetUnsubscribed(address string) {
 		}
 		text += "\n"
 	}
-	l.printer.print(text)
+	l.printer.writeText(text)
 }
 
 // data returns the absolute path of the data directory.

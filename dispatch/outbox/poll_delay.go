@@ -20,8 +20,8 @@ const (
 // failures.
 type pollDelay struct {
 	quick   time.Time     // end of quick polling
-	delay   time.Duration // delay delay
-	backoff time.Duration // delay delay after a failure
+	delay   time.Duration // until the next poll
+	backoff time.Duration // after a failure
 }
 
 // found records that polling found an event.

@@ -148,5 +148,6 @@ func checkGo(name string, text []byte, faults *[]Fault) {
 	f.checkPackage()
 	f.checkCalls()
 	f.checkDocs()
+	f.checkWords()
 	f.checkMarks()
 }

@@ -56,7 +56,7 @@ func CleanReference(theirs string) string {
 }
 
 // CleanText returns a provider's text as one line that can be shown. It is in NFC with single
-// blanks, and has at most most characters. Unprintable and bidirectional control characters
+// blanks, and has no more than most characters. Unprintable and bidirectional control characters
 // are removed.
 func CleanText(theirs string, most int) string {
 	var last rune

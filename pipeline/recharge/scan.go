@@ -16,14 +16,14 @@ const columns = `id, account_id, mode, ref_id, state, type, number, asked, opera
 
 func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	var mode string
-	var sent, told, created int64
+	var sent, pendingSent, created int64
 	var sentAt, finished, refunded sql.NullInt64
 	err = row.Scan(
 		&r.ID, &r.Owner.Account, &mode, &r.RefID, &r.State, &r.Type, &r.Number, &r.RequestedOperator, &r.Operator, &r.Circle, &r.Detection, &r.Amount,
-		&r.Provider, &r.Reference, &r.ProviderRef, &sent, &sentAt, &r.Tries, &told, &r.ErrorCode, &r.ErrorMessage, &r.Alarm,
+		&r.Provider, &r.Reference, &r.ProviderRef, &sent, &sentAt, &r.Tries, &pendingSent, &r.ErrorCode, &r.ErrorMessage, &r.Alarm,
 		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded, &r.Digest)
 	r.Owner.World = schema.WorldOf(mode)
-	r.Sent, r.PendingEventSent = sent != 0, told != 0
+	r.Sent, r.PendingEventSent = sent != 0, pendingSent != 0
 	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = sqlstore.FromMicros(sentAt), time.UnixMicro(created).UTC(), sqlstore.FromMicros(finished), sqlstore.FromMicros(refunded)
 	return r, err
 }

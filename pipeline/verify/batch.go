@@ -80,7 +80,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	})
 }
 
-// waitedLong reports whether a batch was made longer ago than banks are asked for.
+// waitedLong reports whether a batch is older than the time for which banks are polled.
 func (s *Service) waitedLong(ctx context.Context, id string) (bool, error) {
 	var made int64
 	err := s.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)

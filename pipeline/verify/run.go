@@ -25,7 +25,7 @@ const (
 // flight. A call that is not recorded by then keeps its lease, and an enquiry follows later.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
-		return nil //nolint:nilerr
+		return nil //nolint:nilerr // the context ended before there was anything to do
 	}
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, countEvery, s.countPending) })

@@ -54,8 +54,8 @@ var Kinds = []KindInfo{
 	{SuspenseBack, "not charged there, in suspense here", "the claim is settled: vayu reconcile resolve", false},
 	{Earlier, "carried out there under an id that has failed here", "claim it: the recharge went on under another id", false},
 	{OtherProvider, "given to another provider here", "look whether --provider and the file belong together; else ask the operator", false},
-	{NotOurs, "a reference that nobody has here", "ask the operator whose it is", false},
-	{Unreadable, "cannot be read", "look at the line, and at what is said of it here", false},
+	{NotOurs, "a reference that no account has", "ask the operator which order it is", false},
+	{Unreadable, "cannot be read", "look at the line and its fault", false},
 }
 
 // Info returns the description of a kind.

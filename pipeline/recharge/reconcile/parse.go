@@ -103,7 +103,7 @@ func (c columns) read(cells []string, l Layout, line *Line) error {
 		return errors.New("it has no reference")
 	}
 	if !isPrintable(line.Reference) {
-		return fmt.Errorf("its reference %q can be nobody's", short(line.Reference))
+		return fmt.Errorf("its reference %q is not a valid reference", short(line.Reference))
 	}
 	status := strings.TrimSpace(cells[c.status])
 	var ok bool

@@ -63,7 +63,7 @@ func unresolvableError(q sqlstore.Querier, id string) error {
 // The note is stored in the audit log first, so that an interrupted call can be repeated.
 // It fails if there is no such recharge, if the outcome does not apply to its state, or if
 // the state changed meanwhile.
-func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, said recharge.Outcome, what Resolution) (recharge.Record, error) {
+func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, outcome recharge.Outcome, what Resolution) (recharge.Record, error) {
 	if err := what.check(); err != nil {
 		return recharge.Record{}, err
 	}
@@ -72,15 +72,15 @@ func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.T
 		if r, err = queryOne(tx, what.ID); err != nil {
 			return err
 		}
-		if err := checkResult(&r, said); err != nil {
+		if err := checkResult(&r, outcome); err != nil {
 			return err
 		}
-		return what.audit(tx, now, &r, "recharge.settle", map[string]any{"said": said.String()})
+		return what.audit(tx, now, &r, "recharge.settle", map[string]any{"said": outcome.String()})
 	})
 	if err != nil {
 		return recharge.Record{}, err
 	}
-	kind := map[recharge.Outcome]Kind{recharge.Succeeded: SettleSuccess, recharge.Failed: SettleFailed, recharge.Reversed: SettleFailed}[said]
+	kind := map[recharge.Outcome]Kind{recharge.Succeeded: SettleSuccess, recharge.Failed: SettleFailed, recharge.Reversed: SettleFailed}[outcome]
 	if r.State == schema.RechargeSuccess {
 		kind = Refund
 	}
@@ -95,11 +95,11 @@ func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.T
 }
 
 // checkResult returns an error if an outcome does not apply to the state of a recharge.
-func checkResult(r *Record, said recharge.Outcome) error {
+func checkResult(r *Record, outcome recharge.Outcome) error {
 	switch {
-	case said != recharge.Succeeded && said != recharge.Failed && said != recharge.Reversed:
-		return fmt.Errorf("%q is no outcome that is final", said)
-	case r.State == schema.RechargePending, r.State == schema.RechargeSuccess && said == recharge.Reversed:
+	case outcome != recharge.Succeeded && outcome != recharge.Failed && outcome != recharge.Reversed:
+		return fmt.Errorf("%q is no outcome that is final", outcome)
+	case r.State == schema.RechargePending, r.State == schema.RechargeSuccess && outcome == recharge.Reversed:
 		return nil
 	case r.State == schema.RechargeSuccess:
 		return fmt.Errorf("recharge %s is success already, and a success can only be reversed", r.ID)

@@ -83,7 +83,7 @@ const (
 // answer returns the answer about an order of an age. A submit call is never answered with
 // reversed, because the order must succeed first. Theirs means that the number belongs to
 // the order's operator.
-func (f behaviour) answer(asked callKind, age time.Duration, theirs bool) recharge.Answer {
+func (f behaviour) answer(call callKind, age time.Duration, theirs bool) recharge.Answer {
 	left := outcomeDelay - age
 	switch f {
 	case succeedsLate, failsLate:
@@ -98,7 +98,7 @@ func (f behaviour) answer(asked callKind, age time.Duration, theirs bool) rechar
 	case noBalance:
 		return failed(schema.InsufficientBalance)
 	case isReversed:
-		if asked == enquiryCall && left <= 0 {
+		if call == enquiryCall && left <= 0 {
 			return recharge.Answer{Outcome: recharge.Reversed}
 		}
 		return recharge.Answer{Outcome: recharge.Succeeded, RetryAfter: max(left, time.Millisecond)}
@@ -109,7 +109,7 @@ func (f behaviour) answer(asked callKind, age time.Duration, theirs bool) rechar
 			return recharge.Answer{Outcome: recharge.NotSubscriber}
 		}
 	case succeedsTwice:
-		if again := repeatDelay - age; asked == submitCall || again > 0 {
+		if again := repeatDelay - age; call == submitCall || again > 0 {
 			return recharge.Answer{Outcome: recharge.Succeeded, RetryAfter: max(again, time.Millisecond)}
 		}
 	case fails:

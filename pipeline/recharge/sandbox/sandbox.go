@@ -63,12 +63,12 @@ func (p provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answe
 	return a, err
 }
 
-func (p provider) answer(ctx context.Context, o recharge.Order, asked callKind) (recharge.Answer, error) {
+func (p provider) answer(ctx context.Context, o recharge.Order, call callKind) (recharge.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return recharge.Answer{}, err
 	}
 	whose := subscriberOf(o.Type, o.Number)
-	a := behaviourOf(o).answer(asked, p.now().Sub(o.CreatedAt), o.Operator == whose.Operator)
+	a := behaviourOf(o).answer(call, p.now().Sub(o.CreatedAt), o.Operator == whose.Operator)
 	a.ProviderRef = Name + "-" + o.Reference
 	a.Circle = whose.Circle
 	return a, nil

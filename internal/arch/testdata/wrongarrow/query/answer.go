@@ -1,5 +1,5 @@
 // Package query is a stage.
 package query
 
-// Answer is exported so that somebody can be wrong to use it.
+// Answer is exported so that another package can be wrong to use it.
 const Answer = 42

@@ -1,0 +1,89 @@
+package arch
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// forbiddenWords are words that docs/glossary.md replaces by a term of the field. They
+// are in no comment, text or identifier outside tests.
+var forbiddenWords = []string{
+	"anew", "asked", "buried", "bury", "deceased", "he", "heard", "him", "his", "hungry", "lender", "nobody", "owed",
+	"said", "somebody", "tally", "told", "verdict", "whoever",
+}
+
+// columnWords are also names of columns, so SQL texts may have them.
+var columnWords = []string{"asked", "told"}
+
+// forbiddenPhrases are those of more than one word.
+var forbiddenPhrases = []string{"twice changes nothing", "whose turn"}
+
+// identifierWord is a part of an identifier in camel case.
+var identifierWord = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+
+// proseWord is a word of a comment or text; identifiers in it do not count.
+var proseWord = regexp.MustCompile(`\b[A-Z]?[a-z]+\b`)
+
+// checkWords refuses the forbidden words. A text is a string with a space in it; one
+// without may be a key, a name or a value.
+func (f *file) checkWords() {
+	if f.test || path.Dir(f.path) == "internal/arch" {
+		return
+	}
+	for _, group := range f.tree.Comments {
+		for _, comment := range group.List {
+			f.checkProse(comment.Pos(), comment.Text, nil)
+		}
+	}
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.BasicLit:
+			if n.Kind == token.STRING && strings.Contains(n.Value, " ") {
+				f.checkProse(n.Pos(), n.Value, columnWords)
+			}
+		case *ast.Ident:
+			for _, part := range identifierWord.FindAllString(n.Name, -1) {
+				if isForbidden(part) {
+					f.faultf(n.Pos(), "the identifier %s has the word %q: use the term of docs/glossary.md", n.Name, part)
+					break
+				}
+			}
+		}
+		return true
+	})
+}
+
+// checkProse refuses the forbidden words in a comment or text, but for those allowed.
+func (f *file) checkProse(at token.Pos, text string, allowed []string) {
+	for _, word := range proseWord.FindAllString(text, -1) {
+		if isForbidden(word) && !slices.Contains(allowed, word) {
+			f.faultf(at, "has the word %q: use the term of docs/glossary.md", word)
+			return
+		}
+	}
+	for _, phrase := range forbiddenPhrases {
+		if strings.Contains(strings.ToLower(text), phrase) {
+			f.faultf(at, "has %q: use the term of docs/glossary.md", phrase)
+		}
+	}
+}
+
+func isForbidden(word string) bool {
+	word = strings.ToLower(word)
+	return forbiddenSet[word] || forbiddenSet[strings.TrimSuffix(word, "s")]
+}
+
+// forbiddenSet is forbiddenWords for look-ups.
+var forbiddenSet = func() map[string]bool {
+	set := map[string]bool{}
+	for _, word := range forbiddenWords {
+		set[word] = true
+	}
+	return set
+}()
