@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/sony/gobreaker/v2"
+
+	"vayu/internal/panics"
 )
 
 // errTimeout is the cause of a fetch that exceeded [Feed.Timeout].
@@ -125,7 +127,7 @@ func releaseAll(batches *[]*Batch) {
 
 // rollUp calls onChange. If it fails, the roll-up stays pending.
 func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
-	if err := recoverPanic(func() error { return r.onChange(ctx) }); err != nil {
+	if err := panics.Catch(func() error { return r.onChange(ctx) }); err != nil {
 		return err
 	}
 	f.rollUpPending = false
@@ -133,7 +135,7 @@ func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
 }
 
 func (r *Runner) notePanic(ctx context.Context, f *feedRun, err error) {
-	if panicked, ok := errors.AsType[*PanicError](err); ok {
+	if panicked, ok := errors.AsType[*panics.Error](err); ok {
 		r.metrics.panics.WithLabelValues(f.Name).Inc()
 		r.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("source", f.Name),
 			slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack)))
@@ -160,7 +162,7 @@ func (r *Runner) count(f *feedRun, outcome Outcome, took time.Duration) {
 // outcomeOf maps the error of a fetch to its outcome.
 func outcomeOf(err error) Outcome {
 	var (
-		panicked *PanicError
+		panicked *panics.Error
 		refused  *BatchError
 		store    *StoreError
 	)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vayu/ingest"
+	"vayu/internal/panics"
 	"vayu/schema"
 	"vayu/schema/parameter"
 )
@@ -259,7 +260,7 @@ func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 		panic("half way")
 	}}
 	got, err := ingest.FetchSample(t.Context(), src, ingest.Window{To: now})
-	var panicked *ingest.PanicError
+	var panicked *panics.Error
 	if !errors.As(err, &panicked) || len(panicked.Stack) == 0 {
 		t.Errorf("Try = %v, want the panic as an error", err)
 	}

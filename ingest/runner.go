@@ -12,6 +12,7 @@ import (
 	"github.com/robfig/cron/v3"
 	"github.com/sony/gobreaker/v2"
 
+	"vayu/internal/sleep"
 	"vayu/schema"
 )
 
@@ -51,6 +52,12 @@ type feedRun struct {
 const (
 	breakerFailures = 5
 	breakerPause    = 15 * time.Minute
+)
+
+// Backoff of a feed. The first five attempts take four minutes, ten take an hour.
+const (
+	firstRetry   = 15 * time.Second
+	longestRetry = 10 * time.Minute
 )
 
 // NewRunner prepares a runner. onChange is called after each window that stored
@@ -125,7 +132,7 @@ func (r *Runner) loop(ctx context.Context, f *feedRun) {
 		if now.Before(due) {
 			slice, more := f.plan.backfillWindow()
 			if wait := untilNext(now, due, backfillDue, more); wait > 0 {
-				_ = sleep(ctx, wait) // the loop's condition checks ctx
+				sleep.For(ctx, wait) // the loop's condition checks ctx
 				continue
 			}
 			window, kind = slice, backfillRun
@@ -141,7 +148,7 @@ func (r *Runner) loop(ctx context.Context, f *feedRun) {
 			}
 			continue
 		}
-		again := time.Now().Add(backoff(f.failures[kind]))
+		again := time.Now().Add(sleep.Backoff(f.failures[kind], firstRetry, longestRetry))
 		f.failures[kind]++
 		if kind == liveRun || outcome == RollUpFailed { // the next run rolls up what is pending
 			due = earlier(again, f.next(time.Now()))
@@ -181,13 +188,6 @@ func (f *feedRun) next(now time.Time) time.Time {
 	return at
 }
 
-// backoff returns the delay after the given number of earlier consecutive
-// failures: 15 s, 30 s, 1, 2, 4, 8 and then 10 minutes. The first five attempts
-// take four minutes, ten take an hour.
-func backoff(failures int) time.Duration {
-	return min(15*time.Second<<min(failures, 10), 10*time.Minute)
-}
-
 // loadPlan derives the fetch plan from the archive's coverage and retries until it
 // succeeds. It reports false when ctx ended.
 func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
@@ -203,7 +203,7 @@ func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
 		}
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
 		r.log.WarnContext(ctx, "reading the coverage failed, retrying", "source", f.Name, "error", err)
-		if sleep(ctx, min(time.Second<<min(failures, 5), 30*time.Second)) != nil {
+		if !sleep.For(ctx, sleep.Backoff(failures, time.Second, 30*time.Second)) {
 			return false
 		}
 	}

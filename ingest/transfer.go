@@ -3,9 +3,10 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
+
+	"vayu/internal/panics"
+	"vayu/internal/sleep"
 )
 
 // inFlight is how many batches are buffered between parsing and storing. With one
@@ -19,15 +20,6 @@ type Store interface {
 	// does not release the batch.
 	Load(ctx context.Context, b *Batch) error
 }
-
-// PanicError is a recovered panic of a source.
-type PanicError struct {
-	Value any
-	Stack []byte
-}
-
-// Error implements error. The stack is only logged.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // StoreError is a failure of the store, not of the source.
 type StoreError struct{ Err error }
@@ -63,7 +55,7 @@ func transfer(ctx context.Context, src Source, w Window, load, stored func(conte
 		}
 		done <- err
 	}()
-	fetchErr := recoverPanic(func() error {
+	fetchErr := panics.Catch(func() error {
 		return src.Fetch(ctx, w, func(b *Batch) error {
 			select {
 			case batches <- b:
@@ -82,22 +74,12 @@ func transfer(ctx context.Context, src Source, w Window, load, stored func(conte
 }
 
 func storeOne(ctx context.Context, b *Batch, load, stored func(context.Context, *Batch) error) error {
-	return recoverPanic(func() error {
+	return panics.Catch(func() error {
 		if err := load(ctx, b); err != nil {
 			return &StoreError{err}
 		}
 		return stored(ctx, b)
 	})
-}
-
-// recoverPanic turns a panic of work into an error.
-func recoverPanic(work func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &PanicError{Value: p, Stack: debug.Stack()}
-		}
-	}()
-	return work()
 }
 
 // storeRetryDelays are the delays before a batch is loaded again. They add up to
@@ -119,21 +101,9 @@ func loadWithRetry(store Store, failed func(error)) func(context.Context, *Batch
 			if try == len(storeRetryDelays) {
 				return err
 			}
-			if sleepErr := sleep(ctx, storeRetryDelays[try]); sleepErr != nil {
-				return errors.Join(err, sleepErr)
+			if !sleep.For(ctx, storeRetryDelays[try]) {
+				return errors.Join(err, context.Cause(ctx))
 			}
 		}
-	}
-}
-
-// sleep waits for d or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"vayu/query/places"
 	"vayu/schema"
+	"vayu/schema/geo"
 )
 
 // cellDegrees is the side of a grid cell. At 0.25° (28 km) interpolation reads 9 to
@@ -98,7 +99,7 @@ func (g *grid) around(p places.Point, km float64, f func(cell int32)) {
 }
 
 // kilometresPerDegree is a degree of latitude on the mean sphere.
-const kilometresPerDegree = 6371.0088 * math.Pi / 180
+const kilometresPerDegree = geo.EarthRadius * geo.Radian
 
 // newestOf returns the latest hour of a cell's stations of these kinds.
 func (g *grid) newestOf(cell int32, kinds kindSet) uint32 {

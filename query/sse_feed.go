@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"time"
 
 	"vayu/internal/sse"
 	"vayu/schema"
@@ -29,7 +28,7 @@ func (f feed) Changes(_ context.Context, asks []sse.Query) (found sse.Result, er
 		found.Notices = append(found.Notices, sse.Notice{
 			Owner: a.Owner, Kind: schema.LiveAir, Scope: schema.AQIRead,
 			Data: schema.LiveAirNotice{
-				Updated: instant(snap.newest()).Format(time.RFC3339), Cities: len(snap.cities), Built: snap.built.UTC().Format(time.RFC3339),
+				Updated: schema.FormatTime(instant(snap.newest())), Cities: len(snap.cities), Built: schema.FormatTime(snap.built),
 			},
 		})
 	}

@@ -132,3 +132,10 @@ func (d Day) End() time.Time { return (d + 1).Start() }
 func (d Day) String() string {
 	return time.Unix(int64(d)*86400, 0).UTC().Format(time.DateOnly)
 }
+
+// FormatTime returns an instant as replies and events have it: RFC 3339 in UTC, in
+// whole seconds.
+func FormatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// FormatMicros is FormatTime for microseconds of Unix time, as the store has them.
+func FormatMicros(micros int64) string { return FormatTime(time.UnixMicro(micros)) }

@@ -40,20 +40,17 @@ func scanRecord(row sqlstore.Scanner) (*record, error) {
 func (r *record) wire(now time.Time) schema.Webhook {
 	w := schema.Webhook{
 		ID: r.ID, URL: r.URL, Events: r.Events, Active: r.Active, APIVersion: r.Version, Mode: r.World.String(),
-		CreatedAt: shownTime(r.createdAt), SecretLast4: r.lastFour, ClearNumbers: r.ClearNumbers,
+		CreatedAt: schema.FormatMicros(r.createdAt), SecretLast4: r.lastFour, ClearNumbers: r.ClearNumbers,
 	}
 	if r.previous.Valid && r.previous.Int64 > now.UnixMicro() {
-		until := shownTime(r.previous.Int64)
+		until := schema.FormatMicros(r.previous.Int64)
 		w.PreviousSecretUntil = &until
 	}
 	if r.reached.Valid {
-		w.Backlog = &schema.WebhookBacklog{Limit: r.most.Int64, Failed: r.failed.Int64, ReachedAt: shownTime(r.reached.Int64)}
+		w.Backlog = &schema.WebhookBacklog{Limit: r.most.Int64, Failed: r.failed.Int64, ReachedAt: schema.FormatMicros(r.reached.Int64)}
 	}
 	return w
 }
-
-// shownTime formats a time for clients.
-func shownTime(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
 
 const idPrefix = "wh_"
 

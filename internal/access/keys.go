@@ -199,7 +199,7 @@ func shownTime(micros sql.NullInt64) *string {
 	if !micros.Valid {
 		return nil
 	}
-	text := time.UnixMicro(micros.Int64).UTC().Format(time.RFC3339)
+	text := schema.FormatMicros(micros.Int64)
 	return &text
 }
 

@@ -135,7 +135,7 @@ func monthOf(account string, now time.Time) *month {
 func quotaWire(m *month, limit, used int64) schema.Quota {
 	return schema.Quota{
 		Period: m.period, Limit: limit, Used: used, Percent: used * 100 / limit,
-		ResetsAt: time.Unix(m.ends, 0).UTC().Format(time.RFC3339),
+		ResetsAt: schema.FormatTime(time.Unix(m.ends, 0)),
 	}
 }
 

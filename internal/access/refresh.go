@@ -10,6 +10,7 @@ import (
 
 	"vayu/internal/config"
 	"vayu/internal/failurelog"
+	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -33,7 +34,7 @@ const stateStore = "access: the state store"
 // follow refreshes the cache until ctx ends.
 func (s *Service) follow(ctx context.Context) {
 	away := failurelog.New(s.Log, stateStore, "refreshing keys", "cached keys stay in use", nil)
-	every(ctx, refreshInterval, func() { away.Observe(ctx, s.Refresh(ctx)) })
+	sleep.Every(ctx, refreshInterval, func(ctx context.Context) { away.Observe(ctx, s.Refresh(ctx)) })
 }
 
 // writeUsage flushes usage, and reads the totals of all instances, until ctx ends.
@@ -41,7 +42,7 @@ func (s *Service) writeUsage(ctx context.Context) {
 	reading := failurelog.New(s.Log, stateStore, "reading quotas", "calls are counted on this instance only", nil)
 	writing := failurelog.New(s.Log, stateStore, "writing usage", "it is kept in memory", nil)
 	tick := 0
-	every(ctx, totalsInterval, func() {
+	sleep.Every(ctx, totalsInterval, func(ctx context.Context) {
 		reading.Observe(ctx, s.readTotals(ctx))
 		if tick++; tick%flushEvery == 0 {
 			limit, done := context.WithTimeout(ctx, flushTimeout)
@@ -73,19 +74,6 @@ func (s *Service) initialLoad(ctx context.Context) {
 		}
 		select {
 		case <-time.After(refreshInterval):
-		case <-ctx.Done():
-		}
-	}
-}
-
-// every calls do at each tick until ctx ends.
-func every(ctx context.Context, period time.Duration, do func()) {
-	ticker := time.NewTicker(period)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ticker.C:
-			do()
 		case <-ctx.Done():
 		}
 	}

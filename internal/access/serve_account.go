@@ -29,7 +29,7 @@ func (s *Service) getAccount(c *httpapi.Call) (httpapi.Response, error) {
 func (s *Service) shown(c *httpapi.Call, h AccountRecord) httpapi.Response {
 	return httpapi.Response{Value: schema.Account{
 		Status: schema.Success, ID: h.ID, Name: h.Name, Mode: c.World.String(), Plan: h.Plan, AllowList: h.AllowList,
-		CreatedAt: h.CreatedAt.Format(time.RFC3339), Quota: s.quota(c),
+		CreatedAt: schema.FormatTime(h.CreatedAt), Quota: s.quota(c),
 	}}
 }
 

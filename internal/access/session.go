@@ -165,9 +165,8 @@ func scanSession(row sqlstore.Scanner) (r sessionRow, err error) {
 
 // wire returns the session in the API's form; current is the id of the calling session.
 func (r sessionRow) wire(current string) schema.Session {
-	at := func(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
 	return schema.Session{
-		ID: r.id, KeyID: r.key, CreatedAt: at(r.created), ExpiresAt: at(r.expires),
+		ID: r.id, KeyID: r.key, CreatedAt: schema.FormatMicros(r.created), ExpiresAt: schema.FormatMicros(r.expires),
 		Client: r.client, Agent: r.agent, Current: r.id == current,
 	}
 }

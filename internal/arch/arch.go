@@ -32,7 +32,7 @@ var madeFolders = []string{"bin", "data", "internal/dashboard/dist", "internal/d
 // internalMay lists every package of internal with the packages of internal that it may import. A
 // package that is missing here fails: adding a package includes adding it here.
 var internalMay = map[string][]string{
-	"access":                      {"config", "encryption", "failurelog", "httpapi", "pagination", "sqlstore"},
+	"access":                      {"config", "encryption", "failurelog", "httpapi", "pagination", "sleep", "sqlstore"},
 	"access/accesstest":           {"access", "config", "encryption", "httpapi", "httpapi/httpapitest", "sqlstore"},
 	"agefile":                     {},
 	"apidoc":                      {"httpapi"},
@@ -49,12 +49,13 @@ var internalMay = map[string][]string{
 	"httpapi":                     {"config", "tracing"},
 	"httpapi/httpapitest":         {"apidoc", "httpapi"},
 	"leader":                      {"failurelog", "sleep", "sqlstore"},
-	"lifecycle":                   {},
+	"lifecycle":                   {"panics"},
+	"panics":                      {},
 	"pagination":                  {"encryption", "httpapi"},
 	"sleep":                       {},
-	"sqlstore":                    {"config", "filelock", "sleep", "tracing"},
+	"sqlstore":                    {"config", "filelock", "panics", "sleep", "tracing"},
 	"sqlstore/sqlstoretest":       {"config", "sqlstore"},
-	"sse":                         {"failurelog", "httpapi"},
+	"sse":                         {"failurelog", "httpapi", "sleep"},
 	"testing/chaos":               {"columnstore/embedded", "sleep", "testing/chaos/balance", "testing/chaos/link"},
 	"testing/chaos/balance":       {"sleep"},
 	"testing/chaos/command":       {"testing/chaos", "testing/chaos/fault", "testing/chaos/load"},

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
+
+	"vayu/internal/panics"
 )
 
 // errExited is the error of a part whose goroutine was ended by runtime.Goexit.
@@ -85,12 +86,10 @@ func (r *runningPart) stop() error {
 
 // guard calls work and turns a panic into an error; the stack goes to the log,
 // not into the error.
-func guard(ctx context.Context, log *slog.Logger, name string, work func(context.Context) error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-			log.ErrorContext(ctx, "panic", "part", name, "panic", p, "stack", string(debug.Stack()))
-		}
-	}()
-	return work(ctx)
+func guard(ctx context.Context, log *slog.Logger, name string, work func(context.Context) error) error {
+	err := panics.Catch(func() error { return work(ctx) })
+	if p, ok := errors.AsType[*panics.Error](err); ok {
+		log.ErrorContext(ctx, "panic", "part", name, "panic", p)
+	}
+	return err
 }

@@ -1,4 +1,5 @@
-// Package sleep pauses for a duration or until a context ends.
+// Package sleep pauses for a duration or until a context ends, and computes pauses between
+// attempts.
 package sleep
 
 import (
@@ -20,4 +21,24 @@ func For(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// Every calls do at each tick of period until ctx ends, for the first time after one period.
+func Every(ctx context.Context, period time.Duration, do func(context.Context)) {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ticker.C:
+			do(ctx)
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Backoff returns the pause after a number of consecutive failures: first, 2 × first,
+// 4 × first and so on, at most longest.
+func Backoff(failures int, first, longest time.Duration) time.Duration {
+	const doublings = 20 // more would overflow for pauses of seconds
+	return min(first<<min(failures, doublings), longest)
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
+
+	"vayu/internal/panics"
 )
 
 const (
@@ -68,8 +69,8 @@ func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 
 // outcome returns the error of a finished change; a panic of the change continues in its caller.
 func (c *change) outcome() error {
-	if p, ok := errors.AsType[*panicError](c.err); ok {
-		panic(p.value)
+	if p, ok := errors.AsType[*panics.Error](c.err); ok {
+		panic(p.Value)
 	}
 	return c.err
 }
@@ -223,19 +224,12 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	return exec("COMMIT")
 }
 
-// panicError carries a panic of a change from the writer to its caller.
-type panicError struct{ value any }
-
-func (p *panicError) Error() string { return fmt.Sprintf("panic in a change: %v", p.value) }
-
 // runRecovered runs a change and recovers a panic for its caller. It logs the stack here, because it is the
 // writer's.
-func (s *sqlite) runRecovered(do func(*Tx) error, tx *Tx) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.db.log.Error("a change of the state store panicked", "stack", string(debug.Stack()))
-			err = &panicError{p}
-		}
-	}()
-	return tx.result(do(tx))
+func (s *sqlite) runRecovered(do func(*Tx) error, tx *Tx) error {
+	err := panics.Catch(func() error { return tx.result(do(tx)) })
+	if p, ok := errors.AsType[*panics.Error](err); ok {
+		s.db.log.Error("a change of the state store panicked", "panic", p)
+	}
+	return err
 }

@@ -142,7 +142,7 @@ func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 // greeting returns the first messages: hello, and a reset if the client missed changes.
 func (st *stream) greeting(now time.Time, known bool) ([][]byte, error) {
 	data, err := json.Marshal(schema.LiveGreeting{
-		Mode: st.owner.World.String(), Account: st.owner.Account, Kinds: st.kinds, At: now.UTC().Format(time.RFC3339),
+		Mode: st.owner.World.String(), Account: st.owner.Account, Kinds: st.kinds, At: schema.FormatTime(now),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the hello message: %w", err)

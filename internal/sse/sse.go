@@ -18,6 +18,7 @@ import (
 
 	"vayu/internal/failurelog"
 	"vayu/internal/httpapi"
+	"vayu/internal/sleep"
 	"vayu/schema"
 )
 
@@ -130,10 +131,10 @@ func New(c Config) (*Service, error) {
 func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, w := range s.watchers {
-		all.Go(func() { every(ctx, pollInterval, w.poll) })
+		all.Go(func() { sleep.Every(ctx, pollInterval, w.poll) })
 	}
-	all.Go(func() { every(ctx, keyCheckInterval, s.checkKeys) })
-	all.Go(func() { every(ctx, sessionCheckInterval, s.checkSessions) })
+	all.Go(func() { sleep.Every(ctx, keyCheckInterval, s.checkKeys) })
+	all.Go(func() { sleep.Every(ctx, sessionCheckInterval, s.checkSessions) })
 	all.Wait()
 	return nil
 }
@@ -141,16 +142,3 @@ func (s *Service) Run(ctx context.Context) error {
 // End ends every open stream, and every later one at once. Clients then reconnect to
 // another instance, and the shutdown does not wait for them. It is idempotent.
 func (s *Service) End() { s.end() }
-
-// every calls do at each tick until ctx ends.
-func every(ctx context.Context, period time.Duration, do func(context.Context)) {
-	ticker := time.NewTicker(period)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ticker.C:
-			do(ctx)
-		case <-ctx.Done():
-		}
-	}
-}

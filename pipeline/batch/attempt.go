@@ -3,12 +3,12 @@ package batch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"vayu/internal/failpoint"
+	"vayu/internal/panics"
+	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 )
 
@@ -43,19 +43,14 @@ func (w *worker) startRecord(working context.Context, r record) {
 	})
 }
 
-// errPanic is the error of a record whose Do panicked.
-var errPanic = errors.New("panic")
-
 // doRecovering calls Do of the kind. A panic is an error and the record is retried, so
 // that it does not affect other records.
-func (w *worker) doRecovering(ctx context.Context, item Item) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			w.Log.ErrorContext(ctx, "panic", "batch", item.Batch, "index", item.Index, "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("%w: %v", errPanic, p)
-		}
-	}()
-	return w.kind.Do(ctx, item)
+func (w *worker) doRecovering(ctx context.Context, item Item) error {
+	err := panics.Catch(func() error { return w.kind.Do(ctx, item) })
+	if p, ok := errors.AsType[*panics.Error](err); ok {
+		w.Log.ErrorContext(ctx, "panic", "batch", item.Batch, "index", item.Index, "panic", p)
+	}
+	return err
 }
 
 // recordDone handles the result of Do for a record of a chunk.
@@ -93,6 +88,5 @@ func (w *worker) pauseLane(ctx context.Context, l *lane, err error) {
 
 // backoff returns the pause after a number of failures.
 func (w *worker) backoff(tries int) time.Duration {
-	const most = 20 // a million times the first pause; avoids overflow
-	return min(w.timing.minBackoff<<min(tries, most), w.timing.maxBackoff)
+	return sleep.Backoff(tries, w.timing.minBackoff, w.timing.maxBackoff)
 }

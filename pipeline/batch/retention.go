@@ -62,7 +62,7 @@ func (k *Kind) keptReply(r *row) *schema.BatchRetention {
 		out.ResultsURL = k.ResultsURL(r.id)
 	}
 	if at := k.expiresAt(r); !at.IsZero() {
-		text := formatTime(at.UnixMicro())
+		text := schema.FormatTime(at)
 		out.ExpiresAt = &text
 	}
 	return out
@@ -73,7 +73,7 @@ func (k *Kind) expiredError(r *row, now time.Time) error {
 	if k.stateOf(r, now) != schema.BatchExpired {
 		return nil
 	}
-	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+formatTime(k.expiresAt(r).UnixMicro())+".")
+	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+schema.FormatTime(k.expiresAt(r))+".")
 }
 
 // Statements of the purge. A batch with a chunk is skipped, because its items show which

@@ -35,21 +35,16 @@ func scanRow(from sqlstore.Scanner) (r row, err error) {
 func (k *Kind) replyOf(r *row, now time.Time) schema.Batch {
 	b := schema.Batch{
 		BatchID: r.id, State: k.stateOf(r, now), Total: r.total, Successful: r.successful, Failed: r.failed, Done: r.successful + r.failed,
-		CreatedAt: formatTime(r.created), BatchRetention: k.keptReply(r),
+		CreatedAt: schema.FormatMicros(r.created), BatchRetention: k.keptReply(r),
 	}
 	if r.ref.Valid {
 		b.RefID = &r.ref.String
 	}
 	if r.finished.Valid {
-		text := formatTime(r.finished.Int64)
+		text := schema.FormatMicros(r.finished.Int64)
 		b.FinishedAt = &text
 	}
 	return b
-}
-
-// formatTime formats a time of the store.
-func formatTime(micros int64) string {
-	return time.UnixMicro(micros).UTC().Format(time.RFC3339)
 }
 
 // find reads a batch of the caller by the id in the path.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"vayu/internal/sleep"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
@@ -172,15 +173,6 @@ const (
 	maxBackoff = 10 * time.Minute
 )
 
-// backoff returns the pause after a number of polls without a final outcome: 5, 10, 20, 40
-// s and so on up to ten minutes.
-func backoff(tries int) time.Duration {
-	if tries > 7 { // 5 s << 7 is more than ten minutes
-		return maxBackoff
-	}
-	return min(minBackoff<<tries, maxBackoff)
-}
-
 // nextPollTime returns the time of the next poll after a result that is not final.
 func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
 	switch {
@@ -188,11 +180,11 @@ func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now
 		return now.Add(res.RetryAfter)
 	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending:
 		// Poll no later than the time from which it may be resent.
-		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(now.Add(backoff(r.Tries))) {
+		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))) {
 			return resendAt
 		}
 	}
-	return now.Add(backoff(r.Tries))
+	return now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))
 }
 
 // nextEnquiry returns when to poll a final recharge: zero for never, unless the provider

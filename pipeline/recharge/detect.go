@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"vayu/internal/panics"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/schema"
 )
@@ -78,12 +79,13 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 var errPanic = errors.New("the provider's code panicked")
 
 func detectRecovering(ctx context.Context, d Directory, number string) (sub Subscriber, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", errPanic, p)
-		}
-	}()
-	sub, err = d.Detect(ctx, number)
+	err = panics.Catch(func() (err error) {
+		sub, err = d.Detect(ctx, number)
+		return err
+	})
+	if p, ok := errors.AsType[*panics.Error](err); ok {
+		err = fmt.Errorf("%w: %w", errPanic, p)
+	}
 	sub.Operator, sub.Circle = cleanText(sub.Operator), cleanText(sub.Circle)
 	return sub, err
 }

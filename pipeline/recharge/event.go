@@ -94,17 +94,17 @@ func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 	}
 	switch r.State {
 	case schema.RechargeSuccess:
-		e.CompletedAt = formatTime(r.FinishedAt)
+		e.CompletedAt = schema.FormatTime(r.FinishedAt)
 		return schema.EventRechargeCompleted, e
 	case schema.RechargeFailed:
 		charged := false
-		e.Charged, e.Error, e.FailedAt = &charged, failure(r), formatTime(r.FinishedAt)
+		e.Charged, e.Error, e.FailedAt = &charged, failure(r), schema.FormatTime(r.FinishedAt)
 		return schema.EventRechargeFailed, e
 	case schema.RechargeRefunded:
-		e.RefundID, e.Reason, e.RefundedAt = r.RefundID, r.RefundReason, formatTime(r.RefundedAt)
+		e.RefundID, e.Reason, e.RefundedAt = r.RefundID, r.RefundReason, schema.FormatTime(r.RefundedAt)
 		return schema.EventRechargeRefunded, e
 	default:
-		e.CreatedAt = formatTime(r.CreatedAt)
+		e.CreatedAt = schema.FormatTime(r.CreatedAt)
 		return schema.EventRechargePending, e
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"vayu/internal/failpoint"
+	"vayu/internal/panics"
 	"vayu/internal/tracing"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
@@ -58,7 +58,7 @@ func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
 		res.reroute, res.err = s.redetect(ctx, &j.rec, j.connection)
 	}
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
-	err := upstream.RecoverToError(func() (err error) {
+	err := panics.Catch(func() (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease)
 		return err
 	})
@@ -139,12 +139,18 @@ var answeredFailpoints = [...]string{callSubmit: failpoint.RechargeAnswered, cal
 
 // callRecovering makes a call, and turns a panic into an error.
 func (s *Service) callRecovering(ctx context.Context, j *job) (a Answer, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.Log.Error("a provider's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p, "stack", string(debug.Stack()))
-			a, err = Answer{}, errPanic
-		}
-	}()
+	err = panics.Catch(func() (err error) {
+		a, err = s.callOperator(ctx, j)
+		return err
+	})
+	if p, ok := errors.AsType[*panics.Error](err); ok {
+		s.Log.Error("a provider's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p)
+		return Answer{}, errPanic
+	}
+	return a, err
+}
+
+func (s *Service) callOperator(ctx context.Context, j *job) (Answer, error) {
 	o := orderOf(&j.rec)
 	switch {
 	case j.call == callSubmit:

@@ -1,8 +1,6 @@
 package recharge
 
 import (
-	"time"
-
 	"vayu/schema"
 )
 
@@ -11,7 +9,7 @@ func replyOf(r *Record) schema.Recharge {
 	out := schema.Recharge{
 		Status: r.State, TransactionID: r.ID, Operator: operatorName(r), Circle: r.Circle, Amount: r.Amount, Message: message(r),
 		RefID: r.RefID, Mobile: r.Number, Type: r.Type, BatchID: r.Batch.Batch,
-		RefundID: r.RefundID, Reason: r.RefundReason, CreatedAt: formatTime(r.CreatedAt),
+		RefundID: r.RefundID, Reason: r.RefundReason, CreatedAt: schema.FormatTime(r.CreatedAt),
 	}
 	if r.Detection != "" {
 		out.Detection = detectionOf(r.Detection)
@@ -19,12 +17,12 @@ func replyOf(r *Record) schema.Recharge {
 	switch r.State {
 	case schema.RechargeFailed:
 		out.Error = failure(r)
-		out.FailedAt = formatTime(r.FinishedAt)
+		out.FailedAt = schema.FormatTime(r.FinishedAt)
 	case schema.RechargeRefunded:
-		out.RefundedAt = formatTime(r.RefundedAt)
+		out.RefundedAt = schema.FormatTime(r.RefundedAt)
 		fallthrough
 	case schema.RechargeSuccess:
-		out.CompletedAt = formatTime(r.FinishedAt)
+		out.CompletedAt = schema.FormatTime(r.FinishedAt)
 	case schema.RechargePending:
 	}
 	return out
@@ -75,6 +73,3 @@ func message(r *Record) string {
 		return subject + " was successful."
 	}
 }
-
-// formatTime formats a time as RFC 3339 in UTC.
-func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

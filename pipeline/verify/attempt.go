@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"vayu/internal/failpoint"
+	"vayu/internal/panics"
 	"vayu/internal/tracing"
 	"vayu/pipeline/upstream"
 	"vayu/schema"
@@ -90,7 +90,7 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 	res := s.callBank(ctx, j)
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
 	var out result
-	err := upstream.RecoverToError(func() (err error) {
+	err := panics.Catch(func() (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease, &j.private)
 		return err
 	})
@@ -181,12 +181,18 @@ var errPanic = errors.New("the bank's code panicked")
 
 // callRecovering makes a call and converts a panic to errPanic.
 func (s *Service) callRecovering(ctx context.Context, j *job) (a Answer, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.Log.Error("a bank's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p, "stack", string(debug.Stack()))
-			a, err = Answer{}, errPanic
-		}
-	}()
+	err = panics.Catch(func() (err error) {
+		a, err = callConnection(ctx, j)
+		return err
+	})
+	if p, ok := errors.AsType[*panics.Error](err); ok {
+		s.Log.Error("a bank's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p)
+		return Answer{}, errPanic
+	}
+	return a, err
+}
+
+func callConnection(ctx context.Context, j *job) (Answer, error) {
 	o := Order{
 		Reference: j.rec.ID, Method: j.rec.Method, Account: j.private.Account, IFSC: j.rec.IFSC, VPA: j.private.VPA, Expected: j.private.Name,
 		CreatedAt: j.rec.CreatedAt, ProviderRef: j.rec.ProviderRef,

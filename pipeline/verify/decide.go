@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"vayu/internal/sleep"
 	"vayu/schema"
 )
 
@@ -98,18 +99,9 @@ const (
 	longestRetryAfter = time.Hour // upper bound of Answer.RetryAfter
 )
 
-// backoff returns the pause after a number of tries without an outcome: 5, 10, 20, 40 s and so
-// on, up to ten minutes.
-func backoff(tries int) time.Duration {
-	if tries > 7 { // 5 s << 7 is more than ten minutes
-		return longestPause
-	}
-	return min(firstPause<<tries, longestPause)
-}
-
 // nextLook returns when to call again after a result that is not final.
 func nextLook(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
-	pause := now.Add(backoff(r.Tries))
+	pause := now.Add(sleep.Backoff(r.Tries, firstPause, longestPause))
 	switch {
 	case res.err == nil && res.RetryAfter > 0:
 		return now.Add(min(res.RetryAfter, longestRetryAfter))

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"time"
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
@@ -29,11 +28,11 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 	}
 	e.AccountNumber, e.VPA = targets(r)
 	if r.State == schema.VerificationFailed {
-		e.Error, e.FailedAt = failure(r), formatTime(r.FinishedAt)
+		e.Error, e.FailedAt = failure(r), schema.FormatTime(r.FinishedAt)
 		return schema.EventVerificationFailed, e
 	}
 	found := r.Beneficiary
-	e.Beneficiary, e.VerifiedAt = &found, formatTime(r.FinishedAt)
+	e.Beneficiary, e.VerifiedAt = &found, schema.FormatTime(r.FinishedAt)
 	return schema.EventVerificationCompleted, e
 }
 
@@ -41,13 +40,10 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 func (s *Service) bulkCompleted(tx *sqlstore.Tx, done *batch.Finished) error {
 	_, err := s.Events.Append(tx, done.Owner.Account, done.Owner.World, schema.EventVerificationBulkCompleted, schema.BulkCompleted{
 		BatchID: done.ID, Total: done.Total, Successful: done.Successful, Failed: done.Failed,
-		ResultsURL: s.resultsURL(done.ID), ExpiresAt: formatTime(done.At.Add(resultsKept)),
+		ResultsURL: s.resultsURL(done.ID), ExpiresAt: schema.FormatTime(done.At.Add(resultsKept)),
 	})
 	if err != nil {
 		return fmt.Errorf("appending the event of batch %s: %w", done.ID, err)
 	}
 	return nil
 }
-
-// formatTime formats a time for clients: RFC 3339 in UTC.
-func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

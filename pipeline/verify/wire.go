@@ -14,15 +14,15 @@ func targets(r *Record) (account, vpa string) {
 func toWire(r *Record) schema.Verification {
 	out := schema.Verification{
 		Status: r.State, Verified: r.Verified, VerificationID: r.ID, Method: r.Method, IFSC: r.IFSC, UTR: r.UTR, Cached: r.AnsweredBy != "",
-		RefID: r.RefID, BatchID: r.Batch.Batch, CreatedAt: formatTime(r.CreatedAt),
+		RefID: r.RefID, BatchID: r.Batch.Batch, CreatedAt: schema.FormatTime(r.CreatedAt),
 	}
 	out.AccountNumber, out.VPA = targets(r)
 	switch r.State {
 	case schema.VerificationSuccess:
 		found := r.Beneficiary
-		out.Beneficiary, out.VerifiedAt = &found, formatTime(r.FinishedAt)
+		out.Beneficiary, out.VerifiedAt = &found, schema.FormatTime(r.FinishedAt)
 	case schema.VerificationFailed:
-		out.Error, out.FailedAt = failure(r), formatTime(r.FinishedAt)
+		out.Error, out.FailedAt = failure(r), schema.FormatTime(r.FinishedAt)
 	case schema.VerificationPending:
 		out.Message = "The bank has not answered yet. The verification continues; its result will be sent to webhooks and shown here."
 	}

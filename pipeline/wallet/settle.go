@@ -68,7 +68,7 @@ func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, 
 		if p, err = byID(tx, id); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("payment %s is %s already, since %s", p.ID, p.State, formatTime(p.CompletedAt))
+		return nil, fmt.Errorf("payment %s is %s already, since %s", p.ID, p.State, schema.FormatTime(p.CompletedAt))
 	}
 	if v.succeeded {
 		if err := claimReference(tx, p); err != nil {
@@ -114,7 +114,7 @@ func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	return schema.NewProblem(schema.InvalidRequest, "note", fmt.Sprintf(
 		"%s under the note %q before: %s, %s on %s. If this is the same money, it is in the wallet, and a payment that waits for it is to be failed; "+
 			"if it is other money, give the reference of its own transfer.",
-		holder, before.Note, before.ID, before.Amount.Rupees(), formatTime(before.CompletedAt)))
+		holder, before.Note, before.ID, before.Amount.Rupees(), schema.FormatTime(before.CompletedAt)))
 }
 
 // foldReference returns a bank reference in upper case without blanks, so that spellings of

@@ -2,7 +2,6 @@ package wallet
 
 import (
 	"net/http"
-	"time"
 
 	"vayu/internal/access"
 	"vayu/internal/httpapi"
@@ -23,7 +22,7 @@ func (p *Payment) eventBody() schema.Payment {
 	if p.State == schema.PaymentPending {
 		return out
 	}
-	out.Balance, out.CompletedAt = &p.Balance, formatTime(p.CompletedAt)
+	out.Balance, out.CompletedAt = &p.Balance, schema.FormatTime(p.CompletedAt)
 	if p.State == schema.PaymentFailed {
 		out.Error = schema.NewProblem(p.ErrorCode, "", failureText)
 		out.Error.Retryable = false // the same payment has been decided
@@ -34,7 +33,7 @@ func (p *Payment) eventBody() schema.Payment {
 // toWire returns a payment in the form of replies.
 func (p *Payment) toWire() schema.Payment {
 	out := p.eventBody()
-	out.CreatedAt = formatTime(p.CreatedAt)
+	out.CreatedAt = schema.FormatTime(p.CreatedAt)
 	switch p.State {
 	case schema.PaymentSuccess:
 		out.Message = p.Amount.Rupees() + " is in the wallet."
@@ -77,6 +76,3 @@ func (p *Payment) auditEntry() access.Entry {
 	}
 	return access.Entry{Account: p.Owner.Account, World: p.Owner.World, Action: action, Subject: p.ID, Detail: detail}
 }
-
-// formatTime formats a time for clients: RFC 3339 in UTC.
-func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge"
@@ -63,7 +62,7 @@ func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 	circle, _ := p.circles.code(o.Circle)
 	return map[string]any{
 		"reference": o.Reference, "provider_ref": o.ProviderRef, "type": kind, "number": o.Number, "operator": operator, "circle": circle,
-		"amount": o.Amount, "paise": int64(o.Amount), "created": o.CreatedAt.UTC().Format(time.RFC3339),
+		"amount": o.Amount, "paise": int64(o.Amount), "created": schema.FormatTime(o.CreatedAt),
 	}, nil
 }
 

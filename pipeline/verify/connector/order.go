@@ -31,7 +31,7 @@ func (b *bank) Resolve(ctx context.Context, o verify.Order) (verify.Answer, erro
 func (b *bank) call(ctx context.Context, call string, o verify.Order) (verify.Answer, error) {
 	reply, err := b.client.Call(ctx, call, map[string]any{
 		ourReference: o.Reference, theirReference: o.ProviderRef, "account": o.Account, "ifsc": o.IFSC, "vpa": o.VPA,
-		"created_at": o.CreatedAt.UTC().Format(time.RFC3339),
+		"created_at": schema.FormatTime(o.CreatedAt),
 	})
 	switch {
 	case errors.Is(err, httpconnector.ErrNotCalled):
