@@ -255,7 +255,7 @@ func TestTextOutputHasRemedies(t *testing.T) {
 		file := "ref,status,amount\n" + pending + ",S,100\nx,S,\"1,234.50\"\n,S,1\n"
 		s.wantPrinted([]string{
 			": 3 lines of agg (live); without --date nothing is missed\n", "\nSUCCESS THERE, PENDING HERE: 1 (₹100)\n-> with --apply: settle as success: the account is charged\n",
-			"  2     " + pending + "  success ₹100  pending ₹100  shop     9876543210  ", "\nA REFERENCE THAT NOBODY HAS HERE: 1 (₹1,234.50)\n-> ask the operator which order it is\n",
+			"  2     " + pending + "  success ₹100  pending ₹100  shop     9876543210  ", "\nA REFERENCE THAT NO ACCOUNT HAS: 1 (₹1,234.50)\n-> ask the operator which order it is\n",
 			"\n  line 4  it has no reference\n", "\n3 differences; nothing was changed, and --apply acts on 1\n",
 		}, file, "--provider", "agg")
 		s.wantPrinted([]string{"-> settled 1 as success\n", "  success\n", "\nsettled 1 as success; 2 left for people\n"}, file, "--provider", "agg", "--apply")
