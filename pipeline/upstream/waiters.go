@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Waiters are the goroutines of this process that wait for results, by id.
+// Waiters are the goroutines of this process that wait for results of transactions, by id.
 type Waiters[T any] struct {
 	mu        sync.Mutex
 	waiting   map[string][]*Waiter[T]
