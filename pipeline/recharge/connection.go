@@ -39,8 +39,7 @@ func (conn *connection) serves(operator string) bool {
 	return conn.Operators == nil || slices.Contains(conn.Operators, operator)
 }
 
-// tryAcquire acquires a slot for a request. A batch item waits for one as long as for its
-// outcome.
+// tryAcquire acquires a slot for a request. A batch item waits for one, defaultWait at most.
 func (conn *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	if r.Item == nil {
 		return conn.TryAcquire(false)
