@@ -18,8 +18,8 @@ type Layout struct {
 // ColumnNames are the possible contents of columns. The last one is optional.
 var ColumnNames = []string{"reference", "status", "amount", "id"}
 
-// usualNames are the common column names of operators and aggregators, as fold returns
-// them. Their "transaction id" is their own.
+// usualNames are the common column names of operators and aggregators, as fold returns them.
+// The "transaction id" in their files is their own, not our reference.
 var usualNames = map[string][]string{
 	"reference": {
 		"reference", "referenceid", "referenceno", "referencenumber", "ref", "refid", "refno", "refnumber", "yourref", "yourreference",
@@ -39,7 +39,8 @@ var usualNames = map[string][]string{
 	},
 }
 
-// columns are the positions of columns, from 0; id is -1 if there is none.
+// columns are the positions of the columns to read, from 0; id is -1 if there is none. Count
+// is the number of all columns.
 type columns struct{ reference, status, amount, id, count int }
 
 // HeaderError is the error of an unusable header.
