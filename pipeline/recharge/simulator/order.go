@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// order is an order by its reference.
+// order is an accepted order and what became of it.
 type order struct {
 	orderStatus
 
@@ -162,7 +162,7 @@ func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, status, body)
 }
 
-// takeBack reverses an order.
+// takeBack reverses a successful order, and returns the status of the reply.
 func (s *Simulator) takeBack(o *order) string {
 	switch s.statusOf(o); o.Status {
 	case success:
