@@ -54,9 +54,9 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// enterSandbox waits until a batch of the sandbox may be accepted: one at a time. Parsing
-// 10,000 records occupies a core for some 20 ms, so forty at once would slow down paid
-// calls.
+// enterSandbox waits until a batch of the sandbox (mock transactions) may be accepted, one at
+// a time. Parsing 10,000 records occupies a core for some 20 ms, so forty at once would slow
+// down paid calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.sandboxSlot <- struct{}{}:

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// The statements of every record: one to begin, two to finish.
+// Statements of records. Most records need one to begin, and two to finish.
 const (
 	insertBegun = `INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')
 		ON CONFLICT (batch_id, place) DO NOTHING`
@@ -28,8 +28,9 @@ const (
 		WHERE id = $1 RETURNING account_id, mode, state, total, successful, failed`
 )
 
-// Begin stores the subject of a record, in the transaction that creates the subject. It
-// returns false if the record began before; then the transaction must create nothing.
+// Begin stores the subject of a record (its recharge or verification), in the transaction
+// that creates the subject. It returns false if the record began before; then the transaction
+// must create nothing.
 func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
 	if err != nil {
