@@ -27,13 +27,13 @@ type Item struct {
 	Index  int    // of the record, from 0
 	Owner  schema.Owner
 	Record []byte // JSON value as the client sent it; read-only
-	// Caller, for the audit log.
+	// Ids of the API key and the request, and the client's address, for the audit log.
 	Key, Request, Client string
 }
 
 // Kind describes the batches of one kind of record.
 type Kind struct {
-	Name   string // in the column kind, in metrics and in the audit log: "recharge"
+	Name   string // in the column "kind", in metrics and in the audit log: "recharge"
 	Prefix string // of ids: "rbt_"
 	Array  string // name of the array in the body: "recharges"
 	Path   string // of the endpoints: "/v1/recharge/batch"
@@ -70,8 +70,8 @@ type Kind struct {
 // Config configures a [Service].
 type Config struct {
 	DB  *sqlstore.DB
-	Box *encryption.Cipher // encrypts cursors
-	// Change wraps handlers that change data: access.Service.Change.
+	Box *encryption.Cipher // for records, cursors and fingerprints of bodies
+	// Change makes a handler that changes data in a transaction: access.Service.Change.
 	Change  func(access.Changer) httpapi.Handler
 	Kinds   []Kind
 	Log     *slog.Logger          // nil for none

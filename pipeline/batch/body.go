@@ -27,7 +27,7 @@ type parsedBody struct {
 // chunkRange is a chunk before it is stored.
 type chunkRange struct {
 	first, count int
-	from, to     int // of the body
+	from, to     int // byte offsets in the body
 	duplicates   []duplicate
 }
 
@@ -58,7 +58,7 @@ type body struct {
 
 	kind   *Kind
 	array  bool           // the array was found
-	refs   map[string]int // index of the first record with a ref_id
+	refs   map[string]int // index of the first record with each ref_id
 	faults schema.RequestErrors
 }
 

@@ -62,7 +62,7 @@ type lease struct {
 	maxBytes int
 }
 
-// claim leases chunks. Whole is false if maxBytes ended it early. If whole is true, an
+// claim leases chunks. Whole is false if maxBytes excluded due chunks. If whole is true, an
 // account with fewer chunks than requested has no more due ones.
 func claim(tx *sqlstore.Tx, now time.Time, wants []leaseRequest, l lease) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
@@ -84,7 +84,7 @@ func claim(tx *sqlstore.Tx, now time.Time, wants []leaseRequest, l lease) (all [
 			all = append(all, c)
 		}
 	}
-	// In a fixed order, so that instances that lock the same batches do not deadlock.
+	// The order is fixed, so that instances that lock the same batches do not deadlock.
 	for _, id := range slices.Sorted(maps.Keys(queued)) {
 		if _, err := tx.Exec(beginBatch, id); err != nil {
 			return nil, false, fmt.Errorf("beginning %s: %w", id, err)
@@ -217,8 +217,8 @@ func renew(tx *sqlstore.Tx, all []*chunk, until time.Time) (lost []*chunk, err e
 	return lost, nil
 }
 
-// selectAccounts jumps along batch_chunk_account from one account to the next; DISTINCT
-// would read every row.
+// selectAccounts jumps along the index batch_chunk_account from one account to the next;
+// DISTINCT would read every row.
 const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 		SELECT min(account_id) FROM batch_chunk WHERE kind = $1
 		UNION ALL

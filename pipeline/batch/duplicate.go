@@ -76,7 +76,7 @@ func cutDuplicates(text []byte) (records []byte, duplicates map[int]int, err err
 	return records, duplicates, nil
 }
 
-// insertRefusals inserts the items of several rejected records.
+// insertRefusals inserts the rows of several rejected records into batch_item.
 var insertRefusals = sqlstore.NewBatchStatement(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
 	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
 

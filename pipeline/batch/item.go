@@ -21,7 +21,7 @@ const (
 	insertRefused = `INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ($1, $2, '', 'failed', $3)
 		ON CONFLICT (batch_id, place) DO NOTHING`
 	finishItem = "UPDATE batch_item SET outcome = $3 WHERE batch_id = $1 AND place = $2 AND outcome = 'begun'"
-	// The expressions use the counters from before the update.
+	// The CASE expressions see the counters from before the update.
 	countItem = `UPDATE batch SET successful = successful + $2, failed = failed + $3,
 			state       = CASE WHEN successful + failed + $2 + $3 = total THEN 'completed' ELSE state END,
 			finished_at = CASE WHEN successful + failed + $2 + $3 = total THEN $4 ELSE finished_at END

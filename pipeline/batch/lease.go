@@ -207,7 +207,7 @@ func (w *worker) dropChunk(c *chunk) {
 
 const countChunks = "SELECT COUNT(*) FROM batch_chunk WHERE kind = $1"
 
-// renew renews the leases, and drops chunks that another instance leased after this one
+// renew renews the leases, and drops chunks that another instance leased while this process
 // was suspended. It also counts the waiting chunks.
 func (w *worker) renew(ctx context.Context) {
 	var all []*chunk

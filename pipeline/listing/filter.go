@@ -122,8 +122,8 @@ func chunks(ids []string, first int) iter.Seq[[]string] {
 	}
 }
 
-// selectSubjects selects the subjects of a batch's records below an id, the newest first;
-// "" selects all.
+// selectSubjects selects the subjects (transaction ids) of a batch's records below an id, the
+// newest first; "" selects all.
 const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND subject <> '' AND (subject < $2 OR $2 = '') ORDER BY subject DESC"
 
 func scanText(row sqlstore.Scanner) (text string, err error) {
