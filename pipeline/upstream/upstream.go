@@ -45,9 +45,9 @@ type Lease struct {
 	Until time.Time
 }
 
-// Table describes the table of a work queue. It has the columns id, mode, provider,
-// due_at, token, sent, sent_at and batch_id, as in the table recharge. It has an index of
-// (mode, provider, due_at) for batch items and another one for single requests.
+// Table describes the table of a work queue. It has the columns id, mode, provider, due_at,
+// token, sent, sent_at and batch_id, as the table "recharge" does. It has an index of (mode,
+// provider, due_at) for batch items and another one for single requests.
 type Table[R any] struct {
 	Name    string
 	Columns string
@@ -107,7 +107,7 @@ func New[R any](c Config[R]) *Pools[R] {
 
 // Provider describes a provider whose calls are queued.
 type Provider struct {
-	Name  string // value of the column provider
+	Name  string // value of the column "provider"
 	World schema.World
 	// Timeout bounds one call.
 	Timeout time.Duration
@@ -183,7 +183,7 @@ func (s *Pools[R]) drain() {
 // a call, because calls continue when the client disconnects.
 func (s *Pools[R]) CallContext() context.Context { return s.calls }
 
-// Stopped reports whether further calls are prevented.
+// Stopped reports whether the service stops, so that no further call starts.
 func (s *Pools[R]) Stopped() bool {
 	s.state.Lock()
 	defer s.state.Unlock()
