@@ -20,7 +20,7 @@ func (s *Service) connect(c Connection) error {
 	if c.Operator == nil {
 		return errors.New("the connection has no operator")
 	}
-	// Names are unique across worlds: the path of a callback has no world.
+	// Names are unique across live and sandbox: the path of a callback has only the name.
 	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
 		return errors.New("two connections have this name")
 	}

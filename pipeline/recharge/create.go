@@ -96,7 +96,7 @@ type draft struct {
 	Record
 
 	connection *connection    // nil if it has failed already
-	lease      upstream.Lease // of its slot; zero: it is queued
+	lease      upstream.Lease // of its slot; zero if it is queued
 }
 
 // draft chooses the connection for a request, and acquires a slot if one is free. It

@@ -180,7 +180,7 @@ func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now
 	case res.err == nil && res.RetryAfter > 0:
 		return now.Add(res.RetryAfter)
 	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending:
-		// Poll no later than the time from which it may be resent.
+		// Poll no later than the time from which the order may be resent.
 		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))) {
 			return resendAt
 		}

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// Values of the column detection.
+// Values of the column "detection".
 const (
 	sourceLookup = "lookup"
 	sourceSeries = "series"
@@ -37,8 +37,8 @@ func (s *Service) detect(ctx context.Context, world schema.World, number string)
 // errLookupFailed means that no provider found the number, and at least one lookup failed.
 var errLookupFailed = errors.New("the operator of the number could not be looked up")
 
-// lookup queries the providers of a world for a number, one after the other until one
-// finds it. A zero Subscriber without an error means that none has it.
+// lookup queries the providers of a world (live or sandbox) for a number, one after the other
+// until one finds it. A zero Subscriber without an error means that none has it.
 func (s *Service) lookup(ctx context.Context, world schema.World, number string) (Subscriber, error) {
 	limit, done := context.WithTimeout(ctx, detectTimeout)
 	defer done()

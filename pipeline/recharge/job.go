@@ -171,8 +171,8 @@ func orderOf(r *Record) Order {
 	}
 }
 
-// nextCall returns the call that a due recharge needs. First means that it was not sent
-// before this lease. Any other recharge needs an enquiry: its order or its reversal may
+// nextCall returns the call that a due recharge needs. First means that its order cannot have
+// been sent yet. Any other recharge needs an enquiry, because its order or its reversal may
 // have arrived although the answer was lost.
 func nextCall(r *Record, first bool) call {
 	if r.State == schema.RechargePending && first {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maskInterval is the time between two sweeps. It is short compared with 24 hours, the
-	// minimum of the setting.
+	// maskInterval is the time between two sweeps over old recharges. It is short compared with
+	// 24 hours, the minimum of the setting.
 	maskInterval = 10 * time.Minute
 	// maskBatchSize bounds the numbers masked in one transaction, which blocks other
 	// writers for some milliseconds.

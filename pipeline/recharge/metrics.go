@@ -29,7 +29,7 @@ type metrics struct {
 	// Failure logs of the state store.
 	claims, records, counts, rereads, masks *failurelog.Log
 
-	// As of the last count.
+	// Numbers of the last count, by world (live or sandbox).
 	pending, old [len(schema.Worlds)]atomic.Int64
 }
 

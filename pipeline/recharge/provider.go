@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// Order is the order for a recharge that a provider receives.
+// Order is what a provider receives to carry out a recharge.
 type Order struct {
 	// Reference is our name of the order; it stays the same when the order is sent again.
 	// A provider must carry out each reference at most once.
@@ -33,7 +33,7 @@ const (
 	Pending Outcome = iota
 	// Succeeded: the subscriber got the recharge.
 	Succeeded
-	// Failed: the subscriber did not and will not get it. Answer.Code has the reason.
+	// Failed: the subscriber did not and will not get the recharge. Answer.Code has the reason.
 	Failed
 	// NotSubscriber: failed, because the number belongs to another operator.
 	NotSubscriber
@@ -60,7 +60,7 @@ type Answer struct {
 var ErrNotSent = errors.New("the provider was not reached")
 
 // ErrNotCalled means that the call was not made, for example because a circuit breaker is
-// open. It is made later.
+// open. The call is made later.
 var ErrNotCalled = errors.New("the provider was not called")
 
 // Operator carries out recharges: an operator, or an aggregator. Its methods are called

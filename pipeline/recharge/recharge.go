@@ -24,7 +24,7 @@ import (
 // Config configures a [Service].
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Cipher // encrypts cursors
+	Box    *encryption.Cipher // for cursors, masked numbers and Idempotency-Keys
 	Events Events
 	// Connections are the providers of both worlds, live and sandbox.
 	Connections []Connection

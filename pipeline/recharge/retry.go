@@ -57,7 +57,7 @@ func (st *transitionTx) requeue() error {
 	return st.sendPendingEvent()
 }
 
-// sendPendingEvent appends recharge.pending once.
+// sendPendingEvent appends the event recharge.pending once.
 func (st *transitionTx) sendPendingEvent() error {
 	r := &st.out.Record
 	if r.State != schema.RechargePending || r.PendingEventSent {

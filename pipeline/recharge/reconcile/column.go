@@ -43,7 +43,7 @@ var usualNames = map[string][]string{
 // is the number of all columns.
 type columns struct{ reference, status, amount, id, count int }
 
-// HeaderError is the error of an unusable header.
+// HeaderError means that the file has no usable header, so that no line can be read.
 type HeaderError struct{ Text string }
 
 // Error implements error.
@@ -137,7 +137,7 @@ func short(text string) string {
 	return text[:maxQuotedLength] + "…"
 }
 
-// status returns the status with a name of the file.
+// status returns the status that a text of the file stands for.
 func (l Layout) status(text string) (Status, bool) {
 	for own, s := range l.Statuses {
 		if strings.EqualFold(own, text) {

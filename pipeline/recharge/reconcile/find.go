@@ -108,7 +108,7 @@ func idsFrom(at time.Time) string {
 	return idPrefix + id.String()[:timePart]
 }
 
-// Providers returns the names of all providers that have recharges in a world.
+// Providers returns the names of all providers with recharges in a world (live or sandbox).
 func Providers(q sqlstore.Querier, world schema.World) ([]string, error) {
 	var names []string
 	for name := ""; ; {

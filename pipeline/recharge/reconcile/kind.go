@@ -58,7 +58,7 @@ var Kinds = []KindInfo{
 	{Unreadable, "cannot be read", "look at the line and its fault", false},
 }
 
-// Info returns the description of a kind.
+// Info returns the entry of a kind in Kinds.
 func (k Kind) Info() KindInfo {
 	for _, a := range Kinds {
 		if a.Kind == k {
@@ -70,8 +70,8 @@ func (k Kind) Info() KindInfo {
 
 // Alarms of recharges with contradicted outcomes.
 const (
-	// LateSuccess: the provider carried out a failed recharge. If that was its current
-	// order, its amount is in suspense.
+	// LateSuccess: the provider carried out a failed recharge. If that was its current order,
+	// its amount is in the suspense account.
 	LateSuccess = "late_success"
 	// LateFailure: the provider did not carry out a charged recharge, or did not reverse a
 	// refunded one.

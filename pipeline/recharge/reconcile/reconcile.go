@@ -35,7 +35,7 @@ type Comparison struct {
 	Settler Settler
 }
 
-// Difference is a difference between the file and the store.
+// Difference is a line or a recharge on which the file and the store do not agree.
 type Difference struct {
 	Kind Kind
 	Line *Line   // nil for a missing or unreadable line
@@ -51,7 +51,8 @@ type Difference struct {
 type Settled struct {
 	State schema.RechargeState
 	Alarm string
-	// Done means that the recharge has the proposed state. Otherwise it changed meanwhile.
+	// Done means that the recharge has the proposed state. Otherwise the recharge changed
+	// meanwhile.
 	Done bool
 	// Refusal is the reason why nothing was done.
 	Refusal string

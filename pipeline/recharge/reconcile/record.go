@@ -57,7 +57,7 @@ func (c *rowReader) setSeparator(by rune) {
 	c.rows.TrimLeadingSpace = by != '\t' // csv counts a tab as a space
 }
 
-// peek returns the line n after the consumed ones, or io.EOF after the last.
+// peek returns line n of those not consumed yet, from 0; io.EOF after the last.
 func (c *rowReader) peek(n int) (fileLine, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()

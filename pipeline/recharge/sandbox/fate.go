@@ -72,7 +72,7 @@ func hash(number string) uint32 {
 	return h.Sum32()
 }
 
-// callKind is the kind of a call.
+// callKind distinguishes submit calls and enquiries.
 type callKind bool
 
 const (

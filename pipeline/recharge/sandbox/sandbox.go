@@ -23,8 +23,8 @@ const (
 	concurrency = 1024
 )
 
-// Connection returns the sandbox as a connection: every operator of both types, a
-// directory, plans, and refunds on request. A nil now means time.Now.
+// Connection returns the sandbox as a connection: every operator of both types, a directory,
+// plans, and refunds on request. The clock now may be nil, for time.Now.
 func Connection(now func() time.Time) recharge.Connection {
 	if now == nil {
 		now = time.Now

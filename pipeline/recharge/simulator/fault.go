@@ -26,7 +26,7 @@ const (
 	Refuse      Fault = "refuse"                     // the order fails: the number has no subscriber
 )
 
-// Faults lists all faults.
+// Faults lists all faults except None.
 var Faults = []Fault{DropBefore, Drop, Delay, Duplicate, Late, LateFailure, LieFailed, LieForever, Page, Broken, Flood, Refuse}
 
 // Script injects faults into the next orders with a reference or number, in the given

@@ -34,13 +34,13 @@ const (
 	notFound = "NOT_FOUND"
 )
 
-// names are the operators by code.
+// names has the operator of each code.
 var names = map[string]string{
 	"AT": "Airtel", "JI": "Jio", "VI": "Vi", "BS": "BSNL", "MT": "MTNL",
 	"TP": "Tata Play", "DT": "Dish TV", "D2": "d2h", "SD": "Sun Direct", "AD": "Airtel Digital TV",
 }
 
-// codes are the codes by operator.
+// codes has the code of each operator.
 var codes = func() map[string]string {
 	all := map[string]string{}
 	for code, name := range names {

@@ -12,7 +12,7 @@ import (
 	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
-// Credentials of the simulator's clients, and of its callbacks.
+// Key authenticates clients. Secret signs their requests, and the callbacks.
 const (
 	Key    = httpconnectortest.Key
 	Secret = httpconnectortest.Secret
