@@ -27,7 +27,7 @@ const (
 var insertChunk = sqlstore.NewBatchStatement(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
 	"($1, $2, $3, $4, ?, ?, ?, '', 0)", "")
 
-// accept answers POST of a kind. When it returns, the batch and its records are durable,
+// accept answers the POST of a batch. When it returns, the batch and its records are durable,
 // and not processed yet.
 func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	if c.World == schema.Sandbox {
@@ -54,9 +54,9 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// enterSandbox waits until a batch of the sandbox may be accepted: one at a time. Parsing
-// 10,000 records occupies a core for some 20 ms, so forty at once would slow down paid
-// calls.
+// enterSandbox waits until a batch of the sandbox (mock transactions) may be accepted, one at
+// a time. Parsing 10,000 records occupies a core for some 20 ms, so forty at once would slow
+// down paid calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.sandboxSlot <- struct{}{}:
@@ -106,7 +106,7 @@ func (w *worker) checkAcceptable(c *httpapi.Call, total int) error {
 	return c.Reserve(int64(total))
 }
 
-// storeChunks stores the records of a batch, due now.
+// storeChunks stores the records of a batch, as chunks that are due now.
 func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpapi.Call, chunks []chunkRange) error {
 	return insertChunk.Each(len(chunks), func(text string, from, to int) error {
 		args := append(make([]any, 0, 4+3*(to-from)), id, w.kind.Name, c.Account, now.UnixMicro())

@@ -71,8 +71,8 @@ func (w *worker) recordDone(working context.Context, c *chunk, err error) {
 	w.releaseIfDone(working, c)
 }
 
-// pauseLane pauses a lane after a failure, unless the record started before the last
-// pause.
+// pauseLane pauses a lane (the queue of an account) after a failure, unless it is paused
+// already.
 func (w *worker) pauseLane(ctx context.Context, l *lane, err error) {
 	now := w.Now()
 	if now.Before(l.pausedUntil) {

@@ -27,33 +27,34 @@ type Item struct {
 	Index  int    // of the record, from 0
 	Owner  schema.Owner
 	Record []byte // JSON value as the client sent it; read-only
-	// Caller, for the audit log.
+	// Ids of the API key and the request, and the client's address, for the audit log.
 	Key, Request, Client string
 }
 
 // Kind describes the batches of one kind of record.
 type Kind struct {
-	Name   string // in the column kind, in metrics and in the audit log: "recharge"
+	Name   string // in the column "kind", in metrics and in the audit log: "recharge"
 	Prefix string // of ids: "rbt_"
 	Array  string // name of the array in the body: "recharges"
 	Path   string // of the endpoints: "/v1/recharge/batch"
 	Write  schema.Scope
 	Read   schema.Scope
-	// Do processes one record. It calls [Begin] in the transaction that makes the record a
-	// transaction of its own, or ends with [Reject]. After Begin it must bring the record
-	// to [Finish], in this call or later. An error means that the record could not begin,
-	// for example because a provider is unavailable; it is retried. The context ends some
-	// seconds after that of [Service.Run], and after a minute in any case, because Do
-	// occupies one of the Concurrency slots.
+	// Do processes one record. It calls [Begin] in the store transaction that creates the
+	// subject of the record (its recharge or verification), or ends with [Reject]. After Begin
+	// it must bring the record to [Finish], in this call or later. An error means that the
+	// record could not begin, for example because a provider is unavailable; the record is
+	// retried. The context ends some seconds after that of [Service.Run], and after a minute in
+	// any case, because Do occupies one of the Concurrency slots.
 	Do func(ctx context.Context, item Item) error
-	// Ready returns an error if no record of a world can begin, for example without a
-	// provider. The batch is rejected with that error. It may be nil.
+	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
+	// without a provider. The batch is rejected with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Completed is called in the transaction in which the service itself rejects the last
-	// record of a batch; it may be nil. Do handles the batches that it completes.
+	// Completed is called when the service itself rejects the last record of a batch, in the
+	// same transaction; it may be nil. Callers of Finish and Reject handle the batches that
+	// those complete.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
-	// Render returns the current state of the subjects of items, by subject: JSON objects
-	// without a field index.
+	// Render returns the current state of the subjects of records, by subject. Each value must
+	// encode as a JSON object without a field "index".
 	Render func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
 	// Concurrency is the maximum number of records in flight in an instance.
 	Concurrency int
@@ -69,8 +70,8 @@ type Kind struct {
 // Config configures a [Service].
 type Config struct {
 	DB  *sqlstore.DB
-	Box *encryption.Cipher // encrypts cursors
-	// Change wraps handlers that change data: access.Service.Change.
+	Box *encryption.Cipher // for records, cursors and fingerprints of bodies
+	// Change makes a handler that changes data in a transaction: access.Service.Change.
 	Change  func(access.Changer) httpapi.Handler
 	Kinds   []Kind
 	Log     *slog.Logger          // nil for none
@@ -82,8 +83,8 @@ type Config struct {
 type Service struct {
 	Config
 
-	workers     []*worker     // of Kinds
-	sandboxSlot chan struct{} // one slot: a sandbox batch is being accepted
+	workers     []*worker     // one for each of Kinds
+	sandboxSlot chan struct{} // full while a sandbox batch is accepted
 }
 
 // New returns a service that is idle until Run. It fails if a kind is configured twice or

@@ -16,7 +16,7 @@ const (
 	chunkBytes   = 64 << 10
 )
 
-// parsedBody is the parsed body of a batch. Its chunks are ranges of the body; records are
+// parsedBody is a batch as the client sent it. Its chunks are ranges of the body; records are
 // neither copied nor validated.
 type parsedBody struct {
 	ref    string // "" for none
@@ -27,7 +27,7 @@ type parsedBody struct {
 // chunkRange is a chunk before it is stored.
 type chunkRange struct {
 	first, count int
-	from, to     int // of the body
+	from, to     int // byte offsets in the body
 	duplicates   []duplicate
 }
 
@@ -37,7 +37,7 @@ type anyJSON struct{}
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
-// read parses the body of a call and reports every fault of the batch itself.
+// read parses the body of a call and reports every fault that is not in a record.
 func (k *Kind) read(c *httpapi.Call) (parsedBody, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return parsedBody{}, err
@@ -58,7 +58,7 @@ type body struct {
 
 	kind   *Kind
 	array  bool           // the array was found
-	refs   map[string]int // index of the first record with a ref_id
+	refs   map[string]int // index of the first record with each ref_id
 	faults schema.RequestErrors
 }
 
@@ -116,7 +116,7 @@ func (b *body) refID(d *jsontext.Decoder) error {
 	return nil
 }
 
-// records splits the array into chunks. The start of a value follows from its end.
+// records splits the array into chunks. The decoder gives the end of a value, not its start.
 func (b *body) records(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:

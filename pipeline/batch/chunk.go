@@ -23,7 +23,7 @@ type chunk struct {
 	tries                int // earlier leases under which no record began
 	bytes                []byte
 	size                 int   // of bytes
-	begun                []int // indexes of records with an item
+	begun                []int // indexes of records that have a row in batch_item
 
 	lane      *lane
 	ready     int  // queued records
@@ -62,8 +62,8 @@ type lease struct {
 	maxBytes int
 }
 
-// claim leases chunks. Whole is false if it returns fewer chunks of an account because of
-// maxBytes; otherwise fewer means that no more are due.
+// claim leases chunks. Whole is false if maxBytes excluded due chunks. If whole is true, an
+// account with fewer chunks than requested has no more due ones.
 func claim(tx *sqlstore.Tx, now time.Time, wants []leaseRequest, l lease) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	whole = true
@@ -84,7 +84,7 @@ func claim(tx *sqlstore.Tx, now time.Time, wants []leaseRequest, l lease) (all [
 			all = append(all, c)
 		}
 	}
-	// In a fixed order, so that instances that lock the same batches do not deadlock.
+	// The order is fixed, so that instances that lock the same batches do not deadlock.
 	for _, id := range slices.Sorted(maps.Keys(queued)) {
 		if _, err := tx.Exec(beginBatch, id); err != nil {
 			return nil, false, fmt.Errorf("beginning %s: %w", id, err)
@@ -124,8 +124,8 @@ func (c *chunk) lease(tx *sqlstore.Tx, l lease) error {
 	return err
 }
 
-// records returns the records of a chunk without an item: those to process, and duplicates
-// to reject.
+// records returns the records of a chunk that are not in the table batch_item: those to
+// process, and duplicates to reject.
 func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) {
 	stored, duplicates, err := cutDuplicates(c.bytes)
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) 
 	return todo, refused, nil
 }
 
-// record is a queued record.
+// record is one record of a leased chunk.
 type record struct {
 	chunk *chunk
 	index int
@@ -176,7 +176,7 @@ func (r record) item() Item {
 
 // Statements that end or renew leases.
 const (
-	// deleteDone checks that each record has an item.
+	// deleteDone checks that each record has a row in batch_item.
 	deleteDone = `DELETE FROM batch_chunk WHERE batch_id = $1 AND first = $2
 		AND count = (SELECT COUNT(*) FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)`
 	renewChunk        = "UPDATE batch_chunk SET due_at = $4 WHERE batch_id = $1 AND first = $2 AND token = $3"
@@ -184,7 +184,8 @@ const (
 	expireLeasesQuery = "UPDATE batch_chunk SET due_at = $2, token = '' WHERE kind = $1 AND token <> ''"
 )
 
-// finish deletes a chunk whose records all have an item; otherwise it returns false.
+// finish deletes a chunk if all its records are in the table batch_item; else it returns
+// false.
 func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	n, err := tx.Exec(deleteDone, c.batch, c.first, c.first+c.count)
 	if err != nil {
@@ -216,8 +217,8 @@ func renew(tx *sqlstore.Tx, all []*chunk, until time.Time) (lost []*chunk, err e
 	return lost, nil
 }
 
-// selectAccounts jumps along batch_chunk_account from one account to the next; DISTINCT
-// would read every row.
+// selectAccounts jumps along the index batch_chunk_account from one account to the next;
+// DISTINCT would read every row.
 const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 		SELECT min(account_id) FROM batch_chunk WHERE kind = $1
 		UNION ALL

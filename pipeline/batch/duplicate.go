@@ -18,7 +18,7 @@ type duplicate struct {
 	index, first int // of the record, and of the first one with its ref_id
 }
 
-// duplicateRecord is a duplicate to reject.
+// duplicateRecord is a record to reject, because the record at index first has its ref_id.
 type duplicateRecord struct {
 	record
 
@@ -26,8 +26,8 @@ type duplicateRecord struct {
 }
 
 // duplicatesMark starts the stored text of a chunk with duplicates: the mark, pairs
-// "index:first" with commas between, a line feed, and the records. JSON cannot start with
-// it. A chunk without duplicates has only its records.
+// "index:first" with commas between, a line feed, and the records. JSON cannot start with the
+// mark. A chunk without duplicates has only its records.
 const duplicatesMark = 1
 
 // text returns the stored text of a chunk.
@@ -76,12 +76,12 @@ func cutDuplicates(text []byte) (records []byte, duplicates map[int]int, err err
 	return records, duplicates, nil
 }
 
-// insertRefusals inserts the items of several rejected records.
+// insertRefusals inserts the rows of several rejected records into batch_item.
 var insertRefusals = sqlstore.NewBatchStatement(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
 	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
 
 // refuseDuplicates rejects the duplicates of a chunk in one short transaction with few
-// statements, and counts them once. It is idempotent.
+// statements, and counts them together. It is idempotent.
 func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicateRecord) error {
 	texts := make([][]byte, len(all))
 	for i, d := range all {

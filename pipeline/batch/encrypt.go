@@ -13,7 +13,7 @@ var encryptedRecords = encryption.Column{
 	AssociatedData: func(key ...string) string { return "batch_chunk/" + key[0] + "/" + key[1] + "/records" },
 }
 
-// EncryptedColumns returns the encrypted columns of this package.
+// EncryptedColumns returns the columns that a rotation of the key re-encrypts.
 func EncryptedColumns() []encryption.Column { return []encryption.Column{encryptedRecords} }
 
 // encryptChunk encrypts the records of a chunk.

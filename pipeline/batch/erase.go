@@ -2,8 +2,8 @@ package batch
 
 import "vayu/internal/sqlstore"
 
-// Personal returns the personal data to erase of an account: the items of its batches, the
-// client's references, and the client addresses.
+// Personal describes the personal data that is erased with an account: the items of its
+// batches, the client's references, and the client addresses.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

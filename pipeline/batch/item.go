@@ -14,22 +14,23 @@ import (
 	"vayu/schema"
 )
 
-// The statements of every record: one to begin, two to finish.
+// Statements of records. Most records need one to begin, and two to finish.
 const (
 	insertBegun = `INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')
 		ON CONFLICT (batch_id, place) DO NOTHING`
 	insertRefused = `INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ($1, $2, '', 'failed', $3)
 		ON CONFLICT (batch_id, place) DO NOTHING`
 	finishItem = "UPDATE batch_item SET outcome = $3 WHERE batch_id = $1 AND place = $2 AND outcome = 'begun'"
-	// The expressions use the counters from before the update.
+	// The CASE expressions see the counters from before the update.
 	countItem = `UPDATE batch SET successful = successful + $2, failed = failed + $3,
 			state       = CASE WHEN successful + failed + $2 + $3 = total THEN 'completed' ELSE state END,
 			finished_at = CASE WHEN successful + failed + $2 + $3 = total THEN $4 ELSE finished_at END
 		WHERE id = $1 RETURNING account_id, mode, state, total, successful, failed`
 )
 
-// Begin stores the subject of a record, in the transaction that creates the subject. It
-// returns false if the record began before; then the transaction must create nothing.
+// Begin stores the subject of a record (its recharge or verification), in the transaction
+// that creates the subject. It returns false if the record began before; then the transaction
+// must create nothing.
 func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
 	if err != nil {

@@ -27,7 +27,7 @@ func (w *worker) poll(ctx context.Context) {
 			}
 		}
 	}) {
-		w.pollAgain = true // the running poll may have missed it
+		w.pollAgain = true // the running poll may have missed the newest chunks
 	}
 }
 
@@ -75,9 +75,9 @@ type openedChunk struct {
 	err        error // error of rejecting them
 }
 
-// read decrypts the records of a chunk. A chunk that was tampered with has none, and is
-// retried until it is repaired. Its duplicates are rejected here in one transaction,
-// without a call of Do.
+// read decrypts the records of a chunk. A chunk that cannot be read yields none, and is
+// retried until it is repaired. The duplicates (records with the ref_id of an earlier record)
+// are rejected here in one transaction, without a call of Do.
 func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
 	var duplicates []duplicateRecord
 	o := openedChunk{chunk: c}
@@ -162,7 +162,8 @@ func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
 	})
 }
 
-// deleteOrRelease deletes a chunk whose records all have an item, and releases any other.
+// deleteOrRelease deletes a chunk whose records are all in the table batch_item, and releases
+// any other.
 func (w *worker) deleteOrRelease(ctx context.Context, c *chunk, stopping bool) (done bool, err error) {
 	whole := len(c.begun)+c.done == c.count
 	if whole {
@@ -206,7 +207,7 @@ func (w *worker) dropChunk(c *chunk) {
 
 const countChunks = "SELECT COUNT(*) FROM batch_chunk WHERE kind = $1"
 
-// renew renews the leases, and drops chunks that another instance leased after this one
+// renew renews the leases, and drops chunks that another instance leased while this process
 // was suspended. It also counts the waiting chunks.
 func (w *worker) renew(ctx context.Context) {
 	var all []*chunk
@@ -237,7 +238,7 @@ func (w *worker) renew(ctx context.Context) {
 	})
 }
 
-// dropLost drops a chunk whose lease is lost, unless it has ended meanwhile.
+// dropLost drops a chunk that another instance has leased, unless its release has begun here.
 func (w *worker) dropLost(ctx context.Context, c *chunk) {
 	if !w.leasedChunks[c] || c.releasing {
 		return

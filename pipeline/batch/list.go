@@ -25,8 +25,8 @@ type filter struct {
 	limit    int
 }
 
-// ids returns the first id of a filter and the first one after it: an id contains the
-// millisecond of its creation.
+// ids returns the range of ids of a filter: the first id, and the first one after the range.
+// An id contains the millisecond of its creation.
 func (k *Kind) ids(f *filter) (from, to string) {
 	from, to = k.Prefix, string(k.Prefix[0]+1) // greater than every id, in every collation
 	if id, ok := pagination.FirstID(k.Prefix, f.from); ok {
@@ -40,14 +40,14 @@ func (k *Kind) ids(f *filter) (from, to string) {
 	return from, min(to, cmp.Or(f.after, to))
 }
 
-// Row comparisons keep PostgreSQL from reading the batches of all accounts in the order of
-// ids. A reference selects one batch.
 const (
+	// ofAll compares rows, so that PostgreSQL does not read the batches of all accounts by id.
 	ofAll = "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, $4) AND (account_id, mode, kind, id) < ($1, $2, $3, $5)"
+	// ofRef needs no row comparison, because a reference selects one batch.
 	ofRef = "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND id >= $4 AND id < $5"
 )
 
-// page returns the query of one more than a page, the newest first. The state is a
+// page returns the query of a page and one more batch, the newest first. The state is a
 // literal, so that the partial indexes batch_open and batch_completed apply.
 func (k *Kind) page(f *filter, now time.Time) (text string, args []any) {
 	from, to := k.ids(f)
@@ -82,8 +82,8 @@ func (k *Kind) page(f *filter, now time.Time) (text string, args []any) {
 	return text + " ORDER BY account_id DESC, mode DESC, kind DESC, id DESC LIMIT $6", args
 }
 
-// readFilter reads the query parameters of a list, and the name of the list for its
-// cursors.
+// readFilter reads the query parameters of a list, and returns the name that binds its
+// cursors to the list and the filter.
 func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "ref_id", "from", "to", "limit", "cursor")
 	if err != nil {

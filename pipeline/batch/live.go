@@ -16,7 +16,8 @@ func (s *Service) Live() sse.Feed { return feed{s} }
 
 type feed struct{ *Service }
 
-// Kinds implements sse.Feed. A key that reads batches of any kind may subscribe.
+// Kinds returns the kind of the notices of batches. A key that may read batches of any kind
+// may subscribe. It implements sse.Feed.
 func (f feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope
 	for i := range f.Service.Kinds {
@@ -38,7 +39,7 @@ var selectOpen = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?)",
 const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at >= $2 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL
 	ORDER BY b.finished_at LIMIT $3`
 
-// Changes implements sse.Feed.
+// Changes finds open and recently completed batches. It implements sse.Feed.
 func (f feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Query) ([]sse.Notice, error) {
@@ -64,7 +65,7 @@ func (f feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 			if !owners[n.Owner] {
 				continue
 			}
-			// It may have completed between the two statements.
+			// The batch may have completed between the two statements.
 			found.Notices = slices.DeleteFunc(found.Notices, func(open sse.Notice) bool { return open.ID == n.ID })
 			found.Notices = append(found.Notices, n)
 		}

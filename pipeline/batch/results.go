@@ -90,7 +90,7 @@ func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpa
 	}}, nil
 }
 
-// item is a stored item.
+// item is a row of batch_item: a record that began, or was rejected.
 type item struct {
 	place   int
 	subject string

@@ -77,7 +77,7 @@ func (k *Kind) expiredError(r *row, now time.Time) error {
 }
 
 // Statements of the purge. A batch with a chunk is skipped, because its items show which
-// records began. A killed process may have left the chunk before the expiry.
+// records began. A process that was killed before the expiry may have left such a chunk.
 const (
 	selectExpired = `SELECT b.id FROM batch b WHERE b.kind = $1 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL AND b.finished_at <= $2
 		AND NOT EXISTS (SELECT 1 FROM batch_chunk c WHERE c.batch_id = b.id) ORDER BY b.finished_at LIMIT 1`
@@ -117,8 +117,8 @@ func (w *worker) purge(ctx context.Context) {
 	})
 }
 
-// purgeSome deletes some items of the oldest expired batch. More means that there was one;
-// emptied is its id if no items are left.
+// purgeSome deletes some items of the oldest expired batch. More is true if there was such a
+// batch; emptied is its id if it has no items left.
 func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
 	now := w.Now()
 	var id string

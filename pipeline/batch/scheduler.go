@@ -60,8 +60,8 @@ func (d *scheduler) lane(account string) *lane {
 	return l
 }
 
-// next returns the record to start; false if there is none, or no free slot. Then wake is
-// the time at which a paused lane can continue, zero for none.
+// next returns the record to start. If none can start, ok is false, and wake is the time at
+// which a paused lane can continue; zero for no such time.
 func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
 		return record{}, false, time.Time{}
@@ -104,9 +104,9 @@ func (d *scheduler) drop(c *chunk) {
 // maxChunksPerLease bounds the chunks of one account that are leased in a transaction.
 const maxChunksPerLease = 8
 
-// chunksToLease returns the chunks to lease, so that each lane can fill its share of the
-// slots twice. The lanes with the fewest chunks come first, then those that were leased
-// longest ago.
+// chunksToLease returns how many chunks to lease for each account, so that each lane has as
+// many queued records as its share of the slots. The lanes with the fewest chunks come first,
+// then those that were leased longest ago.
 func (d *scheduler) chunksToLease() []leaseRequest {
 	active := 0
 	var waiting []*lane

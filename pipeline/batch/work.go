@@ -15,8 +15,8 @@ type timing struct {
 	// pollInterval is the time between two polls for chunks that other instances accepted,
 	// or that are due again.
 	pollInterval time.Duration
-	// lease is the duration of leases, for which the chunks of a killed instance stay
-	// leased. It is renewed every third of it.
+	// lease is the duration of a lease. The chunks of a killed instance stay leased that long.
+	// Leases are renewed after a third of it.
 	lease time.Duration
 	// minBackoff is the first pause after records that could not begin. Each further pause
 	// is twice as long, up to maxBackoff.
@@ -26,20 +26,20 @@ type timing struct {
 	grace, releaseTimeout time.Duration
 	// recordTimeout bounds a record in flight: twice the 30 s timeout of a bank.
 	recordTimeout time.Duration
-	// purgeInterval is the time between two polls for expired results. purgeDelay is the
-	// time after expiry at which they are deleted. It exceeds the duration of replies that
-	// read them, and the clock skew.
+	// purgeInterval is the time between two polls for expired results. They are deleted
+	// purgeDelay after their expiry. That exceeds clock skew, and the duration of replies that
+	// read them.
 	purgeInterval, purgeDelay time.Duration
 }
 
-// defaultTiming stops within 15 s, like dispatch.
+// defaultTiming lets a worker stop within 15 s, like the dispatch of webhooks.
 var defaultTiming = timing{
 	pollInterval: time.Second, lease: time.Minute, minBackoff: 100 * time.Millisecond, maxBackoff: 30 * time.Second,
 	grace: 8 * time.Second, releaseTimeout: 3 * time.Second, recordTimeout: time.Minute, purgeInterval: time.Minute, purgeDelay: time.Hour,
 }
 
 // worker processes the batches of one kind. The fields from scheduler on belong to the
-// goroutine of run; other goroutines send it functions.
+// goroutine of run. Other goroutines send functions to it through completions.
 type worker struct {
 	*Service
 
@@ -119,7 +119,8 @@ func (w *worker) run(ctx context.Context) {
 	w.stop(working, giveUp)
 }
 
-// stop releases the chunks that have not begun, and waits for the others.
+// stop drops the queued records, releases the chunks without records in flight, and waits for
+// the others.
 func (w *worker) stop(working context.Context, giveUp func()) {
 	w.stopping = true
 	grace := time.AfterFunc(w.timing.grace, giveUp)
@@ -162,7 +163,7 @@ func (w *worker) job(do func() (then func())) {
 	go func() { w.completions <- do() }()
 }
 
-// jobOnce is job for a job that runs once at a time; false if it is running.
+// jobOnce runs a job, unless one of the same name is running; then it returns false.
 func (w *worker) jobOnce(name string, do func() (then func())) bool {
 	if w.busy[name] {
 		return false

@@ -15,7 +15,7 @@ import (
 // Filter selects rows of an owner.
 type Filter struct {
 	Owner    schema.Owner
-	State    string // "" for all; otherwise one of the table's, because it is a literal in the query
+	State    string // "" for all; otherwise a state of the table, because the query has it as a literal
 	Ref      string // "" for all
 	Batch    string // "" for all
 	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
@@ -68,7 +68,8 @@ func (t *Table[R]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err
 	return all, floor, nil
 }
 
-// needsScan reports whether a filter has no index.
+// needsScan reports whether the state of a filter has no index, so that many rows may be
+// read.
 func (t *Table[R]) needsScan(f *Filter) bool { return f.Ref == "" && f.State == t.Unindexed }
 
 // ofBatch returns the matching rows of a batch, at least one more than the limit if there
@@ -121,8 +122,8 @@ func chunks(ids []string, first int) iter.Seq[[]string] {
 	}
 }
 
-// selectSubjects selects the subjects of a batch's records below an id, the newest first;
-// "" selects all.
+// selectSubjects selects the subjects (transaction ids) of a batch's records below an id, the
+// newest first; "" selects all.
 const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND subject <> '' AND (subject < $2 OR $2 = '') ORDER BY subject DESC"
 
 func scanText(row sqlstore.Scanner) (text string, err error) {
@@ -136,8 +137,8 @@ func (f *Filter) matches(is Facts) bool {
 	return is.Owner == f.Owner && (f.State == "" || is.State == f.State) && (f.Ref == "" || is.Ref == f.Ref) && at >= f.From && at < f.To
 }
 
-// ids returns the first id of a filter and the first one after it: an id contains the
-// millisecond of its creation.
+// ids returns the range of ids of a filter: the first id, and the first one after the range.
+// An id contains the millisecond of its creation.
 func (t *Table[R]) ids(f *Filter) (from, to string) {
 	from, to = "", string(t.Prefix[0]+1) // greater than every id, in every collation
 	if id, ok := pagination.FirstID(t.Prefix, f.From); ok && f.From != math.MinInt64 {

@@ -1,8 +1,8 @@
-// Package listing lists the transactions of an account: recharges, verifications. The
-// newest come first, a page at a time, and every filter uses an index. Listed tables share
-// a shape. Their ids are a prefix and a ULID, and they have the columns account_id, mode,
-// id, state, ref_id and created_at. They have an index of the first three, one of them for
-// each state but the most frequent, and UNIQUE (account_id, mode, ref_id).
+// Package listing lists the transactions of an account: recharges, verifications. The newest
+// come first, a page at a time, and every filter uses an index. Listed tables share a shape.
+// Their ids are a prefix and a ULID, and they have the columns account_id, mode, id, state,
+// ref_id and created_at. One index has the first three columns. Each state but the most
+// frequent has a partial index of the same columns. (account_id, mode, ref_id) is unique.
 package listing
 
 import (
@@ -65,8 +65,8 @@ func (t *Table[R]) OfBatch(q sqlstore.Querier, batch string, from, to int) (map[
 	return found, err
 }
 
-// ofRecords returns the query of rows by batch. It is one statement, because the engine
-// would parse a query of many ids repeatedly.
+// ofRecords returns the query of rows by batch. It is one statement, whereas a list of ids
+// would need several.
 func (t *Table[R]) ofRecords() string {
 	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 }

@@ -40,7 +40,7 @@ func (t *Table[R]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	}
 }
 
-// descending is the order of that index.
+// descending is the order of the index of (account_id, mode, id).
 const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
 
 // residualCondition returns the condition that no index covers.
@@ -65,10 +65,10 @@ func (t *Table[R]) query(f *Filter, floor string) (string, []any) {
 	return q.text + descending + q.value(f.Limit+1), q.args
 }
 
-// floorQuery returns the query of the last id that one request reads.
+// floorQuery returns the query of the lowest id that one request reads.
 func (t *Table[R]) floorQuery(f *Filter) (string, []any) {
 	q := queryBuilder{text: "SELECT id FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, "")
-	// A literal: for an argument PostgreSQL assumes a tenth of all rows.
+	// The offset is a literal, because for an argument PostgreSQL assumes a tenth of all rows.
 	return q.text + descending + "1 OFFSET " + strconv.Itoa(f.scanLimit()-1), q.args
 }

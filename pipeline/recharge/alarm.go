@@ -8,11 +8,13 @@ import (
 	"vayu/schema"
 )
 
-// Values of the column alarm, which holds the newest open alarm. Each alarm is raised
-// once. A late success leaves a posting, one of a replaced order sets stray_at, and a late
-// failure is the column itself.
+// Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
+	// alarmLateSuccess: a failed recharge was carried out. It is raised once: it leaves a
+	// posting, or sets the column "stray_at" if another order replaced that one.
 	alarmLateSuccess = "late_success"
+	// alarmLateFailure: a charged recharge was not carried out. It is raised once, because the
+	// column keeps the value.
 	alarmLateFailure = "late_failure"
 )
 
@@ -49,12 +51,12 @@ func (st *transitionTx) raiseAlarm() (bool, error) {
 	return true, st.audit("recharge."+alarmOf(st.out.transition), map[string]any{"said": st.result.Outcome.String(), "reference": st.result.reference})
 }
 
-// raiseLateSuccess books a late success to the suspense account. Like the functions below,
-// it returns the alarm of the recharge; "" if it was raised before.
+// raiseLateSuccess books a late success to the ledger's suspense account. Like the functions
+// below, it returns the alarm of the recharge; "" if it was raised before.
 func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	r := &st.out.Record
-	// Lock the row before the posting is searched: on PostgreSQL two transactions could
-	// miss it.
+	// Lock the row before searching the posting. Otherwise two concurrent transactions on
+	// PostgreSQL could both miss it, and book twice.
 	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = $3", r.ID, r.Reference, string(schema.RechargeFailed))
 	if err != nil || n == 0 {
 		return "", err
@@ -70,9 +72,9 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	return alarmLateSuccess, err
 }
 
-// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved
-// for that order, so nothing is booked. An existing alarm stays, so that it is not raised
-// again.
+// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for
+// that order, so nothing is booked. The column "alarm" keeps an earlier alarm, which could be
+// raised again otherwise.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	err = st.tx.QueryRow(`UPDATE recharge SET stray_at = $2, resolved_at = NULL, alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END
 		WHERE id = $1 AND stray_at IS NULL RETURNING alarm`, st.out.ID, st.now.UnixMicro(), alarmLateSuccess).Scan(&alarm)

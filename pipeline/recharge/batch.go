@@ -25,8 +25,8 @@ func (s *Service) BatchKind() batch.Kind {
 	}
 }
 
-// connected rejects a batch if its world has no provider. Otherwise each record would fail
-// after the client has left.
+// connected rejects a batch if its world (live or sandbox) has no provider. Otherwise each
+// record would fail after the client has left.
 func (s *Service) connected(world schema.World) error {
 	if slices.ContainsFunc(s.connections, func(conn *connection) bool { return conn.World == world }) {
 		return nil
@@ -34,9 +34,9 @@ func (s *Service) connected(world schema.World) error {
 	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
 }
 
-// doItem creates a recharge from a record and waits for it as long as a reply would. So a
-// batch does not overtake operators that answer at once. A pending recharge continues
-// without the item.
+// doItem creates a recharge from a record and waits for it as long as a single request does.
+// So a batch does not flood operators that answer at once. A recharge that is still pending
+// then continues without occupying the item's slot.
 func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -74,7 +74,7 @@ func (s *Service) isTooOld(ctx context.Context, id string) (bool, error) {
 	return err == nil && s.Now().Sub(time.UnixMicro(made)) > maxRetryAge, err
 }
 
-// recordOf is requestOf for any JSON value.
+// recordOf reads the request in a record of a batch, which may be any JSON value.
 func recordOf(record jsontext.Value) (Request, error) {
 	if record.Kind() != jsontext.KindBeginObject {
 		return Request{}, schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")

@@ -29,11 +29,11 @@ const (
 	maxAmount schema.Paise = 10_000_00
 )
 
-// auto requests detection of the operator.
+// auto is the operator name by which a client requests detection.
 const auto = "auto"
 
-// requestBody is the body of POST /v1/recharge, or a record of a batch. Its values are
-// raw, so that all faults are reported at once.
+// requestBody is the body of POST /v1/recharge, or a record of a batch. Its values stay raw
+// JSON, because decoding them would stop at the first fault.
 type requestBody struct {
 	Mobile       jsontext.Value `json:"mobile"`
 	SubscriberID jsontext.Value `json:"subscriber_id"`
@@ -69,8 +69,8 @@ type form struct {
 	least, most schema.Paise
 }
 
-// problem returns the faults as an error. Those with status 400 come before those of valid
-// but unsupported values.
+// problem returns the faults as an error. Malformed values (status 400) come before valid
+// values that are not supported.
 func (f *form) problem() error {
 	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
@@ -190,7 +190,7 @@ func unknownOperator(t schema.RechargeType) string {
 	return fmt.Sprintf("There is no such operator of the type %s; there are %s.", t, strings.Join(names, ", "))
 }
 
-// amount reads the amount to the paisa, from the digits as sent.
+// amount reads the amount exactly, from its decimal digits and not through a float.
 func (f *form) amount(r *Request, v jsontext.Value) {
 	const field = "amount"
 	if !f.required(field, v) {

@@ -5,7 +5,7 @@ import (
 	"vayu/pipeline/upstream"
 )
 
-// Callbacks returns the callbacks of the providers that send them.
+// Callbacks returns the handler of each provider that sends callbacks, by its name.
 func (s *Service) Callbacks() map[string]upstream.Callback {
 	out := map[string]upstream.Callback{}
 	for _, conn := range s.connections {

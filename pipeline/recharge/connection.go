@@ -20,7 +20,7 @@ func (s *Service) connect(c Connection) error {
 	if c.Operator == nil {
 		return errors.New("the connection has no operator")
 	}
-	// Names are unique across worlds: the path of a callback has no world.
+	// Names are unique across live and sandbox: the path of a callback has only the name.
 	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
 		return errors.New("two connections have this name")
 	}
@@ -39,8 +39,7 @@ func (conn *connection) serves(operator string) bool {
 	return conn.Operators == nil || slices.Contains(conn.Operators, operator)
 }
 
-// tryAcquire acquires a slot for a request. A batch item waits for one as long as for its
-// outcome.
+// tryAcquire acquires a slot for a request. A batch item waits for one, defaultWait at most.
 func (conn *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	if r.Item == nil {
 		return conn.TryAcquire(false)

@@ -17,15 +17,15 @@ import (
 	"vayu/schema"
 )
 
-// Do creates a recharge and waits up to wait for its final state; the returned Record may
-// be pending. If it is, recharge.pending is sent. Without a wait, the call sends that
-// event when it ends without an outcome. Unless Request.WaitFull is set, Do returns early
-// when the next poll is later than wait.
+// Do creates a recharge and waits for its final state, at most as long as wait. The returned
+// Record may be pending; then Do sends the event recharge.pending. If wait is 0, the provider
+// call sends that event when it ends without an outcome. Unless Request.WaitFull is set, Do
+// returns early when the next poll is after the end of the wait.
 //
 // Replayed means that the ref_id was used before for the same recharge; then Do waits only
-// with WaitFull. The error is duplicate_ref_id if the ref_id was used for another
-// recharge. A batch item gets that error in both cases, unless the item itself created the
-// recharge. Other requests that are rejected without a record get a *schema.Problem, too.
+// with WaitFull. The error is duplicate_ref_id if the ref_id was used for another recharge. A
+// batch item gets that error in both cases, unless the item itself created the recharge.
+// Other requests that are rejected without a record get a *schema.Problem, too.
 func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Record, replayed bool, err error) {
 	if rec, found, err := s.findByRef(ctx, &r); found || err != nil {
 		return s.awaitReplayed(ctx, rec, wait, r.WaitFull), found, err
@@ -96,7 +96,7 @@ type draft struct {
 	Record
 
 	connection *connection    // nil if it has failed already
-	lease      upstream.Lease // of its slot; zero: it is queued
+	lease      upstream.Lease // of its slot; zero if it is queued
 }
 
 // draft chooses the connection for a request, and acquires a slot if one is free. It
@@ -155,7 +155,7 @@ func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// fieldOperator is the field of problems that another operator would avoid.
+// fieldOperator is the field of problems that the client can avoid by another operator.
 const fieldOperator = "operator"
 
 // errUnserved returns the problem for an operator without a connection. It is final until
@@ -178,7 +178,7 @@ func (d *draft) failed(code schema.Code, text string) {
 	d.Provider, d.Reference, d.Sent, d.SentAt = "", "", false, time.Time{}
 }
 
-// errExists means that the recharge exists already.
+// errExists means that the ref_id or the batch item has a recharge already.
 var errExists = errors.New("the recharge exists already")
 
 // create stores a recharge, reserves its amount and starts the call if there is a slot.
@@ -214,7 +214,7 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '', $15, $16, 0, $17, $18, 0, $19, $20, '', '', '', $21, $22, $23, $24)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a recharge and everything that belongs to it.
+// insert stores a recharge, begins its batch item, reserves its amount and audits it.
 func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	if r.Item != nil {
 		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)

@@ -38,7 +38,7 @@ type providerResult struct {
 	err       error // error of the call; then there is no Answer
 	call      call
 	resent    bool      // of submit and reverse: the reference may have been sent before
-	refused   bool      // of enquire: the call before was a refused refund, which an earlier call may have granted
+	refused   bool      // of enquire: it follows a refused refund call, but an earlier refund call may have succeeded
 	reference string    // of the order
 	calledAt  time.Time // start of the call
 	by        string    // source, for the audit log
@@ -50,7 +50,7 @@ type reroute struct {
 	*connection
 
 	subscriber Subscriber
-	lease      upstream.Lease // of a slot there; zero: it is queued
+	lease      upstream.Lease // of a slot of the connection; zero if the order is queued
 }
 
 // transition is the effect of a provider result on a recharge.
@@ -114,7 +114,7 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 }
 
 // afterError decides about a failed call. A pending order fails only if it certainly was
-// never sent: when it is sent again, the earlier request may still arrive.
+// never sent. If it was sent before, the earlier request may still arrive.
 func afterError(r *Record, res *providerResult) transition {
 	switch {
 	case r.State == schema.RechargePending && res.call == callSubmit && !res.resent && errors.Is(res.err, ErrNotSent) && !res.notCalled():
@@ -128,8 +128,8 @@ func afterError(r *Record, res *providerResult) transition {
 // notCalled reports whether the call was postponed, for example by a circuit breaker.
 func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotCalled) }
 
-// afterReverse decides about a refund call. A refusal of a repeated call may follow a
-// granted refund whose answer was lost.
+// afterReverse decides about a refund call. The provider may refuse a repeated call because
+// an earlier one succeeded and only its answer was lost.
 func afterReverse(res *providerResult) transition {
 	switch {
 	case res.Outcome == Reversed:
@@ -143,8 +143,9 @@ func afterReverse(res *providerResult) transition {
 	}
 }
 
-// afterRefundEnquiry decides about the enquiry of a requested refund. Only if the recharge
-// still stands is a refusal final, or the refund requested again.
+// afterRefundEnquiry decides about an enquiry after a refund call. If the provider still
+// reports success, the refund was not granted. Then an earlier refusal is final; without one
+// the refund is requested again.
 func afterRefundEnquiry(res *providerResult) transition {
 	switch {
 	case res.Outcome == Pending || res.Outcome == Unknown:
@@ -179,7 +180,7 @@ func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now
 	case res.err == nil && res.RetryAfter > 0:
 		return now.Add(res.RetryAfter)
 	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending:
-		// Poll no later than the time from which it may be resent.
+		// Poll no later than the time from which the order may be resent.
 		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))) {
 			return resendAt
 		}
@@ -187,8 +188,8 @@ func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now
 	return now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))
 }
 
-// nextEnquiry returns when to poll a final recharge: zero for never, unless the provider
-// requests it.
+// nextEnquiry returns the time for which the provider requested another enquiry after a final
+// outcome; zero for none.
 func (res *providerResult) nextEnquiry(now time.Time) time.Time {
 	if res.err != nil || res.RetryAfter <= 0 {
 		return time.Time{}

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// Values of the column detection.
+// Values of the column "detection".
 const (
 	sourceLookup = "lookup"
 	sourceSeries = "series"
@@ -21,9 +21,9 @@ const (
 // none answers.
 const detectTimeout = 2 * time.Second
 
-// detect finds the operator of a mobile number: from the providers, which know ported
-// numbers, or else from its series. Source is the column detection; ok is false if the
-// operator was not found.
+// detect finds the operator of a mobile number. Providers come first, because their lookups
+// include ported numbers. If none finds it, the number's series (its first digits) decides.
+// Source is the value of the column "detection"; ok is false if the operator was not found.
 func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub Subscriber, source string, ok bool) {
 	if sub, err := s.lookup(ctx, world, number); err == nil && sub.Operator != "" {
 		return sub, sourceLookup, true
@@ -37,8 +37,8 @@ func (s *Service) detect(ctx context.Context, world schema.World, number string)
 // errLookupFailed means that no provider found the number, and at least one lookup failed.
 var errLookupFailed = errors.New("the operator of the number could not be looked up")
 
-// lookup queries the providers of a world for a number, one after the other until one
-// finds it. A zero Subscriber without an error means that none has it.
+// lookup queries the providers of a world (live or sandbox) for a number, one after the other
+// until one finds it. A zero Subscriber without an error means that none has it.
 func (s *Service) lookup(ctx context.Context, world schema.World, number string) (Subscriber, error) {
 	limit, done := context.WithTimeout(ctx, detectTimeout)
 	defer done()
@@ -75,7 +75,6 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 	return Subscriber{}, unclear
 }
 
-// errPanic is the error of a call that panicked.
 var errPanic = errors.New("the provider's code panicked")
 
 func detectRecovering(ctx context.Context, d Directory, number string) (sub Subscriber, err error) {
@@ -90,9 +89,10 @@ func detectRecovering(ctx context.Context, d Directory, number string) (sub Subs
 	return sub, err
 }
 
-// redetect looks up the operator of a number that the detected operator rejected. It
-// acquires a slot there, which the caller releases unless the recharge is redirected. It
-// returns nil if there is no other operator, and an error if the lookup failed.
+// redetect looks up the operator of a number that the detected operator rejected. It acquires
+// a slot of the connection found, which the caller releases unless the recharge is
+// redirected. It returns nil if there is no other operator, and an error if the lookup
+// failed.
 func (s *Service) redetect(ctx context.Context, r *Record, own *connection) (*reroute, error) {
 	sub, err := s.lookup(ctx, r.Owner.World, r.Number)
 	if err != nil || sub.Operator == "" || sub.Operator == r.Operator {

@@ -2,10 +2,9 @@ package recharge
 
 import "vayu/internal/sqlstore"
 
-// erasedNumber replaces an erased number.
 const erasedNumber = "X"
 
-// Personal returns the personal data to erase of an account: numbers, the client's
+// Personal describes the personal data that is erased with an account: numbers, the client's
 // references and the reasons of refunds. The ledger needs the rest of a recharge.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{{

@@ -62,7 +62,7 @@ const reversedReason = "The operator reversed the recharge."
 
 func failureText(code schema.Code) string { return failureTexts[code] }
 
-// failureOf returns the error code of a failed recharge, one that has a text.
+// failureOf returns the code of a failed recharge; operator_network_error if it has no text.
 func failureOf(res *providerResult) schema.Code {
 	switch {
 	case res.err != nil || res.Outcome == Reversed:

@@ -49,7 +49,7 @@ func (s *Service) runJob(j job) {
 // another call.
 func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
 	if j.call != callEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
-		// The call could outlast the lease. The next holder enquires first.
+		// The call could outlast the lease. The instance with the next lease enquires first.
 		s.metrics.overdue.Inc()
 		return result{Record: j.rec}, false
 	}
@@ -91,8 +91,8 @@ func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
 	return out, false
 }
 
-// releaseUnusedSlot releases one of the two slots that a redirect may have: the old one if
-// the job continues with the new one.
+// releaseUnusedSlot releases the slot that a redirect leaves unused. That is the old one if
+// the job continues with the other operator, else the new one.
 func (s *Service) releaseUnusedSlot(j *job, res *providerResult, redirected bool) {
 	if res.reroute == nil || res.reroute.lease.Token == "" || res.reroute.connection == j.connection {
 		return
@@ -104,7 +104,6 @@ func (s *Service) releaseUnusedSlot(j *job, res *providerResult, redirected bool
 	unneeded.Release(j.rec.Batch.Batch != "")
 }
 
-// errOutcome is the error for an undefined outcome.
 var errOutcome = errors.New("unknown provider outcome")
 
 // callProvider makes the call of a job.
@@ -131,7 +130,7 @@ func (s *Service) callProvider(ctx context.Context, j *job) providerResult {
 	return res
 }
 
-// actor is the source of results of calls, in the audit log.
+// actor names the source of a call's result in the audit log.
 const actor = "operator"
 
 // answeredFailpoints are the failpoints after calls.
@@ -172,8 +171,8 @@ func orderOf(r *Record) Order {
 	}
 }
 
-// nextCall returns the call that a due recharge needs. First means that it was not sent
-// before this lease. Any other recharge needs an enquiry: its order or its reversal may
+// nextCall returns the call that a due recharge needs. First means that its order cannot have
+// been sent yet. Any other recharge needs an enquiry, because its order or its reversal may
 // have arrived although the answer was lost.
 func nextCall(r *Record, first bool) call {
 	if r.State == schema.RechargePending && first {
@@ -182,7 +181,7 @@ func nextCall(r *Record, first bool) call {
 	return callEnquire
 }
 
-// traceCall adds the call to its span.
+// traceCall ends the call's tracing span with its result.
 func (j *job) traceCall(span tracing.Span, res *providerResult) {
 	if !span.Recording() {
 		return

@@ -6,7 +6,7 @@ import (
 	"vayu/schema"
 )
 
-// recharges is the listing of recharges.
+// recharges describes the table of recharges for lists.
 var recharges = listing.Table[Record]{
 	Name: "recharge", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord,
 	Of: func(r *Record) listing.Facts {

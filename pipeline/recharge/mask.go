@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maskInterval is the time between two sweeps. It is short compared with 24 hours, the
-	// minimum of the setting.
+	// maskInterval is the time between two sweeps over old recharges. It is short compared with
+	// 24 hours, the minimum of the setting.
 	maskInterval = 10 * time.Minute
 	// maskBatchSize bounds the numbers masked in one transaction, which blocks other
 	// writers for some milliseconds.
@@ -24,8 +24,8 @@ const (
 	maskPause = 50 * time.Millisecond
 )
 
-// maskableRows selects final recharges with a clear number, no requested refund and no
-// open alarm. It is the condition of the index recharge_clear.
+// maskableRows selects final recharges with a clear number, no requested refund and no open
+// alarm. It is also the condition of the partial index recharge_clear.
 const maskableRows = "number_digest IS NULL AND due_at IS NULL AND finished_at IS NOT NULL AND (alarm = '' OR resolved_at IS NOT NULL)"
 
 const (
@@ -35,7 +35,7 @@ const (
 	maskRow = "UPDATE recharge SET number = $2, number_digest = $3 WHERE id = $1 AND " + maskableRows
 )
 
-// clearNumber is a number to mask.
+// clearNumber is an unmasked number, with the id of its recharge.
 type clearNumber struct{ id, number string }
 
 func scanNumber(row sqlstore.Scanner) (c clearNumber, err error) {
@@ -96,7 +96,7 @@ func (s *Service) numberDigest(id, number string) []byte {
 	return s.Box.Digest("recharge/number", []byte(id), []byte(number))
 }
 
-// sameNumber reports whether a recharge has a number.
+// sameNumber reports whether a recharge is of the given number, also if it is masked.
 func (s *Service) sameNumber(r *Record, number string) bool {
 	if r.Digest == nil {
 		return r.Number == number

@@ -29,7 +29,7 @@ type metrics struct {
 	// Failure logs of the state store.
 	claims, records, counts, rereads, masks *failurelog.Log
 
-	// As of the last count.
+	// Numbers of the last count, by world (live or sandbox).
 	pending, old [len(schema.Worlds)]atomic.Int64
 }
 
@@ -145,14 +145,14 @@ func (s *Service) countPendingLoop(ctx context.Context) {
 	}
 }
 
-// countPendingQuery counts in one group: to group by mode, SQLite would read the whole
-// table along an index in that order.
+// countPendingQuery has no GROUP BY mode. For that, SQLite would read the whole table along
+// an index that is sorted by mode.
 const countPendingQuery = `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'live' AND id < $1 THEN 1 END),
 		count(CASE WHEN mode = 'sandbox' THEN 1 END), count(CASE WHEN mode = 'sandbox' AND id < $1 THEN 1 END)
 	FROM recharge WHERE state = 'pending'`
 
-// countPending counts pending recharges by their index. An id contains the time of its
-// creation.
+// countPending counts the pending recharges and, by their ids, the old ones among them. An id
+// contains the time of its creation.
 func (s *Service) countPending(ctx context.Context) error {
 	var pending, old [len(schema.Worlds)]int64
 	before, _ := pagination.FirstID(idPrefix, s.Now().Add(-oldAge).UnixMicro())

@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// Order is the order for a recharge that a provider receives.
+// Order is what a provider receives to carry out a recharge.
 type Order struct {
 	// Reference is our name of the order; it stays the same when the order is sent again.
 	// A provider must carry out each reference at most once.
@@ -24,7 +24,7 @@ type Order struct {
 	ProviderRef string
 }
 
-// Outcome is the result of an order.
+// Outcome is what a provider's reply means for an order.
 type Outcome int
 
 // The outcomes. Any other reply of a provider is an error.
@@ -33,17 +33,17 @@ const (
 	Pending Outcome = iota
 	// Succeeded: the subscriber got the recharge.
 	Succeeded
-	// Failed: the subscriber did not and will not get it. Answer.Code has the reason.
+	// Failed: the subscriber did not and will not get the recharge. Answer.Code has the reason.
 	Failed
 	// NotSubscriber: failed, because the number belongs to another operator.
 	NotSubscriber
 	// Unknown: the provider does not know the reference.
 	Unknown
-	// Reversed: it was carried out and taken back.
+	// Reversed: the order was carried out, and undone later.
 	Reversed
 )
 
-// Answer is a provider's answer about an order.
+// Answer is the content of a provider's reply or callback about an order.
 type Answer struct {
 	Outcome     Outcome
 	Code        schema.Code // of Failed: invalid_number, insufficient_balance, operator_network_error ...
@@ -55,13 +55,12 @@ type Answer struct {
 	RetryAfter time.Duration
 }
 
-// ErrNotSent means that the provider certainly did not get the order, because no
-// connection was established. All other errors of Submit except ErrNotCalled leave that
-// open.
+// ErrNotSent means that the provider certainly did not get the order, because no connection
+// was established. Other errors of Submit leave that open, except ErrNotCalled.
 var ErrNotSent = errors.New("the provider was not reached")
 
 // ErrNotCalled means that the call was not made, for example because a circuit breaker is
-// open. It is made later.
+// open. The call is made later.
 var ErrNotCalled = errors.New("the provider was not called")
 
 // Operator carries out recharges: an operator, or an aggregator. Its methods are called
@@ -89,8 +88,9 @@ var ErrNoDetection = errors.New("the provider has no lookup of numbers")
 
 // Directory looks up the operators of numbers, ported ones included, and plans.
 type Directory interface {
-	// Detect returns a zero Subscriber for an unassigned number. It returns ErrNoDetection
-	// if it has no such lookup; after any other error the operator is unknown.
+	// Detect returns the operator of a number; a zero Subscriber if the number is unassigned.
+	// It returns ErrNoDetection if the provider has no such lookup. After any other error the
+	// operator is unknown.
 	Detect(ctx context.Context, number string) (Subscriber, error)
 	// Plans returns the plans of an operator in a circle, or everywhere if circle is
 	// empty.
@@ -118,8 +118,8 @@ type Connection struct {
 	Operators []string
 	// Timeout bounds one call.
 	Timeout time.Duration
-	// ResendAfter is the time after which an order that the provider does not know is sent
-	// again. A delayed request must have arrived by then.
+	// ResendAfter is the minimum time after which an order is sent again, if the provider
+	// reports it as unknown. A delayed request must have arrived by then.
 	ResendAfter time.Duration
 	// Concurrency is the maximum number of calls in flight.
 	Concurrency int

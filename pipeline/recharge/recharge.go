@@ -24,9 +24,9 @@ import (
 // Config configures a [Service].
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Cipher // encrypts cursors
+	Box    *encryption.Cipher // for cursors, masked numbers and Idempotency-Keys
 	Events Events
-	// Connections are the providers of all worlds.
+	// Connections are the providers of both worlds, live and sandbox.
 	Connections []Connection
 	// BatchShare is the maximum number of batch items in flight.
 	BatchShare int
@@ -100,8 +100,8 @@ type Request struct {
 	RequestedOperator string // canonical name of the operator; empty for auto
 	Amount            schema.Paise
 	Caller            httpapi.Who
-	// WaitFull makes the request wait its full time, even if no enquiry is due before: a
-	// callback may arrive.
+	// WaitFull makes the request wait its full time. Otherwise it returns early if the next
+	// enquiry is later than that, although a callback may arrive before.
 	WaitFull bool
 	// Item is the batch item that the recharge belongs to; nil if there is none.
 	Item *BatchItem

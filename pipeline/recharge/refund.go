@@ -13,14 +13,13 @@ import (
 )
 
 // Refund requests that the provider reverses a successful recharge. When the provider
-// confirms, the amount is credited to the account, at once or later. Refund is idempotent.
-// It returns a *schema.Problem if the recharge cannot be refunded. It waits until ctx
-// ends, and for one call at most.
+// confirms, the amount is credited to the account, at once or later. Refund is idempotent. It
+// returns a *schema.Problem if the recharge cannot be refunded. It waits for one call, and
+// only until ctx ends.
 func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by httpapi.Who) (Record, error) {
 	return s.refund(ctx, o, id, refundRequest{reason: reason, by: by})
 }
 
-// refundRequest is the request for a refund.
 type refundRequest struct {
 	reason string
 	by     httpapi.Who
@@ -73,7 +72,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 // number.
 var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
 
-// refundable returns why a recharge cannot be refunded; nil if it can, or is refunded.
+// refundable returns why a recharge cannot be refunded; nil if it can, or already is.
 func refundable(r *Record, conn *connection) error {
 	switch {
 	case r.State == schema.RechargePending:

@@ -11,8 +11,8 @@ import (
 const postponeRow = `UPDATE recharge SET tries = tries + 1, due_at = $4, token = '', provider_ref = $5, sent_at = COALESCE($6, sent_at)
 	WHERE id = $1 AND token = $2 AND state = $3`
 
-// postpone schedules the next poll and sends the pending event once. Without the lease
-// nothing changes: its holder does that.
+// postpone schedules the next poll and sends the pending event once. Without the lease it
+// changes nothing, because the instance that has the lease does the same.
 func (st *transitionTx) postpone() error {
 	if st.result.notCalled() {
 		return st.requeue()
@@ -35,8 +35,8 @@ func (st *transitionTx) postpone() error {
 
 const requeueRow = "UPDATE recharge SET due_at = $4, token = '', sent = $5, sent_at = $6 WHERE id = $1 AND token = $2 AND state = $3"
 
-// requeue schedules a call that was not made, as if it had not begun. A first submit
-// counts as not sent.
+// requeue schedules a call that was not made, as if it had not begun. If that was the first
+// submit call, the order counts as not sent.
 func (st *transitionTx) requeue() error {
 	r, due := &st.out.Record, st.now.Add(upstream.RetryPause)
 	sent, at := r.Sent, r.SentAt
@@ -57,7 +57,7 @@ func (st *transitionTx) requeue() error {
 	return st.sendPendingEvent()
 }
 
-// sendPendingEvent appends recharge.pending once.
+// sendPendingEvent appends the event recharge.pending once.
 func (st *transitionTx) sendPendingEvent() error {
 	r := &st.out.Record
 	if r.State != schema.RechargePending || r.PendingEventSent {
@@ -137,8 +137,9 @@ func (st *transitionTx) redirect() (bool, error) {
 	return true, st.audit("recharge.redirected", map[string]any{"from": was.Operator})
 }
 
-// releaseLease releases the lease. If the provider requests another enquiry, it schedules
-// one, even if a callback has ended the lease before. A requested refund stays requested.
+// releaseLease releases the lease. If the provider requested another enquiry, releaseLease
+// schedules one, even if a callback has ended the lease before. A requested refund stays
+// requested.
 func (st *transitionTx) releaseLease() error {
 	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()

@@ -25,8 +25,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// RunWithoutPolling is Run for an instance that only makes the calls of its own requests.
-// Other instances poll for the rest.
+// RunWithoutPolling replaces Run on an instance that makes only the calls of its own
+// requests. Other instances poll for the rest.
 func (s *Service) RunWithoutPolling(ctx context.Context) error {
 	s.queue.RunWithoutPolling(ctx)
 	return nil

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// columns are the columns that scanRecord reads.
+// columns are in the order in which scanRecord reads them.
 const columns = `id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
 	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, number_digest`
 

@@ -13,13 +13,12 @@ import (
 	"vayu/schema"
 )
 
-// path is the path of recharges.
 const path = "/v1/recharge"
 
-// Limits of the wait for the operator. The default suits an operator that answers at once,
-// with a reply within a second. The maximum is half of the server's time for a reply.
 const (
+	// defaultWait suits an operator that answers at once, and keeps the reply within a second.
 	defaultWait = 800 * time.Millisecond
+	// longestWait is half of the server's time for a reply.
 	longestWait = 30 * time.Second
 )
 

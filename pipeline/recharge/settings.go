@@ -20,8 +20,8 @@ func DefaultSettings() Settings { return Settings{BatchRoom: 256, MaskAfter: 180
 
 const (
 	maxBatchRoom = 10_000
-	// minMaskAfter is the age from which pending recharges are listed for reconciliation:
-	// operators send their files a day later.
+	// minMaskAfter is the age from which pending recharges are listed for reconciliation.
+	// Operators send their files a day later.
 	minMaskAfter = 24 * time.Hour
 )
 

@@ -10,8 +10,8 @@ import (
 )
 
 // Settle applies a provider's result from a callback or a file, by compare-and-set. It is
-// idempotent. A result that contradicts a final state raises an alarm and changes no
-// state. By is the source, for the audit log. The error is not_found for an unknown
+// idempotent. A result that contradicts a final state raises an alarm and changes no state.
+// The argument by names the source for the audit log. The error is not_found for an unknown
 // reference.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
 	if a.Outcome < Pending || a.Outcome > Reversed {

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// stepTime returns the time of a step. A step after the final state is later than it,
-// despite clock skew.
+// stepTime returns the time of a step. If the recharge is final, that is after the time of
+// its final state, despite clock skew.
 func (st *transitionTx) stepTime() time.Time {
 	at := sqlstore.TruncateMicros(st.now)
 	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
@@ -28,9 +28,9 @@ func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 }
 
 // recordFinalStep stores the step that finished or refunded a recharge. The answer to the
-// first call needs no step, because the row has it. It returns the time of the final
-// state: at, or later if the last step is by a clock that is ahead. Then the statement
-// late corrects the row.
+// first call needs no step, because the row has it. It returns the time of the final state.
+// That is the argument at, unless the clock that wrote the last step is ahead. Then it is the
+// time of that step, and the statement late corrects the row.
 func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, late string) (time.Time, error) {
 	res := st.result
 	if res.err == nil && res.call == first && !res.resent && was.Tries == 0 && (first == callReverse || was.Reference == was.ID) {
@@ -60,8 +60,8 @@ func (st *transitionTx) recordCallback() error {
 // ByFile is the source of results from a provider's file, in the audit log.
 const ByFile = "reconcile"
 
-// byCallback is the prefix of the source of callbacks, before the provider's name. A
-// source of results without a call that has neither name is a person.
+// byCallback begins the source of a callback's result; the provider's name follows. If a
+// result without a call has neither this source nor ByFile, a person entered it.
 const byCallback = "provider:"
 
 // stepAct returns the act of the step for a result.

@@ -7,9 +7,9 @@ import (
 	"vayu/schema"
 )
 
-// selectPending counts pending recharges by provider, along the index of pending ones. For
-// a group by the plain columns, SQLite would read the whole table along an index in that
-// order.
+// selectPending counts pending recharges by provider. The concatenations make SQLite use the
+// index of pending recharges. To group by the plain columns, it would read the whole table
+// along an index in their order.
 const selectPending = "SELECT mode || '', provider || '', count(*) FROM recharge WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
 
 // warnStranded logs the providers that have pending recharges, but are no longer

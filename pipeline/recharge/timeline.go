@@ -7,8 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Timeline returns a recharge of an owner by its id with the steps of its calls; not_found
-// if there is none.
+// Timeline returns a recharge of an owner, with the steps of its calls, or not_found.
 func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Record, calls schema.ProviderCalls, err error) {
 	if !schema.IsID(id) {
 		return Record{}, schema.ProviderCalls{}, errNoRecharge
@@ -33,7 +32,7 @@ func summaryOf(r *Record, hasSteps bool) *upstream.Summary {
 	if r.State == schema.RechargeFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
 	}
-	// A polled recharge without steps predates the steps, so its last answer is unknown.
+	// Older recharges have no steps. If one was polled, its last answer is unknown.
 	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
 		o.Answer = answer
 	}

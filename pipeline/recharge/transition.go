@@ -41,8 +41,8 @@ type transitionTx struct {
 }
 
 // settle applies a provider result to a recharge as it was last read. Each change is a
-// compare-and-set on that state. If one misses, settle locks the row, reads it and decides
-// again.
+// compare-and-set on that state. If the state has changed, settle locks the row, reads it and
+// decides again.
 func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
@@ -135,14 +135,15 @@ func (st *transitionTx) apply() (bool, error) {
 	}
 }
 
-// A provider's outcome is valid without the lease. That an order was not sent is only
-// certain with the lease, because another instance may have sent it since.
 const (
+	// finishRow needs no lease, because a provider's outcome is valid in any case.
 	finishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
 		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
+	// finishOwnRow needs the lease: without it, another instance may have sent the order.
 	finishOwnRow = finishRow + " AND token = $11"
-	finishLate   = "UPDATE recharge SET finished_at = $2 WHERE id = $1"
+	// finishLate corrects the time if a step of another instance has a later one.
+	finishLate = "UPDATE recharge SET finished_at = $2 WHERE id = $1"
 )
 
 // finish moves a recharge from pending to success or failed.
@@ -184,7 +185,7 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	return true, finishItem(st.tx, st.now, r)
 }
 
-// finishItem counts a finished batch item. It comes last in its transaction.
+// finishItem counts a finished batch item. It must come last, because it locks the batch.
 func finishItem(tx *sqlstore.Tx, now time.Time, r *Record) error {
 	if r.Batch.Batch == "" {
 		return nil
@@ -274,9 +275,9 @@ func (st *transitionTx) refund() (bool, error) {
 	return true, st.audit("recharge.refunded", map[string]any{"refund_id": r.RefundID})
 }
 
-// refuse withdraws a requested refund. The recharge is polled again immediately, because
-// the refund overwrote the schedule. Without the lease nothing changes: its holder may
-// have the refund.
+// refuse withdraws a refund that the provider refused. The recharge becomes due now, because
+// the refund has overwritten the time of its next poll. Without the lease nothing changes,
+// because another instance's refund call may succeed.
 func (st *transitionTx) refuse() (bool, error) {
 	r := &st.out.Record
 	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = $3, token = '', tries = 0

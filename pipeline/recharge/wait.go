@@ -20,13 +20,13 @@ func (s *Service) notifyWaiters(out *result) {
 	}
 }
 
-// reloadInterval is the interval at which a full wait reads the row: another instance may
-// have received the outcome.
+// reloadInterval is how often a full wait reads the row, because another instance may have
+// received the outcome.
 const reloadInterval = time.Second
 
 // awaitResult waits for a pending recharge and returns its state at the end of the wait. A
-// full wait lasts as long as given, or until the recharge is final. Any other ends early
-// when the next poll is later.
+// full wait ends when the recharge is final, or after the given time. Any other wait also
+// ends once the next poll is scheduled after that time.
 func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[result], wait time.Duration, full bool) Record {
 	end := s.Now().Add(wait)
 	timer := time.NewTimer(wait)
@@ -84,8 +84,8 @@ func (s *Service) awaitReplayed(ctx context.Context, r Record, wait time.Duratio
 	return s.awaitResult(ctx, s.reload(ctx, r), w, wait, true) // it may have finished before the waiter was added
 }
 
-// sendPendingEvent appends recharge.pending once if the recharge is still pending, and
-// returns the current row.
+// sendPendingEvent appends the event recharge.pending once if the recharge is still pending,
+// and returns the current row.
 func (s *Service) sendPendingEvent(ctx context.Context, r Record) Record {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
 	defer done()

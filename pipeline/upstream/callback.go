@@ -13,20 +13,20 @@ import (
 	"vayu/schema"
 )
 
-// Callback handles a request that a provider sends on its own. It returns a
-// *schema.Problem for a request that is not genuine or not understood, and not_found for
-// an unknown reference. After any other error the provider should retry.
+// Callback handles a request that a provider sends on its own. It returns a *schema.Problem
+// for a request that is not genuine or not understood. For an unknown reference the problem
+// is not_found. After any other error the provider should retry.
 type Callback func(c *httpapi.Call) error
 
-// Callbacks are the callbacks of all providers, by name.
+// Callbacks routes callbacks to the handler of their provider, by its name.
 type Callbacks struct {
 	handlers map[string]Callback
 	total    *prometheus.CounterVec
 }
 
-// NewCallbacks merges callbacks. It fails if two providers have the same name, because the
-// name alone selects the callback in the path. It also fails if the metric is registered
-// already.
+// NewCallbacks merges maps of handlers by provider name. It fails if two providers have the
+// same name, because the path of a callback has only the name. It also fails if the metric is
+// registered already.
 func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callbacks, error) {
 	c := &Callbacks{handlers: map[string]Callback{}, total: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vayu_callbacks_total", Help: "Callbacks of providers by result: taken, refused (not genuine, or not understood), unknown (no such reference) or failed.",
@@ -47,7 +47,7 @@ func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callb
 	return c, nil
 }
 
-// Route returns the endpoint of callbacks.
+// Route returns the endpoint to which all providers send their callbacks.
 func (c *Callbacks) Route() httpapi.Route {
 	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", NoAuth: true, Body: httpapi.SmallBody, Handler: c.serve}
 }

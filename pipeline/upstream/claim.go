@@ -35,18 +35,18 @@ func statementsOf(table, columns string) statements {
 	}
 }
 
-// Queries returns the queries that find due rows, for tests of their plans. Their
-// arguments are the world, the provider and a time in microseconds; the first of each pair
-// takes a limit, too.
+// Queries returns the queries that find due rows, for tests of their plans. Their arguments
+// are the world (live or sandbox), the provider and a time in microseconds. The first query
+// of each pair also takes a limit.
 func (t Table[R]) Queries() (single, batch [2]string) {
 	s := statementsOf(t.Name, t.Columns)
 	return [2]string{s.dueSingle, s.nextSingle}, [2]string{s.dueBatch, s.nextBatch}
 }
 
-// dueRows are the ids of due rows, by whether the row was sent before.
+// dueRows are the ids of due rows: ids[0] of those never sent, ids[1] of those sent before.
 type dueRows struct {
 	ids         [2][]any
-	mayHaveMore bool // there may be more
+	mayHaveMore bool // the query found as many rows as its limit
 }
 
 func (f *dueRows) size() int { return len(f.ids[0]) + len(f.ids[1]) }
@@ -61,8 +61,8 @@ func (f *dueRows) first(n int) dueRows {
 	return out
 }
 
-// findDue finds up to most due rows. If most is not positive, it only reports whether
-// there is one.
+// findDue returns due rows; the argument most is their maximum number. If it is not positive,
+// findDue returns no rows, and mayHaveMore reports whether any is due.
 func (s *Pools[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
 	if most <= 0 {
 		f, err = s.findDue(ctx, p, query, now, 1)
@@ -91,7 +91,7 @@ func (f batchFlagScanner) Scan(dest ...any) error {
 	return f.Scanner.Scan(append([]any{f.batch}, dest...)...)
 }
 
-// claim leases rows.
+// claim leases the given rows in one transaction, and returns those that were still due.
 func (s *Pools[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		claims = claims[:0]
@@ -126,7 +126,7 @@ func (s *Pools[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease,
 	return claims, nil
 }
 
-// nextDue returns the due time of the next row that is not due yet; zero if there is none.
+// nextDue returns the earliest due time after now; zero if there is none.
 func (s *Pools[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
 	view := s.DB.View(ctx)
 	for _, query := range [...]string{s.sql.nextSingle, s.sql.nextBatch} {
@@ -145,8 +145,8 @@ func (s *Pools[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next ti
 	return next, nil
 }
 
-// ExpireForeignLeases makes all rows due that an earlier process has leased. It does so on
-// SQLite only, where the store belongs to one process, so that the earlier one has ended.
+// ExpireForeignLeases makes the rows due that an earlier process has leased. It does so on
+// SQLite only: there one process owns the store, so the earlier one has ended.
 func (s *Pools[R]) ExpireForeignLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
 		return nil // other instances may hold leases; those expire

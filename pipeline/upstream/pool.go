@@ -21,7 +21,7 @@ type Pool struct {
 
 	// Guarded by state.
 	inFlight, batchInFlight int
-	backlogged              [2]bool   // due rows exceed the slots: of single requests, and of batch items
+	backlogged              [2]bool   // whether due rows wait for a slot: single requests, batch items
 	lastBatch               bool      // the last slot was acquired by a batch item
 	nextPoll                time.Time // time of the next poll; zero during a poll, and after a failed one
 }
@@ -40,7 +40,7 @@ func (p *Pool) IsAvailable() (available bool) {
 	return p.provider.Available()
 }
 
-// Wake has the loop poll at once.
+// Wake makes the loop poll for due rows at once.
 func (p *Pool) Wake() {
 	select {
 	case p.wake <- struct{}{}:
@@ -48,8 +48,8 @@ func (p *Pool) Wake() {
 	}
 }
 
-// TryAcquire acquires a slot. It returns false if none is free, or if the service stops.
-// The caller must release the slot.
+// TryAcquire acquires a slot for a new request, or for a batch item. It returns false if none
+// is free for it, or if the service stops. The caller must release the slot.
 func (p *Pool) TryAcquire(batch bool) bool {
 	p.state.Lock()
 	defer p.state.Unlock()
@@ -59,8 +59,8 @@ func (p *Pool) TryAcquire(batch bool) bool {
 	return p.acquireLocked(batch)
 }
 
-// reserved returns the number of slots that new requests must leave free for queued jobs:
-// one if only batch items are queued. The caller holds the lock of state.
+// reserved returns the number of slots that new requests must leave free for queued jobs. It
+// is one if only batch items are queued. The caller holds the lock of state.
 func (p *Pool) reserved() int {
 	switch {
 	case p.backlogged[0]:
@@ -72,15 +72,15 @@ func (p *Pool) reserved() int {
 	}
 }
 
-// batchSlotReserved reports whether one slot is reserved for batch items because none is
-// in flight. A provider with one slot alternates between single requests and batch items.
-// The caller holds the lock of state.
+// batchSlotReserved reports whether one slot is reserved for batch items. It is if some are
+// queued and none is in flight. A provider with a single slot alternates between single
+// requests and batch items. The caller holds the lock of state.
 func (p *Pool) batchSlotReserved() bool {
 	return p.backlogged[1] && p.batchInFlight == 0 && (p.provider.Concurrency > 1 || !p.lastBatch)
 }
 
-// freeSlots returns the number of free slots, and how many of them queued single requests
-// and queued batch items may have. The caller holds the lock of state.
+// freeSlots returns the number of free slots. Singles and batches are the numbers that queued
+// single requests and queued batch items may have. The caller holds the lock of state.
 func (p *Pool) freeSlots() (free, singles, batches int) {
 	free = p.provider.Concurrency - p.inFlight
 	singles = free
@@ -96,8 +96,8 @@ func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
 }
 
-// AcquireWithin waits up to the given time for a slot for a batch item. Waiting costs less
-// than claiming the item from the store later.
+// AcquireWithin waits at most timeout for a slot for a batch item. Waiting costs less than
+// claiming the item from the store later.
 func (p *Pool) AcquireWithin(ctx context.Context, timeout time.Duration) bool {
 	if p.TryAcquire(true) {
 		return true
@@ -142,8 +142,8 @@ func (p *Pool) acquireLocked(batch bool) bool {
 	return true
 }
 
-// acquireUpTo acquires up to most slots and returns their number. The caller holds the
-// lock of state.
+// acquireUpTo acquires as many slots as are free, but not more than most, and returns their
+// number. The caller holds the lock of state.
 func (p *Pool) acquireUpTo(most int, batch bool) (n int) {
 	for n < most && p.acquireLocked(batch) {
 		n++
@@ -151,7 +151,7 @@ func (p *Pool) acquireUpTo(most int, batch bool) (n int) {
 	return n
 }
 
-// Release releases a slot.
+// Release releases a slot, and wakes a queued job or a waiting batch item that can use it.
 func (p *Pool) Release(batch bool) {
 	p.state.Lock()
 	p.inFlight--
@@ -169,7 +169,8 @@ func (p *Pool) Release(batch bool) {
 	}
 }
 
-// WakeAt wakes the loop if it would poll later than at.
+// WakeAt makes the loop poll now if its next poll is later than the given time, at which a
+// row becomes due.
 func (p *Pool) WakeAt(at time.Time) {
 	p.state.Lock()
 	early := at.Before(p.nextPoll) || p.nextPoll.IsZero()
@@ -179,13 +180,13 @@ func (p *Pool) WakeAt(at time.Time) {
 	}
 }
 
-// Slots is the state of a pool's slots.
+// Slots shows how a pool's slots are used.
 type Slots struct {
-	InFlight, BatchInFlight int     // acquired slots, and those of batch items
-	Backlogged              [2]bool // due rows exceed the slots: of single requests, and of batch items
+	InFlight, BatchInFlight int     // all acquired slots, and the batch items among them
+	Backlogged              [2]bool // whether due rows wait for a slot: single requests, batch items
 }
 
-// Slots returns the state of the pool's slots.
+// Slots returns the current use of the pool's slots, for tests.
 func (p *Pool) Slots() Slots {
 	p.state.Lock()
 	defer p.state.Unlock()

@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// Step is a call or callback of a provider and the kind of its answer. Consecutive equal
-// steps are one Step.
+// Step is a call to a provider, or a callback from it, and the kind of its answer.
+// Consecutive equal steps are stored as one Step with a count, Times.
 type Step struct {
 	Act         schema.StepAct
 	Answer      schema.StepAnswer
@@ -19,16 +19,17 @@ type Step struct {
 	Times       int
 }
 
-// maxSteps bounds the stored steps of one subject: an enquiry every ten minutes for days
-// would add thousands. At the limit, a new step replaces the last one, so that the
-// beginning and the newest stay.
+// maxSteps bounds the stored steps of one subject (a recharge or verification). An enquiry
+// every ten minutes for days would add thousands. At the limit, a new step replaces the last
+// one. So the beginning and the newest step stay.
 const maxSteps = 100
 
 const (
 	repeatStep = `UPDATE upstream_step SET times = times + 1, last_at = CASE WHEN last_at > $4 THEN last_at ELSE $4 END
 	WHERE subject = $1 AND number = (SELECT max(number) FROM upstream_step WHERE subject = $1) AND act = $2 AND answer = $3
 	RETURNING last_at`
-	// Steps keep their order despite clock skew between instances.
+	// Steps keep their order despite clock skew between instances: no step is earlier than the
+	// one before it.
 	insertStep = `INSERT INTO upstream_step (subject, number, act, answer, first_at, last_at, times)
 	SELECT CAST($1 AS TEXT), COALESCE(max(number), 0) + 1, CAST($2 AS TEXT), CAST($3 AS TEXT), CASE WHEN max(last_at) > $4 THEN max(last_at) ELSE CAST($4 AS BIGINT) END,
 		CASE WHEN max(last_at) > $4 THEN max(last_at) ELSE CAST($4 AS BIGINT) END, 1
@@ -38,11 +39,11 @@ const (
 	RETURNING last_at`
 )
 
-// RecordStep stores a call of a provider and the kind of its answer, in the transaction
-// that records the result. The caller has updated the subject's row first, which locks out
-// concurrent writers. A final first answer needs no step, because the row has it.
-// RecordStep returns the time of the step; it is later than at if another instance's clock
-// is ahead.
+// RecordStep stores a call to a provider and the kind of its answer, in the transaction that
+// records the result. The caller has updated the subject's row first, which locks out
+// concurrent writers. If the first answer is final, it needs no step, because the row has it.
+// RecordStep returns the time of the step, which is later than given if another instance's
+// clock is ahead.
 func RecordStep(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
 	var last int64
@@ -75,9 +76,9 @@ func Steps(q sqlstore.Querier, subject string) ([]Step, error) {
 	return all, nil
 }
 
-// ReadWithSteps reads a row with find, and its steps. The steps of a pending row are never
-// newer than the row. Those of a finished row are never older, so that they include the
-// one that finished it.
+// ReadWithSteps reads a row with find, and its steps. Ended reports whether a row is
+// finished. The steps of a pending row are never newer than the row. The steps of a finished
+// row include the one that finished it, because they are read again after the row.
 func ReadWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
 	if steps, err = Steps(q, subject); err != nil {
 		return r, nil, err

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// DetailRequested reads the query of a GET of one object. It is true for view=detail; any
+// DetailRequested reports whether a GET of one object has the parameter view=detail. Any
 // other parameter or value is an error.
 func DetailRequested(c *httpapi.Call) (bool, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "view")
@@ -29,8 +29,8 @@ func DetailRequested(c *httpapi.Call) (bool, error) {
 // Summary is the part of a timeline that the row of a recharge or verification holds.
 type Summary struct {
 	Created time.Time
-	// Sent is the time of the last call of kind Act; zero if there was none. During that
-	// call it is the latest time at which it can start.
+	// Sent is the time of the last call of kind Act; zero if there was none. During that call,
+	// Sent is the latest time at which it can start.
 	Sent time.Time
 	Act  schema.StepAct
 	// Answer is the answer to Act if it was final; "" if it was not.
@@ -40,8 +40,8 @@ type Summary struct {
 	Refunded time.Time         // zero unless refunded
 }
 
-// Timeline returns all steps in their order: the stored ones, and those that follow from
-// the row. A final answer to the first call has no stored step.
+// Timeline returns all steps in their order. They are the stored steps, and those that follow
+// from the row. For example, a final answer to the first call has no stored step.
 func Timeline(o *Summary, steps []Step) []schema.Step {
 	before, after := split(steps, o.Finished)
 	out := []schema.Step{singleStep(o.Created, schema.ActCreated, schema.AnswerRecorded)}
@@ -70,8 +70,8 @@ func Timeline(o *Summary, steps []Step) []schema.Step {
 	return appendSteps(append(appendSteps(out, before), singleStep(o.Refunded, schema.ActSettled, schema.AnswerRefunded)), after)
 }
 
-// split splits steps at a time. The steps at that time come before the split; a zero time
-// is after all steps.
+// split splits steps at a time. Steps of exactly that time belong to the first part. If the
+// time is zero, all steps do.
 func split(steps []Step, at time.Time) (before, after []Step) {
 	i := len(steps)
 	if !at.IsZero() {
@@ -93,8 +93,8 @@ func (o *Summary) finishes(s Step) bool {
 	}
 }
 
-// sentAt returns the time of the last call. If Sent is later than latest or latest is
-// zero, Sent is the latest possible start; then the time is that of the claim.
+// sentAt returns the time of the last call. If Sent is later than latest, or latest is zero,
+// Sent is only the latest possible start. Then sentAt returns the time of the claim.
 func (o *Summary) sentAt(latest time.Time) time.Time {
 	at := o.Sent
 	if latest.IsZero() || at.After(latest) {
@@ -117,7 +117,7 @@ func appendSteps(out []schema.Step, steps []Step) []schema.Step {
 	return out
 }
 
-// NextPoll returns when a pending row is due, in the format of replies. It is "" during a
+// NextPoll returns the due time of a pending row, in the format of replies. It is "" during a
 // call, and when no further call is planned.
 func (t Table[R]) NextPoll(q sqlstore.Querier, id string) (string, error) {
 	var due int64

@@ -1,7 +1,7 @@
-// Package upstream is a work queue for calls of providers. A job is a table row with a due
-// time. A loop per provider leases due rows while the provider's [Pool] has free slots;
-// one slot is one concurrent call. When a lease expires, any instance may claim the row. A
-// row that is not due costs no goroutine.
+// Package upstream is a work queue for calls to providers. A job is a table row with a due
+// time. Each provider has a loop, which leases due rows while the provider's [Pool] has free
+// slots. One slot is one concurrent call. When a lease expires, any instance may claim the
+// row. A row that is not due costs no goroutine.
 package upstream
 
 import (
@@ -28,26 +28,26 @@ const (
 	LeaseMargin = 30 * time.Second
 	// RecordTimeout bounds the recording of a result. It ends before the lease does.
 	RecordTimeout = LeaseMargin - 5*time.Second
-	// RetryPause is the pause before the next poll while the provider is unavailable or
-	// the store fails.
+	// RetryPause is the time until the loop polls the table again after the store failed, or
+	// while the provider is unavailable.
 	RetryPause = time.Second
 	// ShutdownGrace is the time that calls in flight get when the service stops.
 	ShutdownGrace = 10 * time.Second
-	// maxPollInterval bounds the sleep of a loop. Other instances and commands make rows
-	// due without waking it.
+	// maxPollInterval bounds the sleep of a loop. A row that another instance or a command
+	// makes due does not wake the loop.
 	maxPollInterval = 5 * time.Second
 )
 
-// Lease is an exclusive right to work on a row until a time. The row stores the token. The
-// zero Lease means that there is no lease.
+// Lease is an exclusive right to work on a row until a time. The row stores the token, which
+// identifies the lease. The zero Lease means that there is no lease.
 type Lease struct {
 	Token string
 	Until time.Time
 }
 
-// Table describes the table of a work queue. It has the columns id, mode, provider,
-// due_at, token, sent, sent_at and batch_id, as in the table recharge. It has an index of
-// (mode, provider, due_at) for batch items and another one for single requests.
+// Table describes the table of a work queue. It has the columns id, mode, provider, due_at,
+// token, sent, sent_at and batch_id, as the table "recharge" does. It has an index of (mode,
+// provider, due_at) for batch items and another one for single requests.
 type Table[R any] struct {
 	Name    string
 	Columns string
@@ -67,7 +67,7 @@ type Config[R any] struct {
 	Now       func() time.Time
 }
 
-// Claim is a leased row. First means that it was not sent before this lease.
+// Claim is a leased row. First means that its order cannot have been sent before this lease.
 type Claim[R any] struct {
 	Record R
 	First  bool
@@ -83,7 +83,7 @@ type Pools[R any] struct {
 	pools       []*Pool
 	begin       []func(Claim[R]) // start functions, in the order of pools
 	sql         statements
-	calls       context.Context // context of calls; ends up to ShutdownGrace after that of Run
+	calls       context.Context // context of all calls; it ends at most ShutdownGrace after the context of Run
 	cancelCalls context.CancelFunc
 	token       string // prefix of the lease tokens of this instance
 	leases      atomic.Uint64
@@ -107,7 +107,7 @@ func New[R any](c Config[R]) *Pools[R] {
 
 // Provider describes a provider whose calls are queued.
 type Provider struct {
-	Name  string // value of the column provider
+	Name  string // value of the column "provider"
 	World schema.World
 	// Timeout bounds one call.
 	Timeout time.Duration
@@ -135,8 +135,8 @@ func (s *Pools[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	return p, nil
 }
 
-// NewLease returns a lease with a unique token for one call of a pool. It expires by the
-// wall clock, like the due time in the store: the monotonic clock stops while a machine is
+// NewLease returns a lease with a unique token for one call of a pool. It ends by the wall
+// clock, like due times in the store, because the monotonic clock stops while a machine is
 // suspended.
 func (s *Pools[R]) NewLease(p *Pool) Lease {
 	return Lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Round(0).Add(p.provider.Timeout + LeaseMargin)}
@@ -160,8 +160,8 @@ func (s *Pools[R]) Run(ctx context.Context) {
 	s.drain()
 }
 
-// RunWithoutPolling is Run for an instance that only makes the calls of its own requests.
-// Other instances claim the rows that become due.
+// RunWithoutPolling replaces Run on an instance that makes only the calls of its own
+// requests. Other instances claim the rows that become due.
 func (s *Pools[R]) RunWithoutPolling(ctx context.Context) {
 	<-ctx.Done()
 	s.drain()
@@ -172,17 +172,18 @@ func (s *Pools[R]) drain() {
 	s.state.Lock()
 	s.state.stopped = true
 	s.state.Unlock()
-	// A cancelled call is followed by a status enquiry after the next start.
+	// The provider may have carried out a cancelled call. A status enquiry finds out after the
+	// next start.
 	grace := time.AfterFunc(ShutdownGrace, s.cancelCalls)
 	defer grace.Stop()
 	s.Wait()
 }
 
-// CallContext returns the context of calls. It is not that of a request, because calls
-// continue when the client disconnects.
+// CallContext returns the context for calls to providers. It outlives the request that caused
+// a call, because calls continue when the client disconnects.
 func (s *Pools[R]) CallContext() context.Context { return s.calls }
 
-// Stopped reports whether further calls are prevented.
+// Stopped reports whether the service stops, so that no further call starts.
 func (s *Pools[R]) Stopped() bool {
 	s.state.Lock()
 	defer s.state.Unlock()
@@ -192,9 +193,8 @@ func (s *Pools[R]) Stopped() bool {
 // Wait waits until all slots are released.
 func (s *Pools[R]) Wait() { s.state.calls.Wait() }
 
-// pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause
-// ends. The slots that the failed poll releases, and each call that ends, would otherwise
-// wake it at once.
+// pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause ends.
+// Released slots wake the loop, so it would otherwise repeat the failed poll at once.
 func (s *Pools[R]) pollLoop(ctx context.Context, i int) {
 	p := s.pools[i]
 	wake := p.wake
@@ -222,7 +222,7 @@ func (s *Pools[R]) Poll(ctx context.Context, p *Pool) time.Duration {
 	return pause
 }
 
-// poll is Poll with the error that it recorded in ClaimFailures.
+// poll does the work of Poll, and also returns the error that it recorded in ClaimFailures.
 func (s *Pools[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
 	if !p.IsAvailable() {
 		return RetryPause, nil
@@ -265,7 +265,8 @@ func (s *Pools[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next t
 	p.backlogged = [2]bool{singles.mayHaveMore || slots[0] < singles.size(), batches.mayHaveMore || slots[1] < batches.size()}
 	hasCapacity := p.hasCapacityForBacklog()
 	s.state.Unlock()
-	// A slot was released meanwhile, or the reserved slot was not needed.
+	// A queued row can start if a slot was released meanwhile, or if the reserved slot was not
+	// needed.
 	if hasCapacity {
 		p.Wake()
 	}
@@ -278,8 +279,8 @@ func (s *Pools[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next t
 	return s.nextDue(ctx, p, now)
 }
 
-// claimAndStart leases the rows found and starts their calls. The caller has acquired a
-// slot for each row; slots of rows that were not leased are released.
+// claimAndStart leases the rows found and starts their calls. The caller has acquired a slot
+// for each row. The slots of rows that could not be leased are released.
 func (s *Pools[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
 	claims, err := s.claim(ctx, p, all, s.NewLease(p), now)
 	begin := s.begin[slices.Index(s.pools, p)]

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Waiters are the goroutines of this process that wait for results, by id.
+// Waiters are the goroutines of this process that wait for results of transactions, by id.
 type Waiters[T any] struct {
 	mu        sync.Mutex
 	waiting   map[string][]*Waiter[T]
@@ -25,7 +25,7 @@ func NewWaiters[T any]() *Waiters[T] {
 	return w
 }
 
-// Add adds a waiter for an id.
+// Add registers a waiter for an id. Its results arrive in Updates until Remove.
 func (w *Waiters[T]) Add(id string) *Waiter[T] {
 	one := &Waiter[T]{make(chan T, 1)}
 	w.mu.Lock()
@@ -34,7 +34,7 @@ func (w *Waiters[T]) Add(id string) *Waiter[T] {
 	return one
 }
 
-// Remove removes a waiter.
+// Remove removes a waiter that needs no more results.
 func (w *Waiters[T]) Remove(id string, one *Waiter[T]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,10 +62,10 @@ func (w *Waiters[T]) Notify(id string, result T) {
 // Close ends all waits, current and future ones. It is idempotent.
 func (w *Waiters[T]) Close() { w.closeOnce() }
 
-// Closed returns a channel that Close closes.
+// Closed returns a channel that is closed when all waits must end.
 func (w *Waiters[T]) Closed() <-chan struct{} { return w.closed }
 
-// Counts returns the number of waiters, by id.
+// Counts returns the number of waiters by id, for tests.
 func (w *Waiters[T]) Counts() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"vayu/pipeline/recharge"
 )
 
-// Receive implements recharge.Receiver.
+// Receive verifies and decodes a callback. It implements recharge.Receiver.
 func (p *provider) Receive(header http.Header, body []byte, now time.Time) (recharge.Callback, error) {
 	reply, err := p.client.Receive(header, body, now)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// codeTable maps names to an aggregator's codes.
+// codeTable maps our names of operators, circles or types to an aggregator's codes.
 type codeTable struct {
 	names []string          // in the order of the file
 	codes map[string]string // by name; nil if names are codes
@@ -35,7 +35,7 @@ func readCodes(s *httpconnector.Section, known []string) codeTable {
 	return c
 }
 
-// distinct checks that each code stands for one of some names.
+// distinct checks that no two of the given names have the same code.
 func (c *codeTable) distinct(s *httpconnector.Section, names []string) {
 	first := map[string]string{}
 	for _, name := range c.names {
@@ -58,7 +58,7 @@ func (c *codeTable) code(name string) (string, bool) {
 	return code, ok
 }
 
-// name returns which of some names a code stands for.
+// name returns which of the given names has the code.
 func (c *codeTable) name(code string, among []string) (string, bool) {
 	for _, name := range c.names {
 		if c.codes[name] == code && contains(among, name) {

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// providerCodes is the section recharge of a file.
+// providerCodes is the section "recharge" of a description file.
 type providerCodes struct {
 	world     schema.World
 	resend    time.Duration
@@ -83,7 +83,7 @@ func read(from httpconnector.Source) (*httpconnector.Description, providerCodes,
 	return d, b, err
 }
 
-// readProviderCodes reads the section recharge.
+// readProviderCodes reads the section "recharge".
 func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) providerCodes {
 	b := providerCodes{
 		world:     s.World(),
@@ -100,7 +100,8 @@ func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) p
 	return b
 }
 
-// readServes reads the served operators: those of serves, or those with a code, or all.
+// readServes reads the served operators: those of the key "serves", or else those with a
+// code, or else all.
 func (b *providerCodes) readServes(s *httpconnector.Section) {
 	known := operatorNames()
 	if b.operators.codes != nil {

@@ -24,7 +24,7 @@ var (
 	errWhose   = errors.New("the answer names an operator that the file does not map")
 )
 
-// Detect implements recharge.Directory.
+// Detect looks up the operator of a number. It implements recharge.Directory.
 func (d directory) Detect(ctx context.Context, number string) (recharge.Subscriber, error) {
 	if !d.numbers {
 		return recharge.Subscriber{}, recharge.ErrNoDetection
@@ -46,7 +46,7 @@ func (d directory) Detect(ctx context.Context, number string) (recharge.Subscrib
 // maxPlanText bounds a plan's description, in characters.
 const maxPlanText = 300
 
-// Plans implements recharge.Directory. It fails if a plan has no valid amount.
+// Plans fetches plans; each must have a valid amount. It implements recharge.Directory.
 func (d directory) Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error) {
 	if !d.plans {
 		return nil, errNoPlans

@@ -10,20 +10,20 @@ import (
 	"vayu/schema"
 )
 
-// errOperator means that an order cannot be sent.
+// errOperator means that the file has no code for the operator or type of an order.
 var errOperator = errors.New("the file has no code for this operator")
 
-// Submit implements recharge.Operator.
+// Submit sends an order. It implements recharge.Operator.
 func (p *provider) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
 	return p.call(ctx, submit, o)
 }
 
-// Enquire implements recharge.Operator.
+// Enquire reads the state of an order. It implements recharge.Operator.
 func (p *provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
 	return p.call(ctx, enquire, o)
 }
 
-// Reverse implements recharge.Reverser. Failed means a refusal.
+// Reverse requests a refund; Failed means a refusal. It implements recharge.Reverser.
 func (p *provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
 	return p.call(ctx, refund, o)
 }

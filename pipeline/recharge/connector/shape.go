@@ -17,7 +17,7 @@ const (
 	plans   = "plans"
 )
 
-// outcomes are the outcomes to which a status can be mapped.
+// outcomes has the outcome for each word to which a file can map a status.
 var outcomes = map[string]recharge.Outcome{
 	"success":        recharge.Succeeded,
 	"failed":         recharge.Failed,
@@ -25,11 +25,11 @@ var outcomes = map[string]recharge.Outcome{
 	"unknown":        recharge.Unknown,
 	"not_subscriber": recharge.NotSubscriber,
 	"refunded":       recharge.Reversed,
-	"refused":        recharge.Failed, // a refund
+	"refused":        recharge.Failed, // of a refund call
 }
 
-// The statuses of each call. Unknown is valid for an enquiry only: in other answers it
-// could trigger a resend.
+// The words that each call can have as status. Only an enquiry can have unknown, because it
+// could trigger a resend after another call.
 var (
 	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
 	ofEnquiry = append(slices.Clone(ofOrder), "unknown")
@@ -53,7 +53,8 @@ const (
 // orderFields are the fields for templates of calls about an order.
 var orderFields = []string{ourName, theirName, "type", "number", "operator", "circle", "amount", "paise", "created"}
 
-// submitFields are the fields of an order that the provider does not know yet.
+// submitFields are orderFields without the provider's name of the order, which comes with the
+// answer.
 var submitFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirName })
 
 // shape returns the structure of an aggregator's description. An unmapped status may

@@ -32,14 +32,13 @@ var seriesTable = sync.OnceValue(func() map[string]subscriber {
 })
 
 // Series returns the operator and circle that the series of a ten-digit mobile number was
-// assigned to. The names are canonical. The operator is the current owner of its
-// customers; the circle is empty if unknown.
+// assigned to. The names are canonical. For a merged operator it returns the successor. The
+// circle is empty if unknown.
 //
-// The result has a low confidence. Numbers have been portable within a circle since 2011
-// and across India since 2015, and series have been reassigned. The table is collected
-// from publications of the Department of Telecommunications (see series.csv). The result
-// is not ok for an unassigned series, or for one of an operator that closed without a
-// successor.
+// The result has a low confidence. Numbers have been portable within a circle since 2011 and
+// across India since 2015, and series have been reassigned. The table is collected from
+// publications of the Department of Telecommunications (see series.csv). The result is not ok
+// for an unassigned series, or for one of an operator that closed without a successor.
 func Series(mobile string) (operator, circle string, ok bool) {
 	if len(mobile) != 10 {
 		return "", "", false

@@ -8,14 +8,14 @@ import (
 )
 
 // groupedNumber is a number with commas between thousands, or between lakhs and crores:
-// 1,234.50 and 12,34,567. Any other comma may be a decimal point.
+// 1,234.50 and 12,34,567. Other commas are not removed, because they may be decimal commas.
 var groupedNumber = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{2,3})*,[0-9]{3}(\.[0-9]*)?$`)
 
 // currencyMarks are the possible prefixes of an amount.
 var currencyMarks = []string{"₹", "rs.", "rs", "inr"}
 
-// parseAmount parses rupees exactly. An amount is positive, also for a refund, whose
-// status tells the direction.
+// parseAmount parses rupees exactly. An amount is positive, also that of a refund, because
+// its status shows the direction.
 func parseAmount(text string) (schema.Paise, error) {
 	text = strings.TrimSpace(text)
 	for _, mark := range currencyMarks {

@@ -18,8 +18,8 @@ type Layout struct {
 // ColumnNames are the possible contents of columns. The last one is optional.
 var ColumnNames = []string{"reference", "status", "amount", "id"}
 
-// usualNames are the common column names of operators and aggregators, as fold returns
-// them. Their "transaction id" is their own.
+// usualNames are the common column names of operators and aggregators, as fold returns them.
+// The "transaction id" in their files is their own, not our reference.
 var usualNames = map[string][]string{
 	"reference": {
 		"reference", "referenceid", "referenceno", "referencenumber", "ref", "refid", "refno", "refnumber", "yourref", "yourreference",
@@ -39,10 +39,11 @@ var usualNames = map[string][]string{
 	},
 }
 
-// columns are the positions of columns, from 0; id is -1 if there is none.
+// columns are the positions of the columns to read, from 0; id is -1 if there is none. Count
+// is the number of all columns.
 type columns struct{ reference, status, amount, id, count int }
 
-// HeaderError is the error of an unusable header.
+// HeaderError means that the file has no usable header, so that no line can be read.
 type HeaderError struct{ Text string }
 
 // Error implements error.
@@ -136,7 +137,7 @@ func short(text string) string {
 	return text[:maxQuotedLength] + "…"
 }
 
-// status returns the status with a name of the file.
+// status returns the status that a text of the file stands for.
 func (l Layout) status(text string) (Status, bool) {
 	for own, s := range l.Statuses {
 		if strings.EqualFold(own, text) {

@@ -21,7 +21,7 @@ type Record struct {
 	Operator   string // empty if it failed before the operator was known
 	Amount     schema.Paise
 	Provider   string
-	Reference  string // the provider's reference
+	Reference  string // of the current order, as the provider has it
 	Alarm      string // late_success, late_failure or ""
 	CreatedAt  time.Time
 	RefundedAt time.Time // zero unless refunded
@@ -33,8 +33,8 @@ const (
 	columnList  = "SELECT " + columnNames + " FROM "
 	columnsOf   = columnList + "recharge "
 
-	// selectAbsent uses the index of a provider's references. They begin with an id, and
-	// so with their time.
+	// selectAbsent uses the index of a provider's references. A reference begins with an id, so
+	// references are sorted by time.
 	selectAbsent = columnsOf + `WHERE mode = $1 AND provider = $2 AND reference > $3 AND reference < $4
 		AND created_at >= $5 AND created_at < $6 AND state IN ('success', 'pending') ORDER BY reference LIMIT $7`
 
@@ -42,8 +42,8 @@ const (
 	selectProvider = "SELECT provider FROM recharge WHERE mode = $1 AND provider > $2 ORDER BY provider LIMIT 1"
 )
 
-// With IN, or with the mode beside ids, SQLite would read all rows of a provider or world,
-// because it assumes ten rows.
+// SQLite assumes that an index finds ten rows. With IN, or with the mode beside ids, it would
+// therefore choose an index by which it reads a whole provider or world.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnList+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"WHERE id IN (", "?", ")")
@@ -65,7 +65,7 @@ func scan(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// find looks up many recharges; key returns their keys in the result.
+// find looks up many recharges; the function key returns the key of each in the map.
 func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, names []string, key func(*Record) string) (map[string]*Record, error) {
 	found := map[string]*Record{}
 	err := statement.Each(len(names), func(text string, from, to int) error {
@@ -85,7 +85,7 @@ func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, n
 	return found, nil
 }
 
-// idOf returns the id of the recharge of a reference: a second order has a suffix
+// idOf returns the id in a reference. The reference of a second order adds a suffix
 // (txn_…-2).
 func idOf(reference string) string {
 	id, _, _ := strings.Cut(reference, "-")
@@ -108,7 +108,7 @@ func idsFrom(at time.Time) string {
 	return idPrefix + id.String()[:timePart]
 }
 
-// Providers returns the names of all providers that have recharges in a world.
+// Providers returns the names of all providers with recharges in a world (live or sandbox).
 func Providers(q sqlstore.Querier, world schema.World) ([]string, error) {
 	var names []string
 	for name := ""; ; {

@@ -58,7 +58,7 @@ var Kinds = []KindInfo{
 	{Unreadable, "cannot be read", "look at the line and its fault", false},
 }
 
-// Info returns the description of a kind.
+// Info returns the entry of a kind in Kinds.
 func (k Kind) Info() KindInfo {
 	for _, a := range Kinds {
 		if a.Kind == k {
@@ -70,8 +70,8 @@ func (k Kind) Info() KindInfo {
 
 // Alarms of recharges with contradicted outcomes.
 const (
-	// LateSuccess: the provider carried out a failed recharge. If that was its current
-	// order, its amount is in suspense.
+	// LateSuccess: the provider carried out a failed recharge. If that was its current order,
+	// its amount is in the suspense account.
 	LateSuccess = "late_success"
 	// LateFailure: the provider did not carry out a charged recharge, or did not reverse a
 	// refunded one.
@@ -79,8 +79,8 @@ const (
 )
 
 // isResolved reports whether the alarm of a difference was resolved. If a second order has
-// failed, too, the alarm may be of either order. Then the difference is reported again,
-// because money may have moved twice.
+// failed, too, the alarm may belong to either. Then the difference is reported again, because
+// money may have moved twice.
 func (r *Record) isResolved(k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false
@@ -99,8 +99,8 @@ func (r *Record) isResolved(k Kind) bool {
 	}
 }
 
-// classifyLine returns how a line and its recharge differ; "" if they agree. The file does
-// not have refunds from until on; a zero until means that it has all.
+// classifyLine returns how a line and its recharge differ; "" if they agree. The file has
+// only refunds before the argument until; a zero until means that it has all.
 func classifyLine(l *Line, r *Record, until time.Time) Kind {
 	if l.Amount != r.Amount {
 		return AmountDiffers

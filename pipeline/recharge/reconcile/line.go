@@ -8,7 +8,7 @@ import (
 type Line struct {
 	Number    int    // of the line in the file, from 1; of the first line of a row that spans several
 	Reference string // ours, as written by the operator
-	ID        string // the operator's own; empty if the file has none
+	ID        string // the operator's id of the transaction; empty if the file has none
 	Status    Status
 	Amount    schema.Paise
 }
@@ -24,7 +24,7 @@ const (
 	Refunded Status = "refunded" // carried out and reversed
 )
 
-// statuses are the names of statuses, as fold returns them.
+// statuses maps the usual names of statuses, as fold returns them.
 var statuses = map[string]Status{
 	"s": Success, "success": Success, "successful": Success, "succeeded": Success, "succeed": Success,
 	"completed": Success, "complete": Success, "ok": Success,
@@ -40,8 +40,8 @@ var statuses = map[string]Status{
 // Statuses lists all statuses.
 var Statuses = []Status{Success, Failed, Pending, Refunded}
 
-// fold returns a text without anything but letters and digits, in lower case: "Client Ref.
-// No" and "client_ref_no" are one name.
+// fold returns the letters and digits of a text in lower case. So "Client Ref. No" and
+// "client_ref_no" are one name.
 func fold(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := range len(text) {

@@ -23,17 +23,17 @@ type Entry struct {
 // pageSize bounds the rows of one query, so that queries are short.
 const pageSize = 500
 
-// The queries have no condition on the world: SQLite would choose an index that begins
-// with it, because it does not know how few rows the partial indexes have.
+// The queries have no condition on the world (live or sandbox). SQLite would then choose an
+// index that begins with the world, and miss that the partial indexes have few rows.
 const (
 	selectPending = columnsOf + `WHERE state = 'pending' AND (account_id, mode, id) > ($1, $2, $3)
 		AND id < $4 AND created_at <= $5 ORDER BY account_id, mode, id LIMIT $6`
 	selectAlarms = columnsOf + "WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
-// List reports the recharges of some worlds that need an investigation: first those that
-// are pending for too long, by account, then those with an open alarm. An error of tell
-// ends it and is returned.
+// List reports the recharges of some worlds that need an investigation. First come those that
+// are pending for too long, by account, and then those with an open alarm. If the callback
+// fails, List ends with its error.
 func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
 	one := func(r Record, why string) error {
 		if !slices.Contains(worlds, r.Owner.World) {

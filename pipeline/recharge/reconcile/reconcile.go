@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// Settler applies a provider's result: [recharge.Service].
+// Settler applies a provider's result to a recharge. [recharge.Service] implements it.
 type Settler interface {
 	// Settle is idempotent.
 	Settle(ctx context.Context, world schema.World, provider, reference string, a recharge.Answer, by string) (recharge.Record, error)
@@ -35,23 +35,24 @@ type Comparison struct {
 	Settler Settler
 }
 
-// Difference is a difference between the file and the store.
+// Difference is a line or a recharge on which the file and the store do not agree.
 type Difference struct {
 	Kind Kind
 	Line *Line   // nil for a missing or unreadable line
 	At   int     // number of the line; 0 for none
 	Ours *Record // before the settlement; nil if there is none
-	// Settled is the result of the settlement; nil if none was tried.
+	// Settled is the effect of the automatic action; nil if none was tried.
 	Settled *Settled
 	// Text is the error of an unreadable line.
 	Text string
 }
 
-// Settled is the result of a settlement.
+// Settled is the state in which an automatic action left a recharge.
 type Settled struct {
 	State schema.RechargeState
 	Alarm string
-	// Done means that the recharge has the proposed state. Otherwise it changed meanwhile.
+	// Done means that the recharge has the proposed state. Otherwise the recharge changed
+	// meanwhile.
 	Done bool
 	// Refusal is the reason why nothing was done.
 	Refusal string
@@ -109,8 +110,8 @@ func keyOf(reference string) key {
 
 // Run reads the file twice, the first time to collect its references, and reports every
 // difference. It reports the lines in their order, and then the recharges that the file
-// lacks. An error of tell ends it and is returned. After an error the summary has what was
-// done; running again continues from there.
+// lacks. If the callback fails, Run ends with its error. After an error the summary has what
+// was done. Running again is safe, because Settle is idempotent.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}

@@ -22,7 +22,7 @@ var (
 	errQuote = errors.New("its quotes do not match")
 )
 
-// fileLine is a line of the file, without its end.
+// fileLine is a line of the file, without its line break.
 type fileLine struct {
 	text []byte
 	long bool // too long; the text is dropped
@@ -57,7 +57,7 @@ func (c *rowReader) setSeparator(by rune) {
 	c.rows.TrimLeadingSpace = by != '\t' // csv counts a tab as a space
 }
 
-// peek returns the line n after the consumed ones, or io.EOF after the last.
+// peek returns line n of those not consumed yet, from 0; io.EOF after the last.
 func (c *rowReader) peek(n int) (fileLine, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()
@@ -134,9 +134,9 @@ func (c *rowReader) next(fits func(cells int) bool) (cells []string, number int,
 	}
 }
 
-// span parses a row that begins with a line, and returns its number of lines. A row has
-// several lines if a quote is closed on a later line, and the row then has the width of
-// the header. Of an unparsable row one line is consumed.
+// span parses the row that begins with the given line, and returns how many lines it has. A
+// row has several if a quoted cell contains line breaks; it must then have as many cells as
+// the header. An unparsable row counts as one line.
 func (c *rowReader) span(text []byte, fits func(cells int) bool) (cells []string, lines int, ok bool) {
 	for lines = 1; ; lines++ {
 		cells, ok = c.cut(text)

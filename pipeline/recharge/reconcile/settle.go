@@ -10,11 +10,11 @@ import (
 	"vayu/schema"
 )
 
-// Actor is the source of settlements in the audit log.
+// Actor names the source of automatic settlements in the audit log.
 const Actor = recharge.ByFile
 
-// maxConcurrent is the number of concurrent settlements. Each is its own transaction;
-// concurrent ones share a commit.
+// maxConcurrent is the number of concurrent settlements. Each is a transaction of its own,
+// but the store commits concurrent ones together.
 const maxConcurrent = 16
 
 // processGroup compares lines, settles where possible, and reports the differences.
@@ -53,8 +53,8 @@ func (r *run) processGroup(lines []*Line) error {
 	return failed
 }
 
-// find looks up the recharges of lines: by the provider's reference, or else by the id in
-// it.
+// find looks up the recharges of lines. Ours are found by the provider's reference, strangers
+// only by the id in it.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))
@@ -123,7 +123,7 @@ func (r *run) settle(all []*Difference) error {
 	return first
 }
 
-// settleOne settles one difference. A refusal is stored in it.
+// settleOne settles one difference. It stores a refusal in the difference.
 func (r *run) settleOne(d *Difference) error {
 	rec, err := r.Settler.Settle(r.ctx, r.World, r.Provider, d.Line.Reference, answerFor(d.Kind, d.Line.ID), Actor)
 	var refused *schema.Problem

@@ -12,16 +12,16 @@ import (
 // behaviour is the simulated result of an order.
 type behaviour int
 
-// The behaviours. The first nine are the last digit of the magic numbers.
+// The behaviours. A magic number ends in a digit from 1 to 9, the value of its behaviour.
 const (
 	succeeds      behaviour = iota + 1 // at once
 	succeedsLate                       // pending, success 5 s after it was made
 	failsLate                          // pending, operator_network_error after 5 s
 	wrongNumber                        // invalid_number
-	noBalance                          // insufficient_balance: the operator's own, of the prepaid account
+	noBalance                          // insufficient_balance from the operator, though the wallet had enough
 	isReversed                         // success, reversed after 5 s
 	staysPending                       // for ever
-	ported                             // NotSubscriber unless the operator is that of the directory
+	ported                             // NotSubscriber unless the order is for the operator that Detect returns
 	succeedsTwice                      // success, and again after 1 s
 	fails                              // operator_network_error at once
 )
@@ -35,9 +35,9 @@ const (
 // magicPrefix is the prefix of magic mobile numbers; one digit from 1 to 9 follows.
 const magicPrefix = "900000000"
 
-// behaviourOf returns the behaviour by the last digit of a magic mobile number, or for DTH
-// by the last two digits of the id, 01 to 09. For other numbers it uses a hash: of a
-// hundred, 94 succeed at once, 4 succeed late and 2 fail.
+// behaviourOf returns the behaviour for a number. A magic mobile number selects it by the
+// last digit, a DTH id by its last two digits, 01 to 09. For other numbers a hash decides: of
+// a hundred, 94 succeed at once, 4 succeed late and 2 fail.
 func behaviourOf(o recharge.Order) behaviour {
 	if n := magicDigit(o.Type, o.Number); n != 0 {
 		return behaviour(n)
@@ -52,7 +52,7 @@ func behaviourOf(o recharge.Order) behaviour {
 	}
 }
 
-// magicDigit returns the magic digit of a number, or 0.
+// magicDigit returns the digit that selects the behaviour; 0 if the number is not magic.
 func magicDigit(t schema.RechargeType, number string) int {
 	begin := magicPrefix
 	if t == schema.DTH {
@@ -72,7 +72,7 @@ func hash(number string) uint32 {
 	return h.Sum32()
 }
 
-// callKind is the kind of a call.
+// callKind distinguishes submit calls and enquiries.
 type callKind bool
 
 const (
@@ -80,9 +80,9 @@ const (
 	enquiryCall callKind = true  // it is enquired about
 )
 
-// answer returns the answer about an order of an age. A submit call is never answered with
-// reversed, because the order must succeed first. Theirs means that the number belongs to
-// the order's operator.
+// answer returns the answer to a call, for the time since the order was created. A submit
+// call is never answered with reversed, because the order must succeed first. Theirs means
+// that the number belongs to the order's operator.
 func (f behaviour) answer(call callKind, age time.Duration, theirs bool) recharge.Answer {
 	left := outcomeDelay - age
 	switch f {

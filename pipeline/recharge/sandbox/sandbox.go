@@ -1,6 +1,6 @@
-// Package sandbox is the provider of the sandbox. It carries out every recharge without a
-// network. Its answers depend on the order and the time alone. It is stateless, so that
-// answers are the same after a restart and in every instance.
+// Package sandbox is the provider of the sandbox, the world of mock transactions. It carries
+// out every recharge without a network. Its answers depend on the order and the time alone.
+// It is stateless, so that answers are the same after a restart and in every instance.
 package sandbox
 
 import (
@@ -14,16 +14,17 @@ import (
 // Name is the name of the sandbox in the store and in metrics.
 const Name = "sandbox"
 
-// Policy of the connection. Calls do no I/O, so the timeout only bounds errors, a resend
-// need not wait, and a thousand concurrent calls are no load.
 const (
-	timeout     = 5 * time.Second
+	// timeout is never reached, because calls do no I/O.
+	timeout = 5 * time.Second
+	// resendAfter is short, because no request is delayed on a network.
 	resendAfter = time.Second
+	// concurrency is high, because calls need little memory and time.
 	concurrency = 1024
 )
 
-// Connection returns the sandbox as a connection: every operator of both types, a
-// directory, plans, and refunds on request. A nil now means time.Now.
+// Connection returns the sandbox as a connection: every operator of both types, a directory,
+// plans, and refunds on request. The clock now may be nil, for time.Now.
 func Connection(now func() time.Time) recharge.Connection {
 	if now == nil {
 		now = time.Now

@@ -16,7 +16,7 @@ type Entry struct {
 	At        time.Time
 }
 
-// Ledger returns every entry in its order.
+// Ledger returns every entry, the oldest first.
 func (s *Simulator) Ledger() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
-// Fault is an injected fault.
+// Fault is a way in which the simulator misbehaves for one request.
 type Fault = httpconnectortest.Fault
 
-// The faults. All except DropBefore, LateFailure and Refuse carry the order out.
+// The faults of an order. All except DropBefore, LateFailure and Refuse carry the order out.
 const (
 	None              = httpconnectortest.None
 	DropBefore        = httpconnectortest.DropBefore // the connection ends, and the order was not accepted
@@ -26,14 +26,14 @@ const (
 	Refuse      Fault = "refuse"                     // the order fails: the number has no subscriber
 )
 
-// Faults lists all faults.
+// Faults lists all faults except None.
 var Faults = []Fault{DropBefore, Drop, Delay, Duplicate, Late, LateFailure, LieFailed, LieForever, Page, Broken, Flood, Refuse}
 
-// Script injects faults into the next orders of a reference or a number, in this order and
-// regardless of the rates.
+// Script injects faults into the next orders with a reference or number, in the given
+// sequence and regardless of the rates.
 func (s *Simulator) Script(of string, faults ...Fault) { s.dice.Script(of, faults...) }
 
-// DisableFaults disables faults of new requests. Earlier faults keep their effect.
+// DisableFaults ends random faults. Scripts still apply, and past faults keep their effect.
 func (s *Simulator) DisableFaults() { s.dice.DisableFaults() }
 
 // ScriptEnquiry injects faults into the next enquiries of a reference: Drop, Delay, Page,
@@ -47,7 +47,7 @@ func (s *Simulator) fault(reference, number string) Fault {
 	return s.dice.Fault(s.Seed, s.Rates, Faults, reference, number)
 }
 
-// noise returns the fault of any other request.
+// noise returns the fault of a request that is not an order.
 func (s *Simulator) noise(about string) Fault { return s.dice.Noise(s.Seed, s.Noise, about) }
 
 // answer writes an answer with a fault.

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// order is an order by its reference.
+// order is an accepted order and what became of it.
 type order struct {
 	orderStatus
 
@@ -34,13 +34,13 @@ const (
 	notFound = "NOT_FOUND"
 )
 
-// names are the operators by code.
+// names has the operator of each code.
 var names = map[string]string{
 	"AT": "Airtel", "JI": "Jio", "VI": "Vi", "BS": "BSNL", "MT": "MTNL",
 	"TP": "Tata Play", "DT": "Dish TV", "D2": "d2h", "SD": "Sun Direct", "AD": "Airtel Digital TV",
 }
 
-// codes are the codes by operator.
+// codes has the code of each operator.
 var codes = func() map[string]string {
 	all := map[string]string{}
 	for code, name := range names {
@@ -162,7 +162,7 @@ func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, status, body)
 }
 
-// takeBack reverses an order.
+// takeBack reverses a successful order, and returns the status of the reply.
 func (s *Simulator) takeBack(o *order) string {
 	switch s.statusOf(o); o.Status {
 	case success:

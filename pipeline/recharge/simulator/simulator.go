@@ -1,6 +1,6 @@
 // Package simulator is an aggregator in memory. It is an http.Handler that accepts orders,
-// records what subscribers would have got, and injects faults on request. Like those of
-// real aggregators, its references are idempotent.
+// records what subscribers would have got, and injects faults on request. Like a real
+// aggregator, it carries out each reference once.
 package simulator
 
 import (
@@ -12,7 +12,7 @@ import (
 	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
-// Credentials of the simulator's clients, and of its callbacks.
+// Key authenticates clients. Secret signs their requests, and the callbacks.
 const (
 	Key    = httpconnectortest.Key
 	Secret = httpconnectortest.Secret
@@ -40,8 +40,8 @@ type Config struct {
 	Callback string
 	// Naive disables idempotency: each submission is carried out.
 	Naive bool
-	// Ported are numbers that belong to another operator than that of their series, by
-	// canonical name. An order for a wrong operator is rejected.
+	// Ported maps a number that left the operator of its series to the canonical name of its
+	// operator. An order for a wrong operator is rejected.
 	Ported map[string]string
 	// Client sends callbacks; nil for http.DefaultClient.
 	Client *http.Client

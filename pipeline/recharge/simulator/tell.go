@@ -22,5 +22,5 @@ func (s *Simulator) SendCallbacks(ctx context.Context) time.Duration {
 	return s.callbacks.SendCallbacks(ctx)
 }
 
-// Sign signs a callback like the simulator.
+// Sign signs a callback as the simulator does, for tests that send their own.
 func Sign(header http.Header, body []byte, now time.Time) { httpconnectortest.Sign(header, body, now) }
