@@ -19,7 +19,7 @@ import (
 type call int
 
 const (
-	callNone    call = iota // unsolicited: a callback
+	callNone    call = iota // no call: the result came in a callback
 	callDeposit             // makes a penny drop
 	callEnquire             // reads the state of a penny drop
 	callResolve             // looks up the holder of an address
@@ -36,9 +36,9 @@ func firstCall(r *Record) call {
 	return callDeposit
 }
 
-// nextCall returns the call that a due verification needs. first reports whether it was unsent
-// before the current lease. A deposit that may have been made leads to an enquiry. A lookup of
-// an address is repeated.
+// nextCall returns the call that a due verification needs. first means that nothing was sent to
+// the bank before the current lease. A deposit that may have been made leads to an enquiry. A
+// lookup of an address is repeated.
 func nextCall(r *Record, first bool) call {
 	if first || r.Method == schema.VerifyUPI {
 		return firstCall(r)
@@ -46,7 +46,7 @@ func nextCall(r *Record, first bool) call {
 	return callEnquire
 }
 
-// job is a verification and its next call. It holds a slot of the pool.
+// job is a verification and its next call. It holds a slot of the bank's pool (one concurrent call).
 type job struct {
 	*connection
 
@@ -56,7 +56,7 @@ type job struct {
 	resent     bool  // of a deposit: it may have been sent before
 	decryptErr error // private fields cannot be read; then the bank is not called
 	lease      upstream.Lease
-	calls      context.Context // carries the trace of the creating request; nil for none
+	calls      context.Context // of the calls, with the creating request's trace; nil for the queue's context
 }
 
 // resume continues a claimed verification.
@@ -69,7 +69,7 @@ func (s *Service) resume(l *connection, claim upstream.Claim[Record]) {
 	s.startJob(j)
 }
 
-// startJob runs a job in a goroutine. Run waits for it when it ends.
+// startJob runs a job in a goroutine. Service.Run waits for jobs before it returns.
 func (s *Service) startJob(j job) { go s.runJob(j) }
 
 // runJob makes the calls of a job and releases its slot.
@@ -159,7 +159,7 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	return res
 }
 
-// checkAnswer returns what is invalid in an answer; nil if nothing is.
+// checkAnswer returns an error for an answer that a Bank must not give to its call.
 func checkAnswer(res *providerResult) error {
 	switch {
 	case res.Outcome < Pending || res.Outcome > NotMade:
@@ -176,7 +176,7 @@ func isKnownStatus(status schema.AccountStatus) bool {
 	return slices.Contains(schema.AccountStatuses, status)
 }
 
-// errPanic is the result of a panic in a bank's code.
+// errPanic is the error of a call whose Bank implementation panicked.
 var errPanic = errors.New("the bank's code panicked")
 
 // callRecovering makes a call and converts a panic to errPanic.

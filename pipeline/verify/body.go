@@ -66,7 +66,7 @@ func (f *form) problem() error {
 	return f.Problem()
 }
 
-// account reads the target and so the method: an address alone, or a number with its branch.
+// account reads the target: an address alone, or a number with its branch. It determines the method.
 func (f *form) account(r *Request, from *requestBody) {
 	number, branch, address := httpapi.HasValue(from.AccountNumber), httpapi.HasValue(from.IFSC), httpapi.HasValue(from.VPA)
 	switch {
@@ -98,8 +98,8 @@ func (f *form) account(r *Request, from *requestBody) {
 	}
 }
 
-// number reads an account number. It must be text: JSON numbers lose leading zeros, and the
-// last digits of long ones.
+// number reads an account number. It must be text, because a JSON number loses leading zeros,
+// and a long one its last digits.
 func (f *form) number(r *Request, v jsontext.Value) {
 	const field, least, most = "account_number", 9, 18
 	if v.Kind() == jsontext.KindNumber {
@@ -153,8 +153,8 @@ func (f *form) name(r *Request, v jsontext.Value) {
 	}
 }
 
-// tolerance reads the required similarity of names: a named tolerance or a score; negative for
-// the account's default.
+// tolerance returns the required similarity of names, from a named tolerance or a score. It is
+// negative for the account's default.
 func (f *form) tolerance(v jsontext.Value) int {
 	const field = "name_match_tolerance"
 	switch {

@@ -69,8 +69,8 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 	return schema.AnswerNone
 }
 
-// Timeline returns a verification of an owner by its id, with its timeline; not_found if there
-// is none.
+// Timeline returns a verification of an owner by its id, with its timeline (the steps so far);
+// not_found if it does not exist.
 func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Record, timeline schema.ProviderCalls, err error) {
 	if !schema.IsID(id) {
 		return Record{}, schema.ProviderCalls{}, errNoVerification
