@@ -17,8 +17,8 @@ import (
 
 // Summary is the result of an import.
 type Summary struct {
-	// Read is the number of rows below the header. Taken is the number of those now in the
-	// directory. Changed is the number of those that were new or different.
+	// Read is the number of rows below the header. Imported is the number of branches from them
+	// that the directory now has. Changed is the number of those that were new or different.
 	Read, Imported, Changed int
 	// Rejected lists the reasons of rejected rows, the most frequent first.
 	Rejected []Rejection
@@ -32,7 +32,7 @@ type Rejection struct {
 	Lines []int
 }
 
-// FirstLines is the number of lines that a [Refusal] lists.
+// FirstLines is the number of lines that a [Rejection] lists.
 const FirstLines = 5
 
 // refuse counts a rejected row.
