@@ -62,7 +62,7 @@ func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	return 0
 }
 
-// sriJoined finds the word of y that w is with a leading Sri.
+// sriJoined returns 0 if w is Sri and the first word of y written as one word, else -1.
 func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	if howY[0] != unmatched {
 		return -1
@@ -74,7 +74,7 @@ func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	return -1
 }
 
-// clusters matches RK with Rajesh Kumar. back is true if x is p.b.
+// clusters matches initials such as RK with the words Rajesh Kumar. back is true if x is p.b.
 func (p *pair) clusters(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {
