@@ -13,7 +13,7 @@ func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Repor
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 
-// verifyAudited is VerifyAuditLog with another number of rows per statement.
+// verifyAudited is VerifyAuditLog with a limit of rows per statement, which tests reduce.
 func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
 	err := v.each(account, v.checkAuditLog)

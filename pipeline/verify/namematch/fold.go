@@ -101,8 +101,8 @@ func foldRune(buf []byte, r rune) []byte {
 	return foldASCII(buf, ' ')
 }
 
-// unseen reports whether r is a mark that makes no other letter: an accent, an Arabic vowel
-// point, a variation selector, a joiner or a mark of the writing direction.
+// unseen reports whether r is a mark that makes no other letter. Such are accents, Arabic vowel
+// points, variation selectors, joiners and marks of the writing direction.
 func unseen(r rune) bool {
 	switch {
 	case 0x0300 <= r && r <= 0x036F, 0x1AB0 <= r && r <= 0x1AFF, 0x1DC0 <= r && r <= 0x1DFF,
