@@ -13,9 +13,8 @@ import (
 // ErrOtherReference means that an answer is about another order than the request.
 var ErrOtherReference = errors.New("the answer is about another reference")
 
-// CheckEcho returns ErrOtherReference if the reply repeats a field with another value than
-// that sent. A reused connection can deliver an earlier answer again. Echoed references detect
-// that.
+// CheckEcho returns ErrOtherReference if the reply has a field with another value than the
+// request had. It detects an earlier answer that a reused connection delivers again.
 func (r Reply) CheckEcho(field, sent string) error {
 	if echo, ok := r.Fields[field]; ok && echo != sent {
 		return ErrOtherReference
