@@ -14,7 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Reply is a provider's answer to a call, as the description reads it.
+// Reply is a provider's answer to a call, or its callback, as the description reads it.
 type Reply struct {
 	// HTTP is the HTTP status.
 	HTTP int

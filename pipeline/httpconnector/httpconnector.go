@@ -43,7 +43,7 @@ type Client struct {
 	separate  lane // of calls with CallShape.Separate
 }
 
-// lane is a limit of concurrent calls with its breaker.
+// lane is a group of calls with a common limit of concurrency and a common circuit breaker.
 type lane struct {
 	breaker *gobreaker.CircuitBreaker[Reply]
 	slots   chan struct{}

@@ -54,9 +54,9 @@ func CleanReference(theirs string) string {
 	return theirs
 }
 
-// CleanText returns a provider's text as one line that can be shown. It is in NFC with single
-// blanks, and has no more than most characters. Unprintable and bidirectional control characters
-// are removed.
+// CleanText returns a provider's text as one line that can be shown, in NFC with single blanks.
+// Unprintable and bidirectional control characters are removed. The parameter most is the limit
+// in characters; a longer text is cut.
 func CleanText(theirs string, most int) string {
 	var last rune
 	theirs = strings.Map(func(r rune) rune {

@@ -105,7 +105,7 @@ func (l *attemptConn) Read(b []byte) (int, error) {
 // money twice.
 type attempt struct {
 	mu      sync.Mutex
-	conn    *attemptConn // carries its bytes; nil while none was written
+	conn    *attemptConn // carries the bytes of the attempt; nil while none was written
 	written bool         // at least one byte was written
 	ended   bool
 }

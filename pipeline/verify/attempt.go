@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// call is a kind of provider call.
+// call is the method of Bank that gave a result, or callNone for a callback.
 type call int
 
 const (
@@ -53,13 +53,13 @@ type job struct {
 	rec        Record
 	private    Private
 	call       call
-	resent     bool  // of a deposit: it may have been sent before
+	resent     bool  // the deposit may have been sent before
 	decryptErr error // private fields cannot be read; then the bank is not called
 	lease      upstream.Lease
 	calls      context.Context // of the calls, with the creating request's trace; nil for the queue's context
 }
 
-// resume continues a claimed verification.
+// resume starts the next call of a claimed verification, whose row has a lease.
 func (s *Service) resume(l *connection, claim upstream.Claim[Record]) {
 	j := job{connection: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
 	if j.private, j.decryptErr = s.decryptPrivate(&claim.Record); j.decryptErr != nil {
@@ -83,7 +83,7 @@ func (s *Service) runJob(j job) {
 // step makes one call and records its result. It reports whether another call follows at once.
 func (s *Service) step(ctx context.Context, j *job) bool {
 	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
-		// The call could end after the lease. The next lease starts with an enquiry.
+		// The call could end after the lease. An enquiry follows under the next lease.
 		s.metrics.overdue.Inc()
 		return false
 	}
@@ -124,10 +124,10 @@ type providerResult struct {
 // actor is the source of call results in the audit log.
 const actor = "bank"
 
-// errOutcome is the error of an answer outside the defined outcomes.
+// errOutcome means that an answer has an undefined outcome, or one that its call cannot have.
 var errOutcome = errors.New("undefined bank outcome")
 
-// callBank makes the call of a job.
+// callBank makes the call of a job, and adds it to metrics, trace and log.
 func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	res := providerResult{call: j.call, resent: j.resent, calledAt: s.Now(), by: actor}
 	limit, done := context.WithTimeout(ctx, j.Timeout)
@@ -210,7 +210,7 @@ func callConnection(ctx context.Context, j *job) (Answer, error) {
 // notCalled reports whether the call was not attempted.
 func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotCalled) }
 
-// traceCall records a call in its span.
+// traceCall ends a call's span (its part of the trace) with the result.
 func (j *job) traceCall(span tracing.Span, res *providerResult) {
 	if !span.Recording() {
 		return

@@ -97,7 +97,7 @@ type Bank interface {
 	Resolve(ctx context.Context, o Order) (Answer, error)
 }
 
-// Callback is the content of a callback of a bank.
+// Callback is an answer that a bank sends on its own, not as the reply to a call.
 type Callback struct {
 	Reference string
 	Answer    Answer

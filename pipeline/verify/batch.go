@@ -63,7 +63,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	if !refused {
 		return err
 	}
-	// A temporary refusal is retried until the record is too old. A missing method is final.
+	// A temporary refusal is retried until the record is too old. A method without a bank is final.
 	if why.Field != fieldMethod && why.Code.Status() == http.StatusServiceUnavailable {
 		old, failed := s.waitedLong(ctx, item.Batch)
 		if !old {

@@ -21,7 +21,7 @@ import (
 // at most half of it.
 const longestName = 256
 
-// The named tolerances (CONTRACT 5).
+// tolerances maps the named tolerances to scores (CONTRACT 5).
 var tolerances = map[string]int{"strict": strict, "standard": standard, "lenient": lenient}
 
 // requestBody is the body of POST /v1/bank/verify or a batch record. Values are raw, so that
@@ -59,8 +59,8 @@ func requestOf(body []byte) (r Request, async bool, err error) {
 // form collects the faults of a body.
 type form struct{ schema.RequestErrors }
 
-// problem returns the refusal. Syntax faults come before values that are well formed and not
-// supported.
+// problem returns the faults as one error; nil for none. Syntax faults come before values that are
+// well formed and not supported.
 func (f *form) problem() error {
 	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()

@@ -40,8 +40,8 @@ func (l *connection) serves(method schema.VerificationMethod) bool {
 	return l.Methods == nil || slices.Contains(l.Methods, method)
 }
 
-// tryAcquire acquires a slot for a request, if one is free. A batch record waits for a slot up
-// to itemWait.
+// tryAcquire acquires a slot (the right to one call) for a request, if a slot is free. A batch
+// record waits for a slot up to itemWait.
 func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	if r.Item == nil {
 		return l.TryAcquire(false)

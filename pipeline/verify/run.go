@@ -96,7 +96,7 @@ const (
 	// clearStrandedLeases ends expired leases of an unconfigured bank, because no instance claims
 	// its rows. giveUpUnconfigured changes only rows without a lease.
 	clearStrandedLeases = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
-	// selectStranded reads the pending verifications of that bank that are old enough to give up.
+	// selectStranded reads the pending verifications of an unconfigured bank that are to be given up.
 	selectStranded = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
 )
 

@@ -125,7 +125,7 @@ func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), ProviderCalls: timeline}}, nil
 }
 
-// verifications describes the table for lists and for lookups by id.
+// verifications describes the table "verification" for lists and for lookups by id.
 var verifications = listing.Table[Record]{
 	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord,
 	Of: func(r *Record) listing.Facts {

@@ -1,7 +1,7 @@
 // Package verify finds the registered holder of bank accounts and UPI addresses, and compares
-// the holder's name with an expected one. A penny drop moves money. It is therefore stored
-// before the first call to a bank, and enquired about before it is sent again. A verification
-// ends once, with one event.
+// the holder's name with an expected one. A penny drop is a deposit of one rupee. Because it
+// moves money, it is stored before the first call to a bank. An enquiry precedes each repetition.
+// A verification ends once, with one event.
 package verify
 
 import (
@@ -53,7 +53,7 @@ type Service struct {
 	metrics     *metrics
 	connections []*connection
 	queue       *upstream.Pools[Record]
-	waiters     *upstream.Waiters[result] // by id of the verification
+	waiters     *upstream.Waiters[result] // waiting requests, by id of the verification
 	misses      *misses
 }
 

@@ -66,7 +66,7 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
-	after := statementLine{at: math.MaxInt64} // before the first
+	after := statementLine{at: math.MaxInt64} // for the first page: later than any entry
 	if last != "" {
 		if _, err := fmt.Sscan(last, &after.at, &after.subject, &after.kind); err != nil {
 			return httpapi.Response{}, fmt.Errorf("reading the cursor %q: %w", last, err)

@@ -51,8 +51,8 @@ const (
 	verifyRows = 20_000
 )
 
-// Verify is the ledger check, of all accounts or of the given one. It runs beside a working
-// service: each comparison is one statement, and so one snapshot. The invariants are:
+// Verify checks the ledger of all accounts, or of the given one. The service may work meanwhile,
+// because each comparison reads one snapshot in one statement. The invariants are:
 //
 //   - every entry has two postings with the sum zero, and belongs to a recharge or payment;
 //   - a wallet's balances equal the sums of its postings, and its held amount equals the sum of

@@ -139,8 +139,8 @@ func (s *subject) entriesOfRecharge() []string {
 	return []string{released, ""}
 }
 
-// checkSubject checks that a subject has allowed entries, and that each moves its amount along
-// its route.
+// checkSubject checks that a subject has allowed entries, and that each moves the amount between
+// the ledgers of its route.
 func (v *verifier) checkSubject(s *subject, allowed []string) {
 	byKind := map[string][]posting{}
 	for _, p := range s.postings {

@@ -78,7 +78,7 @@ func vowelless(b []byte) bool {
 	return true
 }
 
-// given returns the index of the given name, or -1. It is the first word written out. A prefix
+// given returns the index of the given name, the first word that is written out, or -1. A prefix
 // such as Md is skipped, and so is a surname in front of a word that is not a surname.
 func (m *name) given() int {
 	for i := range m.n {

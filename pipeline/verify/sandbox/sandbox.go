@@ -1,8 +1,8 @@
-// Package sandbox is the bank of the sandbox. It makes no deposit and has an answer for every
-// account. Answers depend on the order and the time alone. The bank is stateless, so restarts
+// Package sandbox is the fake bank of the sandbox world. It makes no deposit and has an answer for
+// every account. Answers depend on the order and the time alone. The bank is stateless, so restarts
 // and other instances give the same answers.
 //
-// Account numbers that end in these four digits, and these addresses, are magic:
+// Account numbers that end in these four digits, and these addresses, have a fixed answer:
 //
 //	0001 success@upi     the expected name
 //	0002 partial@upi     a partly matching name

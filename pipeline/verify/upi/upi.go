@@ -5,9 +5,8 @@ package upi
 import "strings"
 
 const (
-	// localMost and handleMost are the limits of the parts before and after the @.
-	localLeast, localMost   = 2, 256
-	handleLeast, handleMost = 2, 65
+	localLeast, localMost   = 2, 256 // length of the local part, before the @
+	handleLeast, handleMost = 2, 65  // length of the handle, after the @
 )
 
 // Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an
