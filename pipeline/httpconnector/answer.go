@@ -14,9 +14,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Reply is a readable answer.
+// Reply is a provider's answer to a call, or its callback, as the description reads it.
 type Reply struct {
-	// HTTP is the status.
+	// HTTP is the HTTP status.
 	HTTP int
 	// Fields are the fields of the description as text. Numbers keep their form, and booleans
 	// are true and false. An absent or null field is missing.
@@ -27,14 +27,14 @@ type Reply struct {
 	Items []map[string]string
 }
 
-// Errors of answers. They quote nothing of the provider.
+// Errors of answers. They quote no text of the provider.
 var (
 	errNoJSON = errors.New("the answer is no JSON, or holds a name twice")
 	errNoList = errors.New("the answer has no list at the path of items")
 	bom       = []byte("\xef\xbb\xbf")
 )
 
-// unmappedError is a required field that is missing or has a value that is not mapped.
+// unmappedError reports a required field that is missing or has a value that is not mapped.
 type unmappedError struct {
 	field string
 	value string // of the provider; empty for none
@@ -73,7 +73,7 @@ func (r *answerReader) accepts(status int) bool {
 // read reads an answer with an accepted status.
 func (r *answerReader) read(status int, body []byte) (Reply, error) {
 	reply := Reply{HTTP: status}
-	body = bytes.TrimPrefix(body, bom) // .NET writes one
+	body = bytes.TrimPrefix(body, bom) // servers in .NET write a byte order mark
 	// Duplicate names are refused, because parsers differ about them.
 	isJSON := jsontext.Value(body).IsValid()
 	if !isJSON && !slices.Contains(r.bare, status) {
@@ -106,7 +106,8 @@ func (r *answerReader) read(status int, body []byte) (Reply, error) {
 	return reply, err
 }
 
-// readFields reads the fields of an answer or of an item.
+// readFields reads the fields of an answer or of an item. decided holds those that the HTTP status
+// sets.
 func (r *answerReader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
@@ -130,7 +131,7 @@ func (r *answerReader) readFields(doc gjson.Result, decided map[string]string) (
 	return out, nil
 }
 
-// isRequired reports whether an answer with these fields must have this one.
+// isRequired reports whether an answer with the given fields must have the field f.
 func (f *field) isRequired(fields map[string]string) bool {
 	for name, value := range f.requiredWith {
 		if fields[name] == value {
@@ -167,7 +168,7 @@ func (r *answerReader) readLists(doc gjson.Result) map[string][]string {
 	return out
 }
 
-// translate maps a value of the provider.
+// translate maps a value of the provider; false if the value is absent or has no meaning.
 func (f *field) translate(raw string, there bool) (string, bool) {
 	if !there {
 		return "", false
@@ -192,8 +193,8 @@ func scalar(doc gjson.Result, path string) (string, bool) {
 	return text(doc.Get(path))
 }
 
-// isAbsent reports whether a path has no value, null or the empty text. A list or an object is
-// a value.
+// isAbsent reports whether a document lacks a value at a path. Null and the empty text are no
+// values; a list or an object is one.
 func isAbsent(doc gjson.Result, path string) bool {
 	if path == "" || !doc.Exists() {
 		return true
@@ -202,7 +203,7 @@ func isAbsent(doc gjson.Result, path string) bool {
 	return v.Type == gjson.Null || v.Type == gjson.String && v.Str == ""
 }
 
-// text returns the text of a single value.
+// text returns a single value as text; false for null, the empty text, a list or an object.
 func text(v gjson.Result) (string, bool) {
 	switch v.Type {
 	case gjson.String:

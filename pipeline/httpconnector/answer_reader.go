@@ -23,14 +23,14 @@ type field struct {
 	path         string // empty: only a status sets it
 	mapping      map[string]string
 	fallback     string // for an unmapped value; empty for none
-	closed       bool   // an unmapped value is an error
+	closed       bool   // an unmapped value becomes fallback, or else counts as missing
 	required     bool
 	requiredWith map[string]string // values of other fields that make it required
 	absent       string            // value of an answer without the field; empty for none
 	many         bool
 }
 
-// reading reads the key answer of a call or a callback.
+// reading reads the section "answer" of a call or a callback.
 func (s *Section) reading(shape AnswerShape) answerReader {
 	r := answerReader{ok: []int{200, 201, 202}}
 	answer := s.Section("answer")
@@ -39,7 +39,7 @@ func (s *Section) reading(shape AnswerShape) answerReader {
 		f := field{name: name, required: want.Required, closed: want.Values != nil, requiredWith: want.RequiredWith, many: want.Repeated, fallback: want.Fallback}
 		switch {
 		case n == nil && !want.Required && !want.PathRequired && want.RequiredWith == nil:
-			continue // only by-http can set it
+			continue // only an HTTP status can set it, under by-http
 		case n == nil:
 			answer.file.fault(answer.line, join(join(s.key, "answer"), name), fmt.Errorf("is missing: the path of the field in answers"))
 		case n.Kind == yaml.ScalarNode:
@@ -58,7 +58,7 @@ func (s *Section) reading(shape AnswerShape) answerReader {
 	return r
 }
 
-// field reads the long form: path, values and default.
+// field reads the long form of a field: a section with path, values and default.
 func (s *Section) field(f *field, want FieldShape) {
 	f.path = s.place("path")
 	if want.Absent != nil {
@@ -92,14 +92,14 @@ func (s *Section) field(f *field, want FieldShape) {
 	}
 }
 
-// allowed checks the target of a mapping.
+// allowed reports a fault of a key unless its value is one of several; nil allows any.
 func (s *Section) allowed(key, value string, of []string) {
 	if of != nil && !slices.Contains(of, value) {
 		s.Faultf(key, "must be %s", oneOf(of))
 	}
 }
 
-// readStatuses reads the meaning of HTTP statuses.
+// readStatuses reads the meaning of HTTP statuses: the keys ok-http, bare-http and by-http.
 func (r *answerReader) readStatuses(s *Section, shape AnswerShape) {
 	statuses := func(key string) []int {
 		var all []int

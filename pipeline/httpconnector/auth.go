@@ -14,7 +14,7 @@ type auth struct {
 	signer         *signer
 }
 
-// auth reads the section of that name.
+// auth reads the section "auth".
 func (s *Section) auth() auth {
 	var a auth
 	header, basic, mac := s.Section("header"), s.Section("basic"), s.Section("hmac")
@@ -50,7 +50,7 @@ func (s *Section) checkValue(key, value string) {
 	}
 }
 
-// apply authenticates a request, which must be complete otherwise.
+// apply authenticates a request. The rest of the request must be complete, because it is signed.
 func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
 	if a.header != "" {
 		req.Header.Set(a.header, a.value)

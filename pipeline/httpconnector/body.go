@@ -18,7 +18,7 @@ type tree struct {
 	names    []string // of a mapping
 	kids     []tree
 	leaf     template
-	constant string // JSON; for a leaf that is no text
+	constant string // JSON of a leaf that is no text, such as true
 }
 
 // tree reads the body under a key of a call.
@@ -45,7 +45,7 @@ func (t *tree) has(field string) bool {
 	return t.leaf.has(field) || slices.ContainsFunc(t.kids, func(kid tree) bool { return kid.has(field) })
 }
 
-// pairs returns the pairs of a mapping and marks all its keys as known.
+// pairs returns the pairs of a mapping. It marks all keys as known, because any name is allowed.
 func (f *parser) pairs(n *yaml.Node, key string) []pair {
 	s := f.section(n, key, n.Line)
 	s.known = s.Names()
@@ -58,7 +58,7 @@ func (f *parser) leaf(n *yaml.Node, key string, fields []string, t *tree) {
 		t.constant = "null"
 	case "!!bool":
 		t.constant = strings.ToLower(n.Value)
-		if t.constant != "true" && t.constant != "false" { // YAML 1.1 has others
+		if t.constant != "true" && t.constant != "false" { // YAML 1.1 has others, such as yes
 			f.fault(n.Line, key, errors.New("write true or false, or put it in quotes"))
 		}
 	case "!!int", "!!float":
@@ -70,7 +70,7 @@ func (f *parser) leaf(n *yaml.Node, key string, fields []string, t *tree) {
 	}
 }
 
-// appendJSON writes the body.
+// appendJSON appends the body as JSON.
 func (t *tree) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	if t.kind == yaml.ScalarNode {
 		if t.constant != "" {
@@ -145,7 +145,7 @@ func (s *Section) named(key string, fields []string) []named {
 	return all
 }
 
-// encode writes parameters as a query.
+// encode returns parameters as a query string.
 func encode(all []named, fields map[string]any) (string, error) {
 	var out strings.Builder
 	for _, p := range all {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// defaultReply is the limit of an answer in bytes. An order's has some hundred.
+	// defaultReply is the default limit of an answer in bytes. The answer about an order has some hundred.
 	defaultReply = 64 << 10
-	// mostReply is the upper limit, for lists such as plans.
+	// mostReply is the largest limit that a description can set, for lists such as plans.
 	mostReply = 8 << 20
 )
 
@@ -29,8 +29,8 @@ type call struct {
 	isForm      bool
 	maxReply    int // bytes of the answer
 	answer      answerReader
-	separate    bool
-	identifiers []string // fields that identify the subject; nil if there is none
+	separate    bool     // see CallShape.Separate
+	identifiers []string // fields that identify the subject, such as an order; nil for no subject
 }
 
 // reservedHeaders are set by net/http, or control the connection.
@@ -87,7 +87,7 @@ func (s *Section) checkForm(c *call) {
 	}
 }
 
-// checkIdentifiers requires that requests identify their subject.
+// checkIdentifiers requires that requests hold a field that identifies their subject.
 func (s *Section) checkIdentifiers(c *call, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {
@@ -114,7 +114,7 @@ func (s *call) isIdentified(fields map[string]any) bool {
 	})
 }
 
-// path reads the template of a call's path, which follows that of the base URL.
+// path reads the template of a call's path. The path is appended to that of the base URL.
 func (s *Section) path(fields []string) template {
 	n := s.node("path")
 	if n == nil || n.Kind != yaml.ScalarNode {
@@ -165,7 +165,7 @@ func isToken(name string) bool {
 	return name != ""
 }
 
-// place reads a path into JSON under a key; empty if it is absent.
+// place returns the text of a key that is a path into JSON answers; empty if the key is absent.
 func (s *Section) place(key string) string {
 	text := s.Text(key)
 	if strings.ContainsAny(text, "\n\r\x00") || len(text) > 200 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock skew tolerated in callbacks (spec 5.4 has the same for ours), and its limits.
+// Clock skew tolerated in callbacks, and its limits. Spec 5.4 sets the default for our own webhooks.
 const (
 	defaultTolerance = 5 * time.Minute
 	leastTolerance   = time.Second
@@ -19,7 +19,7 @@ type callback struct {
 	answer    answerReader
 }
 
-// callback reads the section of that name.
+// callback reads the section "callback".
 func (s *Section) callback(shape AnswerShape) *callback {
 	c := &callback{}
 	if shape == nil {
@@ -38,8 +38,8 @@ func (s *Section) callback(shape AnswerShape) *callback {
 }
 
 // Receive verifies a callback and reads its body. The error is ErrNoSignature, ErrSignature or
-// ErrStale for a forged callback, and another one for an unreadable body. It quotes nothing of
-// the request except an unmapped value of a genuine callback.
+// ErrStale for a forged callback, and another error for an unreadable body. The error quotes
+// nothing of the request except an unmapped value of a genuine callback.
 func (c *Client) Receive(header http.Header, body []byte, now time.Time) (Reply, error) {
 	reply, err := c.d.receive(header, body, now)
 	outcome := outcomeOf(err)

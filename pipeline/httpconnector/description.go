@@ -14,17 +14,16 @@ import (
 	"vayu/internal/config"
 )
 
-// Limits and defaults of a description's numbers. If a provider takes longer than ten seconds,
-// a later enquiry is better. 16 concurrent calls of a second each are a thousand a minute.
+// Limits and defaults of a description's numbers.
 const (
-	defaultTimeout     = 10 * time.Second
+	defaultTimeout     = 10 * time.Second // after that, a later enquiry is better than waiting
 	leastTimeout       = 100 * time.Millisecond
 	mostTimeout        = 2 * time.Minute
-	defaultConcurrency = 16
+	defaultConcurrency = 16 // a thousand calls a minute, if each takes a second
 	mostConcurrency    = 1000
-	defaultFailures    = 5
+	defaultFailures    = 5 // consecutive failures that open the breaker
 	mostFailures       = 1000
-	defaultOpen        = 30 * time.Second
+	defaultOpen        = 30 * time.Second // until the breaker permits a probe
 	leastOpen          = time.Second
 	mostOpen           = time.Hour
 )
@@ -35,7 +34,8 @@ type Description struct {
 	Name string
 	// Timeout is the limit of one call, from the name lookup to the last byte of the answer.
 	Timeout time.Duration
-	// Concurrency is the limit of concurrent calls of each lane.
+	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have the same
+	// limit of their own.
 	Concurrency int
 
 	base      *url.URL
@@ -48,10 +48,9 @@ type Description struct {
 	callback  *callback // nil for none
 }
 
-// Source is the origin of a description.
+// Source is a description before it is parsed, with access to what it refers to.
 type Source struct {
-	// File is the path. Faults quote it, and files that the description names are relative to
-	// it.
+	// File is the path. Faults quote it, and a relative ca-file is looked up in its folder.
 	File string
 	Text []byte
 	// Env looks up a variable, as os.LookupEnv does.
@@ -69,8 +68,8 @@ func Open(file string) (Source, error) {
 	return Source{File: file, Text: text, Env: os.LookupEnv, ReadFile: os.ReadFile}, nil
 }
 
-// Parse reads a description. own reads the caller's own keys at the root of the file, and may
-// inspect the rest of the description. The error is config.Problems with every fault.
+// Parse reads a description. The function own, unless nil, reads the caller's keys at the root of
+// the file, and may inspect the rest of the description. The error is config.Problems with every fault.
 func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*Description, error) {
 	f := newParser(from)
 	root := f.parse(from.Text)
@@ -106,10 +105,10 @@ func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*
 	return d, nil
 }
 
-// HasCall reports whether the provider has a call.
+// HasCall reports whether the description defines a call.
 func (d *Description) HasCall(call string) bool { return d.calls[call] != nil }
 
-// HasCallback reports whether the provider sends callbacks.
+// HasCallback reports whether the description defines callbacks.
 func (d *Description) HasCallback() bool { return d.callback != nil }
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
@@ -135,7 +134,7 @@ func (s *Section) base() *url.URL {
 	return u
 }
 
-// roots returns the authorities of ca-file. Its path is relative to the description.
+// roots returns the certificate authorities in ca-file, whose path is relative to the description.
 func (s *Section) roots(from Source) *x509.CertPool {
 	file := s.Text("ca-file")
 	if file == "" {
@@ -164,7 +163,7 @@ func reason(err error) error {
 	return err
 }
 
-// readCalls reads every call of the shape; other keys are unknown.
+// readCalls reads every call of the shape. Other keys stay unread, and so are reported as unknown.
 func (d *Description) readCalls(s *Section, shape Shape) {
 	for _, name := range namesOf(shape.Calls) {
 		c := s.Section(name)

@@ -25,7 +25,7 @@ import (
 // Options are the dependencies of a Client. The zero value is usable.
 type Options struct {
 	Log     *slog.Logger          // nil for none
-	Metrics prometheus.Registerer // nil for none; clients share one
+	Metrics prometheus.Registerer // nil for none; several clients may share one
 	// Now is the clock of signatures; nil for time.Now.
 	Now func() time.Time
 	// Dial opens connections; nil for the network.
@@ -40,10 +40,10 @@ type Client struct {
 	now       func() time.Time
 	transport *http.Transport
 	main      lane
-	separate  lane // of calls that stand aside
+	separate  lane // of calls with CallShape.Separate
 }
 
-// lane is a limit of concurrent calls with its breaker.
+// lane is a group of calls with a common limit of concurrency and a common circuit breaker.
 type lane struct {
 	breaker *gobreaker.CircuitBreaker[Reply]
 	slots   chan struct{}
@@ -89,8 +89,8 @@ func (c *Client) lane(opened prometheus.Gauge) lane {
 	})}
 }
 
-// Available reports whether a call of the main lane can be made now. It is false while the
-// breaker is open, and while the probe of a half-open breaker is in flight.
+// Available reports whether a call can be made now, other than a separate one. It is false while
+// the breaker is open, and while the probe of a half-open breaker is in flight.
 func (c *Client) Available() bool {
 	switch c.main.breaker.State() {
 	case gobreaker.StateOpen:
@@ -106,12 +106,13 @@ func (c *Client) Available() bool {
 // Close closes the idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Call makes a call with its fields: string, int64, bool and schema.Paise. It waits for a
-// slot, and from then on takes the description's Timeout at most.
+// Call makes a call with its fields, of the types string, int64, bool and schema.Paise. It waits
+// for a slot (the right to one concurrent call), and then for the description's Timeout at most.
 //
-// The error is ErrNotSent if nothing reached the provider and nothing will; every other error
-// leaves that open. Errors quote no text of the provider except an unmapped value, which
-// clients must not see. Call logs an error at debug level only, because the caller logs it.
+// The error is ErrNotCalled if the breaker prevented the call, and ErrNotSent if nothing reached
+// the provider and nothing will. After any other error the provider may have received the
+// request. Errors quote no text of the provider except an unmapped value, which clients must
+// not see. Call logs an error at debug level only, because the caller logs it.
 func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
 	begun := time.Now()
 	reply, err := c.call(ctx, name, fields)
@@ -217,7 +218,7 @@ func (c *Client) request(ctx context.Context, spec *call, fields map[string]any)
 	return req, c.d.auth.apply(req, body, c.now())
 }
 
-// content returns the body of a request, nil for none, and sets its type.
+// content returns the body of a request, nil for none, and sets the header Content-Type.
 func (s *call) content(header http.Header, fields map[string]any) ([]byte, error) {
 	if s.body == nil {
 		return nil, nil

@@ -25,16 +25,16 @@ type Outcome string
 // The outcomes.
 const (
 	succeeded Outcome = "ok"
-	stopped   Outcome = "stopped"      // the caller's context ended
-	refused   Outcome = "breaker_open" // not attempted: the breaker is open
-	unfit     Outcome = "unfit"        // the fields do not fit the description
-	noConn    Outcome = "not_connected"
-	tooSlow   Outcome = "timeout"
-	broken    Outcome = "broken_off"
-	badStatus Outcome = "http_status"
-	badAnswer Outcome = "not_understood"
-	unmapped  Outcome = "not_mapped"
-	forged    Outcome = "not_genuine" // a callback
+	stopped   Outcome = "stopped"        // the caller's context ended
+	refused   Outcome = "breaker_open"   // not attempted: the breaker is open
+	unfit     Outcome = "unfit"          // the fields do not fit the description
+	noConn    Outcome = "not_connected"  // nothing was sent
+	tooSlow   Outcome = "timeout"        // the answer did not come within the timeout
+	broken    Outcome = "broken_off"     // the connection ended before the answer did
+	badStatus Outcome = "http_status"    // the description does not accept the HTTP status
+	badAnswer Outcome = "not_understood" // the answer is too long, no JSON or no list
+	unmapped  Outcome = "not_mapped"     // a required field is missing or has an unmapped value
+	forged    Outcome = "not_genuine"    // a callback has no valid signature
 )
 
 // Error is the reason why a call has no reply.
@@ -62,7 +62,7 @@ func notSent(o Outcome, err error) error {
 	return &Error{Outcome: o, err: &notSentError{err}}
 }
 
-// notSentError is ErrNotSent with its reason.
+// notSentError adds the reason to ErrNotSent.
 type notSentError struct{ reason error }
 
 func (e *notSentError) Error() string   { return ErrNotSent.Error() + ": " + e.reason.Error() }
@@ -78,7 +78,7 @@ func outcomeOf(err error) Outcome {
 	return broken
 }
 
-// detailOf returns the detail for someone who connects a provider; empty for none.
+// detailOf returns the detail of an error, for debug logs; empty for none.
 func detailOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.detail
@@ -86,8 +86,8 @@ func detailOf(err error) string {
 	return ""
 }
 
-// isHealthy reports for the breaker whether a provider works. Any JSON answer counts, except
-// with 5xx. A call that we could not attempt does not count against the provider.
+// isHealthy reports for the breaker whether a provider works. It works if its answer has an unmapped
+// value, or an unexpected HTTP status below 500. A request that we cannot build counts as healthy.
 func isHealthy(err error) bool {
 	switch e, _ := errors.AsType[*Error](err); {
 	case err == nil:
@@ -99,7 +99,7 @@ func isHealthy(err error) bool {
 	}
 }
 
-// failure explains a missing answer.
+// failure returns the error of a call without an answer. sent means that bytes may have been sent.
 func failure(parent, ctx context.Context, err error, sent bool) error {
 	f := &Error{Outcome: broken, detail: clip(strconv.Quote(err.Error()))}
 	switch {
@@ -166,7 +166,7 @@ func answerError(err error, status int, body []byte) error {
 	return f
 }
 
-// excerpt returns the beginning of an answer, for someone who connects a provider.
+// excerpt returns the beginning of an answer, for debug logs.
 func excerpt(body []byte) string {
 	const most = 200
 	return strconv.Quote(string(body[:min(most, len(body))]))

@@ -81,7 +81,7 @@ func (f *parser) checkNodes(n *yaml.Node, depth int) bool {
 	return true
 }
 
-// section reads a mapping whose key is on the given line.
+// section reads a mapping. key and line are those of the mapping in the file.
 func (f *parser) section(n *yaml.Node, key string, line int) *Section {
 	// A repeated read returns the same section, with its known keys.
 	if s := f.read[n]; s != nil {
@@ -113,7 +113,7 @@ func (f *parser) fault(line int, key string, err error) {
 }
 
 // finish returns every fault of the file in the order of lines, or nil. A key that was never
-// read is unknown.
+// read is a fault, too: it is unknown.
 func (f *parser) finish() error {
 	for _, s := range f.sections {
 		for _, p := range s.pairs {

@@ -6,21 +6,22 @@ import (
 	"vayu/schema"
 )
 
-// A request that the provider does not know may still be in transit. Usual proxies hold a
-// request for a minute or less.
+// Limits and default of resend-after.
 const (
+	// defaultResend exceeds the time that a request can be in transit. Usual proxies hold a request
+	// for a minute or less.
 	defaultResend = 2 * time.Minute
 	leastResend   = time.Second
 	mostResend    = 24 * time.Hour
 )
 
-// World reads the key world: the world that uses the provider. It is live by default.
+// World reads the key "world": live, which is the default, or sandbox.
 func (s *Section) World() schema.World {
 	return schema.WorldOf(s.Choice("world", schema.Live.String(), schema.Live.String(), schema.Sandbox.String()))
 }
 
-// ResendAfter reads the key resend-after: the time after which an order that the provider does
-// not know is sent again. It is at least the timeout of a call.
+// ResendAfter reads the key "resend-after": the time after which an order that the provider does
+// not have is sent again. It is at least the timeout of a call.
 func (s *Section) ResendAfter(d *Description) time.Duration {
 	after := s.Duration("resend-after", max(defaultResend, d.Timeout), leastResend, mostResend)
 	if after < d.Timeout {

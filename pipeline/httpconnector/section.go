@@ -71,7 +71,7 @@ func (s *Section) Required(key string) string {
 	return text
 }
 
-// Choice returns one of several texts; the fallback if the key is absent.
+// Choice returns the text of a key, which must be one of several; the fallback if it is absent.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -84,12 +84,12 @@ func (s *Section) Choice(key, fallback string, of ...string) string {
 	return text
 }
 
-// Bool returns true or false; the fallback if the key is absent.
+// Bool returns the truth value of a key; the fallback if the key is absent.
 func (s *Section) Bool(key string, fallback bool) bool {
 	return s.Choice(key, strconv.FormatBool(fallback), "true", "false") == "true"
 }
 
-// Int returns a whole number from least to most.
+// Int returns the whole number of a key, from least to most; the fallback if the key is absent.
 func (s *Section) Int(key string, fallback, least, most int) int {
 	text, there := s.text(key)
 	if !there {
@@ -103,7 +103,7 @@ func (s *Section) Int(key string, fallback, least, most int) int {
 	return n
 }
 
-// Duration returns a duration such as 90s, from least to most.
+// Duration returns the duration of a key, such as 90s, from least to most; the fallback if absent.
 func (s *Section) Duration(key string, fallback, least, most time.Duration) time.Duration {
 	text, there := s.text(key)
 	if !there {
@@ -126,7 +126,7 @@ func (s *Section) Section(key string) *Section {
 	return s.file.section(n, join(s.key, key), s.pairs[s.find(key)].line)
 }
 
-// List returns the texts of a list, or a single text as a list of one.
+// List returns the texts of the list under a key. A single text counts as a list of one.
 func (s *Section) List(key string) []Entry {
 	n := s.node(key)
 	switch {
@@ -150,7 +150,7 @@ func (s *Section) List(key string) []Entry {
 	return all
 }
 
-// Entries returns all keys of the section that have texts, in their order.
+// Entries returns all keys of the section that have texts, in the order of the file.
 func (s *Section) Entries() []Entry {
 	all := make([]Entry, 0, len(s.pairs))
 	for _, p := range s.pairs {
@@ -161,7 +161,7 @@ func (s *Section) Entries() []Entry {
 	return all
 }
 
-// Names returns all keys of the section, in their order.
+// Names returns all keys of the section, in the order of the file.
 func (s *Section) Names() []string {
 	all := make([]string, len(s.pairs))
 	for i, p := range s.pairs {

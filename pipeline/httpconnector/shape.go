@@ -17,11 +17,11 @@ type Shape struct {
 type CallShape struct {
 	Required bool     // every description must have it
 	Fields   []string // usable in templates
-	// Identifiers are the fields that identify the subject. Each request holds at least one
-	// that is not empty. Nil if a call has no subject.
+	// Identifiers are the fields that identify the subject, such as an order. Each request holds
+	// at least one that is not empty. Nil if a call has no subject.
 	Identifiers []string
 	Answer      AnswerShape
-	List        bool // the answer is a list of items with Answer
+	List        bool // the answer is a list of items, and Answer has the fields of an item
 	// Separate gives the call a lane of its own, with slots and a breaker. It is for calls of
 	// low priority, which then cannot block the others.
 	Separate bool
@@ -36,18 +36,17 @@ type FieldShape struct {
 	Required bool
 	// PathRequired makes the description name the path, though answers may lack the field.
 	PathRequired bool
-	// Values are the targets of the provider's values; nil for any text.
+	// Values are the values that the description maps the provider's to; nil for any text.
 	Values []string
-	// Defaults are those of Values that an unmapped value may default to.
+	// Defaults are the elements of Values that an unmapped value may become by default.
 	Defaults []string
-	// RequiredWith makes the field required in answers in which another field has a value, by
-	// the names of those fields.
+	// RequiredWith maps names of other fields to values. An answer in which one of these fields
+	// has its value must have this field.
 	RequiredWith map[string]string
-	// Absent are those of Values that the description may assign to answers without the field.
-	// The path is optional then.
+	// Absent are the elements of Values that the description may assign to answers without the
+	// field. If it does, the path is optional.
 	Absent []string
-	// Repeated allows several values: a list of single values, or one. They are in
-	// [Reply.Lists].
+	// Repeated allows a list of values instead of a single one. The values are in [Reply.Lists].
 	Repeated bool
 	// Fallback replaces every unmapped value of a Repeated field.
 	Fallback string

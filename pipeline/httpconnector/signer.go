@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// signer makes and verifies HMACs (RFC 2104) of requests.
+// signer makes HMACs (RFC 2104) of our requests and verifies those of callbacks.
 type signer struct {
 	header          string
 	prefix          string // before the signature, in the header
@@ -27,9 +27,9 @@ type signer struct {
 }
 
 var (
-	// signedFields are usable in the signature of our requests, callbackFields in that of
-	// callbacks. Proxies may have changed a callback's path.
-	signedFields   = []string{"timestamp", "method", "path", "query", "body"}
+	// signedFields are the fields that the signature of our requests can cover.
+	signedFields = []string{"timestamp", "method", "path", "query", "body"}
+	// callbackFields are those of callbacks. They lack the path, which a proxy may have changed.
 	callbackFields = []string{"timestamp", "body"}
 )
 
@@ -67,7 +67,7 @@ func (s *Section) signer(fields []string) *signer {
 	return g
 }
 
-// over reads the template of the signed text.
+// over reads the key "over": the template of the signed text. The default is the body.
 func (s *Section) over(fields []string) template {
 	n := s.node("over")
 	if n == nil {
@@ -89,7 +89,7 @@ func (g *signer) mac(fields map[string]any) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// sign returns the value of the header.
+// sign returns the value of the signature header.
 func (g *signer) sign(fields map[string]any) (string, error) {
 	sum, err := g.mac(fields)
 	if err != nil {
@@ -116,7 +116,7 @@ var (
 )
 
 // verify checks a callback's signature over its raw body, in constant time. The error is one
-// of the three above. A zero tolerance accepts any age.
+// of the three above. Without a timestamp header it accepts any age.
 func (g *signer) verify(header http.Header, body []byte, now time.Time, tolerance time.Duration) error {
 	given := header.Values(g.header)
 	if len(given) == 0 || g.timestampHeader != "" && len(header.Values(g.timestampHeader)) == 0 {

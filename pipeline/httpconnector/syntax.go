@@ -15,15 +15,15 @@ import (
 // libraryFault matches a syntax error of the YAML library.
 var libraryFault = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.+)$`)
 
-// earlyFaults are reported one line early: the library counts from 0, and adds 1 for its
-// scanner only, not for its parser. Other faults are reported where they begin, such as an
-// unclosed bracket or quote.
+// earlyFaults are the errors that the library reports one line early. It counts lines from 0, and
+// adds 1 only to errors of its scanner, not of its parser. Other errors are reported where the
+// fault begins, such as an unclosed bracket or quote.
 var earlyFaults = []string{
 	"did not find expected ',' or ']'", "did not find expected ',' or '}'", "did not find expected node content", "did not find expected <document start>",
 }
 
-// blockFaults are reported one line before the beginning of their mapping or list, wherever
-// the error is. For the root that is often the first line.
+// blockFaults are the errors that the library reports one line before the beginning of their
+// mapping or list, wherever the fault is. For the root that is often the first line.
 var blockFaults = []string{"did not find expected key", "did not find expected '-' indicator"}
 
 var (
@@ -76,8 +76,8 @@ func libraryError(err error) (line int, what string) {
 	return line, m[2]
 }
 
-// firstLine returns the first line at which a truncated text has the same fault. A prefix is
-// parsed alike whatever follows it.
+// firstLine returns the first line at which a truncated text has the same fault. A binary search
+// finds it, because a longer prefix of the text has the fault, too.
 func firstLine(text []byte, what string) int {
 	ends := []int{0}
 	for i := range text {

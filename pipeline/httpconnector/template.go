@@ -93,7 +93,7 @@ func (t template) has(field string) bool {
 	return slices.ContainsFunc(t.pieces, func(p piece) bool { return p.field == field })
 }
 
-// dropped reports whether the template is omitted, as a single optional field that is empty.
+// dropped reports whether the template is a single optional field that is empty, and so is omitted.
 func (t template) dropped(fields map[string]any) bool {
 	if len(t.pieces) != 1 || !t.pieces[0].optional {
 		return false
@@ -143,7 +143,7 @@ var (
 	errNumber = errors.New("is no number")
 )
 
-// textOf returns a value as text. Amounts are rupees: 199.5, and 199.50 as format text.
+// textOf returns a value as text. An amount is in rupees: 199.5, or 199.50 with the format "text".
 func textOf(v any, format string) (string, error) {
 	switch v := v.(type) {
 	case nil:

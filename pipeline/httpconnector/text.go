@@ -13,9 +13,8 @@ import (
 // ErrOtherReference means that an answer is about another order than the request.
 var ErrOtherReference = errors.New("the answer is about another reference")
 
-// CheckEcho returns ErrOtherReference if the reply repeats a field with another value than
-// that sent. A reused connection can deliver an earlier answer again. Echoed references detect
-// that.
+// CheckEcho returns ErrOtherReference if the reply has a field with another value than the
+// request had. It detects an earlier answer that a reused connection delivers again.
 func (r Reply) CheckEcho(field, sent string) error {
 	if echo, ok := r.Fields[field]; ok && echo != sent {
 		return ErrOtherReference
@@ -55,9 +54,9 @@ func CleanReference(theirs string) string {
 	return theirs
 }
 
-// CleanText returns a provider's text as one line that can be shown. It is in NFC with single
-// blanks, and has no more than most characters. Unprintable and bidirectional control characters
-// are removed.
+// CleanText returns a provider's text as one line that can be shown, in NFC with single blanks.
+// Unprintable and bidirectional control characters are removed. The parameter most is the limit
+// in characters; a longer text is cut.
 func CleanText(theirs string, most int) string {
 	var last rune
 	theirs = strings.Map(func(r rune) rune {

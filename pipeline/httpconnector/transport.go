@@ -71,7 +71,7 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // attemptConn is a connection that is bound to one attempt at a time. It writes only what the
-// attempt permits. Without an attempt it discards input, which would answer no request.
+// attempt permits. Input without an attempt answers no request, so Read drops it and returns EOF.
 type attemptConn struct {
 	net.Conn
 	attempt atomic.Pointer[attempt]
@@ -100,11 +100,12 @@ func (l *attemptConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// attempt is the single transmission of a request, over one connection. net/http repeats
-// idempotent requests; an attempt prevents that, because money moves.
+// attempt is the single transmission of a request, over one connection. net/http would repeat
+// some requests on another connection. An attempt prevents that, because a repetition can move
+// money twice.
 type attempt struct {
 	mu      sync.Mutex
-	conn    *attemptConn // carries its bytes; nil while none was written
+	conn    *attemptConn // carries the bytes of the attempt; nil while none was written
 	written bool         // at least one byte was written
 	ended   bool
 }
@@ -114,7 +115,7 @@ var (
 	errAlreadySent = errors.New("the request was sent already")
 )
 
-// begin permits writing on a connection.
+// begin permits writing on a connection, unless the attempt has ended or uses another one.
 func (a *attempt) begin(l *attemptConn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,7 +129,7 @@ func (a *attempt) begin(l *attemptConn) error {
 	return nil
 }
 
-// wrote records the number of written bytes. After none, another connection may be used.
+// wrote records the number of written bytes. Until one is written, another connection may be used.
 func (a *attempt) wrote(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,11 +15,11 @@ import (
 	"vayu/schema"
 )
 
-// call is a kind of provider call.
+// call is the method of Bank that gave a result, or callNone for a callback.
 type call int
 
 const (
-	callNone    call = iota // unsolicited: a callback
+	callNone    call = iota // no call: the result came in a callback
 	callDeposit             // makes a penny drop
 	callEnquire             // reads the state of a penny drop
 	callResolve             // looks up the holder of an address
@@ -36,9 +36,9 @@ func firstCall(r *Record) call {
 	return callDeposit
 }
 
-// nextCall returns the call that a due verification needs. first reports whether it was unsent
-// before the current lease. A deposit that may have been made leads to an enquiry. A lookup of
-// an address is repeated.
+// nextCall returns the call that a due verification needs. first means that nothing was sent to
+// the bank before the current lease. A deposit that may have been made leads to an enquiry. A
+// lookup of an address is repeated.
 func nextCall(r *Record, first bool) call {
 	if first || r.Method == schema.VerifyUPI {
 		return firstCall(r)
@@ -46,20 +46,20 @@ func nextCall(r *Record, first bool) call {
 	return callEnquire
 }
 
-// job is a verification and its next call. It holds a slot of the pool.
+// job is a verification and its next call. It holds a slot of the bank's pool (one concurrent call).
 type job struct {
 	*connection
 
 	rec        Record
 	private    Private
 	call       call
-	resent     bool  // of a deposit: it may have been sent before
+	resent     bool  // the deposit may have been sent before
 	decryptErr error // private fields cannot be read; then the bank is not called
 	lease      upstream.Lease
-	calls      context.Context // carries the trace of the creating request; nil for none
+	calls      context.Context // of the calls, with the creating request's trace; nil for the queue's context
 }
 
-// resume continues a claimed verification.
+// resume starts the next call of a claimed verification, whose row has a lease.
 func (s *Service) resume(l *connection, claim upstream.Claim[Record]) {
 	j := job{connection: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
 	if j.private, j.decryptErr = s.decryptPrivate(&claim.Record); j.decryptErr != nil {
@@ -69,7 +69,7 @@ func (s *Service) resume(l *connection, claim upstream.Claim[Record]) {
 	s.startJob(j)
 }
 
-// startJob runs a job in a goroutine. Run waits for it when it ends.
+// startJob runs a job in a goroutine. Service.Run waits for jobs before it returns.
 func (s *Service) startJob(j job) { go s.runJob(j) }
 
 // runJob makes the calls of a job and releases its slot.
@@ -83,7 +83,7 @@ func (s *Service) runJob(j job) {
 // step makes one call and records its result. It reports whether another call follows at once.
 func (s *Service) step(ctx context.Context, j *job) bool {
 	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
-		// The call could end after the lease. The next lease starts with an enquiry.
+		// The call could end after the lease. An enquiry follows under the next lease.
 		s.metrics.overdue.Inc()
 		return false
 	}
@@ -124,10 +124,10 @@ type providerResult struct {
 // actor is the source of call results in the audit log.
 const actor = "bank"
 
-// errOutcome is the error of an answer outside the defined outcomes.
+// errOutcome means that an answer has an undefined outcome, or one that its call cannot have.
 var errOutcome = errors.New("undefined bank outcome")
 
-// callBank makes the call of a job.
+// callBank makes the call of a job, and adds it to metrics, trace and log.
 func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	res := providerResult{call: j.call, resent: j.resent, calledAt: s.Now(), by: actor}
 	limit, done := context.WithTimeout(ctx, j.Timeout)
@@ -159,7 +159,7 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	return res
 }
 
-// checkAnswer returns what is invalid in an answer; nil if nothing is.
+// checkAnswer returns an error for an answer that a Bank must not give to its call.
 func checkAnswer(res *providerResult) error {
 	switch {
 	case res.Outcome < Pending || res.Outcome > NotMade:
@@ -176,7 +176,7 @@ func isKnownStatus(status schema.AccountStatus) bool {
 	return slices.Contains(schema.AccountStatuses, status)
 }
 
-// errPanic is the result of a panic in a bank's code.
+// errPanic is the error of a call whose Bank implementation panicked.
 var errPanic = errors.New("the bank's code panicked")
 
 // callRecovering makes a call and converts a panic to errPanic.
@@ -210,7 +210,7 @@ func callConnection(ctx context.Context, j *job) (Answer, error) {
 // notCalled reports whether the call was not attempted.
 func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotCalled) }
 
-// traceCall records a call in its span.
+// traceCall ends a call's span (its part of the trace) with the result.
 func (j *job) traceCall(span tracing.Span, res *providerResult) {
 	if !span.Recording() {
 		return

@@ -11,8 +11,8 @@ import (
 
 // Order is a verification in the form that is sent to a bank.
 type Order struct {
-	// Reference is our identifier. Each repetition of an order has the same one, and a bank
-	// must make at most one deposit for it.
+	// Reference is our identifier of the order. A repeated order has the same reference, and a
+	// bank must make at most one deposit for it.
 	Reference string
 	Method    schema.VerificationMethod
 	Account   string // of VerifyPennyDrop: 9 to 18 digits
@@ -35,7 +35,7 @@ const (
 	Pending Outcome = iota
 	// Found means that the account or address exists; Answer.Account describes it.
 	Found
-	// NotFound means that it does not exist.
+	// NotFound means that the account or address does not exist.
 	NotFound
 	// Unknown means that the bank has no order with this reference.
 	Unknown
@@ -49,7 +49,7 @@ type Answer struct {
 	Outcome     Outcome
 	Account     Account // set with Found
 	ProviderRef string
-	UTR         string // of the deposit, if one was made
+	UTR         string // unique transaction reference of the deposit, if one was made
 	// RetryAfter is the bank's requested pause before the next enquiry; 0 for the usual
 	// backoff.
 	RetryAfter time.Duration
@@ -64,12 +64,12 @@ type Account struct {
 	Reasons []string // codes of suspicion; empty if the account is not flagged
 }
 
-// Codes of suspicion. The bank's own texts are never shown.
+// Codes of suspicion: why a bank flags an account. The bank's own texts are never shown.
 const (
 	FlaggedByBank      = "flagged_by_bank"     // the bank gives no reason, or one that is not mapped
-	ReportedFraud      = "reported_fraud"      // money was lost to it
-	MuleAccount        = "mule_account"        // it passes on money of others
-	UnderInvestigation = "under_investigation" // an authority enquired about it
+	ReportedFraud      = "reported_fraud"      // a fraud that used the account was reported
+	MuleAccount        = "mule_account"        // the account passes on money of others
+	UnderInvestigation = "under_investigation" // an authority enquired about the account
 	UnusualActivity    = "unusual_activity"
 	RecentlyOpened     = "recently_opened"
 )
@@ -78,7 +78,7 @@ const (
 var Reasons = []string{FlaggedByBank, ReportedFraud, MuleAccount, UnderInvestigation, UnusualActivity, RecentlyOpened}
 
 // ErrNotSent means that the bank has certainly not received the order, because no connection
-// was established. Every other error except ErrNotCalled leaves that open.
+// was established. After any other error except ErrNotCalled, the bank may have received it.
 var ErrNotSent = errors.New("the bank was not reached")
 
 // ErrNotCalled means that the call was not attempted, for example because a breaker is open.
@@ -97,7 +97,7 @@ type Bank interface {
 	Resolve(ctx context.Context, o Order) (Answer, error)
 }
 
-// Callback is the content of a callback of a bank.
+// Callback is an answer that a bank sends on its own, not as the reply to a call.
 type Callback struct {
 	Reference string
 	Answer    Answer
@@ -106,7 +106,7 @@ type Callback struct {
 // Receiver reads callbacks.
 type Receiver interface {
 	// Receive verifies the signature over the raw body and reads the callback. A
-	// *schema.Problem is the reply to a forged or unreadable one.
+	// *schema.Problem is the reply to a forged or unreadable callback.
 	Receive(header http.Header, body []byte, now time.Time) (Callback, error)
 }
 
@@ -118,8 +118,8 @@ type Connection struct {
 	Methods []schema.VerificationMethod
 	// Timeout bounds one call.
 	Timeout time.Duration
-	// ResendAfter is the time after which an order that the bank does not know is sent again.
-	// It must exceed the delay of a slow request.
+	// ResendAfter is the time after which an order that the bank does not have is sent again.
+	// It must exceed the time that a slow request can take to reach the bank.
 	ResendAfter time.Duration
 	// Concurrency is the limit of concurrent calls.
 	Concurrency int

@@ -19,8 +19,8 @@ const (
 	batchPath = "/v1/verification/batch"
 	// resultsKept is the retention of the results of a batch (CONTRACT 5).
 	resultsKept = 7 * 24 * time.Hour
-	// itemWait is how long a record occupies a slot of its batch. Fast banks answer within it;
-	// slower records continue without the slot.
+	// itemWait is how long a record counts as in flight among batch records. Fast banks answer
+	// within it. A slower verification continues, and the next record begins.
 	itemWait = 800 * time.Millisecond
 )
 
@@ -40,8 +40,8 @@ func (s *Service) resultsURL(id string) string {
 	return s.PublicURL() + batchPath + "/" + id + "/results"
 }
 
-// requireBank refuses a batch if the world has no bank. Otherwise each record would fail after
-// the client left.
+// requireBank refuses a batch if its world (live or sandbox) has no bank. Otherwise each record
+// would be refused later, when the client no longer waits.
 func (s *Service) requireBank(world schema.World) error {
 	if slices.ContainsFunc(s.connections, func(l *connection) bool { return l.World == world }) {
 		return nil
@@ -49,8 +49,8 @@ func (s *Service) requireBank(world schema.World) error {
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
 }
 
-// doItem verifies a batch record and waits up to itemWait. The wait limits the rate to that of
-// fast banks.
+// doItem verifies a batch record and waits up to itemWait. The wait keeps a batch from creating
+// verifications faster than a fast bank answers.
 func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -63,7 +63,7 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	if !refused {
 		return err
 	}
-	// A temporary refusal is retried until the record is too old. A missing method is final.
+	// A temporary refusal is retried until the record is too old. A method without a bank is final.
 	if why.Field != fieldMethod && why.Code.Status() == http.StatusServiceUnavailable {
 		old, failed := s.waitedLong(ctx, item.Batch)
 		if !old {
@@ -80,14 +80,14 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	})
 }
 
-// waitedLong reports whether a batch is older than the time for which banks are polled.
+// waitedLong reports whether a batch is older than Settings.GiveUp.
 func (s *Service) waitedLong(ctx context.Context, id string) (bool, error) {
 	var made int64
 	err := s.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
 	return err == nil && s.Now().Sub(time.UnixMicro(made)) > s.Settings.GiveUp, err
 }
 
-// recordOf is requestOf for what may be any JSON value.
+// recordOf reads a batch record as requestOf reads a body. A record may be any JSON value.
 func recordOf(record jsontext.Value) (Request, error) {
 	if record.Kind() != jsontext.KindBeginObject {
 		return Request{}, schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")
@@ -96,11 +96,11 @@ func recordOf(record jsontext.Value) (Request, error) {
 	return r, err
 }
 
-// results are verifications with what replies about batches show of them: reading a
-// column costs as much as writing it.
+// results reads verifications for replies about batches. It omits the columns that such replies
+// do not show, because each column takes time to read.
 var results = listing.Table[Record]{Name: "verification", Columns: replyColumns, Scan: scanReply, Of: verifications.Of}
 
-// show renders verifications as replies about batches show them.
+// show returns the verifications of the records [from, to) of a batch as replies show them, by id.
 func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
 	found, err := results.OfBatch(q, batchID, from, to)
 	if err != nil {

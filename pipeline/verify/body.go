@@ -21,7 +21,7 @@ import (
 // at most half of it.
 const longestName = 256
 
-// The named tolerances (CONTRACT 5).
+// tolerances maps the named tolerances to scores (CONTRACT 5).
 var tolerances = map[string]int{"strict": strict, "standard": standard, "lenient": lenient}
 
 // requestBody is the body of POST /v1/bank/verify or a batch record. Values are raw, so that
@@ -59,14 +59,14 @@ func requestOf(body []byte) (r Request, async bool, err error) {
 // form collects the faults of a body.
 type form struct{ schema.RequestErrors }
 
-// problem returns the refusal. Syntax faults come before values that are well formed and not
-// supported.
+// problem returns the faults as one error; nil for none. Syntax faults come before values that are
+// well formed and not supported.
 func (f *form) problem() error {
 	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
 }
 
-// account reads the target and so the method: an address alone, or a number with its branch.
+// account reads the target: an address alone, or a number with its branch. It determines the method.
 func (f *form) account(r *Request, from *requestBody) {
 	number, branch, address := httpapi.HasValue(from.AccountNumber), httpapi.HasValue(from.IFSC), httpapi.HasValue(from.VPA)
 	switch {
@@ -98,8 +98,8 @@ func (f *form) account(r *Request, from *requestBody) {
 	}
 }
 
-// number reads an account number. It must be text: JSON numbers lose leading zeros, and the
-// last digits of long ones.
+// number reads an account number. It must be text, because a JSON number loses leading zeros,
+// and a long one its last digits.
 func (f *form) number(r *Request, v jsontext.Value) {
 	const field, least, most = "account_number", 9, 18
 	if v.Kind() == jsontext.KindNumber {
@@ -153,8 +153,8 @@ func (f *form) name(r *Request, v jsontext.Value) {
 	}
 }
 
-// tolerance reads the required similarity of names: a named tolerance or a score; negative for
-// the account's default.
+// tolerance returns the required similarity of names, from a named tolerance or a score. It is
+// negative for the account's default.
 func (f *form) tolerance(v jsontext.Value) int {
 	const field = "name_match_tolerance"
 	switch {

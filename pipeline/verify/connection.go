@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// connection is a Connection with its pool.
+// connection is a Connection with its pool, the limit of concurrent calls.
 type connection struct {
 	Connection
 	*upstream.Pool
@@ -23,7 +23,7 @@ func (s *Service) connect(c Connection) error {
 	if c.ResendAfter < c.Timeout {
 		return errors.New("resend-after is shorter than timeout: a deposit would be sent again while a call is in flight")
 	}
-	// Names are unique across both worlds, because a callback's path holds no world.
+	// Names are unique across the live world and the sandbox, because a callback's path names neither.
 	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
 		return errors.New("another connection has the same name")
 	}
@@ -40,8 +40,8 @@ func (l *connection) serves(method schema.VerificationMethod) bool {
 	return l.Methods == nil || slices.Contains(l.Methods, method)
 }
 
-// tryAcquire acquires a slot for a request, if one is free. A batch record waits for a slot up
-// to itemWait.
+// tryAcquire acquires a slot (the right to one call) for a request, if a slot is free. A batch
+// record waits for a slot up to itemWait.
 func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
 	if r.Item == nil {
 		return l.TryAcquire(false)
@@ -59,7 +59,7 @@ func (s *Service) connectionOf(world schema.World, name string) *connection {
 	return nil
 }
 
-// Refusals. Nothing is recorded.
+// Refusals of requests. Nothing is recorded of a refused request.
 var (
 	errUnserved = &schema.Problem{
 		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank here verifies such accounts. Nothing was recorded.",
@@ -67,7 +67,7 @@ var (
 	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
 )
 
-// fieldMethod marks a refusal that a retry cannot avoid.
+// fieldMethod is the field of a refusal that a retry cannot avoid, as no bank serves the method.
 const fieldMethod = "method"
 
 // route returns the first available connection that supports a method. The error is a refusal.

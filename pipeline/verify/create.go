@@ -22,8 +22,8 @@ import (
 // idPrefix begins ids; a ULID follows.
 const idPrefix = "ver_"
 
-// Do creates a verification and waits for its end, for at most wait. The returned record may
-// be pending. Do returns early if the bank could not be called, unless waitFull is set.
+// Do creates a verification and waits until it ends, for the time wait at most. The returned
+// record may be pending. Do returns early after a failed call, unless patient is set.
 //
 // replayed reports that the ref_id or the Idempotency-Key was used before for the same
 // request. For another request the error is duplicate_ref_id or idempotency_conflict. Every
@@ -139,7 +139,7 @@ func (s *Service) threshold(ctx context.Context, r *Request) (int, error) {
 	return int(set.Int64), nil
 }
 
-// selectCached reads the last outcome for the same account.
+// selectCached reads the last outcome for the same target that came from a bank, not the cache.
 const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`
@@ -147,7 +147,7 @@ const selectCached = "SELECT " + columns + ` FROM verification
 // useCachedAnswer fills the draft with a recent answer of the bank to this account, if caching
 // is enabled. It reports whether there was one.
 func (s *Service) useCachedAnswer(ctx context.Context, r *Request, d *draft) (bool, error) {
-	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // r.Owner
+	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil
 	}
 	was, found, err := queryOne(s.DB.View(ctx), selectCached, r.Owner.Account, r.Owner.World.String(), d.CacheKey, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
@@ -164,7 +164,7 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *Request, d *draft) (bo
 	return true, nil
 }
 
-// errExists means that the request's verification is stored already.
+// errExists means that an earlier request has stored the verification.
 var errExists = errors.New("the verification exists already")
 
 // create stores a verification and starts its first call, if it has a slot.

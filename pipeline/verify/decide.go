@@ -32,7 +32,7 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 		return succeed
 	case res.Outcome == NotFound:
 		return fail
-	case res.call == callNone: // due_at schedules the next enquiry
+	case res.call == callNone: // a callback without an outcome: the next call stays scheduled
 		return noop
 	case res.Outcome == NotMade:
 		return retryAsNew
@@ -56,7 +56,7 @@ func afterError(res *providerResult) transition {
 	return retryLater
 }
 
-// troubleOf returns why the outcome is delayed; "" if the bank is merely not done.
+// troubleOf returns why the outcome is delayed; "" without a failure, or if no call was made.
 func troubleOf(res *providerResult) schema.Code {
 	switch {
 	case res.err == nil && res.Outcome == NotMade:
@@ -91,10 +91,9 @@ func notFound(method schema.VerificationMethod) schema.Code {
 	return schema.AccountNotFound
 }
 
-// Pauses between calls for a pending verification. A client waits for it, and most slow banks
-// answer within a minute.
+// Pauses between calls for a pending verification.
 const (
-	firstPause        = 5 * time.Second
+	firstPause        = 5 * time.Second // short: a client waits, and most slow banks answer within a minute
 	longestPause      = 10 * time.Minute
 	longestRetryAfter = time.Hour // upper bound of Answer.RetryAfter
 )

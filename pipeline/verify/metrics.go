@@ -28,7 +28,7 @@ type metrics struct {
 	// Failures of repeated operations, each logged once until it recovers.
 	claims, records, counts, rereads, deletions *failurelog.Log
 
-	pending [len(schema.Worlds)]atomic.Int64 // at the last count
+	pending [len(schema.Worlds)]atomic.Int64 // pending verifications at the last count, by world (live, sandbox)
 }
 
 func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {

@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// missSpan is the window in which misses are counted.
+// missSpan is the window in which requests for missing accounts are counted.
 const missSpan = time.Hour
 
 // misses counts requests for missing accounts by API key, to detect enumeration of account
@@ -37,7 +37,7 @@ func (m *misses) add(key string, now time.Time) bool {
 	return m.keys[key] == m.most+1
 }
 
-// missed counts a missing account and raises the alarm.
+// missed counts a verification of a missing account. It raises an alarm above the threshold.
 func (s *Service) missed(r *Record) {
 	if r.State != schema.VerificationFailed || !reached(r) || !s.misses.add(r.Key, s.Now()) {
 		return

@@ -51,8 +51,8 @@ func (s *Service) digest(r *Request) []byte {
 		[]byte(strconv.Itoa(r.Tolerance)))
 }
 
-// nameDigest is the audit log's digest of a name. It proves the name to a holder of the plain
-// text.
+// nameDigest returns the digest of an expected name for the audit log. It can show later whether
+// a request had a given name.
 func (s *Service) nameDigest(name string) string {
 	return hex.EncodeToString(s.Cipher.Digest("verification/name", []byte(name))[:16])
 }

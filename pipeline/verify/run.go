@@ -16,13 +16,13 @@ const (
 	countEvery = time.Minute
 	// deleteEvery is the interval of the purge.
 	deleteEvery = 10 * time.Minute
-	// deleteMost is the number of rows per purge transaction. It blocks other writers for some
-	// milliseconds.
+	// deleteMost is the number of rows per purge transaction. Such a transaction blocks other
+	// writers for some milliseconds.
 	deleteMost = 500
 )
 
 // Run makes due calls and purges old verifications until ctx ends. Then it waits for calls in
-// flight. A call that is not recorded by then keeps its lease, and an enquiry follows later.
+// flight. If the result of a call is not recorded, an enquiry follows when its lease expires.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
 		return nil //nolint:nilerr // the context ended before there was anything to do
@@ -42,7 +42,7 @@ func (s *Service) RunWithoutPolling(ctx context.Context) error {
 	return nil
 }
 
-// every calls do at an interval until ctx ends.
+// every calls the function do, at once and at an interval, until ctx ends.
 func (s *Service) every(ctx context.Context, span time.Duration, do func(context.Context)) {
 	for {
 		do(ctx)
@@ -52,8 +52,8 @@ func (s *Service) every(ctx context.Context, span time.Duration, do func(context
 	}
 }
 
-// selectPendingByWorld counts without GROUP BY. With it, SQLite would scan the whole table
-// along an index ordered by mode.
+// selectPendingByWorld counts the verifications of each world (the column "mode"). With GROUP BY,
+// SQLite would scan the whole table along an index that is ordered by "mode".
 const selectPendingByWorld = `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'sandbox' THEN 1 END) FROM verification WHERE state = 'pending'`
 
 // selectPendingByProvider counts pending verifications by bank.
@@ -92,10 +92,12 @@ func (s *Service) checkUnconfigured(ctx context.Context) error {
 	}, selectPendingByProvider)
 }
 
-// Rows of an unconfigured bank keep no lease, because no instance calls it.
 const (
+	// clearStrandedLeases ends expired leases of an unconfigured bank, because no instance claims
+	// its rows. giveUpUnconfigured changes only rows without a lease.
 	clearStrandedLeases = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
-	selectStranded      = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
+	// selectStranded reads the pending verifications of an unconfigured bank that are to be given up.
+	selectStranded = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
 )
 
 // giveUpUnconfigured fails old pending verifications of a bank that is not configured.
@@ -121,11 +123,11 @@ func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string)
 	return nil
 }
 
-// The oldest rows are deleted, with their steps. Batched ones stay as long as the batch shows
-// them.
 const (
+	// deleteSingle deletes the oldest verifications outside batches.
 	deleteSingle = `DELETE FROM verification WHERE id IN (
 		SELECT id FROM verification WHERE batch_id = '' AND finished_at < $1 ORDER BY finished_at LIMIT $2) RETURNING id`
+	// deleteBatched deletes the oldest verifications of batches that no longer list them.
 	deleteBatched = `DELETE FROM verification WHERE id IN (
 		SELECT v.id FROM verification v WHERE v.batch_id <> '' AND v.finished_at < $1
 			AND NOT EXISTS (SELECT 1 FROM batch_item i WHERE i.batch_id = v.batch_id AND i.place = v.batch_index)
@@ -143,8 +145,8 @@ func (s *Service) deleteOld(ctx context.Context) {
 	}
 }
 
-// deleteAll deletes the rows that a statement selects before a time. It returns false if the
-// store fails.
+// deleteAll deletes the rows that ended before a time, with their timelines. text is one of the
+// statements above. It returns false if the store fails.
 func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) bool {
 	for {
 		var n int

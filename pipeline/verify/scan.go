@@ -88,7 +88,7 @@ const (
 	selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 )
 
-// queryOne reads one verification; false if there is none.
+// queryOne reads one verification; false if it does not exist.
 func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
 	r, err := scanRecord(q.QueryRow(query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -99,7 +99,7 @@ func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, erro
 
 var errNoVerification = schema.NewProblem(schema.NotFound, "", "There is no such verification.")
 
-// Find returns a verification of an owner by its id; not_found if there is none.
+// Find returns a verification of an owner by its id; not_found if it does not exist.
 func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {
 	if !schema.IsID(id) {
 		return Record{}, errNoVerification

@@ -16,11 +16,11 @@ import (
 // path is the collection of verifications.
 const path = "/v1/bank/verify"
 
-// Time that a reply waits for the bank. It exceeds the slowest penny drops and is half of the
-// server's limit for a reply.
 const (
+	// usualWait is the time that a reply waits for the bank. The slowest penny drops take 30 s,
+	// and the server allows a minute for a reply.
 	usualWait   = 32 * time.Second
-	longestWait = 30 * time.Second // that a client can request
+	longestWait = 30 * time.Second // limit of the wait that a client requests
 )
 
 // Routes returns the endpoints for verifications, without those for batches.
@@ -77,7 +77,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // pendingProblem explains a reply without an outcome. A request with a ref_id or an
-// Idempotency-Key is retryable.
+// Idempotency-Key is retryable, because its repetition creates no second verification.
 func pendingProblem(r *Record, once bool) *schema.Problem {
 	p := &schema.Problem{Code: r.DelayCode, Retryable: r.RefID != "" || once}
 	if p.Code == "" {
@@ -125,7 +125,7 @@ func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), ProviderCalls: timeline}}, nil
 }
 
-// verifications describes the table for lists and for lookups by id.
+// verifications describes the table "verification" for lists and for lookups by id.
 var verifications = listing.Table[Record]{
 	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord,
 	Of: func(r *Record) listing.Facts {

@@ -16,20 +16,19 @@ type Settings struct {
 	EnumerationThreshold int           `koanf:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
 }
 
-// DefaultSettings has no bank. The retention of a quarter of a year equals the period in which
-// clients enquire about payments. A hundred wrong account numbers in an hour exceed typing
-// errors.
+// DefaultSettings returns settings without a bank. The retention of a quarter of a year equals
+// the period in which clients enquire about payments. A hundred wrong account numbers in an
+// hour are more than typing errors explain.
 func DefaultSettings() Settings {
 	return Settings{BatchRoom: 256, GiveUp: 24 * time.Hour, Retention: 90 * 24 * time.Hour, EnumerationThreshold: 100}
 }
 
-// The limits of settings. An answer may be cached for a day at most, because accounts are
-// frozen and closed.
+// The limits of settings.
 const (
 	mostBatchRoom = 10_000
 	leastGiveUp   = time.Minute
 	mostGiveUp    = 7 * 24 * time.Hour
-	mostCache     = 24 * time.Hour
+	mostCache     = 24 * time.Hour // an account can be frozen or closed after the answer
 	leastKeep     = time.Hour
 )
 

@@ -37,8 +37,8 @@ type transitionTx struct {
 	out     result
 }
 
-// settle applies a provider result to a verification in one transaction. Each change is a
-// compare-and-set on the pending state, so an earlier end remains.
+// settle applies a provider result to a verification in one transaction. Each change requires
+// the pending state, so a verification that has ended keeps its first outcome.
 func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease, p *Private) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own, private: p}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
@@ -86,8 +86,8 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 		verified = $7, beneficiary = $8, bank = $9, branch = $10, reasons = $11, utr = $12, error_code = $13, finished_at = $14
 	WHERE id = $1 AND state = 'pending'`
 
-// finish ends a verification. An outcome counts from any source. Giving up without an outcome
-// needs the lease.
+// finish ends a verification. An outcome needs no lease, because it may come in a callback.
+// Giving up without an outcome needs the lease.
 func (st *transitionTx) finish() error {
 	r := &st.out.Record
 	st.copyReferences()
@@ -150,7 +150,8 @@ func (st *transitionTx) fillBeneficiary() error {
 }
 
 // writeAuditAndEvent stores the audit row and the event of a final state. For a batch record
-// it updates the batch instead of appending an event. The batch is updated last.
+// it updates the batch instead of appending an event. The batch comes last, because the update
+// locks it against other records.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)
@@ -259,7 +260,7 @@ const longestBankText = 200
 func cleanText(text string) string { return httpconnector.CleanText(text, longestBankText) }
 
 // Settle applies an answer from outside the service's own calls, such as a callback. It is
-// idempotent. by is the actor in the audit log. An unknown reference is not_found.
+// idempotent. The audit log names by as the actor. An unknown reference is not_found.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification

@@ -19,8 +19,8 @@ func (st *transitionTx) recordStep() error {
 const finishLate = "UPDATE verification SET finished_at = $2 WHERE id = $1"
 
 // recordFinalStep records the step that ends a verification. The answer to the first call
-// needs no step, because the row holds it. With clock skew between instances the end is moved
-// to the last step.
+// needs no step, because the row holds it. If clock skew between instances gave an earlier step
+// a later time, the verification ends at that time.
 func (st *transitionTx) recordFinalStep() error {
 	r, res := &st.out.Record, st.result
 	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == Found || res.Outcome == NotFound) {
@@ -69,8 +69,8 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 	return schema.AnswerNone
 }
 
-// Timeline returns a verification of an owner by its id, with its timeline; not_found if there
-// is none.
+// Timeline returns a verification of an owner by its id, with its timeline (the steps so far);
+// not_found if it does not exist.
 func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Record, timeline schema.ProviderCalls, err error) {
 	if !schema.IsID(id) {
 		return Record{}, schema.ProviderCalls{}, errNoVerification
@@ -87,16 +87,16 @@ func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Re
 	return r, timeline, err
 }
 
-// summaryOf returns the part of the timeline that the row holds; noted reports whether steps
-// are stored.
+// summaryOf returns the part of the timeline that the row holds; noted means that steps are
+// stored.
 func summaryOf(r *Record, noted bool) *upstream.Summary {
 	o := &upstream.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
 	answer := schema.AnswerFound
 	if r.State == schema.VerificationFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound
 	}
-	// A retried row without steps is older than the table of steps. A row that was given up
-	// has no answer.
+	// A retried row without steps was stored before steps were; its calls are unknown. A row that
+	// was given up has no answer.
 	if (noted || r.Tries == 0) && reached(r) {
 		o.Answer = answer
 	}

@@ -1,7 +1,7 @@
 // Package verify finds the registered holder of bank accounts and UPI addresses, and compares
-// the holder's name with an expected one. A penny drop moves money. It is therefore stored
-// before the first call to a bank, and enquired about before it is sent again. A verification
-// ends once, with one event.
+// the holder's name with an expected one. A penny drop is a deposit of one rupee. Because it
+// moves money, it is stored before the first call to a bank. An enquiry precedes each repetition.
+// A verification ends once, with one event.
 package verify
 
 import (
@@ -26,7 +26,7 @@ type Config struct {
 	DB     *sqlstore.DB
 	Cipher *encryption.Cipher // encrypts private columns and cursors
 	Events Events
-	// Connections are the banks of both worlds.
+	// Connections are the banks of both worlds, live and sandbox.
 	Connections []Connection
 	Settings    Settings
 	// PublicURL returns the base URL of this installation, such as https://api.example.com;
@@ -53,12 +53,12 @@ type Service struct {
 	metrics     *metrics
 	connections []*connection
 	queue       *upstream.Pools[Record]
-	waiters     *upstream.Waiters[result] // by id of the verification
+	waiters     *upstream.Waiters[result] // waiting requests, by id of the verification
 	misses      *misses
 }
 
-// New returns a service that is idle until Run. It fails if a metric is already registered, if
-// two connections share a name, or if a connection lacks a bank, a timeout or a slot.
+// New returns a service that is idle until Run. It fails if a metric is already registered or two
+// connections share a name. Each connection needs a bank, a timeout and a concurrency.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -124,27 +124,27 @@ type Record struct {
 	ID          string
 	Owner       schema.Owner
 	RefID       string
-	Digest      []byte
-	CacheKey    []byte
+	Digest      []byte // of the request, to detect a repetition
+	CacheKey    []byte // digest of the target
 	State       schema.VerificationState
 	Method      schema.VerificationMethod
 	Target      string // masked
 	IFSC        string
 	Encrypted   []byte // encrypted Private; nil once the verification has ended
-	Named       bool
-	Threshold   int
+	Named       bool   // the request has an expected name
+	Threshold   int    // least passing score of a name match
 	Provider    string
 	ProviderRef string
-	Sent        bool
-	SentAt      time.Time // latest possible time of the last send; zero for never
-	Tries       int
-	DelayCode   schema.Code
+	Sent        bool               // the first call may have been made
+	SentAt      time.Time          // latest possible time of the last send; zero for never
+	Tries       int                // calls without a final outcome
+	DelayCode   schema.Code        // why the outcome is delayed; "" for no failure
 	Beneficiary schema.Beneficiary // set on success
 	Verified    bool
 	UTR         string
 	ErrorCode   schema.Code
-	AnsweredBy  string
-	Key         string
+	AnsweredBy  string    // id of the verification whose answer was reused; "" for none
+	Key         string    // id of the API key
 	Batch       BatchItem // Batch is "" for none
 	CreatedAt   time.Time
 	FinishedAt  time.Time // zero while pending

@@ -8,15 +8,15 @@ import (
 	"vayu/schema"
 )
 
-// rereadEvery is the interval at which a wait reads the row, because another instance may have
-// recorded the outcome.
+// rereadEvery is the interval at which a waiting request reads the row, because another instance
+// may have recorded the outcome.
 const rereadEvery = 2 * time.Second
 
 // CloseWaiters ends all waits for an outcome, including later ones. It is idempotent.
 func (s *Service) CloseWaiters() { s.waiters.Close() }
 
-// awaitResult waits for the end of a pending verification, for at most wait, and returns its
-// last known state. Without waitFull it also returns when the bank could not be called.
+// awaitResult waits until a pending verification ends, for the time wait at most, and returns the
+// newest record. Unless patient is set, it also returns after a failed call.
 func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[result], wait time.Duration, patient bool) Record {
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
@@ -68,5 +68,5 @@ func (s *Service) replay(ctx context.Context, r Record, wait time.Duration, pati
 	}
 	w := s.waiters.Add(r.ID)
 	defer s.waiters.Remove(r.ID, w)
-	return s.awaitResult(ctx, s.reread(ctx, r), w, wait, patient) // it may have ended before Await
+	return s.awaitResult(ctx, s.reread(ctx, r), w, wait, patient) // the verification may have ended before Add
 }

@@ -57,7 +57,7 @@ func methods() string {
 	return strings.Join(names, ", ")
 }
 
-// amountOf reads an amount from its literal digits.
+// amountOf reads an amount from the digits of a JSON number, without the rounding of a float.
 func amountOf(f *schema.RequestErrors, v jsontext.Value) schema.Paise {
 	const field = "amount"
 	switch {

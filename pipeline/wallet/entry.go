@@ -8,7 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// entry is one change of the ledger: an amount that moves along the route of its kind.
+// entry is one change of the ledger: an amount that moves between two ledgers, the route of its
+// kind. Its subject is the recharge or payment that causes it.
 type entry struct {
 	subject, kind string
 	operator      string // owner of the clearing ledger; empty if none
@@ -20,8 +21,8 @@ const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, 
 // insertEntry inserts both postings of an entry.
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
-// insertNext inserts both postings of an entry, if a required entry with the same amount and
-// owner exists and an excluded one does not.
+// insertNext inserts both postings of an entry, if the subject has a required entry with the same
+// amount and owner, and lacks an excluded entry.
 const insertNext = postingColumns + `
 	SELECT p.subject, CAST($2 AS TEXT), side.column1, p.account_id, p.mode, side.column2 * p.amount, CAST($8 AS BIGINT)
 	FROM posting p CROSS JOIN (VALUES (CAST($3 AS TEXT), -1), (CAST($4 AS TEXT), 1)) AS side
@@ -38,8 +39,8 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	return nil
 }
 
-// postAfter updates the balance, unless the statement is empty, and inserts the postings. It
-// requires the entry before and excludes the entry bar.
+// postAfter executes the statement balance, unless it is empty, and inserts the postings. It fails
+// unless the subject has an entry of the kind before and none of the kind bar.
 func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
@@ -52,7 +53,7 @@ func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance
 		}
 	}
 	from, to := route(e.kind, e.operator)
-	_, at := route(before, e.operator) // ledger that holds the amount
+	_, at := route(before, e.operator) // ledger to which the entry before moved the amount
 	n, err := tx.Exec(insertNext, e.subject, e.kind, from, to, o.Account, world, int64(e.amount), now.UnixMicro(),
 		before, at, bar)
 	if err != nil {

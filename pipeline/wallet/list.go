@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// An empty filter or cursor is no condition.
+// selectPayments reads a page of payments. An empty filter or cursor excludes none.
 const selectPayments = selectPayment + ` WHERE account_id = $1 AND mode = $2 AND ($3 = '' OR id < $3)
 	AND ($4 = '' OR state = $4) AND ($5 = '' OR ref_id = $5) AND created_at >= $6 AND created_at < $7 ORDER BY id DESC LIMIT $8`
 

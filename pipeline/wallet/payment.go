@@ -21,7 +21,7 @@ type Payment struct {
 	Amount      schema.Paise
 	State       schema.PaymentState
 	ErrorCode   schema.Code  // set if failed
-	Note        string       // of the decision
+	Note        string       // reference of the decision, such as a bank's
 	Balance     schema.Paise // available balance after the decision
 	CreatedAt   time.Time
 	CompletedAt time.Time // zero while pending
@@ -77,7 +77,7 @@ func insertPending(tx *sqlstore.Tx, now time.Time, r request) (id string, err er
 	return id, nil
 }
 
-// byRef returns the payment with a reference; sql.ErrNoRows if there is none.
+// byRef returns the payment with a reference; sql.ErrNoRows if it does not exist.
 func byRef(q sqlstore.Querier, o schema.Owner, ref string) (*Payment, error) {
 	return scanPayment(q.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND ref_id = $3", o.Account, o.World.String(), ref))
 }
@@ -86,7 +86,7 @@ func errNoPayment() error {
 	return schema.NewProblem(schema.NotFound, "id", "There is no such payment.")
 }
 
-// byID returns a payment of any account; not_found if there is none.
+// byID returns a payment of any account; not_found if it does not exist.
 func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	if !schema.IsID(id) {
 		return nil, errNoPayment()

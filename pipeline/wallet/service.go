@@ -18,7 +18,7 @@ type Config struct {
 	DB     *sqlstore.DB
 	Cipher *encryption.Cipher // encrypts cursors; may be nil if Routes is unused
 	Events Events
-	// Change wraps a change as an audited, idempotent handler; may be nil if Routes is unused.
+	// Change makes an audited, idempotent handler of a Changer; may be nil if Routes is unused.
 	Change  func(access.Changer) httpapi.Handler
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none

@@ -13,9 +13,9 @@ import (
 
 // Settle decides a pending payment and returns it. Postings, event and audit row are written
 // in the same transaction. note is the decision's reference, such as a bank's. It may be empty
-// only for a failed payment. A note credits one payment only, across all accounts, and
-// regardless of case and blanks. by is the actor in the audit log. Settle fails if the payment
-// does not exist, is already decided, or if its note credited another one.
+// only for a failed payment. A note credits only one payment of all accounts, or of each account
+// in the sandbox. Case and blanks do not count. The audit log names by as the actor. Settle
+// fails if the payment does not exist, is already decided, or if its note credited another one.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
@@ -88,8 +88,7 @@ const (
 )
 
 // claimReference records the bank reference of a credited payment. It refuses a reference that
-// credited another payment: in the live world of any account, in the sandbox of the same
-// account.
+// credited another payment. In the sandbox only payments of the same account count.
 func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	scope := p.Owner.World.String()
 	if p.Owner.World == schema.Sandbox {

@@ -13,20 +13,20 @@ import (
 	"vayu/schema"
 )
 
-// statementLine is an entry from the view of an account.
+// statementLine is a ledger entry as the change of an account's two balances.
 type statementLine struct {
-	subject, kind   string
-	at              int64 // microseconds
+	subject, kind   string // subject: id of the recharge or payment
+	at              int64  // microseconds
 	available, held schema.Paise
 }
 
-// selectLines scans posting_account backwards and stops after a page. Each entry of an account
-// has one posting here: the change of available, or of held if available is unchanged. Entries
-// of a subject at one instant come in reverse order of their possible sequence.
+// selectLines scans the index "posting_account" backwards and stops after a page. It selects one
+// posting of each entry that changes a balance: of "held" for a commit, else of "available". A
+// commit or release comes before the reserve of the same instant, because it is newer.
 const selectLines = selectLine + "FROM posting " + whereLines
 
-// selectSubjectLines reads one subject, which has few postings. It materializes them first,
-// because SQLite would otherwise scan all postings of the account.
+// selectSubjectLines is selectLines for one subject. It materializes the few postings of the
+// subject first, because SQLite would otherwise scan all postings of the account.
 const selectSubjectLines = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
 
 const selectLine = "SELECT subject, kind, ledger, at, amount "
@@ -66,7 +66,7 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
-	after := statementLine{at: math.MaxInt64} // before the first
+	after := statementLine{at: math.MaxInt64} // for the first page: later than any entry
 	if last != "" {
 		if _, err := fmt.Sscan(last, &after.at, &after.subject, &after.kind); err != nil {
 			return httpapi.Response{}, fmt.Errorf("reading the cursor %q: %w", last, err)
@@ -87,11 +87,11 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 		})
 }
 
-// subjects matches the ids of subjects.
+// subjects matches the ids of recharges and payments.
 var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 
-// subjectIn reads the parameters subject, "" for all, and from and to as
-// [pagination.TimeRange] does.
+// subjectIn reads the query parameters "subject" ("" for all), "from" and "to". It reads the last
+// two as [pagination.TimeRange] does.
 func subjectIn(f *schema.RequestErrors, params map[string]string) (subject string, from, to int64) {
 	subject, ok := params["subject"]
 	if ok && !subjects.MatchString(subject) {

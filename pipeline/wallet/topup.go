@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// giveNew is giveAvailable for an account that may lack a wallet.
+// giveNew adds to the available balance as giveAvailable does. It creates a missing wallet.
 const giveNew = `INSERT INTO wallet (account_id, mode, available, held) VALUES ($2, $3, $1, 0)
 	ON CONFLICT (account_id, mode) DO UPDATE SET available = wallet.available + excluded.available
 	RETURNING available`

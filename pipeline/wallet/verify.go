@@ -12,7 +12,7 @@ import (
 
 // Report is the result of [Verify].
 type Report struct {
-	// Ledgers holds the sum of every ledger, by world and name.
+	// Ledgers holds the sum of every ledger, sorted by world (live or sandbox) and name.
 	Ledgers []LedgerSum
 	// Postings, Recharges and Payments are the numbers of checked rows.
 	Postings, Recharges, Payments int64
@@ -46,13 +46,13 @@ func (f Fault) String() string {
 const (
 	// faultsMost is the number of faults that are kept. The first ones usually show the cause.
 	faultsMost = 1000
-	// verifyRows is the limit of rows per statement. That is half a second of work, against a
-	// statement timeout of ten.
+	// verifyRows is the limit of rows per statement. Such a statement takes half a second. The
+	// statement timeout is ten seconds.
 	verifyRows = 20_000
 )
 
-// Verify is the ledger check, of all accounts or of the given one. It runs beside a working
-// service: each comparison is one statement, and so one snapshot. The invariants are:
+// Verify checks the ledger of all accounts, or of the given one. The service may work meanwhile,
+// because each comparison reads one snapshot in one statement. The invariants are:
 //
 //   - every entry has two postings with the sum zero, and belongs to a recharge or payment;
 //   - a wallet's balances equal the sums of its postings, and its held amount equals the sum of
@@ -65,7 +65,7 @@ func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error
 	return verify(db.View(ctx), account, verifyRows)
 }
 
-// verify is Verify with another number of rows per statement.
+// verify is Verify with a limit of rows per statement, which tests reduce.
 func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
 	err := v.each(account, v.checkBalances, v.checkRecharges, v.checkPayments)
@@ -75,7 +75,7 @@ func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	return v.report, err
 }
 
-// each runs checks for both worlds of an account, or of all accounts.
+// each runs checks for both worlds of an account; "" for all accounts.
 func (v *verifier) each(account string, checks ...func() error) error {
 	accounts, err := sqlstore.All(v.view, func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)

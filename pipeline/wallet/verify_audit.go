@@ -7,13 +7,13 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// VerifyAuditLog checks the audit rows of final recharges, payments and verifications, of all
-// accounts or of the given one. The report has faults only. The error is as with [Verify].
+// VerifyAuditLog checks that every final recharge, payment and verification has its audit row, for
+// all accounts or the given one. The report has faults only. The error is as with [Verify].
 func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 
-// verifyAudited is VerifyAuditLog with another number of rows per statement.
+// verifyAudited is VerifyAuditLog with a limit of rows per statement, which tests reduce.
 func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
 	err := v.each(account, v.checkAuditLog)

@@ -9,9 +9,9 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter is the minimum age of a posting, relative to the newest, at which all its
-// neighbours in time are visible. It exceeds the time from a change's timestamp to its commit,
-// and the clock skew of instances.
+// settledAfter is the age, relative to the newest posting, beyond which no posting can still
+// appear. It exceeds the time from a change's timestamp to its commit, and the clock skew of
+// instances.
 const settledAfter = time.Minute
 
 // checkBalances compares a wallet with its postings. One statement cannot sum all postings of
@@ -43,9 +43,9 @@ func (v *verifier) checkBalances() error {
 	return nil
 }
 
-// eachPart splits the time after an instant, and up to another, into parts. A part has at most
-// v.rows postings, unless more have the same instant. It checks the entries of each part and
-// then calls also.
+// eachPart splits the time range (after, until] into parts. A part has at most v.rows postings,
+// unless more have the same instant. The entries of each part are checked. Then the function
+// also is called, unless it is nil.
 func (v *verifier) eachPart(after, until int64, also func(after, end int64) error) error {
 	for {
 		var end sql.NullInt64
@@ -67,8 +67,8 @@ func (v *verifier) eachPart(after, until int64, also func(after, end int64) erro
 	}
 }
 
-// checkEntries checks that the postings of a part form complete entries of a subject. Both
-// postings of an entry have the same owner and time.
+// checkEntries checks that the postings of a part form complete entries, each of a recharge or a
+// payment. Both postings of an entry have the same owner and time.
 func (v *verifier) checkEntries(after, end int64) error {
 	err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var subject, kind string
@@ -96,7 +96,7 @@ func (v *verifier) checkEntries(after, end int64) error {
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// addLedgers adds the ledgers of a part to the sums.
+// addLedgers adds the postings of a part to the sums of their ledgers.
 func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) error {
 	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var ledger string
@@ -111,7 +111,8 @@ func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) er
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// selectBalances reads an account's balances in one snapshot, from each source.
+// selectBalances reads an account's balances in one snapshot: by its newer postings, its wallet
+// and its pending recharges.
 const selectBalances = `
 	SELECT 'posting', ledger, CAST(sum(amount) AS BIGINT), count(*) FROM posting
 		WHERE account_id = $1 AND mode = $2 AND at > $3 GROUP BY ledger
@@ -120,7 +121,8 @@ const selectBalances = `
 	UNION ALL SELECT 'pending', 'held', CAST(COALESCE(sum(amount), 0) AS BIGINT), count(*) FROM recharge
 		WHERE account_id = $1 AND mode = $2 AND state = 'pending'`
 
-// compareBalances adds the postings after an instant to the sums, and compares them.
+// compareBalances adds the postings after an instant to the sums. It then compares the sums, the
+// wallet and the pending recharges.
 func (v *verifier) compareBalances(sums map[string]schema.Paise, after int64) error {
 	var pending schema.Paise
 	has := map[string]schema.Paise{}

@@ -33,7 +33,7 @@ const (
 		FROM (SELECT id, state, amount, operator, reference, alarm, sent FROM recharge
 			WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS r
 		LEFT JOIN posting p ON p.subject = r.id ORDER BY r.id`
-	// selectPaymentEntries does so for payments.
+	// selectPaymentEntries reads a page of payments with their postings, as selectRechargeEntries.
 	selectPaymentEntries = `SELECT y.id, y.state, y.amount, '', '', '', 0, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount FROM payment WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS y
 		LEFT JOIN posting p ON p.subject = y.id ORDER BY y.id`
@@ -51,8 +51,8 @@ func (v *verifier) checkPayments() error {
 	return err
 }
 
-// checkSubjects checks all subjects of one kind of an owner, in pages. allowed returns the
-// possible entries of one.
+// checkSubjects checks all recharges or all payments of an owner, in pages. allowed returns the
+// possible kinds of entries of a subject.
 func (v *verifier) checkSubjects(query string, allowed func(*subject) []string) (all int64, err error) {
 	const postingsEach = 4 // usual for recharges
 	size, after := max(v.rows/postingsEach, 1), ""
@@ -100,7 +100,7 @@ func scanSubject(row sqlstore.Scanner) (*subject, *posting, error) {
 	return &s, &posting{kind.String, ledger.String, owner, schema.Paise(amount.Int64)}, nil
 }
 
-// kindsKey returns the kinds of entries in a comparable form.
+// kindsKey returns the kinds of entries in one text, sorted, for comparison.
 func kindsKey(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
 
 // entriesOfPayment returns the entries of a payment in its state.
@@ -111,9 +111,9 @@ func (s *subject) entriesOfPayment() []string {
 	return []string{""}
 }
 
-// entriesOfRecharge returns the possible entries of a recharge in its state. There are several
-// if it may have failed before the reservation. The same holds if the late order may not be
-// the one in the ledger.
+// entriesOfRecharge returns the possible entries of a recharge in its state. Several are possible
+// if it may have failed before its reservation. The same holds if a late success may concern
+// another order of the recharge than the reserved one.
 func (s *subject) entriesOfRecharge() []string {
 	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {
@@ -127,7 +127,7 @@ func (s *subject) entriesOfRecharge() []string {
 	}
 	suspended := kindsKey(kindReserve, kindRelease, kindSuspend)
 	switch {
-	case s.alarm == "late_success" && s.reference == "": // it failed before anything was reserved
+	case s.alarm == "late_success" && s.reference == "": // the recharge failed before anything was reserved
 		return []string{""}
 	case s.alarm == "late_success" && s.reference == s.id:
 		return []string{suspended}
@@ -139,8 +139,8 @@ func (s *subject) entriesOfRecharge() []string {
 	return []string{released, ""}
 }
 
-// checkSubject checks that a subject has allowed entries, and that each moves its amount along
-// its route.
+// checkSubject checks that a subject has allowed entries, and that each moves the amount between
+// the ledgers of its route.
 func (v *verifier) checkSubject(s *subject, allowed []string) {
 	byKind := map[string][]posting{}
 	for _, p := range s.postings {

@@ -14,27 +14,26 @@ import (
 	"vayu/schema"
 )
 
-// Ledgers of an account, and those of the outside world. The ledger clearingPrefix + name
-// holds what an operator was given.
+// Ledgers. Only available and held are balances of an account.
 const (
-	available      = "available"
-	held           = "held"
-	cash           = "cash"
-	suspense       = "suspense"
-	clearingPrefix = "clearing:"
+	available      = "available" // can be spent on recharges
+	held           = "held"      // reserved for pending recharges
+	cash           = "cash"      // source of payments
+	suspense       = "suspense"  // source of amounts that operators charged for failed recharges
+	clearingPrefix = "clearing:" // followed by an operator: the amounts given to it
 )
 
 // Kinds of entries.
 const (
-	kindTopup   = "topup"
-	kindReserve = "reserve"
-	kindCommit  = "commit"
-	kindRelease = "release"
-	kindRefund  = "refund"
-	kindSuspend = "suspend"
+	kindTopup   = "topup"   // a payment succeeded
+	kindReserve = "reserve" // a recharge began
+	kindCommit  = "commit"  // the recharge succeeded
+	kindRelease = "release" // the recharge failed
+	kindRefund  = "refund"  // the recharge was refunded after its success
+	kindSuspend = "suspend" // the operator charged the failed recharge
 )
 
-// route returns the source and target ledgers of an entry.
+// route returns the ledgers between which an entry of a kind moves its amount.
 func route(kind, operator string) (from, to string) {
 	clearing := clearingPrefix + operator
 	switch kind {
@@ -65,9 +64,9 @@ const (
 		WHERE account_id = $2 AND mode = $3 AND held >= $1`
 )
 
-// Reserve reserves an amount for a subject by one conditional update. It returns false,
-// without a change, if the available balance is too low. A second reservation for the subject
-// is an error, which fails the transaction.
+// Reserve reserves an amount for a subject (a recharge) by one conditional update. It returns
+// false, without a change, if the available balance is too low. A second reservation for the
+// subject is an error, which fails the transaction.
 func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (bool, error) {
 	if amount <= 0 {
 		return false, fmt.Errorf("reserving %s for %s: nothing to reserve", amount, subject)
@@ -103,15 +102,15 @@ func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator st
 	return e.postAfter(tx, now, o, giveAvailable, kindCommit, "")
 }
 
-// Suspend records that an operator charged an amount that was released. The account is not
-// charged; the ledger suspense holds the amount. It fails, and with it the transaction, unless
+// Suspend records that an operator charged an amount that was released. The amount comes from the
+// ledger "suspense", not from the account. Suspend fails, and with it the transaction, unless
 // exactly that amount was released.
 func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindSuspend, operator, amount}
 	return e.postAfter(tx, now, o, "", kindRelease, "")
 }
 
-// Balance is an account's available and held amounts.
+// Balance holds an account's available amount, and the amount held for pending recharges.
 type Balance struct {
 	Available, Held schema.Paise
 }

@@ -27,8 +27,8 @@ func Fill(description, url string) string {
 const mostBody = 64 << 10
 
 // Admit authenticates a request: the key, and a signature over time, method, path and body
-// that is at most a minute old. It answers a refused request itself. The body remains
-// readable.
+// that is at most a minute old. It returns false for a refused request, which it has answered.
+// The body remains readable.
 func Admit(w http.ResponseWriter, r *http.Request, now time.Time) bool {
 	refuse := func(status int, code string) bool {
 		Reply(w, status, map[string]string{"code": code})

@@ -37,7 +37,7 @@ const (
 	pause     = 500 * time.Millisecond
 )
 
-// Schedule schedules a number of callbacks about a reference.
+// Schedule plans callbacks about a reference; times is their number.
 func (t *CallbackSender) Schedule(reference string, at time.Time, times int) {
 	if t.URL() == "" {
 		return

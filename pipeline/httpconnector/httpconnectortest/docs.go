@@ -64,8 +64,9 @@ func Start(tb testing.TB, program string) string {
 	return strings.TrimSpace(line)
 }
 
-// MissingKeys returns the keys, fields and values that a file's faults list as known and a
-// page lacks. The test fails if the faults list fewer than least.
+// MissingKeys returns the keys, fields and values that a page of documentation does not mention.
+// The faults of a file with unknown keys list the known ones. The test fails if they list fewer
+// than least.
 func MissingKeys(tb testing.TB, page string, faults error, least int) (missing []string) {
 	tb.Helper()
 	if faults == nil {
@@ -96,8 +97,8 @@ func MissingKeys(tb testing.TB, page string, faults error, least int) (missing [
 	return missing
 }
 
-// Faults checks files that begin with their expected faults, one per line after #!. FILE
-// stands for the path.
+// Faults checks the files that match a pattern. A file begins with its expected faults, one per
+// line after #!. FILE in a fault stands for the path.
 func Faults(t *testing.T, pattern string, check func(file string) error) {
 	t.Helper()
 	cases, err := filepath.Glob(pattern)

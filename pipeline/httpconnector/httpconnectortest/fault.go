@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Fault is a deviation from the usual behaviour.
+// Fault is a deviation of a simulator from the usual behaviour of a provider.
 type Fault string
 
 // The faults of an exchange. Simulators add their own.
@@ -26,9 +26,9 @@ const (
 	Flood      Fault = "flood"       // a megabyte of blanks
 )
 
-// Dice decides faults. A decision depends on the seed, the subject and the number of earlier
-// draws for it, so runs are reproducible. The zero value is usable. Dice is safe for
-// concurrent use.
+// Dice decides faults. A decision depends on the seed, the subject (such as a reference) and the
+// number of earlier draws for it, so runs are reproducible. The zero value is usable. Dice is
+// safe for concurrent use.
 type Dice struct {
 	mu      sync.Mutex
 	scripts map[string][]Fault
@@ -43,7 +43,7 @@ func (d *Dice) DisableFaults() {
 	d.stopped = true
 }
 
-// Script sets the next faults of a subject, before any rates.
+// Script sets the next faults of a subject. They come before random faults.
 func (d *Dice) Script(about string, faults ...Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,8 +53,8 @@ func (d *Dice) Script(about string, faults ...Fault) {
 	d.scripts[about] = append(d.scripts[about], faults...)
 }
 
-// Fault returns the fault of an order with several names. A script of any name comes first,
-// then a rate, 0 to 1, drawn for the first name.
+// Fault returns the fault of an order with several names, such as reference and account. A script
+// for any name comes first. Else the fault is drawn for the first name, by rates from 0 to 1.
 func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names ...string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,10 +75,10 @@ func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names
 	return None
 }
 
-// noises are the faults of requests other than orders.
+// noises are the random faults of enquiries.
 var noises = []Fault{Drop, Page, Broken}
 
-// Enquiry returns the script name of enquiries about a subject.
+// Enquiry returns the name by which Script sets the faults of enquiries about a subject.
 func Enquiry(about string) string { return "GET " + about }
 
 // Noise returns the fault of an enquiry; rate is the probability of one.
@@ -133,7 +133,7 @@ func Answer(w http.ResponseWriter, r *http.Request, f Fault, slow time.Duration,
 		http.Error(w, "internal server error", http.StatusInternalServerError)
 		return
 	case Flood:
-		_, _ = w.Write([]byte(strings.Repeat(" ", megabyte))) // the same
+		_, _ = w.Write([]byte(strings.Repeat(" ", megabyte))) // a disconnected client needs no answer
 		return
 	}
 	Reply(w, status, v)

@@ -17,8 +17,8 @@ import (
 
 // Summary is the result of an import.
 type Summary struct {
-	// Read is the number of rows below the header. Taken is the number of those now in the
-	// directory. Changed is the number of those that were new or different.
+	// Read is the number of rows below the header. Imported is the number of branches from them
+	// that the directory now has. Changed is the number of those that were new or different.
 	Read, Imported, Changed int
 	// Rejected lists the reasons of rejected rows, the most frequent first.
 	Rejected []Rejection
@@ -28,11 +28,11 @@ type Summary struct {
 type Rejection struct {
 	Reason string
 	Rows   int
-	// Lines are the first line numbers of those rows, at most [FirstLines], from 1.
+	// Lines are the numbers of the first such lines, at most [FirstLines]. They count from 1.
 	Lines []int
 }
 
-// FirstLines is the number of lines that a [Refusal] lists.
+// FirstLines is the number of lines that a [Rejection] lists.
 const FirstLines = 5
 
 // refuse counts a rejected row.
@@ -60,8 +60,8 @@ WHERE ifsc_branch.bank <> excluded.bank OR ifsc_branch.branch <> excluded.branch
 // Import reads a directory into the store. Branches that the file lacks remain. The file is
 // CSV in UTF-8, with a header of the names of either list (see columns). IFSC and BRANCH are
 // required. A rejected row is counted in the Summary with its reason; the others are imported.
-// A file that is no directory has a *HeaderError. Other errors come from the reader or the
-// store.
+// For a file without such a header the error is a *HeaderError. Other errors come from the reader
+// or the store.
 //
 // The whole file is read before one transaction writes it, so the import is atomic. On SQLite
 // other changes wait for it: some 2 s for the 180,000 branches of India, new or not

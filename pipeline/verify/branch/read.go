@@ -12,7 +12,7 @@ import (
 	"vayu/pipeline/verify/ifsc"
 )
 
-// row is a branch, in the order of the columns.
+// row holds the cells of a branch, by the constants below.
 type row [columnCount]string
 
 // The columns of the table.
@@ -27,8 +27,8 @@ const (
 	columnCount
 )
 
-// column is a column of the table, with its names in the lists, the best first. The list of
-// the Reserve Bank has BANK, IFSC, BRANCH, ADDRESS, CITY1, CITY2, STATE. The list of
+// column describes a column: its names in the headers of lists, the preferred name first. The
+// list of the Reserve Bank has BANK, IFSC, BRANCH, ADDRESS, CITY1, CITY2, STATE. The list of
 // razorpay/ifsc has BANK, IFSC, BRANCH, CENTRE, DISTRICT, STATE, ADDRESS, CITY and more.
 type column struct {
 	names  []string

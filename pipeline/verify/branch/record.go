@@ -28,7 +28,7 @@ type records struct {
 	in       *bufio.Reader
 	ahead    [][]byte // lines read and not consumed; nil for one that is too long
 	failed   error    // read error that follows those lines
-	consumed int      // number of lines
+	consumed int      // number of consumed lines
 
 	one  bytes.Reader // input of cut
 	buf  *bufio.Reader
@@ -47,7 +47,7 @@ func newRecords(r io.Reader) *records {
 	return c
 }
 
-// line returns the line n after the consumed ones. The error is io.EOF after the last.
+// line returns line n, counted from 0 after the consumed lines. After the last the error is io.EOF.
 func (c *records) line(n int) ([]byte, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()
@@ -127,7 +127,7 @@ func (c *records) span(text []byte, width int) (cells []string, lines int, ok bo
 	}
 }
 
-// cut returns the cells of a row.
+// cut returns the cells of a row; false if the row is not valid CSV.
 func (c *records) cut(text []byte) ([]string, bool) {
 	c.one.Reset(text)
 	c.buf.Reset(&c.one)

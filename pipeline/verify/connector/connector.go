@@ -74,8 +74,8 @@ func read(from httpconnector.Source) (*httpconnector.Description, settings, erro
 	return d, b, err
 }
 
-// requiredCalls are the calls that each method needs. Without an enquiry a deposit could be
-// made twice.
+// requiredCalls are the calls that each method needs. An enquiry finds out whether a deposit was
+// made. Without one, a deposit could be made twice.
 var requiredCalls = map[schema.VerificationMethod][]string{
 	schema.VerifyPennyDrop: {deposit, enquire},
 	schema.VerifyUPI:       {resolve},

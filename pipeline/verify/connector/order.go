@@ -13,17 +13,17 @@ import (
 	"vayu/schema"
 )
 
-// Deposit implements verify.Bank.
+// Deposit requests a penny drop. It implements verify.Bank.
 func (b *bank) Deposit(ctx context.Context, o verify.Order) (verify.Answer, error) {
 	return b.call(ctx, deposit, o)
 }
 
-// Enquire implements verify.Bank.
+// Enquire requests the state of a penny drop. It implements verify.Bank.
 func (b *bank) Enquire(ctx context.Context, o verify.Order) (verify.Answer, error) {
 	return b.call(ctx, enquire, o)
 }
 
-// Resolve implements verify.Bank.
+// Resolve looks up the holder of a UPI address. It implements verify.Bank.
 func (b *bank) Resolve(ctx context.Context, o verify.Order) (verify.Answer, error) {
 	return b.call(ctx, resolve, o)
 }
@@ -47,7 +47,7 @@ func (b *bank) call(ctx context.Context, call string, o verify.Order) (verify.An
 	return answer(reply), nil
 }
 
-// Receive implements verify.Receiver.
+// Receive checks the signature of a callback and reads it. It implements verify.Receiver.
 func (b *bank) Receive(header http.Header, body []byte, now time.Time) (verify.Callback, error) {
 	reply, err := b.client.Receive(header, body, now)
 	if err != nil {
@@ -56,10 +56,10 @@ func (b *bank) Receive(header http.Header, body []byte, now time.Time) (verify.C
 	return verify.Callback{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
 }
 
-// mostText is the limit of a shown name, in characters. Banks keep up to some hundred.
+// mostText is the limit of the name of a person, bank or branch, in characters. Longer ones are cut.
 const mostText = 200
 
-// answer converts a reply with a mapped status. Account details count only with Found.
+// answer converts a reply. It reads account details only for the outcome Found.
 func answer(reply httpconnector.Reply) verify.Answer {
 	a := verify.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.CleanReference(reply.Fields[theirReference])}
 	switch a.Outcome {

@@ -15,7 +15,7 @@ const (
 	resolve = "resolve"
 )
 
-// outcomes maps the status values of a description.
+// outcomes maps the values of the field status in a description.
 var outcomes = map[string]verify.Outcome{
 	"found":     verify.Found,
 	"not_found": verify.NotFound,
@@ -24,27 +24,27 @@ var outcomes = map[string]verify.Outcome{
 	"not_made":  verify.NotMade,
 }
 
-// Statuses that each answer may have. Unknown answers an enquiry only; elsewhere it would
-// permit a second deposit. The lookup of an address is never pending.
+// Values of status in the answers to each call.
 var (
-	ofDeposit = []string{"found", "not_found", "pending", "not_made"}
+	ofDeposit = []string{"found", "not_found", "pending", "not_made"} // of callbacks, too
+	// ofEnquiry adds unknown, which permits a second deposit. No other answer may do so.
 	ofEnquiry = append(slices.Clone(ofDeposit), "unknown")
-	ofAddress = []string{"found", "not_found", "not_made"}
+	ofAddress = []string{"found", "not_found", "not_made"} // a lookup is never pending
 )
 
 // noReason is the value for a bank's explicit statement that there is no suspicion.
 const noReason = "none"
 
-// Fields that identify an order. Banks deduplicate by reference, so each order has one.
+// Fields that identify an order.
 const (
-	ourReference   = "reference"
-	theirReference = "provider_ref"
+	ourReference   = "reference"    // each order has one, because banks deduplicate by it
+	theirReference = "provider_ref" // the bank's, from its first answer
 )
 
-// orderFields are the fields that templates of deposit calls can use.
+// orderFields are the fields that templates of enquiries can use.
 var orderFields = []string{ourReference, theirReference, "account", "ifsc", "created_at"}
 
-// depositFields are those without the bank's reference, which does not exist yet.
+// depositFields are the fields that templates of deposits can use. The bank's reference does not exist yet.
 var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirReference })
 
 // shape returns the required form of a bank's description. An unmapped status may default to

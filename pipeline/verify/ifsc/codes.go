@@ -30,7 +30,7 @@ type table struct {
 var codes = sync.OnceValue(func() *table {
 	text, err := unpacked(packed)
 	if err != nil {
-		return &table{} // a test finds every code of the package
+		return &table{} // cannot happen: a test looks up every embedded code
 	}
 	return newTable(text)
 })
@@ -46,7 +46,7 @@ func unpacked(data []byte) (string, error) {
 }
 
 // newTable reads the lines of the list: a bank's letters, the name, and the sorted last six
-// characters of each code. Each omits the prefix that it shares with the one before it.
+// characters of each code. They omit the prefix that they share with those of the code before.
 func newTable(text string) *table {
 	t := &table{}
 	known := map[string]uint64{}
@@ -61,7 +61,7 @@ func newTable(text string) *table {
 		if !seen {
 			at = uint64(len(t.names))
 			known[name] = at
-			t.names = append(t.names, strings.Clone(name)) // the text is released
+			t.names = append(t.names, strings.Clone(name)) // a copy, so that the text can be freed
 		}
 		copy(code[:], bank+"0")
 		for tail := range strings.SplitSeq(tails, " ") {
@@ -84,7 +84,7 @@ func (t *table) find(code string) (bank string, ok bool) {
 	return t.names[t.entries[at]&(1<<nameBits-1)], true
 }
 
-// number returns a well-formed code as a number, in the order of codes.
+// number returns a number for a well-formed code. Numbers sort as their codes do.
 func number(code string) (n uint64) {
 	for i := range prefix {
 		n = n*26 + uint64(code[i]-'A')

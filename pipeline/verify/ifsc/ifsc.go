@@ -6,9 +6,8 @@ package ifsc
 import "strings"
 
 const (
-	// prefix and size are the lengths of a code's bank part and of a code.
-	prefix = 4
-	size   = 11
+	prefix = 4  // length of the bank's letters in a code
+	size   = 11 // length of a code
 )
 
 // Parse reads an IFSC: four letters of the bank, a zero, and six letters or digits of the

@@ -1,15 +1,15 @@
 package namematch
 
-// Signs of Devanagari with a part in the rules.
+// Signs of Devanagari that the rules below treat.
 const (
-	nukta    = '़'
-	virama   = '्'
-	anusvara = 'ं'
+	nukta    = '़' // dot below a consonant, which makes another consonant
+	virama   = '्' // removes the inherent vowel of a consonant
+	anusvara = 'ं' // nasal, written n
 )
 
-// The table follows the Hunterian system, the national standard of romanisation, without its
-// marks, as banks write names. It does not distinguish long and short vowels, because the
-// sound key would join them again.
+// The tables below follow the Hunterian system, the national standard of romanisation, without its
+// marks, as banks write names. They do not distinguish long and short vowels, because the
+// sound key (the phonetic form of a word) would join them again.
 var devanagariConsonants = map[rune]string{
 	'क': "k", 'ख': "kh", 'ग': "g", 'घ': "gh", 'ङ': "n", 'च': "ch", 'छ': "chh", 'ज': "j", 'झ': "jh", 'ञ': "n",
 	'ट': "t", 'ठ': "th", 'ड': "d", 'ढ': "dh", 'ण': "n", 'त': "t", 'थ': "th", 'द': "d", 'ध': "dh", 'न': "n",

@@ -1,14 +1,14 @@
 package namematch
 
-// Costs of an edit between two sound keys; a whole edit is 4. Frequent variations of Indian
-// names are cheap. Differences between names are expensive: the last vowel (Anil, Anila),
+// Costs of an edit between two sound keys, the phonetic forms of words. Frequent variations of a
+// name are cheap. Edits that make another name cost a wholeEdit: the last vowel (Anil, Anila),
 // consonants, and the vowel of the first syllable (Rohan, Rehan).
 const (
 	wholeEdit  = 4
-	looseLimit = 2 // one doubtful vowel, or two silent ones
+	looseLimit = 2 // the most that loose allows: one doubtful vowel, or two silent ones
 )
 
-// loose reports whether two sounds may be spellings of one name.
+// loose reports whether two sound keys may come from spellings of one name.
 func loose(a, b []byte) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -39,7 +39,7 @@ func loose(a, b []byte) bool {
 	return prev[len(b)] <= looseLimit
 }
 
-// sameLength allows no letter to be left out of both: Pravin is not Parveen.
+// sameLength is loose for keys of equal length. It drops no letter from either: Pravin is not Parveen.
 func sameLength(a, b []byte) bool {
 	sum := 0
 	for i := range a {
@@ -48,8 +48,8 @@ func sameLength(a, b []byte) bool {
 	return sum <= looseLimit
 }
 
-// drop is the cost of leaving out letter i: an a between two consonants is
-// silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
+// drop returns the cost of leaving out letter i. An a between two consonants is cheap, because it
+// is silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
 func drop(w []byte, i int) uint8 {
 	if w[i] == 'a' && len(w) > 5 && i > 0 && i < len(w)-1 && !isVowel(w[i-1]) && !isVowel(w[i+1]) {
 		return 1
@@ -57,7 +57,7 @@ func drop(w []byte, i int) uint8 {
 	return wholeEdit
 }
 
-// swap is the cost of reading letter i of a as letter j of b.
+// swap returns the cost of replacing letter i of a by letter j of b.
 func swap(a, b []byte, i, j int) uint8 {
 	x, y := a[i], b[j]
 	if x == y {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold writes s in lower case without accents, marks that cannot be seen and
-// punctuation, its words apart by one blank. A slash stays, for S/O and M/S.
+// fold returns s in lower case without accents, invisible marks and punctuation, in the memory of
+// buf. One blank separates words. A slash stays, because S/O and M/S have a meaning.
 func fold(buf []byte, s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -43,8 +43,8 @@ func foldASCII(buf []byte, c byte) []byte {
 	return buf
 }
 
-// foldUnicode decomposes first (NFKD). Accents separate, ligatures and full width become
-// plain, and NFD equals NFC.
+// foldUnicode is fold for a text that is not ASCII. It decomposes the text first (NFKD): accents
+// become characters of their own, and ligatures and full-width letters become plain letters.
 func foldUnicode(buf []byte, s string) string {
 	var space [2 * maxLetters]byte
 	apart := norm.NFKD.AppendString(space[:0], strings.ToValidUTF8(s, " "))
@@ -60,8 +60,8 @@ func foldUnicode(buf []byte, s string) string {
 	return string(buf)
 }
 
-// plainDevanagari are letters that fold to themselves; it saves
-// them the tables.
+// plainDevanagari reports whether r is a Devanagari letter that folds to itself. Such letters
+// skip the slower foldRune.
 func plainDevanagari(r rune) bool { return 'अ' <= r && r <= 'ह' }
 
 func foldRune(buf []byte, r rune) []byte {
@@ -82,7 +82,7 @@ func foldRune(buf []byte, r rune) []byte {
 	case unseen(r):
 		return buf
 	}
-	// By way of upper case, dotless i and final sigma meet their likes.
+	// Upper case comes first, so that dotless i becomes i, and final sigma becomes sigma.
 	r = unicode.ToLower(unicode.ToUpper(r))
 	if plain, ok := plainLetters[r]; ok {
 		return append(buf, plain...)
@@ -101,8 +101,8 @@ func foldRune(buf []byte, r rune) []byte {
 	return foldASCII(buf, ' ')
 }
 
-// unseen are marks that make no other letter: accents, Arabic vowel points,
-// selectors of a glyph, joiners and everything that turns the direction.
+// unseen reports whether r is a mark that makes no other letter. Such are accents, Arabic vowel
+// points, variation selectors, joiners and marks of the writing direction.
 func unseen(r rune) bool {
 	switch {
 	case 0x0300 <= r && r <= 0x036F, 0x1AB0 <= r && r <= 0x1AFF, 0x1DC0 <= r && r <= 0x1DFF,
@@ -113,7 +113,7 @@ func unseen(r rune) bool {
 	return unicode.Is(unicode.Cf, r)
 }
 
-// plainLetters do not come apart in NFKD.
+// plainLetters holds the plain forms of letters that NFKD does not decompose.
 var plainLetters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ł': "l", 'þ': "th", 'ð': "d",
 }

@@ -1,7 +1,7 @@
 package namematch
 
-// join matches a word of x with two or three consecutive words of y that form it. back is true
-// if x is p.b.
+// join matches a word of x with two or three consecutive words of y that form it. back means
+// that x is p.b and y is p.a.
 func (p *pair) join(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {
@@ -62,7 +62,7 @@ func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	return 0
 }
 
-// sriJoined finds the word of y that w is with a leading Sri.
+// sriJoined returns 0 if w is Sri and the first word of y written as one word, else -1.
 func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	if howY[0] != unmatched {
 		return -1
@@ -74,7 +74,7 @@ func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	return -1
 }
 
-// clusters matches RK with Rajesh Kumar. back is true if x is p.b.
+// clusters matches initials such as RK with the words Rajesh Kumar. back means that x is p.b.
 func (p *pair) clusters(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {

@@ -4,27 +4,27 @@ package namematch
 type word struct {
 	text  string // folded, in its own script
 	sound sound
-	// first is the letter an initial stands for, 0 for a script without a table.
+	// first is the letter that an initial of the word has; 0 for a script that is not romanised.
 	first byte
-	// initial is a single letter; cluster is two to four without a vowel (RK).
+	// initial means a single letter; cluster means two to four letters without a vowel (RK).
 	initial, cluster bool
-	// weak, surname and prefix: see the tables of those names.
+	// weak, surname and prefix report these traits of the sound.
 	weak, surname, prefix bool
-	// form, filler and trade: see the traits of those names.
+	// form, filler and trade report the traits companyForm, filler and trade of the spelling.
 	form, filler, trade bool
 	traits              trait // of the sound
 }
 
-// full is a word that is written out.
+// full reports whether a word is written out.
 func (w *word) full() bool { return !w.initial && !w.cluster }
 
-// name is what is compared of a name.
+// name is a parsed name: its first words with their properties.
 type name struct {
 	marks
 	w       [maxWords]word
 	n       int
 	company bool
-	// cut is true if the name goes on beyond the bounds.
+	// cut is true if the name is longer than maxWords or maxLetters allow.
 	cut bool
 }
 
@@ -78,7 +78,7 @@ func vowelless(b []byte) bool {
 	return true
 }
 
-// given returns the index of the given name, or -1. It is the first word written out. A prefix
+// given returns the index of the given name, the first word that is written out, or -1. A prefix
 // such as Md is skipped, and so is a surname in front of a word that is not a surname.
 func (m *name) given() int {
 	for i := range m.n {

@@ -79,7 +79,7 @@ func sameWords(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// letterSum is independent of the order, and avoids sorting most pairs.
+// letterSum is equal for equal words in any order. A comparison of sums avoids sorting most pairs.
 func letterSum(words []string) (sum uint64) {
 	for _, w := range words {
 		for i := range len(w) {

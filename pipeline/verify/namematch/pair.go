@@ -22,7 +22,8 @@ const (
 // pair is two names and the matches of their words.
 type pair struct {
 	a, b name
-	// toB and toA hold the index of the other's word where how is not unmatched.
+	// toB[i] is the index of the word of b that matches word i of a, unless howA[i] is unmatched.
+	// toA is the reverse.
 	toB, toA   [maxWords]int8
 	howA, howB [maxWords]how
 }
@@ -32,7 +33,7 @@ func (p *pair) match(i, j int, h how) {
 	p.howA[i], p.howB[j] = h, h
 }
 
-// score matches the words, surest first, and scores the rest.
+// score matches the words, the surest kind of match first, and returns the score.
 func (p *pair) score() int {
 	company := p.a.company || p.b.company
 	p.each(letters, company)
@@ -52,7 +53,7 @@ func (p *pair) score() int {
 	return p.scorePerson()
 }
 
-// each matches the unmatched words in their order.
+// each matches unmatched words of a and b by one kind of match.
 func (p *pair) each(h how, company bool) {
 	for i := range p.a.n {
 		if p.howA[i] != unmatched {
@@ -67,7 +68,7 @@ func (p *pair) each(h how, company bool) {
 	}
 }
 
-// same is a switch instead of function values, so that a pair stays on the stack.
+// same reports whether two words match. Function values for each kind would move the pair to the heap.
 func same(x, y *word, h how, company bool) bool {
 	full := x.full() && y.full()
 	switch h {
@@ -87,10 +88,10 @@ func same(x, y *word, h how, company bool) bool {
 	}
 }
 
-// sameFirst compares initials by sound: Wasim is V, Zakir is J.
+// sameFirst compares initials by sound: W equals V, and Z equals J.
 func sameFirst(x, y byte) bool { return plainConsonant(x) == plainConsonant(y) }
 
-// plural forgives the s of Traders.
+// plural reports whether two words differ by a final s only: Trader, Traders.
 func plural(x, y string) bool {
 	if len(x) > len(y) {
 		x, y = y, x
@@ -98,7 +99,7 @@ func plural(x, y string) bool {
 	return len(x) >= 5 && len(y) == len(x)+1 && strings.HasPrefix(y, x) && y[len(x)] == 's'
 }
 
-// sameAffixed forgives the Gujarati -bhai and -ben on one of the two.
+// sameAffixed reports whether two words differ by a Gujarati affix of one: Rameshbhai, Ramesh.
 func sameAffixed(x, y *word) bool {
 	sx, sy := affix(x.text), affix(y.text)
 	if (sx == "") == (sy == "") {
@@ -109,6 +110,7 @@ func sameAffixed(x, y *word) bool {
 	return kx.n > 2 && (kx == ky || loose(kx.bytes(), ky.bytes()))
 }
 
+// affix returns the affix at the end of a word; "" for none.
 func affix(w string) string {
 	for _, s := range [...]string{"bhai", "bai", "behn", "ben"} {
 		if len(w) > len(s)+2 && strings.HasSuffix(w, s) {
@@ -118,7 +120,7 @@ func affix(w string) string {
 	return ""
 }
 
-// compounds matches Rama with Ram where Krishna follows in both.
+// compounds matches Rama with Ram if the same word, such as Krishna, follows both.
 func (p *pair) compounds() {
 	for i := range p.a.n - 1 {
 		for j := range p.b.n - 1 {
@@ -134,7 +136,7 @@ func (p *pair) compounds() {
 	}
 }
 
-// sameStem reports whether one is the other, a head, and an a.
+// sameStem reports whether the longer word is the shorter one plus a, and that one has the trait head.
 func sameStem(x, y *word, head trait) bool {
 	if x.sound.n > y.sound.n {
 		x, y = y, x
@@ -148,7 +150,7 @@ func sameStem(x, y *word, head trait) bool {
 const shortestCut = 20
 
 // truncation matches the last word of a long name, which a bank may have cut,
-// with a word that begins with it. A surname is whole: Das is not Dasgupta.
+// with a word that begins with it. A surname is never a cut word: Das is not Dasgupta.
 func (p *pair) truncation() {
 	if last := p.a.n - 1; p.howA[last] == unmatched && p.a.mayBeCut() {
 		if j := beginning(p.a.w[last].text, &p.b, &p.howB); j >= 0 {
@@ -167,7 +169,7 @@ func (m *name) mayBeCut() bool {
 	return m.length >= shortestCut && !m.tail && !m.cut && !m.w[m.n-1].surname
 }
 
-// beginning finds the unmatched word of m that begins with text, or -1.
+// beginning returns the index of the unmatched word of m that begins with text, or -1.
 func beginning(text string, m *name, h *[maxWords]how) int {
 	for j := range m.n {
 		w := m.w[j].text

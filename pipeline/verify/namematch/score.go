@@ -1,20 +1,22 @@
 package namematch
 
-// Points that a score loses. Below Standard only their order matters: a match stays at or
-// above Standard, a mismatch below it.
+// cost holds the points that a score loses for each kind of match. They never lower the score of
+// matching names below Standard.
 var cost = [...]int{letters: 0, phonetic: 2, loosely: 6, affixed: 4, joined: 2, truncated: 6, initially: 6}
 
 const (
+	// Points lost for a word without a match.
 	lostInitial = 5
 	lostWeak    = 8
 	lostMiddle  = 10
-	lostEnd     = 12
-	lostOnlyOne = 20 // the surname, where one word is all that is left
+	lostEnd     = 12 // the last word, usually the surname
+	lostOnlyOne = 20 // the last word, if one other word matches at most
 
-	subset   = 55 // the given name of one is missing in the other
-	thin     = 62 // nothing but initials, surnames or common words agree
+	// Scores of names that do not match; conflict is a maximum.
+	subset   = 55 // the given name of one name is missing in the other
+	thin     = 62 // only initials, surnames or common words match
 	slipped  = 55 // two long words differ by one letter
-	conflict = 45 // both have a word that the other has not
+	conflict = 45 // each name has a word that the other lacks
 )
 
 // counts holds the numbers of matching words by kind.
@@ -23,7 +25,7 @@ type counts struct {
 	lost                           int // points
 }
 
-// scorePerson scores the matched and unmatched words.
+// scorePerson returns the score of two names of people.
 func (p *pair) scorePerson() int {
 	leftA, leftB := left(&p.a, &p.howA), left(&p.b, &p.howB)
 	titled := spare(&p.a, &p.howA) && spare(&p.b, &p.howB) // Syed Akbar, Shaikh Akbar
@@ -47,7 +49,7 @@ func (p *pair) scorePerson() int {
 	return max(99-t.lost, Standard)
 }
 
-// left returns the number of distinctive words without a partner.
+// left returns the number of unmatched words, without a spare prefix.
 func left(m *name, h *[maxWords]how) (n int) {
 	for i := range m.n {
 		if h[i] == unmatched {
@@ -77,7 +79,7 @@ func (p *pair) countMatches() (t counts) {
 		case h == initially, !x.full() && !y.full():
 			t.initial++
 		case x.weak && y.weak, x.prefix && y.prefix:
-			t.weak++ // a prefix is as common
+			t.weak++ // a prefix identifies a person as little as a weak word
 		case x.surname && y.surname:
 			t.surname++
 		default:
@@ -87,8 +89,8 @@ func (p *pair) countMatches() (t counts) {
 	return t
 }
 
-// enough reports whether the matching words identify a person. An uncommon name does, a
-// surname and an initial, or a common word and two initials.
+// enough reports whether the matching words identify a person. An uncommon name is enough, and
+// so are two surnames, a surname and an initial, or a common word and two initials.
 func (t *counts) enough() bool {
 	switch {
 	case t.strong > 0:
@@ -99,14 +101,14 @@ func (t *counts) enough() bool {
 	return t.weak > 0 && t.initial > 1
 }
 
-// lostGiven is true if the given name of one has no partner in the other.
+// lostGiven reports whether the given name of one name has no match in the other.
 func (p *pair) lostGiven() bool {
 	g, h := p.a.given(), p.b.given()
 	return g >= 0 && p.howA[g] == unmatched || h >= 0 && p.howB[h] == unmatched
 }
 
-// crossed is true if the given name of one is only the trailing initial of the
-// other, whose own given name stands elsewhere: Priya Mohan is not Mohan P.
+// crossed reports whether the given name of one name matches only a trailing initial of the
+// other, whose own given name is another word: Priya Mohan is not Mohan P.
 func (p *pair) crossed() bool {
 	g, h := p.a.given(), p.b.given()
 	if g < 0 || h < 0 {
@@ -126,8 +128,8 @@ func distinctive(m *name, h *[maxWords]how) (n int) {
 	return n
 }
 
-// missing is what the words without a partner cost. full is the number of
-// words written out that have one.
+// missing returns the points lost for the words of m without a match. full is the number of
+// matched words that are written out.
 func missing(m *name, h *[maxWords]how, full int) (lost int) {
 	for i := range m.n {
 		w := &m.w[i]
@@ -177,7 +179,8 @@ func (p *pair) conflicting() int {
 	return conflict * agree / max(all, 1)
 }
 
-// scoreCompany requires every word except forms and fillers.
+// scoreCompany returns the score of two names of companies. Every word except forms and fillers
+// must match.
 func (p *pair) scoreCompany() int {
 	coreA, formA := leftOfCompany(&p.a, &p.howA)
 	coreB, formB := leftOfCompany(&p.b, &p.howB)

@@ -3,7 +3,7 @@ package namematch
 // maxKey bounds a sound key; a longer word is compared by its letters only.
 const maxKey = 32
 
-// sound is the phonetic key of a word. Mixed spellings of Indian names share a key.
+// sound is the phonetic key of a word. Different spellings of an Indian name share a key.
 type sound struct {
 	b [maxKey]byte
 	n uint8
@@ -30,7 +30,7 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// at is the byte i of w, or 0 beyond it.
+// at returns byte i of w, or 0 outside w.
 func at(w []byte, i int) byte {
 	if i < 0 || i >= len(w) {
 		return 0
@@ -151,7 +151,7 @@ func plainConsonant(c byte) byte {
 	return c
 }
 
-// letterC: ch keeps its sound, c is s or k.
+// letterC encodes the c at i and returns the number of its letters. ch keeps its sound, c is s or k.
 func (s *sound) letterC(w []byte, i int) int {
 	next := at(w, i+1)
 	switch {
@@ -175,7 +175,7 @@ func (s *sound) letterC(w []byte, i int) int {
 	return 1
 }
 
-// knowing is the ज्ञ of Gyan: written gy, jn, jny, dny.
+// knowing returns the number of letters at i that write ज्ञ as jn, jny or dny; 0 for none.
 func knowing(w []byte, i int) int {
 	n := 1
 	if at(w, i) == 'g' || at(w, i+n) != 'n' {
@@ -191,7 +191,7 @@ func knowing(w []byte, i int) int {
 	return 0
 }
 
-// finish encodes endings.
+// finish replaces endings with several spellings by one of them.
 func (s *sound) finish() {
 	if s.n > maxKey {
 		return
@@ -228,6 +228,7 @@ func cluster(x, y byte) bool {
 	return true
 }
 
+// inder replaces endings such as endra, inder and indar by endr.
 func (s *sound) inder(b []byte) []byte {
 	n := len(b)
 	var stem int

@@ -2,7 +2,7 @@ package namematch
 
 import "strings"
 
-// stripped is a folded name without honorifics and relations.
+// stripped is a folded name without honorifics and relations ("son of …").
 type stripped struct {
 	words []string
 	marks
@@ -10,17 +10,17 @@ type stripped struct {
 
 // marks are the properties of a name beside its words.
 type marks struct {
-	// length is of the folded name, honorifics included: a bank cuts the whole.
+	// length is that of the folded name with honorifics, because a bank cuts the whole text.
 	length int
-	// tail is true if words were cut from the end, which then was not cut by a bank.
+	// tail is true if strip removed words from the end. A bank then did not cut the words before.
 	tail bool
-	// sri is true if a leading Sri was taken for an honorific. In "Sri Devi" it
-	// may be half of the name.
+	// sri is true if strip removed a leading Sri as an honorific. In "Sri Devi" it may be half of
+	// the name.
 	sri bool
 }
 
-// strip splits a folded name and takes away honorifics and relations; company
-// forms get their full spelling. It never takes the last word away.
+// strip splits a folded name and removes honorifics and relations. Company forms get their full
+// spelling. It never removes the only word left.
 func strip(words []string, folded string) stripped {
 	s := stripped{marks: marks{length: len(folded)}}
 	if strings.Trim(folded, " &/") == "" {
@@ -46,7 +46,7 @@ func strip(words []string, folded string) stripped {
 	return s.honorifics(words, company)
 }
 
-// appendWord adds w in full spelling; a slash that means nothing parts it.
+// appendWord appends the parts of w between slashes, in full spelling. It drops M/S.
 func appendWord(words []string, w string, company bool) ([]string, bool) {
 	if w == "m/s" {
 		return words, true
@@ -65,7 +65,7 @@ func appendWord(words []string, w string, company bool) ([]string, bool) {
 	return words, company
 }
 
-// relation reports whether w begins "son of …". S/O may have lost its blank.
+// relation reports whether w begins with S/O or the like, perhaps without a blank after it.
 func relation(w string) bool {
 	if len(w) < 3 || w[1] != '/' || w[2] != 'o' {
 		return false
@@ -73,7 +73,7 @@ func relation(w string) bool {
 	return strings.IndexByte("sdwch", w[0]) >= 0
 }
 
-// tailOf finds relations in full: the number of words before "son of", or 0.
+// tailOf returns the number of words before a relation in full, such as "son of"; 0 for none.
 func tailOf(words []string) int {
 	for i := 1; i+2 < len(words); i++ {
 		if words[i+1] != "of" {
@@ -87,7 +87,7 @@ func tailOf(words []string) int {
 	return 0
 }
 
-// joinForms reads "(P) Ltd" and "L L P".
+// joinForms replaces "(P) Ltd" by "private limited", and "L L P" by "llp".
 func joinForms(words []string) []string {
 	n := len(words)
 	if n > 3 && words[n-3] == "l" && words[n-2] == "l" && words[n-1] == "p" {
@@ -110,7 +110,7 @@ func isCompany(words []string) bool {
 	return false
 }
 
-// honorifics drops titles: some wherever they stand, some only in front.
+// honorifics removes titles anywhere, and leading titles from the front.
 func (s stripped) honorifics(words []string, company bool) stripped {
 	kept := words[:0]
 	all := words

@@ -2,8 +2,8 @@ package namematch
 
 import "strings"
 
-// variants are groups of spellings that no rule of sound joins: the first of a
-// line stands for all.
+// variants maps the sound of a spelling to that of the usual spelling, where the rules of sound do
+// not join them. The usual spelling is the first of its line.
 var variants = variantMap(`
 mohammed mohammad mohamed mohamad muhammad muhammed mohammod mahammad mohmad mohmed mohd md muhamad
 chaudhary chaudhari choudhary choudhari choudhury chowdhury chowdhary chowdary chaudhuri choudhry chaudhry choudary chowdhry
@@ -63,7 +63,7 @@ singh sinh singha
 chander chandra chandar
 `)
 
-// variantMap leads from the sound of each spelling to the sound of the first.
+// variantMap maps the sound of each spelling of a line to the sound of the first.
 func variantMap(text string) map[string]sound {
 	m := map[string]sound{}
 	for line := range strings.Lines(text) {

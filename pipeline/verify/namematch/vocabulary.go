@@ -18,9 +18,9 @@ const (
 	companyForm
 	// filler may be missing from a company's name.
 	filler
-	// trade makes a name that of a firm, where each word counts.
+	// trade marks a name as that of a company, in which every word must match.
 	trade
-	// apart sounds like another name and is one of its own: Sethi is not Shetty.
+	// apart is a name of its own that sounds like another name: Sethi is not Shetty.
 	apart
 )
 
@@ -33,12 +33,12 @@ const (
 	// surname is a common surname. Alone it does not identify a person, and two different ones
 	// never match. In front it is not taken for the given name.
 	surname
-	// compoundHead takes or leaves its last a before a compoundTail: Ram
-	// Krishna, Rama Krishna. Elsewhere that a is another person: Anil, Anila.
+	// compoundHead may have a final a before a compoundTail: Ram Krishna, Rama Krishna. Elsewhere
+	// a final a makes another name: Anil, Anila.
 	compoundHead
 	compoundTail
-	// maleHead does so before a nameTail too, where the final a may mark a husband's name:
-	// Rama Prasad is a woman, Shiva Prasad is Shiv Prasad.
+	// maleHead may have a final a before a nameTail, too: Shiva Prasad is Shiv Prasad. Other
+	// heads may not, because the a can make a woman's name: Rama Prasad is not Ram Prasad.
 	maleHead
 	nameTail
 )
@@ -84,7 +84,7 @@ var bySound = table(soundText, map[trait]string{
 	nameTail:     `kumar prasad prakash`,
 })
 
-// table gathers the traits of each word of the texts.
+// table returns the traits of each word of the texts, by the key of the word.
 func table(key func(string) string, texts map[trait]string) map[string]trait {
 	m := map[string]trait{}
 	for t, text := range texts {
@@ -95,7 +95,7 @@ func table(key func(string) string, texts map[trait]string) map[string]trait {
 	return m
 }
 
-// soundText is the sound of a word as a key.
+// soundText returns the sound of a word as the key of bySound.
 func soundText(w string) string {
 	k := soundOf([]byte(w))
 	return string(k.bytes())

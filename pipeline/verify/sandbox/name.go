@@ -39,8 +39,8 @@ func similarName(expected string) string {
 	for _, name := range []string{
 		initial + rest,      // R SHARMA of RAJESH SHARMA
 		expected + " KUMAR", // SUNITA KUMAR of SUNITA
-		expected + " K",     // one initial more
-		expected + firstLetter(words[len(words)-1]), // one letter more
+		expected + " K",     // an additional initial
+		expected + firstLetter(words[len(words)-1]), // an additional letter
 		words[0] + rest, // MOHAMMEDSHAIKH of MOHAMMED SHAIKH
 		words[0] + firstLetter(rest) + " " + rest, // ACMET TRADERS PVT LTD
 	} {
@@ -60,7 +60,7 @@ func firstLetter(word string) string {
 	return word[:size]
 }
 
-// dissimilarName returns a name that does not match another.
+// dissimilarName returns a name that does not match the expected one; n selects it.
 func dissimilarName(expected string, n uint64) string {
 	for i := range uint64(len(firstNames)) {
 		if name := fullName(n + i*(1+uint64(len(firstNames)))); namematch.Compare(expected, name).Score < lenientScore {
@@ -83,7 +83,7 @@ var (
 	}
 )
 
-// fullName returns one combination of the names.
+// fullName returns combination n of a first name and a surname.
 func fullName(n uint64) string {
 	return firstNames[n%uint64(len(firstNames))] + " " + surnames[n/uint64(len(firstNames))%uint64(len(surnames))]
 }

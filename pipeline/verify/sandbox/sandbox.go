@@ -1,23 +1,23 @@
-// Package sandbox is the bank of the sandbox. It makes no deposit and has an answer for every
-// account. Answers depend on the order and the time alone. The bank is stateless, so restarts
+// Package sandbox is the fake bank of the sandbox world. It makes no deposit and has an answer for
+// every account. Answers depend on the order and the time alone. The bank is stateless, so restarts
 // and other instances give the same answers.
 //
-// Account numbers that end in these four digits, and these addresses, are magic:
+// Account numbers that end in these four digits, and these addresses, have a fixed answer:
 //
 //	0001 success@upi     the expected name
 //	0002 partial@upi     a partly matching name
 //	0003                 another name
 //	0004 dormant@upi     dormant, with the expected name
-//	0005                 frozen, the same
-//	0006                 closed, the same
+//	0005                 frozen, with the expected name
+//	0006                 closed, with the expected name
 //	0007 failure@upi     missing
 //	0008 suspicious@upi  the expected name, flagged
 //	0009 timeout@upi     the first call gets no answer; later calls do
 //	0010                 the expected name, 25 s after the order's creation
 //
-// Of a hundred others, by a hash of the target, 90 have the expected name, 3 a similar and 2
-// another one. 2 are dormant, 1 is flagged and 2 are missing. If no name is expected, the hash
-// selects one of a list.
+// A hash of any other account or address decides. Of a hundred, 90 have the expected name, 3 a
+// similar name and 2 another name. 2 are dormant, 1 is flagged and 2 are missing. If no name is
+// expected, the hash selects a name from a list.
 package sandbox
 
 import (
@@ -31,14 +31,11 @@ import (
 // Name identifies the sandbox in the store and in metrics.
 const Name = "sandbox"
 
-// Policy of the connection. A penny drop is answered within 30 s (spec 7), and one of 25 s
-// must succeed. Requests are never delayed, so a resend needs no margin. A waiting call costs
-// a goroutine and a timer. 2,000 of them take some megabytes, and leave room beside a thousand
-// slow ones.
+// Settings of the connection.
 const (
-	timeout     = 30 * time.Second
-	resendAfter = timeout
-	concurrency = 2000
+	timeout     = 30 * time.Second // a penny drop is answered within 30 s (spec 7); isSlow takes 25 s
+	resendAfter = timeout          // without a margin, because no request is delayed on its way
+	concurrency = 2000             // a waiting call costs only a goroutine and a timer
 )
 
 // Connection returns the connection of the sandbox, for both methods. A nil now is time.Now.
@@ -83,8 +80,8 @@ func (b bank) Resolve(ctx context.Context, o verify.Order) (verify.Answer, error
 
 func (b bank) age(o verify.Order) time.Duration { return b.now().Sub(o.CreatedAt) }
 
-// firstAnswer answers a deposit or a lookup. A timeout lasts as long as a call may take; an
-// older order was sent before.
+// firstAnswer answers a deposit or a lookup. For isTimeout it answers no call of an order that is
+// younger than a call may last. The first call of an older order has ended.
 func (b bank) firstAnswer(ctx context.Context, o verify.Order, f scenario) (verify.Answer, error) {
 	switch age := b.age(o); {
 	case f == isTimeout && age < timeout:

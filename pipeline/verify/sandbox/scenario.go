@@ -23,10 +23,10 @@ const (
 	isMissing
 	isSuspicious
 	isTimeout // the first call gets no answer
-	isSlow    // answered slowness after the order's creation
+	isSlow    // the answer comes 25 s after the order's creation
 )
 
-// magicAddresses are those of CONTRACT 7.
+// magicAddresses are the addresses with a fixed scenario (CONTRACT 7).
 var magicAddresses = map[string]scenario{
 	"success@upi": isExact, "failure@upi": isMissing, "partial@upi": isPartial,
 	"dormant@upi": isDormant, "suspicious@upi": isSuspicious, "timeout@upi": isTimeout,
@@ -64,12 +64,12 @@ func hashedScenario(target string) scenario {
 	}
 }
 
-// hash spreads texts evenly.
+// hash maps texts evenly to numbers.
 func hash(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // never fails
 	sum := h.Sum64()
-	return sum ^ sum>>32 // the last characters alone change the low bits too little
+	return sum ^ sum>>32 // FNV mixes the last characters too little into the low bits
 }
 
 // statuses are the statuses of inactive accounts.

@@ -6,7 +6,7 @@ import (
 	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
-// Fault is a deviation from the usual behaviour.
+// Fault is a deviation of the simulator from the usual behaviour of a bank.
 type Fault = httpconnectortest.Fault
 
 // The faults. All but DropBefore, LateMissing, Missing and Away make the deposit.
@@ -36,11 +36,11 @@ var Faults = []Fault{
 	DropBefore, Drop, Delay, Duplicate, Late, LateMissing, LieMissing, LieForever, Forget, Waver, Other, Page, Broken, Flood, Missing, Away,
 }
 
-// Script sets the faults of the next orders of a reference, an account or an address, before
-// any rates.
+// Script sets the faults of the next orders of a reference, an account or an address. Scripted
+// faults come before the random ones of Config.Rates.
 func (s *Simulator) Script(of string, faults ...Fault) { s.dice.Script(of, faults...) }
 
-// DisableFaults ends random faults of new orders. Orders keep the faults that they have.
+// DisableFaults ends random faults of new orders. Earlier orders keep their faults.
 func (s *Simulator) DisableFaults() { s.dice.DisableFaults() }
 
 // ScriptEnquiry sets the faults of the next enquiries about a reference: Drop, Delay, Page,

@@ -20,7 +20,7 @@ func (s *Simulator) Ledger() []Entry {
 }
 
 // Deposits returns the number of deposits by reference. An accepted order without a deposit
-// has 0. More than 1 is lost money.
+// has 0. A number above 1 is lost money.
 func (s *Simulator) Deposits() map[string]int {
 	return s.count(func(o *order) int { return o.deposits })
 }

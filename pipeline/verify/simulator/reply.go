@@ -9,15 +9,15 @@ import (
 	"vayu/pipeline/httpconnector/httpconnectortest"
 )
 
-// order is the state of a reference.
+// order is what the simulator stores of one order.
 type order struct {
 	reply
 
 	account         string
 	fault           Fault
 	due             time.Time // time of a late outcome
-	pendingDeposits int       // deposits to make at that time
-	deposits        int       // deposits
+	pendingDeposits int       // deposits to make at the time due
+	deposits        int       // deposits made so far
 	requests        int
 	enquiries       int
 }

@@ -17,8 +17,8 @@ import (
 //go:embed simulator.yaml
 var description string
 
-// Describe returns the description of a simulator at a URL, as the setting verify.banks reads
-// it.
+// Describe returns a description file of a simulator at a URL. The setting verify.banks lists
+// such files.
 func Describe(url string) string { return httpconnectortest.Fill(description, url) }
 
 // Sign sets the headers of a simulator's callback.
@@ -31,7 +31,7 @@ type Config struct {
 	Rates map[Fault]float64
 	// Noise is the probability that an enquiry gets no answer or an unreadable one.
 	Noise float64
-	// Seed determines the orders with faults, by reference.
+	// Seed and the reference determine which orders have faults.
 	Seed uint64
 	// Late is the delay of a late outcome, Slow that of a delayed answer.
 	Late, Slow time.Duration

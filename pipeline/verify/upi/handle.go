@@ -25,7 +25,7 @@ var handles = sync.OnceValue(func() map[string]string {
 })
 
 // Bank returns the bank to which NPCI assigned the handle of an address in the form of Parse.
-// The account may be with another bank, which only the bank's answer shows. It is false for a
+// The account may be with another bank, which only the bank's answer shows. ok is false for a
 // handle that the table (handles.csv) lacks. New handles appear every month.
 func Bank(vpa string) (bank string, ok bool) {
 	_, handle, _ := strings.Cut(vpa, "@")

@@ -5,9 +5,8 @@ package upi
 import "strings"
 
 const (
-	// localMost and handleMost are the limits of the parts before and after the @.
-	localLeast, localMost   = 2, 256
-	handleLeast, handleMost = 2, 65
+	localLeast, localMost   = 2, 256 // length of the local part, before the @
+	handleLeast, handleMost = 2, 65  // length of the handle, after the @
 )
 
 // Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an
@@ -40,8 +39,8 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 const (
 	// hidden replaces the characters that Mask removes, whatever their number.
 	hidden = "****"
-	// numberDigits is the number of digits that makes a local part a number. Examples are a
-	// mobile, an account, a card or a day of birth. Other characters may stand between them.
+	// numberDigits is the least number of digits in a local part that Mask treats as a number,
+	// such as of a mobile or an account. Other characters may stand between the digits.
 	numberDigits = 6
 )
 
@@ -53,8 +52,9 @@ const (
 //	the first and last one of five to seven, as "r****j" of rajraj
 //	nothing of fewer
 //
-// This hides eight digits of a mobile number. Ten million numbers each begin with 6, 7, 8 and
-// 9. The stars do not show the length. A text that is no address is hidden entirely.
+// This hides eight digits of a mobile number. Such numbers begin with 6 to 9, so 40 million of
+// them share the last two digits. The stars do not show the length. A text that is no address is
+// hidden entirely.
 func Mask(vpa string) string {
 	local, handle, found := strings.Cut(vpa, "@")
 	if !found {

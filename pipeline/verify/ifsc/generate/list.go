@@ -11,23 +11,19 @@ import (
 	"strings"
 )
 
-// source is the npm package. The codes of each bank, without its letters and the zero, are in
-// src/IFSC.json, as numbers where possible. The names by those letters are in banknames.json.
-// sublet.json maps codes to the banks that they are sublet to, as published by NPCI.
-// custom-sublets.json does so for prefixes of codes. The package's authors keep it, by a
-// bank's letters or its name.
+// source is the content of the npm package. A bank's letters are the first four of its codes.
 type source struct {
 	version string
-	codes   map[string][]suffix
-	names   map[string]string
-	lent    map[string]string
-	begins  map[string]string
+	codes   map[string][]suffix // IFSC.json: the codes of a bank, by its letters
+	names   map[string]string   // banknames.json: the name of a bank, by its letters
+	lent    map[string]string   // sublet.json, from NPCI: the bank that a code is sublet to, by code
+	begins  map[string]string   // custom-sublets.json, from the authors: a bank's letters or name, by prefix of codes
 }
 
 // suffix is the last six characters of a code.
 type suffix string
 
-// UnmarshalJSON reads a suffix. One with digits only is a number without leading zeros.
+// UnmarshalJSON reads a suffix. A suffix of digits only may be a number without leading zeros.
 func (s *suffix) UnmarshalJSON(text []byte) error {
 	word := strings.Trim(string(text), `"`)
 	if len(word) > 6 {
