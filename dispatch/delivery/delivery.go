@@ -78,8 +78,7 @@ type Transition struct {
 type Config struct {
 	DB  *sqlstore.DB
 	Box *encryption.Cipher
-	// Change returns a handler that makes a change in one transaction with its audit entry.
-	// It is access.Service.Change.
+	// Change returns a handler that makes and audits a change: access.Service.Change.
 	Change func(access.Changer) httpapi.Handler
 	// Wake is called after the commit with a subscription that has a delivery due.
 	Wake func(webhook string) // nil for none
