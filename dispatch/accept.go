@@ -20,11 +20,12 @@ const (
 	// wait for it.
 	insertBatch = 128
 	// yieldAfter is the number of deliveries after which the relay should serve other
-	// accounts: about 0.1 s.
+	// accounts. Storing them takes about 0.1 s.
 	yieldAfter = 32 * insertBatch
 )
 
-// Publish implements outbox.Publisher. The relay passes events on without Kafka.
+// Publish accepts events directly from the relay, in a service without Kafka. It implements
+// outbox.Publisher.
 func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []outbox.Event, err error) {
 	return s.accept(ctx, batch, yieldAfter)
 }
@@ -37,14 +38,15 @@ func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
 	return err
 }
 
-// accept stops after the event with which most deliveries are stored. It returns the
-// events whose deliveries are all stored, and outbox.ErrYield when events remain.
+// accept is Accept with a limit: it stops after the event that reaches the given number of
+// deliveries. It returns the events whose deliveries are all stored, and outbox.ErrYield
+// when events remain.
 func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (acked []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	// The refresh follows the commit of the events. So the cache has every subscription
-	// that is older than an event.
+	// The events are committed already. So after this refresh the cache has every
+	// subscription that is older than an event.
 	if err := s.Subscriptions.Refresh(ctx); err != nil {
 		return nil, fmt.Errorf("matching events: %w", err)
 	}
@@ -80,8 +82,8 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	return batch, nil
 }
 
-// sortByFanOut sorts a batch by the number of deliveries of each account. An account with
-// thousands of them then does not delay others. The order within an account is kept.
+// sortByFanOut sorts a batch by the number of deliveries of each account. So an account with
+// thousands of deliveries does not delay others. The order within an account is kept.
 func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
 	weights := map[string]int{}
 	for i := range batch {
@@ -138,7 +140,8 @@ func (s *Service) store(ctx context.Context, group []order) error {
 	return nil
 }
 
-// reserve reserves slots for orders and returns the number by subscription.
+// reserve reserves slots in the queue for orders, which then get a lease. It returns the
+// number of slots by subscription.
 func (s *Service) reserve(group []order, now time.Time) map[string]int {
 	reserved := map[string]int{}
 	if s.stopping.Load() {
@@ -155,7 +158,8 @@ func (s *Service) reserve(group []order, now time.Time) map[string]int {
 	return reserved
 }
 
-// addStored adds leased rows to their lanes and releases reservations of existing rows.
+// addStored adds leased rows to their lanes. It releases reservations of the orders that
+// were not stored.
 func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant delivery.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ var (
 	sandboxMode = []string{schema.Sandbox.String()}
 )
 
-// attemptAll makes an attempt, and then others in the slot that it has freed.
+// attemptAll makes an attempt, and then further ones in the slot that the attempt frees.
 func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
 	for ok := true; ok; id, w, ok = s.next() {
 		s.attempt(ctx, id, w)
@@ -67,8 +67,8 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	}
 }
 
-// freshRecipient refreshes the cache and returns the subscription of an attempt. ok is
-// false if it must not be sent.
+// freshRecipient refreshes the cache if it is too old, and returns the subscription of an
+// attempt. It returns false if the attempt must not be sent.
 func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
 	if err := s.Subscriptions.Fresh(ctx); err != nil {
 		return nil, false // counted by the cache
@@ -76,9 +76,9 @@ func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Su
 	return s.cachedRecipient(w.Webhook)
 }
 
-// cachedRecipient returns a subscription that can be sent to. Deliveries of a paused one
-// stay in the store until it is resumed. Those of a deleted one are cancelled there.
-// Those that cannot be signed wait until the secret is readable.
+// cachedRecipient returns a subscription and whether deliveries may be sent to it. If it is
+// paused, its deliveries stay in the store. If it is deleted, they are cancelled there. If
+// its secret cannot be decrypted, they wait until it can.
 func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) {
 	sub := s.Subscriptions.Get(id)
 	return sub, sub != nil && sub.Active && !sub.Deleted && len(sub.Secrets(s.Now())) > 0
@@ -109,7 +109,7 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 	}}
 }
 
-// hasClaim reports whether there is something to claim or to release at once.
+// hasClaim reports whether claimLoop has deliveries to claim or to release now.
 func (s *Service) hasClaim() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

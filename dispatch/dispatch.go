@@ -3,9 +3,9 @@
 //
 //	event -> Accept: a delivery for each subscription, stored -> lanes -> attempt -> record: delivered, waiting or failed
 //
-// Only attempts in flight and buffered deliveries are in memory. An instance leases
-// deliveries before it buffers them. After a crash they are due again when the lease
-// expires.
+// A lane is the queue of one endpoint in memory. It has only attempts in flight and buffered
+// deliveries. An instance leases deliveries before it buffers them. After a crash they are
+// due again when the lease expires.
 package dispatch
 
 import (
@@ -34,8 +34,8 @@ type Config struct {
 	DB            *sqlstore.DB
 	Subscriptions *subscription.Cache
 	Sender        *sender.Sender
-	// Number returns the unmasked number of a transaction, for subscriptions with clear
-	// numbers; "" if there is none. It must be safe for concurrent use.
+	// Number returns the unmasked mobile number of a transaction, for subscriptions with
+	// clear numbers; "" for none. It must be safe for concurrent use.
 	Number  func(ctx context.Context, of schema.Owner, transaction string) (string, error)
 	Log     *slog.Logger
 	Trace   *tracing.Tracer       // nil for none
@@ -44,17 +44,18 @@ type Config struct {
 	Now func() time.Time
 }
 
-// A buffered delivery can wait for lease - attemptTimeout - margin. Deliveries of an
-// instance that dies are due again after lease. margin is the tolerated clock skew
-// between instances.
 const (
-	attemptTimeout = 5 * time.Second // documented in the contract
-	margin         = 2 * time.Second
-	lease          = 12 * time.Second
+	// attemptTimeout bounds an attempt, as the contract documents.
+	attemptTimeout = 5 * time.Second
+	// margin is the tolerated clock skew between instances.
+	margin = 2 * time.Second
+	// lease is how long a lease lasts. A buffered delivery can wait for the part of it that
+	// exceeds attemptTimeout and margin.
+	lease = 12 * time.Second
 )
 
 // failingStarts limits the attempts that start per second at all failing endpoints. Each
-// costs about 0.3 ms of CPU time. So 100 leave most of it to endpoints that acknowledge.
+// costs about 0.3 ms of CPU time, so 100 of them leave most of a core to other endpoints.
 const failingStarts = 100
 
 // hostOf returns the host and port of a subscription; "" if it is unknown.

@@ -99,7 +99,7 @@ var stages = []string{
 	string(schema.StageWait), string(schema.StageStatus), acknowledged,
 }
 
-// attempted counts an attempt.
+// attempted counts an attempt by the stage in which it ended, and its duration.
 func (m *metrics) attempted(r *sender.Result) {
 	stage := string(r.Stage)
 	if r.OK() {
@@ -109,7 +109,7 @@ func (m *metrics) attempted(r *sender.Result) {
 	m.took.Observe(r.Duration.Seconds())
 }
 
-// recorded counts recorded outcomes.
+// recorded counts deliveries that have ended, and measures the delay of acknowledged ones.
 func (m *metrics) recorded(batch []delivery.Outcome) {
 	for i := range batch {
 		o := &batch[i]

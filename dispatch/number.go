@@ -12,16 +12,16 @@ import (
 	"vayu/schema"
 )
 
-// numberTimeout bounds the lookup of a number. An attempt that started late can end after
-// its lease because of it. The event is then sent twice.
+// numberTimeout bounds the lookup of a mobile number. The lookup can make a late attempt
+// end after its lease, and the event is then sent twice.
 const numberTimeout = time.Second
 
 // numberEvents is the type prefix of events with a number.
 const numberEvents = "recharge."
 
-// body returns the body of an attempt: the envelope, with the clear number if the
-// subscription wants it. It returns false if the lookup fails; the attempt is retried
-// later.
+// body returns the body of an attempt: the envelope (JSON of the event), with the clear
+// number if the subscription wants it. It returns false if the lookup fails; the attempt is
+// retried later.
 func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscription) ([]byte, bool) {
 	if !sub.ClearNumbers || s.Number == nil || !strings.HasPrefix(string(w.Type), numberEvents) {
 		return w.Envelope, true

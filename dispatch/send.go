@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// discoverEvery is how often the store is queried for due deliveries that this
-	// instance has not scheduled: retried by hand, resumed, or left by another instance.
-	// The query costs a step per subscription, so the interval grows with its duration.
-	discoverEvery    = time.Second
+	// discoverEvery is how often the store is queried for due deliveries that are not
+	// scheduled here. They were retried by hand, resumed, or left by another instance.
+	discoverEvery = time.Second
+	// discoverShare is the least interval in durations of the query, whose cost grows with
+	// the number of subscriptions. maxDiscoverEvery limits that interval.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
 	// claimRetry is the delay after a failed claim.
 	claimRetry = time.Second
-	// releaseTimeout is how long a stopping service tries to give back what it holds.
 	// releaseTimeout bounds the release of leases at a stop.
 	releaseTimeout = 2 * time.Second
-	// idleTimer is for a timer that something else will end.
-	// idleTimer is for timers that another event ends.
+	// idleTimer is the duration of a timer while no time is scheduled. A signal ends the
+	// wait earlier.
 	idleTimer = time.Hour
 )
 
@@ -41,7 +41,7 @@ func (s *Service) send(ctx context.Context) {
 		select {
 		case <-s.sendSignal:
 		case <-timer.C:
-			if s.hasClaim() { // a token of a host may allow another claim
+			if s.hasClaim() { // a new token of a host's rate limit may allow a claim
 				signal(s.claimSignal)
 			}
 		case <-ctx.Done():
@@ -90,7 +90,7 @@ func (s *Service) next() (id string, w *work, ok bool) {
 }
 
 // claim claims deliveries for lanes that have room and reports whether there was a claim.
-// It claims nothing while outcomes wait to be recorded: their leases may have expired.
+// It claims nothing while the store rejects outcomes, because their leases may have expired.
 // They must be recorded before their deliveries are claimed again.
 func (s *Service) claim(ctx context.Context) bool {
 	if s.recordingStalled.Load() {
@@ -131,7 +131,7 @@ func (s *Service) claim(ctx context.Context) bool {
 	return true
 }
 
-// claimWanted claims in one transaction and sets found.
+// claimWanted makes the claims in one transaction and stores their results in found.
 func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant delivery.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {

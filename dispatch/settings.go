@@ -36,11 +36,11 @@ func DefaultSettings() Settings {
 	}
 }
 
-// otherPlans is the maximum of webhooks of an account whose plan Subscriptions does not
-// name.
+// otherPlans is how many webhooks an account may have if Subscriptions does not name its
+// plan.
 const otherPlans = 100
 
-// Limits returns the limits of subscriptions.
+// Limits returns how many subscriptions an account may have, by plan and in the sandbox.
 func (s Settings) Limits() subscription.Limits {
 	l := subscription.Limits{Sandbox: s.SandboxSubscriptions, Plans: make(map[string]int, len(s.Subscriptions)), Others: otherPlans}
 	for plan, most := range s.Subscriptions {

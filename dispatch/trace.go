@@ -10,7 +10,7 @@ import (
 	"vayu/internal/tracing"
 )
 
-// steps starts the span "delivery store" in the trace of each event of a group.
+// steps starts the span (timed step) "delivery store" in the trace of each event of a group.
 func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Time) []tracing.Span {
 	if s.Trace == nil {
 		return nil
@@ -24,7 +24,7 @@ func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Ti
 	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", tracing.Consumer)
 }
 
-// deliver makes an attempt within a span of its event's trace.
+// deliver makes an attempt, and records it as a span of its event's trace.
 func (s *Service) deliver(ctx context.Context, w *work, post sender.Post) sender.Result {
 	if s.Trace == nil {
 		return s.Sender.Send(ctx, post)

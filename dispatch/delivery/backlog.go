@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// boundEvery is how often the backlog of each webhook is compared with the limit. It
-	// reads an index entry per waiting delivery up to the limit, and rows only beyond it.
+	// boundEvery is how often the backlog of each webhook is compared with the limit. That
+	// reads an index entry per waiting delivery up to the limit, and rows only above it.
 	boundEvery = 10 * time.Second
 	// deadAfter is the time without an acknowledgement after which a failing endpoint is
 	// dead.
 	deadAfter = 10 * time.Minute
-	// boundMost is how many ids of the oldest deliveries are read at once.
+	// boundMost is how many deliveries of a webhook one comparison fails at most.
 	boundMost = 10_000
 )
 
 const (
 	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
 	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
-	// selectFailing reads the creation of the oldest waiting delivery with a failed
-	// attempt.
+	// selectFailing reads when the oldest waiting delivery with a failed attempt was
+	// created.
 	selectFailing = "SELECT min(created_at) FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0"
-	// selectAcknowledged reads the time of the newest acknowledged delivery. It scans the
-	// waiting deliveries after it.
+	// selectAcknowledged reads when the newest acknowledged delivery finished. To find it,
+	// it scans all newer deliveries.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
 	// selectOldest sorts all waiting deliveries; it runs only beyond the limit.
@@ -44,9 +44,9 @@ const (
 var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
-// bound fails the oldest deliveries of each paused or dead webhook beyond the limit.
-// Deliveries that wait because this service is late are kept. It is idempotent, also
-// across instances.
+// bound fails the oldest waiting deliveries above the limit of each paused or dead webhook.
+// Other webhooks have a long backlog only while this service is late, and keep theirs.
+// Several instances may run bound at the same time.
 func (s *Service) bound(ctx context.Context) error {
 	if s.Backlog == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	return acknowledged <= before, err
 }
 
-// boundOne fails the deliveries of one webhook beyond the limit.
+// boundOne fails the oldest waiting deliveries of one webhook above the limit.
 func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	var waiting int
 	view := s.DB.View(ctx)

@@ -10,20 +10,21 @@ import (
 	"vayu/schema"
 )
 
-// lockedPause is the delay before a lane with a locked due row is claimed again. By then
-// the other transaction has leased it or rolled back.
+// lockedPause is the delay before a lane (the queue of one subscription) with a locked due
+// row is claimed again. By then the other transaction has leased the row or rolled back.
 const lockedPause = time.Second
 
-// selectDue finds due deliveries of a lane by delivery_due. skipLocked follows on
-// PostgreSQL, where instances claim concurrently.
+// selectDue finds due deliveries of a lane by the index delivery_due. On PostgreSQL, where
+// instances claim concurrently, skipLocked is appended.
 const (
 	selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
 		WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 	skipLocked = " FOR UPDATE SKIP LOCKED"
 )
 
-// What remains in a lane after a claim. The claim's own rows are due when its lease ends;
-// they are read only if nothing else is due earlier.
+// These statements find the next due delivery that a claim has not leased. The claim sets
+// the due time of its own rows to the end of the lease. Only selectAfter reads such rows,
+// and it excludes them by their token.
 const (
 	selectBefore = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at < $2 ORDER BY due_at LIMIT 1"
 	selectAfter  = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at >= $2 AND token <> $3 ORDER BY due_at LIMIT 1"
@@ -96,7 +97,8 @@ func writeLease(tx *sqlstore.Tx, rows []*Row, lease Lease) error {
 	})
 }
 
-// fillEvents reads each event once; its rows share the bytes.
+// fillEvents adds the events to rows. It reads each event once, and the rows of an event
+// share its envelope.
 func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	about := map[string][]*Row{}
 	var ids []any

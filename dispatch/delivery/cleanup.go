@@ -12,20 +12,20 @@ import (
 const (
 	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent is how far back deleted subscriptions are searched each time; once in
-	// sweepEvery all are searched.
-	recent     = 2 * sweepEvery
+	// recent is how far back each search for deleted subscriptions goes.
+	recent = 2 * sweepEvery
+	// sweepEvery is the interval of searches through all deleted subscriptions.
 	sweepEvery = time.Minute
-	// retention is the retention of finished deliveries.
+	// retention is how long finished deliveries are kept.
 	retention = 30 * 24 * time.Hour
-	// cleanGroup keeps a transaction within milliseconds, because on SQLite all other
-	// writes wait.
+	// cleanGroup is the maximum of rows in a transaction. It then takes only milliseconds,
+	// for which all other writes wait on SQLite.
 	cleanGroup = 500
 )
 
-// Run cancels deliveries of deleted subscriptions, bounds the backlogs of dead ones, and
-// purges deliveries finished for 30 days. It runs until ctx ends and retries after an
-// error of the store.
+// Run cancels deliveries of deleted subscriptions, and limits the backlogs of paused and
+// dead endpoints. It purges deliveries 30 days after they finished. It runs until ctx ends
+// and retries after an error of the store.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
@@ -67,15 +67,15 @@ const (
 	// are not leased.
 	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
 		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
-	// cancelOrphans repeats its condition: on PostgreSQL a row may change between being
-	// selected and being locked.
+	// cancelOrphans has its condition twice, because on PostgreSQL a row may change
+	// between being selected and being locked.
 	cancelOrphans = `UPDATE delivery SET state = 'cancelled', token = '', finished_at = $2 WHERE id IN
 		(SELECT d.id FROM delivery d WHERE d.webhook_id = $1 AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2) ORDER BY d.due_at LIMIT $3)
 		AND state = 'waiting' AND (token = '' OR due_at <= $2)`
 )
 
-// cancelDeleted cancels waiting deliveries of subscriptions that were deleted since.
-// Leased ones may finish first: an acknowledgement counts.
+// cancelDeleted cancels waiting deliveries of the subscriptions deleted after a time.
+// Leased deliveries may finish first, because an acknowledgement still counts.
 func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	now := s.Now().UnixMicro()
 	orphaned, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
@@ -100,7 +100,7 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// selectOver finds expired deliveries by delivery_finished.
+// selectOver finds expired deliveries by the index delivery_finished.
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (

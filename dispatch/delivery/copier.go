@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// settleTime is the minimum age of a copied attempt. A PostgreSQL transaction may
-	// commit up to 30 s after its timestamp, and rows that appear behind the copier would
-	// be missed. The rest tolerates clock skew.
+	// settleTime is the minimum age of a copied attempt. A PostgreSQL transaction may commit
+	// a row up to 30 s after the row's timestamp. The copier would miss a row that appears
+	// before its position. The other 10 s tolerate clock skew.
 	settleTime = 40 * time.Second
-	// copyMost is how many attempts one insert has.
+	// copyMost is the usual maximum of attempts in one insert.
 	copyMost = 10_000
-	// copyWindow bounds the time span of a batch. A batch is inserted into the databases
-	// of both worlds in turn. After a crash the last window is copied again; this is
-	// idempotent.
+	// copyWindow bounds the time span of a batch. A batch is inserted into the databases of
+	// both worlds (live and sandbox) in turn, and a crash may come between the inserts. So
+	// the copier starts by copying the last window again, which is idempotent.
 	copyWindow = time.Minute
-	// copyEvery is the interval of the copier, copyRetry the delay after a failure of
-	// ClickHouse.
+	// copyEvery is the interval of the copier.
 	copyEvery = 10 * time.Second
+	// copyRetry is the delay after a failure of ClickHouse.
 	copyRetry = 30 * time.Second
 )
 
@@ -37,7 +37,7 @@ const (
 type CopierConfig struct {
 	DB   *sqlstore.DB
 	Conn driver.Conn
-	// Database is the database of a world; nil for World.Database.
+	// Database returns the ClickHouse database of a world; nil for World.Database.
 	Database func(schema.World) string
 	// Settle is the minimum age of a copied attempt; 0 for 40 s.
 	Settle  time.Duration
@@ -47,9 +47,9 @@ type CopierConfig struct {
 }
 
 // Copier copies attempts to ClickHouse for analysts while this instance is the leader. It
-// is the only writer of the table attempt there. Its position is read from that table, so
-// a crash or an outage of ClickHouse loses nothing. The table is read with FINAL, which
-// removes duplicates.
+// is the only writer of the table "attempt" in ClickHouse. It reads its position from that
+// table, so a crash or a failure of ClickHouse loses nothing. Analysts read the table with
+// FINAL, which removes duplicates.
 type Copier struct {
 	CopierConfig
 
@@ -102,8 +102,8 @@ func (c *Copier) Run(ctx context.Context) error {
 	return leader.Run(ctx, leader.Config{DB: c.DB, Name: "attempts", Log: c.Log, Metrics: c.Metrics}, c.run)
 }
 
-// run copies while this instance leads. It forgets the position first, because another
-// leader may have copied.
+// run copies while this instance leads. It first discards its position, because another
+// leader may have copied more.
 func (c *Copier) run(ctx context.Context, _ leader.Fence) error {
 	c.positioned = false
 	for {
@@ -149,7 +149,7 @@ func (c *Copier) copyDue(ctx context.Context) error {
 	}
 }
 
-// latest returns the position after which attempts are copied, by the rows in ClickHouse.
+// latest returns the position to copy from: copyWindow before the newest row in ClickHouse.
 func (c *Copier) latest(ctx context.Context) (int64, error) {
 	latest := int64(math.MinInt64)
 	for _, world := range schema.Worlds {

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// copied is an attempt that is copied to ClickHouse.
+// copied is an attempt with the columns of its delivery and event that ClickHouse gets.
 type copied struct {
 	id, event, kind, webhook, account, retryOf, fault string
 	world                                             schema.World
@@ -20,8 +20,8 @@ type copied struct {
 	number, at, duration, status, body, recorded      int64
 }
 
-// selectCopied reads attempts by attempt_recorded: a range in order, or all with one
-// timestamp.
+// selectCopied reads attempts by the index attempt_recorded. copiedRange selects those of
+// a time range in order, copiedMoment all with one timestamp.
 const (
 	selectCopied = `SELECT a.delivery_id, a.number, d.event_id, e.type, d.webhook_id, d.account_id, d.mode, d.retry_of, a.at, a.duration, a.stage, a.http_status, a.error, length(a.body), a.recorded_at
 		FROM attempt a JOIN delivery d ON d.id = a.delivery_id JOIN event e ON e.id = d.event_id `
@@ -55,8 +55,8 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	return all[:n], nil
 }
 
-// whole returns the size of the longest prefix with at most that many attempts within
-// copyWindow. It does not split attempts with the same timestamp.
+// whole returns the size of the longest batch at the start of all. The batch has at most
+// the given number of attempts within copyWindow, and includes all with its last timestamp.
 func whole(all []copied, most int) int {
 	n := len(all)
 	if n > most {

@@ -24,12 +24,12 @@ type Row struct {
 	Webhook  string
 	EventID  string
 	Type     schema.EventType
-	World    schema.World
-	Attempts int       // recorded attempts
-	DueAt    time.Time // of the next attempt, before the lease
-	Envelope []byte    // shared and read-only
-	Trace    string    // of the event
-	Happened time.Time // creation of the event
+	World    schema.World // live or sandbox
+	Attempts int          // recorded attempts
+	DueAt    time.Time    // when the next attempt was due, before a lease moved due_at
+	Envelope []byte       // JSON of the event; shared and read-only
+	Trace    string       // trace context of the event
+	Happened time.Time    // creation of the event
 }
 
 // Lease is a time-limited right to make attempts. Token is unique to one claim.
@@ -52,8 +52,8 @@ type LaneClaim struct {
 	Limit   int
 }
 
-// Claimed is the result of a LaneClaim. Next is when the earliest remaining delivery is
-// due, possibly in the past. It is zero if none waits.
+// Claimed lists the deliveries that a LaneClaim has leased. Next is when the earliest
+// remaining delivery is due, possibly in the past. It is zero if no other delivery waits.
 type Claimed struct {
 	Webhook string
 	Rows    []Row
@@ -78,7 +78,7 @@ type Transition struct {
 type Config struct {
 	DB  *sqlstore.DB
 	Box *encryption.Cipher
-	// Change makes handlers of changes: access.Service.Change.
+	// Change returns a handler that makes and audits a change: access.Service.Change.
 	Change func(access.Changer) httpapi.Handler
 	// Wake is called after the commit with a subscription that has a delivery due.
 	Wake func(webhook string) // nil for none
@@ -89,7 +89,8 @@ type Config struct {
 	Now     func() time.Time      // nil for time.Now
 }
 
-// Service serves the API of deliveries and cleans up. It is safe for concurrent use.
+// Service serves the API of deliveries. Its Run cancels, limits and purges them. It is safe
+// for concurrent use.
 type Service struct {
 	Config
 

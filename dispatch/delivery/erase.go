@@ -2,8 +2,8 @@ package delivery
 
 import "vayu/internal/sqlstore"
 
-// Personal returns the erasure of an account: all its deliveries with their attempts. The
-// outcome of an attempt in flight is then dropped.
+// Personal returns the rows that the erasure of an account deletes: its deliveries and
+// their attempts. The outcome of an attempt in flight is then not stored.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

@@ -17,34 +17,35 @@ import (
 // Feed finds new and changed deliveries for SSE streams.
 type Feed struct{ DB *sqlstore.DB }
 
-// Kinds implements sse.Feed.
+// Kinds returns the kind of notices that a Feed sends: deliveries. It implements sse.Feed.
 func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
 
-// Limits of one poll: liveNew new deliveries of one group of accounts, and liveMoved
-// recorded attempts of all accounts.
 const (
-	liveNew   = 1000
+	// liveNew limits the new deliveries that a poll reads for one group of accounts.
+	liveNew = 1000
+	// liveMoved limits the changed deliveries that a poll reads for all accounts.
 	liveMoved = 10_000
 )
 
 const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode, d.state, d.attempts FROM "
 
-// selectMade reads delivery_account for some owners, each from an id on. CROSS JOIN fixes
-// the join order in SQLite. Without ORDER BY no engine reads all ids.
+// selectMade reads the new deliveries of some owners (account and world), each from an id
+// on, by the index delivery_account. CROSS JOIN fixes the join order in SQLite. An ORDER BY
+// would read all ids before the LIMIT applies.
 var selectMade = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
 
-// Every attempt changes its delivery; otherwise it changes only when its subscription is
-// deleted. Both indexes are ordered by time over all accounts.
+// These statements find changed deliveries: after an attempt (selectTried), and when they
+// finish (selectEnded). Both read an index that is ordered by time over all accounts.
 const (
 	selectTried = liveColumns + `(SELECT delivery_id, recorded_at FROM attempt WHERE recorded_at >= $1 ORDER BY recorded_at LIMIT $2) AS a
 		JOIN delivery d ON d.id = a.delivery_id ORDER BY a.recorded_at`
 	selectEnded = liveColumns + "delivery d WHERE d.finished_at >= $1 AND d.finished_at IS NOT NULL ORDER BY d.finished_at LIMIT $2"
 )
 
-// Changes implements sse.Feed.
+// Changes returns notices of new and changed deliveries. It implements sse.Feed.
 func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []sse.Query) ([]sse.Notice, error) {
@@ -87,8 +88,8 @@ func firstID(at time.Time) string {
 	return idPrefix + id.String()
 }
 
-// newest keeps the last notice of each delivery, at the position of its first. Later
-// statements of a poll read newer data.
+// newest keeps the last notice of each delivery, at the position of the first one. The
+// last is the newest, because later statements of a poll read newer data.
 func newest(all []sse.Notice) []sse.Notice {
 	at := make(map[string]int, len(all))
 	out := all[:0]

@@ -26,7 +26,7 @@ type filter struct {
 }
 
 // scanMost bounds the deliveries that one request scans for conditions without an index.
-// It takes some milliseconds; a client continues with the cursor.
+// Such a scan takes some milliseconds. The client continues it with the cursor.
 const scanMost = 10_000
 
 // query is an SQL statement under construction, with its arguments.
@@ -44,10 +44,10 @@ func (q *query) and(condition string, value any) {
 	q.text += condition + "$" + strconv.Itoa(len(q.args))
 }
 
-// indexed adds the conditions that an index serves, ordered by id. A webhook or an event
-// was checked to be the caller's. An account condition besides it would mislead the
-// planner. The state is a literal, so that the partial index of failed deliveries
-// matches.
+// indexed adds the conditions that an index serves, ordered by id. The webhook or event of
+// a filter was checked before: it belongs to the caller. A condition on the account in
+// addition would mislead the planner. The state is a literal, so that the partial index of
+// failed deliveries matches.
 func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
@@ -71,12 +71,12 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 	}
 }
 
-// indexedFailed reports whether an index of failed deliveries fits. Deliveries of one
-// event are few and found by the event.
+// indexedFailed reports whether an index of failed deliveries fits. An event needs none,
+// because its deliveries are few and have their own index.
 func (f *filter) indexedFailed() bool { return f.state == schema.DeliveryFailed && f.event == "" }
 
-// unindexed returns the conditions without an index. Rarely used indexes would cost an
-// update for each change of state.
+// unindexed returns the conditions without an index. An index for them would be used
+// rarely, and updated with each change of state.
 func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {
@@ -141,8 +141,7 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 
 // page returns the matching deliveries and the id after which the next page begins; "" on
 // the last page. With conditions without an index, a page may be shorter than its limit
-// and not the last. An event has at most one delivery per webhook, so all of them are
-// scanned at once.
+// and not the last. The deliveries of one event are few, so they are scanned at once.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
 	if f.event == "" && (f.unindexed() != "" || f.restricted()) {
@@ -162,7 +161,7 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 	return all, floor, nil
 }
 
-// ids adds a time range as a range of ids, which contain the millisecond of creation.
+// ids adds the time range as a range of ids, which contain the millisecond of creation.
 func (f *filter) ids(q *query) {
 	if id, ok := pagination.FirstID(idPrefix, f.from); ok && f.from != math.MinInt64 {
 		q.and("d.id >= ", id)
@@ -175,7 +174,7 @@ func (f *filter) ids(q *query) {
 	}
 }
 
-// instants adds a time range to the microsecond.
+// instants adds the time range as conditions on created_at, which has microseconds.
 func (f *filter) instants(q *query) {
 	if f.from != math.MinInt64 {
 		q.and("d.created_at >= ", f.from)

@@ -21,13 +21,13 @@ const (
 	// endpoint degraded for hours.
 	healthRecent = 20
 	// failingFrom is how many of the newest attempts in a row must have failed for a
-	// webhook to be failing. The first three attempts of a delivery take 40 s: a restart
-	// fails one or two of them, an outage all.
+	// webhook to be failing. The first three attempts of a delivery take 40 s. A restart
+	// of the receiver fails one or two of them, a longer failure all.
 	failingFrom = 3
 )
 
-// selectHealth reads the newest deliveries of a webhook with their attempts, by
-// delivery_webhook and the key of attempt.
+// selectHealth reads the newest deliveries of a webhook with their attempts, by the index
+// delivery_webhook and the primary key of the table "attempt".
 const selectHealth = `SELECT d.id, d.state, d.created_at, d.due_at, d.token, d.retried_as, COALESCE(a.number, 0), a.at, a.duration, a.stage, a.http_status, a.error
 	FROM (SELECT id, state, created_at, due_at, token, retried_as FROM delivery WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2) AS d
 	LEFT JOIN attempt a ON a.delivery_id = d.id`

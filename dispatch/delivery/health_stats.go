@@ -17,14 +17,14 @@ type healthStats struct {
 	attemptRows []healthAttempt
 }
 
-// healthDelivery is a delivery.
+// healthDelivery has the columns of a delivery that its webhook's health depends on.
 type healthDelivery struct {
 	state        schema.DeliveryState
 	created, due int64 // due: 0 while an attempt is in flight
 	retried      bool
 }
 
-// healthAttempt is an attempt.
+// healthAttempt has the columns of an attempt that its webhook's health depends on.
 type healthAttempt struct {
 	delivery string
 	number   int
@@ -125,7 +125,7 @@ func instantOrNull(micros int64) *string {
 	return &text
 }
 
-// attempts aggregates the attempts and finds the last ones.
+// attempts aggregates the attempts and finds the last success and the last failure.
 func (t *healthStats) attempts(h *schema.WebhookHealth) {
 	took := make([]int64, len(t.attemptRows))
 	for i := range t.attemptRows {
@@ -180,7 +180,7 @@ func (t *healthStats) byHour() []schema.AttemptsOfHour {
 	return hours
 }
 
-// health returns the overall health.
+// health derives one status from the newest attempts and the failed deliveries.
 func (t *healthStats) health(h *schema.WebhookHealth, active bool) schema.Health {
 	row := 0 // consecutive failures, newest first
 	for row < len(t.attemptRows) && !t.attemptRows[row].ok() {

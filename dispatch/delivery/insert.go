@@ -17,8 +17,8 @@ const idPrefix = "dlv_"
 // newID returns an id for a delivery.
 func newID(now time.Time) string { return idPrefix + ulid.MustNewDefault(now).String() }
 
-// newIDs returns n ids in ascending order. They are sorted because goroutines share the
-// sequence of a millisecond.
+// newIDs returns n ids in ascending order. It sorts them, because goroutines share the
+// generator, and a call with another time can break the order.
 func newIDs(now time.Time, n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
@@ -28,8 +28,8 @@ func newIDs(now time.Time, n int) []string {
 	return ids
 }
 
-// Statements of Insert. Existing rows are rare and looked up afterwards: RETURNING would
-// cost something for every row.
+// Statements of Insert. RETURNING would cost something for every row. Existing rows are
+// rare, so selectStored looks for them only if some rows were not inserted.
 var (
 	insertDelivery = sqlstore.NewBatchStatement(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,
@@ -38,7 +38,7 @@ var (
 	selectStored = sqlstore.NewBatchStatement(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
 )
 
-// newDelivery is a delivery to store.
+// newDelivery has the column values of a delivery to insert.
 type newDelivery struct {
 	id, event, webhook, account string
 	world                       schema.World

@@ -13,8 +13,8 @@ type Lane struct {
 	Next    time.Time // due time of the first delivery, or end of the first lease
 }
 
-// selectLanes skips along delivery_due from one subscription to the next. DISTINCT would
-// read every waiting row.
+// selectLanes skips along the index delivery_due from one subscription to the next.
+// DISTINCT would read every waiting row.
 const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 		SELECT min(webhook_id) FROM delivery WHERE state = 'waiting'
 		UNION ALL

@@ -23,8 +23,8 @@ const (
 	shownTables = "delivery d JOIN event e ON e.id = d.event_id LEFT JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts"
 )
 
-// scanShown reads a row of shownColumns as the API shows it at now, and further columns
-// into more.
+// scanShown returns a function that reads a row of shownColumns as the API shows it at a
+// time. The function reads further columns into more.
 func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delivery, error) {
 	return func(row sqlstore.Scanner) (schema.Delivery, error) {
 		var d schema.Delivery
@@ -51,13 +51,13 @@ func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delive
 	}
 }
 
-// lastScan is an attempt that may be missing.
+// lastScan receives the columns of an attempt, which are null if it is missing.
 type lastScan struct {
 	at, duration, status sql.NullInt64
 	stage, text          sql.NullString
 }
 
-// response returns attempt number n; nil if it is missing.
+// shown returns the attempt with the number n as the API shows it; nil if it is missing.
 func (l *lastScan) shown(n int) *schema.LastAttempt {
 	if !l.at.Valid {
 		return nil

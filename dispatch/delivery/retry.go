@@ -55,9 +55,9 @@ func retried(ids []string, more bool) httpapi.Response {
 // old is a delivery that is retried.
 type old struct{ id, event, webhook string }
 
-// retriable finds and locks a delivery of the caller, or returns why it cannot be
-// retried. The caller checks that its webhook exists. A delivery that waits for its next
-// attempt is retriable, because that can be hours away.
+// retriable finds and locks a delivery of the caller's account, or returns why it cannot be
+// retried. It does not check the webhook; notDeleted does. A delivery that waits for its
+// next attempt can be retried, because that attempt can be hours away.
 func retriable(tx *sqlstore.Tx, c *httpapi.Call, id string, now time.Time) (d old, err error) {
 	if !schema.IsID(id) {
 		return d, errNoDelivery
@@ -97,8 +97,8 @@ func notDeleted(q sqlstore.Querier, webhook string) error {
 	return nil
 }
 
-// setRetriedAs links retried deliveries with the new ones and cancels those that still
-// waited.
+// setRetriedAs links retried deliveries with the new ones. It cancels retried deliveries
+// that still waited.
 var setRetriedAs = sqlstore.NewBatchStatement(1, `UPDATE delivery SET retried_as = v.column2,
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")

@@ -102,8 +102,8 @@ func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]old, error) {
 	return all, nil
 }
 
-// byIDs returns and locks the deliveries with ids, all or none. It locks in id order, so
-// that two calls cannot deadlock.
+// byIDs locks and returns the deliveries with the given ids. It fails if one of them cannot
+// be retried. It locks in the order of ids, so that two calls cannot deadlock.
 func (s *Service) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]old, error) {
 	places := make([]int, len(ids))
 	for i := range places {
@@ -128,7 +128,7 @@ func (s *Service) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]old, 
 }
 
 // selected returns the deliveries that a body selects, at most one more than a call
-// retries. subject is the webhook or the account.
+// retries. It also returns the id of the webhook or the account, for the audit entry.
 func (s *Service) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *filter) (all []old, about string, err error) {
 	if body.IDs != nil {
 		all, err = s.byIDs(tx, c, body.IDs)

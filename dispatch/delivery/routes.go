@@ -7,7 +7,8 @@ import (
 	"vayu/schema"
 )
 
-// Routes returns the routes of deliveries.
+// Routes returns the endpoints that list, show and retry deliveries, and that of a
+// webhook's health.
 func (s *Service) Routes() []httpapi.Route {
 	const (
 		manage = string(schema.WebhooksManage)

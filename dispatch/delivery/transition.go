@@ -6,9 +6,9 @@ import (
 	"vayu/schema"
 )
 
-// RetryDelays are the delays before the attempts 2 to 8. Each counts from the start of
-// the attempt before. After the first, they start at 10 s, 40 s, 2 min 40 s, 12 min 40 s, about
-// 1 h, 7 h and 31 h.
+// RetryDelays are the delays before the attempts 2 to 8. Each counts from the start of the
+// attempt before it. So after the first attempt they start at 10 s, 40 s, 160 s, 760 s, and
+// about 1 h, 7 h and 31 h.
 var RetryDelays = [...]time.Duration{
 	10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
 	time.Hour, 6 * time.Hour, 24 * time.Hour,

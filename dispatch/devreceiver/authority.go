@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// Folder is the folder of the authority in the data directory.
+	// Folder is the subdirectory of the data directory that has the certificate authority.
 	Folder = "listen"
 
 	certificateName = "ca.pem"
 	keyName         = "ca.key"
 
-	// authorityYears exceeds the life of a developer's machine.
+	// authorityYears is longer than a developer's machine is used.
 	authorityYears = 10
-	// leafLife is longer than any run, and below the 825 days beyond which systems reject
-	// certificates.
+	// leafLife is how long the certificate of a run is valid. It is longer than any run,
+	// and below the 825 days from which on systems reject certificates.
 	leafLife = 365 * 24 * time.Hour
 	// skew is the clock skew tolerated for new certificates.
 	skew = time.Hour
@@ -124,7 +124,7 @@ func readKey(path string) (*ecdsa.PrivateKey, error) {
 	return known, nil
 }
 
-// place writes a file atomically, readable by its owner only, unless it exists.
+// place writes a file atomically, readable by its owner only. It keeps an existing file.
 func place(home, name, kind string, content []byte) error {
 	draft, err := os.CreateTemp(home, name+".*") // 0600
 	if err != nil {
@@ -141,7 +141,7 @@ func place(home, name, kind string, content []byte) error {
 	return nil
 }
 
-// certificate creates the certificate of one run.
+// certificate creates the certificate with which one run serves HTTPS.
 func certificate(dir string, now time.Time) (tls.Certificate, error) {
 	parent, err := authority(dir, now)
 	if err != nil {

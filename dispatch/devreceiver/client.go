@@ -93,7 +93,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-// refusalError is a problem from the service, with the remedy.
+// refusalError is an error reply of the service, with the remedy.
 type refusalError struct {
 	code    schema.Code
 	field   string
@@ -101,8 +101,8 @@ type refusalError struct {
 	advice  string
 }
 
-// maxRefusal is how many bytes of the service's message are printed, more than any of the
-// API has.
+// maxRefusal is how many bytes of a message of the service are printed. All its messages
+// are shorter.
 const maxRefusal = 4 << 10
 
 // Error implements error.
@@ -114,7 +114,7 @@ func (e *refusalError) Error() string {
 	return fmt.Sprintf("the service refuses: %s (%s)%s", message, oneLine(string(e.code)), e.advice)
 }
 
-// advice has the remedy of a problem.
+// advice has the remedies of error codes, as text behind the message.
 var advice = map[schema.Code]string{
 	schema.InsufficientScope: "; the key lacks the scope webhooks:manage, `vayu key create` makes one that has it",
 	schema.InvalidWebhookURL: "; start the service with --webhook-local, so that webhooks may go to this machine",

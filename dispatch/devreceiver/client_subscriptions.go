@@ -45,14 +45,14 @@ func plainID(id string) bool {
 	})
 }
 
-// pageSize limits a page of the longest URLs to maxReply. maxPages pages have more
-// subscriptions than an account may have.
+// pageSize and maxPages bound a list of subscriptions. A page with the longest URLs is below
+// maxReply, and all pages together hold more subscriptions than an account may have.
 const (
 	pageSize = 200
 	maxPages = 100
 )
 
-// leading returns the ids of subscriptions to an address.
+// leading returns the ids of the subscriptions whose URL is an address.
 func (c *Client) leading(ctx context.Context, address string) ([]string, error) {
 	var ids []string
 	path := fmt.Sprintf("/v1/webhooks?limit=%d", pageSize)

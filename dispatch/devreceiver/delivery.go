@@ -16,7 +16,7 @@ import (
 // megabytes.
 const maxRemembered = 10_000
 
-// delivery is a received delivery with its result.
+// delivery is a delivery that the listener has received, and how it replies.
 type delivery struct {
 	at      time.Time
 	event   webhook.Event // empty if the body is not an event
@@ -32,7 +32,7 @@ type delivery struct {
 	// since is the age of the event; timed reports whether it is known.
 	since time.Duration
 	timed bool
-	// before is the first delivery of the same event; nil for the first.
+	// before is the first delivery of the same event; nil if this is the first.
 	before *first
 }
 
@@ -98,7 +98,8 @@ func newEventMemory(most int) *eventMemory {
 	return &eventMemory{known: map[string]first{}, order: make([]string, most)}
 }
 
-// note stores an event, or returns the first delivery of a known one.
+// note stores the first delivery of an event. If the event is known, it returns the stored
+// delivery.
 func (m *eventMemory) note(id string, now first) *first {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -27,21 +27,20 @@ type Config struct {
 	Data string
 	// Port is the port of https://localhost; 0 chooses a free one, on 127.0.0.1 only.
 	Port int
-	// Secrets are the accepted secrets. With a Client, the subscription uses the first;
-	// if there is none, the service generates one.
+	// Secrets are the accepted secrets. With a Client, the subscription uses the first
+	// one; without Secrets, the service generates one.
 	Secrets []string
-	// Answer is the HTTP status of replies, 200 to 599, and Delay their delay. Strict
-	// replies 400 to deliveries that are not verified, as receivers should.
-	Answer int
-	Delay  time.Duration
+	Answer  int           // HTTP status of replies, 200 to 599
+	Delay   time.Duration // before each reply
+	// Strict replies 400 to deliveries that are not verified, as receivers should.
 	Strict bool
 	// Brief prints one line per delivery, without the body.
 	Brief bool
-	// Client creates the subscription; nil if there is one already.
+	// Client creates the subscription; nil if a subscription exists already.
 	Client *Client
 	// Program is the name of this program in printed commands; "" for vayu.
 	Program string
-	// Out is for a person; the text is safe for terminals.
+	// Out gets text for a person, in which senders cannot control the terminal.
 	Out io.Writer
 	Now func() time.Time
 }

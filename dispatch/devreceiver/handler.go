@@ -35,7 +35,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !sleep.For(r.Context(), l.Delay) {
 		l.printer.unanswered(l.Now(), d, errors.Is(context.Cause(r.Context()), errEnding))
 		panic(http.ErrAbortHandler) // a plain return would answer 200
-	} // a plain return would reply 200
+	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(d.answer)
 	_, _ = io.WriteString(w, "vayu listen answers "+strconv.Itoa(d.answer)+", "+verification(d)+"\n") //nolint:gosec // plain text, of which the sender wrote nothing

@@ -56,7 +56,7 @@ func (p *printer) delivery(d *delivery, delay time.Duration) {
 	}, text)
 }
 
-// named returns the type and the id of the event.
+// named returns the type and the id of a delivery's event, as they are printed.
 func named(d *delivery) string {
 	if d.event.ID == "" {
 		return "no event  " + oneLine(d.eventID)

@@ -26,8 +26,8 @@ func (l *Listener) subscribe(ctx context.Context, address string) (id string, er
 	return made.ID, nil
 }
 
-// clear deletes subscriptions to this receiver. A killed run has left them, because this
-// process now has the port.
+// clear deletes subscriptions to this receiver's address. They are from a killed run,
+// because this process now has the port.
 func (l *Listener) clear(ctx context.Context, address string) error {
 	ids, err := l.Client.leading(ctx, address)
 	if err != nil {

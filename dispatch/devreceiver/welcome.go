@@ -9,7 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// greet prints the subscription and how to test it. account is "" if its name is unknown.
+// greet prints the subscription and how to test it. account is the name of the account; "" if
+// it is unknown.
 func (l *Listener) greet(address string, made schema.WebhookReply, account string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Listening on %s for the subscription %s (%s), which ends with this command: Ctrl-C.\n", address, made.ID, oneLine(made.Mode))

@@ -7,7 +7,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// backoff is an exponential backoff up to maxRetry.
+// backoff is the delay before the next retry. It doubles up to maxRetry.
 type backoff struct{ next time.Duration }
 
 func newBackoff(first time.Duration) *backoff { return &backoff{first} }

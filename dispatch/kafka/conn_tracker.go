@@ -14,17 +14,17 @@ import (
 // Limits of connections.
 const (
 	dialTimeout = 5 * time.Second
-	// refusedFor is how long a single broker that refuses connections is redialled. A
-	// member that reconnects in time keeps its membership. A new member would wait until
-	// the old session expires.
+	// refusedFor is how long the only broker is redialled while it refuses connections. A
+	// group member that reconnects in time keeps its membership. As a new member it would
+	// wait until its old session expires.
 	refusedFor  = 4 * time.Second
 	redialEvery = 100 * time.Millisecond
 )
 
 var errClosed = errors.New("the reader has ended")
 
-// connTracker dials and tracks the connections of a reader. It closes them all at the
-// end, because the group's client may wait for replies that never come.
+// connTracker dials and tracks the connections of a reader. It closes all of them at the
+// end, because the client of the consumer group may wait for replies that never come.
 type connTracker struct {
 	ctx    context.Context
 	single bool // there is only one broker
@@ -66,8 +66,8 @@ func (d *connTracker) track(conn net.Conn) (net.Conn, error) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	if d.closed {
-		_ = conn.Close()      // it was never used
-		return nil, errClosed // never used
+		_ = conn.Close() // it was never used
+		return nil, errClosed
 	}
 	d.conns[conn] = struct{}{}
 	return &trackedConn{Conn: conn, tracker: d}, nil
@@ -91,7 +91,7 @@ type trackedConn struct {
 	tracker *connTracker
 }
 
-// Close closes the connection.
+// Close closes the connection and removes it from its tracker.
 func (p *trackedConn) Close() error {
 	p.tracker.lock.Lock()
 	delete(p.tracker.conns, p.Conn)

@@ -15,15 +15,15 @@ import (
 // clientID identifies this program in logs and metrics of brokers.
 const clientID = "vayu"
 
-// Timing of group membership. A killed member keeps its partitions for a session; 6 s is
-// the minimum of brokers by default (group.min.session.timeout.ms). A live member learns
-// of a rebalance at its next heartbeat.
 const (
-	session   = 6 * time.Second
+	// session is how long a killed group member keeps its partitions. 6 s is the default
+	// minimum of brokers (group.min.session.timeout.ms).
+	session = 6 * time.Second
+	// heartbeat is the interval after which a live member notices a rebalance.
 	heartbeat = time.Second
 	rebalance = 10 * time.Second
-	// grace is how long processing may continue after a rebalance begins. Batches
-	// committed in time are not repeated.
+	// grace is how long processing may continue after a rebalance begins. A batch that is
+	// committed in this time is not repeated.
 	grace = 3 * time.Second
 	// leaving bounds the wait for the group at the end of Consume.
 	leaving = 3 * time.Second
@@ -31,12 +31,12 @@ const (
 	maxRetry = 5 * time.Second
 )
 
-// Process processes a batch of events. It returns permanently rejected events by id; an
-// error causes a retry of the whole batch. It must return soon after ctx ends, and it
-// must be idempotent.
+// Process is the function that handles a batch of events. It returns permanently rejected
+// events by id. An error causes a retry of the whole batch. Process must return soon after
+// ctx ends, and must be idempotent.
 type Process = func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)
 
-// reader is one call of Consume.
+// reader has the state of one call of Consume.
 type reader struct {
 	*Log
 
@@ -47,10 +47,10 @@ type reader struct {
 	broker, processing, writingDead *failurelog.Log
 }
 
-// Consume consumes events as a member of the group until ctx ends. It calls process with
-// batches of at most 500, one at a time, and commits the offsets when it returns nil.
-// After an error the batch is retried, so delivery is at least once. Messages that are
-// not events, and rejected ones, are written to the dead topic before the commit.
+// Consume consumes events as a member of the consumer group until ctx ends. It calls process
+// with batches of at most 500, one at a time, and commits the offsets when process returns
+// nil. After an error the batch is retried, so delivery is at least once. Messages that are
+// not events, and rejected events, are written to the dead topic before the commit.
 //
 // A new group starts at the oldest message. Consume waits while brokers are unreachable.
 // It returns nil within seconds after ctx ends, and has then left the group.

@@ -20,14 +20,14 @@ const (
 	headerLength    = "dead-length" // bytes cut off because they exceed the limit of brokers
 )
 
-// Limits of an over-long dead letter, bytes: together less than maxBatch.
+// Limits of the parts of a dead letter, in bytes. With maxEnvelope they are below maxBatch.
 const (
 	keptKey     = 1 << 10
 	keptFault   = 1 << 10
 	keptHeaders = 64 << 10
 )
 
-// rejected is a message for the dead topic.
+// rejected is a message that goes to the dead topic, and why.
 type rejected struct {
 	message kafka.Message
 	fault   fault
@@ -58,7 +58,7 @@ func fromWire(m kafka.Message) record {
 	return r
 }
 
-// refusal returns the fault of an event that process has rejected.
+// refusal returns the fault of an event that the function Process has rejected.
 func refusal(err error) fault {
 	if err == nil {
 		err = errors.New("no reason was given")

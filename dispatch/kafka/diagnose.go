@@ -10,7 +10,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Statuses in /readyz of brokers that reject the connection.
+// Statuses that /readyz shows of brokers that reject the connection.
 const (
 	statusLogin       = "refuses the login"
 	statusUntrusted   = "has a certificate that is not trusted"

@@ -10,21 +10,22 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Limits of fetches. A broker replies as soon as it has a byte, or after longPoll. That
-// limits the requests of an idle partition without delaying messages.
 const (
-	longPoll   = 5 * time.Second
-	answer     = 5 * time.Second // time for a reply, besides longPoll
+	// longPoll is how long a broker waits for the first byte before it replies. It limits
+	// the requests of an idle partition without delaying messages.
+	longPoll = 5 * time.Second
+	// answer is the time for a reply, besides longPoll.
+	answer     = 5 * time.Second
 	fetchBytes = 1 << 20
 )
 
-// partition is a partition that this member reads in a generation.
+// partition reads one partition until the next rebalance, which ends its generation.
 type partition struct {
 	*generation
 
 	id          int
 	offset      int64     // of the next message; kafka.FirstOffset if the group has no offset yet
-	beyondSince time.Time // since when the offset is beyond the end of the log; zero if it is not
+	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not
 }
 
 // fetch reads until the generation is over and reconnects after failures.
@@ -77,8 +78,8 @@ func (p *partition) open() (*kafka.Conn, error) {
 	return nil, fmt.Errorf("connecting to the leader of partition %d: %w", p.id, errors.Join(faults...))
 }
 
-// begin seeks the offset. If the offset is no longer in the log, it seeks the first one,
-// which may repeat messages but skips none.
+// begin seeks the offset of the next message. If that is no longer in the log, begin seeks
+// the first offset, which may repeat messages but skips none.
 func (p *partition) begin(conn *kafka.Conn) error {
 	_ = conn.SetDeadline(time.Now().Add(answer))
 	first, last, err := conn.ReadOffsets()
@@ -122,7 +123,7 @@ func (p *partition) read(conn *kafka.Conn) error {
 		if closed := batch.Close(); err == nil {
 			err = closed
 		}
-		// A batch also times out while the receiver is slow.
+		// A batch also times out while the worker is slow.
 		if err != nil && !errors.Is(err, kafka.RequestTimedOut) {
 			return fmt.Errorf("reading partition %d: %w", p.id, err)
 		}

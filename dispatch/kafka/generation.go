@@ -29,13 +29,13 @@ type generation struct {
 	over          context.Context // ends with the generation or with Consume
 	working       context.Context // ends up to grace after over, or with Consume
 	messages      chan kafka.Message
-	lagGeneration int // generation number of the lag
+	lagGeneration int // number of this generation in lag
 }
 
 // serve consumes messages until the generation is over.
 func (r *reader) serve(gen *kafka.Generation) {
-	// The generation waits for its functions before its member rejoins. The worker is
-	// this goroutine, so that a panic of process reaches the caller of Consume.
+	// gen waits for the functions that it started before the member rejoins the group. The
+	// worker is this goroutine, so that a panic of process reaches the caller of Consume.
 	done := make(chan struct{})
 	begun := make(chan context.Context, 1)
 	gen.Start(func(ctx context.Context) { begun <- ctx; <-done })
@@ -67,8 +67,8 @@ func (r *reader) serve(gen *kafka.Generation) {
 	}
 }
 
-// collect waits for a message and gathers more for linger. It returns nil when the
-// generation is over.
+// collect waits for a message and gathers more within linger. It returns nil if the
+// generation ends before the first message.
 func (g *generation) collect() []kafka.Message {
 	var batch []kafka.Message
 	select {
@@ -120,8 +120,8 @@ func (g *generation) finish(batch []kafka.Message) bool {
 	return ok && g.commit(batch)
 }
 
-// retryUntilDone retries do until it succeeds. It returns false if the generation ends
-// first. The first attempt is made even after that, within grace.
+// retryUntilDone calls do until it succeeds. It returns false if the generation ends first.
+// The first call is made even after the end.
 func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) bool {
 	for pause := newBackoff(g.pace.retry); ; {
 		err := do()

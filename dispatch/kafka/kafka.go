@@ -1,5 +1,5 @@
-// Package kafka publishes events to Kafka and consumes them. Writes return when all
-// in-sync replicas have the events; offsets are committed after processing.
+// Package kafka publishes events to Kafka and consumes them. A write returns when all
+// in-sync replicas have the events. Offsets are committed after processing.
 //
 // Delivery is at least once. The client has no idempotent producer, so a write whose
 // reply is lost is repeated. The consumer repeats events that it processed without
@@ -90,12 +90,11 @@ func New(c Config) (*Log, error) {
 	return l, nil
 }
 
-// metadataAge is the maximum age of cached partition leaders. A refresh waits for half of
-// it on average.
+// metadataAge is the maximum age of cached partition leaders.
 const metadataAge = 2 * time.Second
 
-// newTransport returns a transport with metadata of the two topics only: a cluster may
-// have thousands.
+// newTransport returns a transport that reads metadata of the two topics only, because a
+// cluster may have thousands.
 func (l *Log) newTransport() *kafka.Transport {
 	return &kafka.Transport{
 		ClientID:       clientID,
@@ -112,11 +111,11 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Publish implements outbox.Publisher. The key of a message is its account. It returns
-// the events that all in-sync replicas have. It times out after ten seconds; events in
-// flight may then be in the log, and a retry duplicates them. An event that fails blocks
-// the later ones of its account. The error of an event that exceeds the size limit is
-// ErrTooLong.
+// Publish writes events to the topic, with the account as key. It returns the events that
+// all in-sync replicas have. It times out after ten seconds; events in flight may then be in
+// the log, and a retry duplicates them. An event that fails blocks the later ones of its
+// account. The error of an event that exceeds the size limit is ErrTooLong. Publish
+// implements outbox.Publisher.
 func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil

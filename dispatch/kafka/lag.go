@@ -9,15 +9,16 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// lagFresh is how long a lag is exported: three measurements, of which two may fail. An
-// older value would mislead.
+// lagFresh is how long a measured lag is exported. In this time there are three
+// measurements, of which two may fail. An older value would mislead.
 const lagFresh = 15 * time.Second
 
 // lag measures how far this reader is behind the end of its partitions. It is a
 // prometheus.Collector.
 //
-// In a generation each partition belongs to one member. A member drops its values with
-// the generation, so the sum over all instances is the lag of the group.
+// During a generation (the time between two rebalances) each partition belongs to one
+// member. A member drops its values at the end, so the sum over all instances is the lag of
+// the group.
 type lag struct {
 	lock       sync.Mutex
 	generation int           // generation number, to detect late replies
@@ -57,8 +58,8 @@ func (l *lag) moved(next map[int]int64) {
 	maps.Copy(l.next, next)
 }
 
-// saw records the bounds of partitions in a generation. The lag is known when all
-// partitions have replied.
+// saw records the first and last offsets of partitions in a generation. The lag is known
+// when those of all partitions were read.
 func (l *lag) saw(turn int, partitions []kafka.PartitionOffsets, now time.Time) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

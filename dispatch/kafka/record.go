@@ -29,8 +29,8 @@ const (
 
 // Reasons of dead letters, as values of the label.
 const (
-	reasonHeaders  = "headers"  // one is missing or invalid
-	reasonKey      = "key"      // it is not an account
+	reasonHeaders  = "headers"  // a header is missing or invalid
+	reasonKey      = "key"      // the key is not an account
 	reasonEnvelope = "envelope" // invalid, or of another event
 	reasonTooLong  = "too_long"
 	reasonRefused  = "refused" // by process
@@ -86,14 +86,14 @@ func encode(e outbox.Event) record {
 	return r
 }
 
-// Message is a decoded message.
+// Message is a message's event, or why it has none.
 type Message struct {
 	Event outbox.Event // if Fault is nil
 	// Fault is why the message is not an event.
 	Fault error
 }
 
-// fault is a decoding error with the reason for the metric.
+// fault is the error of a dead letter, with the reason for the metric.
 type fault struct {
 	reason string
 	err    error
@@ -111,8 +111,8 @@ var (
 // maxMicros is the end of the year 9999, the last that a JSON time can represent.
 const maxMicros = 253402300799999999
 
-// decode decodes a message. Unknown event types are accepted: during a rolling upgrade
-// newer instances write them.
+// decode returns the event of a message. Unknown event types are accepted, because newer
+// instances write them during a rolling upgrade.
 func decode(r record) Message {
 	e, err := decodeHeaders(r.headers)
 	if err != nil {

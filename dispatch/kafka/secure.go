@@ -24,7 +24,7 @@ const (
 	loginScram512 = "scram-sha-512"
 )
 
-// secure has the TLS and login of all connections to brokers.
+// secure has the TLS configuration and the login of all connections to brokers.
 type secure struct {
 	tls   *tls.Config    // nil for none
 	login sasl.Mechanism // nil for none
@@ -126,8 +126,8 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 // dial opens a connection to a broker, with TLS if configured. The client's own TLS dial
 // leaks the connection of a failed handshake.
 //
-// ctx covers connecting and the login, for which the client has no timeout: dial closes
-// the connection at the deadline. The end of a successful login only cancels ctx.
+// The client logs in within ctx but does not watch its deadline, so dial closes the
+// connection at the deadline. After a login ctx is cancelled, which has no effect.
 func (s secure) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
 	if err != nil {

@@ -35,11 +35,9 @@ var legalTopic = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 // legalGroup is stricter than Kafka, because tools and logs show the name.
 var legalGroup = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,255}$`)
 
-// maxPartitions is more than one service can use and far less than brokers bear.
-// maxReplicas is the limit of the protocol.
 const (
-	maxPartitions = 1000
-	maxReplicas   = 1<<15 - 1
+	maxPartitions = 1000      // more than one service can use, and far less than brokers bear
+	maxReplicas   = 1<<15 - 1 // limit of the protocol
 )
 
 // Validate returns all errors, each naming its key.

@@ -10,20 +10,18 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// retention is the retention of topics created here, the same as of finished deliveries.
-// Dispatchers that stop for longer lose events; the lag shows it for a month.
+// retention is how long topics that are created here keep messages, as long as finished
+// deliveries are kept. Dispatchers that do not run for longer lose events.
 const retention = 30 * 24 * time.Hour
 
-// pollTopic is the interval of checks of a topic that is being created. leaderWait is how
-// long its leaders are awaited.
 const (
-	pollTopic  = 50 * time.Millisecond
-	leaderWait = 2 * time.Second
+	pollTopic  = 50 * time.Millisecond // interval of checks of a topic that is being created
+	leaderWait = 2 * time.Second       // time for the election of its leaders
 )
 
-// makeTopics creates missing topics. It runs once, and again when a broker does not have
-// one, because it may have been deleted. Existing topics are not changed. Each partition
-// with a leader is usable.
+// makeTopics creates missing topics and does not change others. It runs once, and again if a
+// broker lacks a topic, which may have been deleted. It waits for the leaders of new topics,
+// but only for leaderWait, because each partition with a leader is usable.
 func (l *Log) makeTopics(ctx context.Context) error {
 	if l.made.Load() {
 		return nil

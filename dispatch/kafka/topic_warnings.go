@@ -23,8 +23,8 @@ type topicState struct {
 }
 
 // compare warns if a topic has fewer replicas or partitions than configured. Fewer
-// replicas are less durable; fewer partitions serve fewer instances. It changes neither:
-// moving replicas and keys is a decision of the operator.
+// replicas are less durable; fewer partitions serve fewer instances. compare changes
+// neither, because the operator decides whether to move replicas and keys.
 func (l *Log) compare(ctx context.Context, client *kafka.Client, topic kafka.Topic) {
 	now := topicState{partitions: len(topic.Partitions), inSync: inSync(ctx, client, topic.Name)}
 	for i, p := range topic.Partitions {

@@ -11,8 +11,8 @@ import (
 // watch measures the lag and detects new partitions, until the generation is over or must
 // end.
 //
-// The lag is not derived from fetches, because it matters most when there are none: while
-// processing fails.
+// It does not derive the lag from fetches. While processing fails there are none, and the
+// lag matters most.
 func (g *generation) watch() {
 	tick := time.NewTicker(g.pace.watch)
 	defer tick.Stop()

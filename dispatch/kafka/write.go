@@ -20,26 +20,26 @@ import (
 // + 12 by default (message.max.bytes), including headers and framing.
 const maxBatch = 1000 << 10
 
-// lane is the records of one partition, in order.
+// lane has the records of one partition, in order.
 type lane struct {
 	partition int32
 	leader    int32
 	waiting   []int // indexes of unacknowledged records
-	sending   int   // number of waiting that this round sends
-	limit     int   // limit of one request; 0 for none
+	sending   int   // how many of waiting this round sends
+	limit     int   // maximum of records in one request; 0 for none
 	err       error
 }
 
-// write writes records to a topic and reports which of them all in-sync replicas have,
-// also with an error.
+// write writes records to a topic. It reports for each whether all in-sync replicas have it,
+// also if it returns an error.
 //
 // It does not use kafka.Writer. That continues with a partition after a failed batch, so
-// that later events overtake. It also sends after its caller has timed out, and it delays
-// batches by a timer. Here each leader gets one request for all its partitions. A
-// partition's first failure ends its writes.
+// that later events overtake. It also sends after its caller has timed out, and delays
+// batches by a timer. Here each leader gets one request for all its partitions. The first
+// failure of a partition ends the writes to it.
 //
-// A new partition or one with a new leader rejects writes for a moment; they are retried
-// here.
+// A partition that is new or has a new leader rejects writes for a moment; write retries
+// them.
 func (l *Log) write(ctx context.Context, topic string, records []record) (acked []bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.publish)
 	defer cancel()
@@ -48,8 +48,8 @@ func (l *Log) write(ctx context.Context, topic string, records []record) (acked 
 		if err = l.writeOnce(ctx, topic, records, acked); err == nil {
 			return acked, nil
 		}
-		// A new leader takes longer than this retry. The connections are good, and the
-		// transport refreshes its leaders (metadataAge).
+		// The election of a leader takes longer than this retry. The connections are good,
+		// and the transport soon reads the new leaders (metadataAge).
 		if errors.Is(err, errNoLeader) {
 			return acked, err
 		}
@@ -62,7 +62,7 @@ func (l *Log) write(ctx context.Context, topic string, records []record) (acked 
 }
 
 // rejectRetry and maxRejectRetry bound the backoff after a rejected write: 20 + 40 + 80
-// ms. A longer outage must not delay other partitions.
+// ms. A partition that rejects for longer must not delay others.
 const (
 	rejectRetry    = 20 * time.Millisecond
 	maxRejectRetry = 80 * time.Millisecond
@@ -108,14 +108,15 @@ func (l *Log) writeOnce(ctx context.Context, topic string, records []record, ack
 	}
 }
 
-// recheckTopics causes a check of the topics if a broker does not have one.
+// recheckTopics causes a check of the topics if an error means that a broker lacks one.
 func (l *Log) recheckTopics(err error) {
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		l.made.Store(false)
 	}
 }
 
-// endRound processes the result of a round.
+// endRound marks the records that a round has written. If they were too large together, it
+// halves the next request.
 func (l *lane) endRound(acked []bool) {
 	switch {
 	case l.err == nil:

@@ -11,7 +11,7 @@ const (
 	watchEvery = time.Second
 	// watchTimeout bounds a count when the store does not respond.
 	watchTimeout = 2 * time.Second
-	// maxCount bounds the count: 10 ms, with an hour's events or with a million.
+	// maxCount bounds the count, so that it takes 10 ms even with a million events.
 	maxCount = 100_000
 )
 

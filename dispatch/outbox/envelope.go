@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// maxEnvelope bounds the bytes of an envelope. It is far above every documented event. It
-// is far below the 1 MiB limit of Kafka's brokers, so that every stored event can be
-// published.
+// maxEnvelope bounds the bytes of an envelope (the JSON of an event). Every documented event
+// is far smaller. The limit of Kafka's brokers, 1 MiB, is far larger, so that every stored
+// event can be published.
 const maxEnvelope = 256 << 10
 
 var (

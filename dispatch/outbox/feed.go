@@ -15,7 +15,7 @@ import (
 // Feed finds new events for SSE streams.
 type Feed struct{ DB *sqlstore.DB }
 
-// Kinds implements sse.Feed.
+// Kinds returns the kind of notices that a Feed sends: events. It implements sse.Feed.
 func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveEvent, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
@@ -23,12 +23,13 @@ func (Feed) Kinds() []sse.Kind {
 // feedLimit bounds the rows that one statement reads for a group of accounts.
 const feedLimit = 1000
 
-// selectSince reads event_account for some owners, each from an id on. CROSS JOIN fixes
-// the join order in SQLite. Without ORDER BY no engine reads all ids.
+// selectSince reads the new events of some owners (account and world), each from an id on,
+// by the index event_account. CROSS JOIN fixes the join order in SQLite. An ORDER BY would
+// read all ids before the LIMIT applies.
 var selectSince = sqlstore.NewBatchStatement(1, "SELECT e.id, e.account_id, e.mode, e.type, e.subject, e.created_at FROM (VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN event e WHERE e.account_id = v.column1 AND e.mode = v.column2 AND e.id >= v.column3 LIMIT $1`)
 
-// Changes implements sse.Feed.
+// Changes returns notices of new events. It implements sse.Feed.
 func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectSince, asks, feedLimit, func(text string, asks []sse.Query) ([]sse.Notice, error) {

@@ -24,17 +24,17 @@ type filter struct {
 	limit    int
 }
 
-// scanMost bounds the events that one request scans for a type: 20 ms. A client continues
-// with the cursor.
+// scanMost bounds the events that one request scans for a type. Such a scan takes 20 ms. The
+// client continues it with the cursor.
 const scanMost = 10_000
 
 // find returns a page of envelopes, oldest first, and the id after which the next page
 // begins; "" on the last page. With a condition on types, a page may be shorter than its
 // limit and not the last.
 //
-// An id contains the time of its event, so a time range is a range of ids. Ids have
-// milliseconds; created_at is exact. A subject has few events, so all of them are scanned
-// at once.
+// An id contains the time of its event in milliseconds, so a time range is a range of ids.
+// The condition on created_at is exact. A subject (the recharge or the like that events are
+// about) has few events, so all of them are scanned at once.
 func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
 	lower := max(a.after, idAt(a.from))
 	upper := idAt(min(a.to, math.MaxInt64-999) + 999)
@@ -76,7 +76,8 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 	return envelopes, next, nil
 }
 
-// query returns the statement for one row more than the limit between two ids.
+// query returns the statement that reads matching events between two ids, one more than the
+// limit.
 func (a filter) query(lower, upper string) (text string, args []any) {
 	text = `SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
 		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`

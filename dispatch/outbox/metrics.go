@@ -8,7 +8,7 @@ import (
 	"vayu/internal/failurelog"
 )
 
-// metrics are the counters and failure logs of an outbox.
+// metrics has the counters of an outbox. The failure logs log a failure once until it ends.
 type metrics struct {
 	relayed prometheus.Counter
 	purged  prometheus.Counter

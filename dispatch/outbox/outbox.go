@@ -21,26 +21,26 @@ import (
 	"vayu/schema"
 )
 
-// Event is a record of a change, as it is published.
+// Event is a record of a change, in the form in which it is published.
 type Event struct {
 	ID        string // evt_ + ULID: ascends with time
 	Account   string
-	World     schema.World
+	World     schema.World // live or sandbox
 	Type      schema.EventType
 	CreatedAt time.Time
 	Envelope  []byte // JSON; read-only
 	Trace     string // trace context of the change; empty for none
 }
 
-// Publisher is the destination of the relay.
+// Publisher is where the relay sends events: Kafka or the dispatcher.
 type Publisher interface {
-	// Publish publishes a batch and returns its acknowledged events in order, also with
-	// an error. The relay retries the others, so an event may be published twice.
+	// Publish publishes a batch and returns its acknowledged events in order, even if it
+	// returns an error. The relay retries the others, so an event may be published twice.
 	//
 	// Events of an account are published in order. After an unacknowledged event, the
-	// relay publishes no later one of its account before it has retried that one. Publish
-	// must therefore not acknowledge an event without the earlier ones of its account in
-	// the batch. Publish owns the batch.
+	// relay publishes no later event of that account before it has retried the first. So
+	// Publish must not acknowledge an event without the earlier events of its account in
+	// the batch. Publish may keep the batch but must not change it.
 	//
 	// ErrYield means no failure: the relay publishes events of other accounts and then
 	// retries the rest of the batch. ErrPartial means that only some accounts failed: the
@@ -48,7 +48,7 @@ type Publisher interface {
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
 
-// ErrYield and ErrPartial are results of [Publisher].
+// ErrYield and ErrPartial are errors of Publish, see [Publisher].
 var (
 	ErrYield   = errors.New("events of other accounts come first")
 	ErrPartial = errors.New("events of some accounts are blocked")
@@ -94,14 +94,13 @@ func New(c Config) (*Outbox, error) {
 }
 
 // Append stores an event for its subscribers in the transaction of its change and returns
-// its id. Data must marshal to a JSON object; it is marshalled once, here. If data has a
-// method Subject() string, its result makes the event searchable. After the commit the
-// relay of this process is woken. An error must fail the change.
-// transaction has committed, the relay of this process is woken. An error fails the change.
+// its id. Data must marshal to a JSON object. If data has a method Subject() string, clients
+// can search the event by its result. After the commit the relay of this process is woken.
+// An error must fail the change.
+//
 // Ids ascend in the order of calls. On SQLite that is the order of commits. On PostgreSQL
 // concurrent changes may commit in another order, and ids of two processes depend on
 // their clocks. Events are ordered only if the second change has seen the first.
-// in order is in changes of which the second has seen the first.
 func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error) {
 	e, err := o.Store(tx, account, world, event, data)
 	if err != nil {

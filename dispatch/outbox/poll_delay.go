@@ -3,10 +3,10 @@ package outbox
 import "time"
 
 const (
-	// quickPoll is the poll interval while another process commits events: a delay of 1.5
-	// ms on average. Commits of this process wake the relay without polling.
+	// quickPoll is the poll interval while another process commits events. It delays them by
+	// 1.5 ms on average. Commits of this process wake the relay without polling.
 	quickPoll = 3 * time.Millisecond
-	// quickFor is how long quick polling continues after the last event found.
+	// quickFor is how long quick polling continues after it last found an event.
 	quickFor = 2 * time.Second
 	// slowPoll is the longest poll interval. A poll costs about 200 µs on either engine,
 	// so an idle relay uses about 0.2 % of a core (BenchmarkIdle).
@@ -16,8 +16,8 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
-// pollDelay computes the delay before the next pass. The zero value is idle and without
-// failures.
+// pollDelay computes the delay before the relay's next pass through the outbox. The zero
+// value polls slowly and has had no failure.
 type pollDelay struct {
 	quick   time.Time     // end of quick polling
 	delay   time.Duration // until the next poll
@@ -37,8 +37,8 @@ func (p *pollDelay) idle(now time.Time) time.Duration {
 	return p.delay
 }
 
-// failure returns the delay after a failed pass. Progress resets the backoff: some events
-// were acknowledged.
+// failure returns the delay after a failed pass. Progress means that some events were
+// acknowledged; it resets the backoff.
 func (p *pollDelay) failure(progress bool) time.Duration {
 	if progress {
 		p.backoff = 0

@@ -15,10 +15,10 @@ const (
 	retention  = 30 * 24 * time.Hour
 	purgeDelay = time.Minute // after the start, which is busy
 	purgeEvery = time.Hour
-	// purgeGroup keeps a deletion within milliseconds, because on SQLite all other writes
-	// wait. purgePause lets them through. Together they allow 10,000 deletions a second,
-	// more than events arrive.
+	// purgeGroup is the maximum of events that a transaction deletes. It then takes only
+	// milliseconds, for which all other writes wait on SQLite.
 	purgeGroup = 500
+	// purgePause lets other writes through. It allows 10,000 deletions a second.
 	purgePause = 50 * time.Millisecond
 )
 

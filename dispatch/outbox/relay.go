@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// maxBatch bounds a batch: large enough to amortise its two commits, small enough that
-// its first event does not wait for its last.
+// maxBatch bounds a batch. It is large enough to amortise the two commits of a batch. It is
+// small enough that the first event does not wait long for the last.
 const maxBatch = 500
 
 // relay publishes events while this instance leads.
@@ -51,8 +51,8 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 	}
 }
 
-// empty reports whether the outbox is empty, cheaper than a read. On an error it returns
-// false, and the read reports the error.
+// empty reports whether the outbox is empty. It costs less than read. On an error it returns
+// false, and the following read reports the error.
 func (o *Outbox) empty(ctx context.Context) bool {
 	var id string
 	err := o.DB.View(ctx).QueryRow("SELECT event_id FROM outbox LIMIT 1").Scan(&id)
@@ -79,10 +79,10 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
-// pass publishes the outbox, batch after batch from the oldest, and returns the number of
-// acknowledged events. It skips accounts with an unacknowledged event, so that a
-// partition without a leader blocks only its own accounts. It then returns an error, or
-// ErrYield if nothing failed. The next pass retries those events first.
+// pass publishes the outbox once, batch after batch from the oldest event, and returns the
+// number of acknowledged events. After an unacknowledged event it skips the event's account,
+// so that a Kafka partition without a leader blocks only its own accounts. It then returns
+// an error, or ErrYield if nothing failed. The next pass retries the skipped events first.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {
@@ -111,9 +111,9 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	return safe, err
 }
 
-// read returns the oldest events in the outbox after an id. The ids come from a subquery,
-// so that PostgreSQL's planner does not scan event, whatever its statistics of the
-// volatile outbox.
+// read returns the oldest events in the outbox after an id. The ids come from a subquery.
+// Otherwise PostgreSQL might scan the table "event", because its statistics of the outbox
+// are often wrong.
 func (r *relay) read(ctx context.Context, after string) (all []Event, err error) {
 	defer func() { r.metrics.reading.Observe(ctx, err) }()
 	return sqlstore.All(r.DB.View(ctx), scanEvent, `
@@ -131,8 +131,8 @@ func scanEvent(row sqlstore.Scanner) (e Event, err error) {
 	return e, err
 }
 
-// publish publishes the events of a batch whose accounts are not blocked, and records the
-// result.
+// publish publishes the events of a batch whose accounts are not blocked. It adds accounts
+// with an unacknowledged event to blocked.
 func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]bool) (safe int, err error) {
 	batch := all
 	if len(blocked) > 0 {

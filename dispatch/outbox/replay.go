@@ -14,15 +14,15 @@ import (
 
 const (
 	// ReplayReach is the maximum age of an event that is replayed. Deliveries are kept
-	// for 30 days after their end, so those of younger events still exist. One day is
-	// left for the relay and Kafka, after which existing deliveries are looked up.
+	// for 30 days after their end, so those of younger events still exist. They must exist
+	// for one more day, until the event has passed the relay and Kafka.
 	ReplayReach = retention - 24*time.Hour
-	// replayGroup bounds a transaction and a query: an account may have ten thousand
-	// subscriptions.
+	// replayGroup bounds the events of a transaction. Each is compared with the
+	// subscriptions of its account, of which there may be ten thousand.
 	replayGroup = 250
 )
 
-// ErrReach is the error for events that are too old to replay.
+// ErrReach is the error of Replay if From is longer ago than ReplayReach.
 var ErrReach = errors.New("events are brought again that are at most 29 days old: whether an older one was delivered may have been forgotten")
 
 // Replay selects the events to replay: those in a time range that lack a delivery.
@@ -32,7 +32,7 @@ type Replay struct {
 	Type     schema.EventType // "" for all
 	Tests    bool             // include test events
 	DryRun   bool             // change nothing
-} // change nothing
+}
 
 // Replayed is the progress of a replay.
 type Replayed struct {
@@ -44,13 +44,12 @@ type Replayed struct {
 }
 
 // Replay publishes events again that lack a delivery to a subscription. The subscription
-// must exist, be older than the event, and subscribe to its type now. A delivered,
-// failed, cancelled or waiting delivery is not missing. Replay is idempotent and can run
-// beside the service.
-// repeated and can run beside the service.
-// Each group of events is a transaction, after which progress is called; an error of it
-// ends the replay. With an error, Replay returns what was done before.
-// it. What was done until an error is returned beside it.
+// must exist, be older than the event, and subscribe to its type now. A delivery in any
+// state, also failed or cancelled, is not missing. Replay is idempotent and can run beside
+// the service.
+//
+// Each group of events is a transaction, after which Replay calls progress. An error of
+// progress ends the replay. With an error, Replay returns what was done before.
 func (o *Outbox) Replay(ctx context.Context, r Replay, progress func(Replayed) error) (done Replayed, err error) {
 	if r.From.Before(o.Now().Add(-ReplayReach)) {
 		return done, ErrReach

@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// Routes returns the routes of events.
+// Routes returns the endpoints that list and show events.
 func (o *Outbox) Routes() []httpapi.Route {
 	const manage = string(schema.WebhooksManage)
 	return []httpapi.Route{
@@ -86,8 +86,8 @@ func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
 	return verbatim(schema.EventReply{Status: schema.Success, Data: envelope})
 }
 
-// verbatim returns a reply with envelopes byte for byte as stored; json.Marshal would
-// escape HTML.
+// verbatim encodes a reply with its envelopes byte for byte as stored. json.Marshal would
+// escape HTML in them.
 func verbatim(reply any) (httpapi.Response, error) {
 	body, err := encode(reply)
 	return httpapi.Response{Body: body}, err

@@ -7,8 +7,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// Steps starts a span in the trace of each event of a batch that has one.
-// [tracing.DoneAll] ends them.
+// Steps starts a span (a timed step) for each event of a batch that has a trace.
+// [tracing.DoneAll] ends the spans.
 func Steps(ctx context.Context, t *tracing.Tracer, batch []Event, now time.Time, name string, kind tracing.Kind) (all []tracing.Span) {
 	if t == nil {
 		return nil

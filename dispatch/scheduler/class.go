@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// class is the last behaviour of an endpoint. Attempts start in the order of the classes.
+// class is how an endpoint behaved last. Attempts start in the order of the classes.
 type class int
 
 const (
 	quick   class = iota // acknowledged within quickLimit
 	untried              // no attempt has ended
-	slow                 // recordResult later or timed out
-	failing              // refused within quickLimit
+	slow                 // ended after quickLimit, or timed out
+	failing              // failed within quickLimit
 	classes = iota
 )
 
-// quickLimit is half the horizon: such an endpoint does not occupy a slot long enough to
-// delay others.
+// quickLimit is half the horizon. An attempt that ends earlier does not occupy its slot long
+// enough to delay other endpoints.
 const quickLimit = horizon / 2
 
 func classOf(e Result) class {
@@ -30,22 +30,22 @@ func classOf(e Result) class {
 	return quick
 }
 
-// group is the lanes of one class.
+// group has the lanes of one class and their counts.
 type group[T any] struct {
 	ring     ring[T]    // lanes that could send, in round-robin order
-	due      dueHeap[T] // lanes that the store has something for
+	due      dueHeap[T] // lanes for which the store has deliveries
 	inFlight int
 	// buffered counts items in memory or reserved, and not in flight.
 	buffered int
 }
 
-// reverseEvery is how often the order of the classes is reversed. Without it, busy quick
-// lanes could starve all others.
+// reverseEvery is the number of picks after which one tries the classes in reverse order.
+// Otherwise busy quick lanes could starve all others.
 const reverseEvery = 8
 
 // share is how many attempts of a class may be in flight. Slow lanes get half of all
-// slots, failing lanes an eighth. These and untried lanes together get three quarters. So
-// untried lanes find a slot beside slow ones, and quick lanes beside all.
+// slots, failing lanes an eighth. Slow, failing and untried lanes together get three
+// quarters. So slow lanes leave slots to untried ones, and all of them to quick ones.
 func (q *Queue[T]) share(c class) int {
 	switch c {
 	case slow:
@@ -86,8 +86,8 @@ func (q *Queue[T]) spend(l *lane[T]) {
 }
 
 // budget is how many more items of a class should be in memory. A class that is not quick
-// buffers only what it has slots for. Longer waits would lose the lease, and a release
-// costs more than a later claim.
+// buffers only as many as it has slots. More items would wait until their lease expires,
+// and releasing them costs more than claiming them later.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt
@@ -134,7 +134,7 @@ func (q *Queue[T]) setClass(l *lane[T], to class) {
 	l.class = to
 	q.groups[to].inFlight += l.inFlight
 	q.groups[to].buffered += held
-	q.unpark(l.host) // the lane may have kept the slot of parked lanes of its class
+	q.unpark(l.host) // another lane may use the slot that this one waited for
 }
 
 // enqueue puts a lane that has items and a slot into the ring of its class.

@@ -7,14 +7,16 @@ import (
 	"time"
 )
 
-// proofLasts is how long an acknowledgement proves a host. An endpoint that is down for
-// longer loses only attempts that would fail.
+// proofLasts is how long a host is proven after an acknowledgement. A host that is down for
+// longer gets fewer attempts; the others would fail anyway.
 const proofLasts = 10 * time.Minute
 
-// tokenRecheck is below the 2 s within which a due attempt must start.
+// tokenRecheck is the least delay before awaitToken checks a host again. It is below the
+// 2 s within which a due attempt must start.
 const tokenRecheck = time.Second
 
-// host is shared by all lanes with one host and port. Its methods are no-ops on nil.
+// host has the limits of all lanes with one host and port. addBuffered and addInFlight do
+// nothing on nil.
 type host[T any] struct {
 	name        string
 	lanes       int
@@ -22,11 +24,11 @@ type host[T any] struct {
 	buffered    int           // items in memory or reserved, and not in flight
 	took        time.Duration // moving average of the duration of an attempt
 	provenUntil time.Time
-	tokens      tokenBucket      // attempts while the host is not proven
+	tokens      tokenBucket      // limits attempts while the host is not proven
 	parked      [classes]ring[T] // lanes that could send if the host had a slot
 	roomWaiters ring[T]          // lanes that could claim if the host had room
 	index       int              // index in tokenWaiters; -1 for none
-	tokenAt     time.Time        // when there is a token
+	tokenAt     time.Time        // when the host will have a token
 }
 
 func (h *host[T]) addBuffered(n int) {
@@ -48,8 +50,8 @@ func (h *host[T]) totalInFlight() (n int) {
 	return n
 }
 
-// assignHost assigns a lane to the current host of its endpoint. A lane with attempts in
-// flight keeps its host until they end, so that the counts stay right.
+// assignHost assigns a lane to the current host of its endpoint, whose URL may change. A
+// lane with attempts in flight keeps its host until they end, so that the counts stay right.
 func (q *Queue[T]) assignHost(l *lane[T]) {
 	name := q.hostName(l)
 	if l.inFlight > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {
@@ -94,8 +96,8 @@ func (q *Queue[T]) leaveHost(l *lane[T]) {
 	}
 }
 
-// pruneHosts removes hosts without lanes whose bucket is full. Otherwise a client could
-// refill the bucket by deleting and recreating its webhook.
+// pruneHosts removes hosts without lanes, once their token bucket is full. If it removed
+// them earlier, a client could refill the bucket by recreating its webhook.
 func (q *Queue[T]) pruneHosts() {
 	for name, h := range q.hosts {
 		h.tokens.allows(q.clock)
@@ -105,8 +107,8 @@ func (q *Queue[T]) pruneHosts() {
 	}
 }
 
-// slots is how many attempts of a class and of the classes after it may be in flight at a
-// host. Lanes that time out thus leave slots to others. A single lane can always use all
+// slots is how many attempts of a class, and of the classes after it, may be in flight at a
+// host. So lanes that time out leave slots to other lanes. A single lane can always use all
 // its slots.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
@@ -134,13 +136,14 @@ func (q *Queue[T]) proven(h *host[T]) bool {
 	return q.limits.Unproven == 0 || q.clock.Before(h.provenUntil)
 }
 
-// hasToken reports whether the limit of unproven hosts allows another attempt.
+// hasToken reports whether the limit Unproven allows another attempt at a host.
 func (q *Queue[T]) hasToken(h *host[T]) bool {
 	return h == nil || q.proven(h) || h.tokens.allows(q.clock)
 }
 
-// admits reports whether a lane that left its ring may send. A lane that may not is
-// parked at its host, or enqueued again when its attempts in flight have ended.
+// admits reports whether a lane that pickLane took from its ring may send. Otherwise the
+// lane is parked at its host. If its host has changed, it is enqueued again when its
+// attempts in flight end.
 func (q *Queue[T]) admits(l *lane[T]) bool {
 	if name := q.hostName(l); l.inFlight > 0 && name != "" && (l.host == nil || l.host.name != name) {
 		return false
@@ -157,8 +160,7 @@ func (q *Queue[T]) admits(l *lane[T]) bool {
 	return false
 }
 
-// unpark enqueues one parked lane of each class for which the host has a slot. It is
-// called when a slot is free, and when a lane of the host has left its ring.
+// unpark enqueues one parked lane of each class for which the host has a slot.
 func (q *Queue[T]) unpark(h *host[T]) {
 	if h == nil || !q.hasToken(h) {
 		return // awaitToken has scheduled a wake
@@ -192,8 +194,8 @@ func (h *host[T]) hasParked() bool {
 	return slices.ContainsFunc(h.parked[:], func(r ring[T]) bool { return r.list.Len() > 0 })
 }
 
-// hostBudget is how many more items of a host should be in memory. It is the number sent
-// within the horizon; for an unproven host, the number of its tokens.
+// hostBudget is how many more items of a host should be in memory. The total is the number
+// that its slots send within the horizon. An unproven host has at most one item per token.
 func (q *Queue[T]) hostBudget(h *host[T]) int {
 	if h == nil {
 		return math.MaxInt
@@ -229,8 +231,8 @@ func (q *Queue[T]) recordResult(h *host[T], e Result) {
 	}
 }
 
-// awaitToken schedules a wake of an unproven host for its next token. If its tokens are
-// reserved already, it is checked again after tokenRecheck.
+// awaitToken schedules a wake of an unproven host for its next token, at the earliest after
+// tokenRecheck. The host may have tokens that are all reserved.
 func (q *Queue[T]) awaitToken(h *host[T]) {
 	h.tokenAt = q.clock.Add(tokenRecheck)
 	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {
@@ -252,7 +254,7 @@ func (q *Queue[T]) refill(now time.Time) {
 	}
 }
 
-// orNextToken returns the earlier of at and the first token that a host waits for.
+// orNextToken returns the given time, or that of the first awaited token if it is earlier.
 func (q *Queue[T]) orNextToken(at time.Time) time.Time {
 	if len(q.tokenWaiters) == 0 {
 		return at

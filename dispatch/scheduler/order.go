@@ -51,7 +51,7 @@ func (r *ring[T]) pop() *lane[T] {
 
 func (r *ring[T]) front() *lane[T] { return r.list.Front().Value.(*lane[T]) }
 
-// ringEntry is the position of a lane in a ring; the zero value is in none.
+// ringEntry is the position of a lane in a ring; the zero value is in no ring.
 type ringEntry[T any] struct {
 	ring *ring[T]
 	at   *list.Element
@@ -72,8 +72,8 @@ func (t *ringEntry[T]) leave() {
 	}
 }
 
-// dueHeap orders lanes by their due time. Lanes that are due already are ordered by their
-// last claim. Otherwise the lane with the oldest deliveries would always be first.
+// dueHeap orders lanes by their due time or their last claim, the later of the two. By the
+// due time alone, the lane with the oldest deliveries would always be first.
 type dueHeap[T any] struct{ lanes []*lane[T] }
 
 // first is the earliest lane; nil for none.
@@ -96,7 +96,7 @@ func (s *dueHeap[T]) update(l *lane[T], in bool) {
 	}
 }
 
-// key is the later of the due time and the last claim.
+// key is the time by which a dueHeap orders lanes.
 func (l *lane[T]) key() time.Time {
 	if l.claimedAt.After(l.next) {
 		return l.claimedAt

@@ -6,9 +6,10 @@
 // slots is fixed. Retries at an endpoint that times out therefore start on time while the
 // lane has a slot.
 //
-// Lanes share two more limits: one per host, and one over all lanes. The share that a
-// lane may use depends on its class. Slow and failing lanes cannot use all slots, so
-// quick and untried endpoints always find one. Attempts at failing endpoints start last.
+// Lanes share two more limits: one per host, and one over all lanes. The share that a lane
+// may use depends on its class: how its endpoint behaved last. Slow and failing lanes cannot
+// use all slots, so quick and untried endpoints always find one. Attempts at failing
+// endpoints start last.
 package scheduler
 
 import (
@@ -17,20 +18,20 @@ import (
 
 // Limits bound the attempts in flight.
 type Limits struct {
-	// Lane limits the attempts in flight at one endpoint, Host at one host over all its
-	// endpoints, and All overall. Host 0 means no limit.
+	// Lane limits the attempts in flight at one endpoint. Host limits those at one host and
+	// port over all its endpoints; 0 means no limit. All limits the total.
 	Lane, Host, All int
 	// HostOf returns the host and port of a lane; "" exempts the lane from host limits.
 	// If it is nil, all lanes are exempt.
 	HostOf func(lane string) string
-	// Unproven limits the attempts a minute at an unproven host; 0 means no limit. An
-	// acknowledgement proves a host for proofLasts.
+	// Unproven limits the attempts a minute at a host that has not acknowledged one within
+	// proofLasts; 0 means no limit.
 	Unproven int
 	// Timeout is the maximum duration of an attempt. An attempt starts only if its lease
 	// lasts for at least Timeout and Margin.
 	Timeout, Margin time.Duration
-	// Starts limits the attempts that start per second at endpoints that are not quick; 0
-	// means no limit. It spreads a thousand retries that are due at the same moment.
+	// Starts limits the attempts that start per second at endpoints that are not in the
+	// class quick; 0 means no limit. It spreads retries that are due at the same moment.
 	Starts int
 	// FailingStarts limits the attempts that start per second at failing endpoints; 0
 	// means no limit. Each costs a claim, a connection and a record.
@@ -41,13 +42,14 @@ const (
 	// horizon is how far ahead a lane buffers deliveries. It is longer than a claim takes
 	// and shorter than the spare time of a lease.
 	horizon = 2 * time.Second
-	// maxBuffered bounds a lane in memory. At 5,000/s it needs five claims a second.
+	// maxBuffered bounds the items of a lane in memory. At 5,000 attempts a second, the lane
+	// needs five claims a second.
 	maxBuffered = 1024
 	// maxClaimLanes and maxClaimRows bound one claim to keep its transaction short.
-	// maxLaneRows leaves room in it for other lanes.
 	maxClaimLanes = 64
 	maxClaimRows  = 128
-	maxLaneRows   = 64
+	// maxLaneRows bounds the rows that a claim gets for one lane, to leave some for others.
+	maxLaneRows = 64
 )
 
 // Queue schedules items of type T in lanes. It is not safe for concurrent use.
@@ -58,7 +60,7 @@ type Queue[T any] struct {
 	starts        tokenBucket // starts at endpoints that are not quick
 	failingStarts tokenBucket // starts at failing endpoints
 	hosts         map[string]*host[T]
-	tokenWaiters  hostHeap[T] // hosts whose lanes wait for a token
+	tokenWaiters  hostHeap[T] // hosts whose lanes wait for a token of the limit Unproven
 	clock         time.Time   // latest time passed to the queue
 	picks         int         // calls of pickLane
 	inFlight      int         // items in flight
@@ -85,8 +87,8 @@ type lane[T any] struct {
 	next      time.Time    // when the store has something due; zero if unknown
 	claimedAt time.Time    // time of the last claim
 	index     int          // index in the due heap of its class; -1 for none
-	sendEntry ringEntry[T] // in the ring of its class, or parked at its host
-	roomEntry ringEntry[T] // among the lanes that wait for room at their host
+	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or parked at its host
+	roomEntry ringEntry[T] // position among the lanes that wait for room at their host
 }
 
 // New returns an empty queue.
@@ -195,7 +197,7 @@ func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	q.wake(l.host)
 }
 
-// NextClaim returns when Claims will have a claim; zero for never, as things are.
+// NextClaim returns when Claims will have a claim; zero for never, unless the queue changes.
 func (q *Queue[T]) NextClaim() (at time.Time) {
 	for c := range class(classes) {
 		if l := q.groups[c].due.first(); l != nil && q.budget(c) > 0 && (at.IsZero() || l.next.Before(at)) {
@@ -233,8 +235,8 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	return "", value, false
 }
 
-// NextStart returns when rate limits allow Next to return an item; zero if no item waits
-// for them.
+// NextStart returns when rate limits will allow Next to return an item; zero if no item
+// waits for a rate limit.
 func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	if q.inFlight >= q.limits.All {
 		return time.Time{}
@@ -247,7 +249,7 @@ func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	return q.orNextToken(at)
 }
 
-// Result is the result of an attempt.
+// Result describes the end of an attempt at an endpoint.
 type Result struct {
 	At   time.Time
 	Took time.Duration
@@ -330,8 +332,8 @@ func (q *Queue[T]) Size() (lanes, waiting, flying int) { return len(q.lanes), q.
 // window is how many items a lane should buffer.
 func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
 
-// windowOf is how many items the slots send within the horizon if an attempt lasts took.
-// It is at least the number of slots.
+// windowOf is how many items a number of slots can send within the horizon, by the duration
+// of an attempt. It is at least the number of slots.
 func windowOf(slots int, took time.Duration) int {
 	most := maxBuffered
 	if took > 0 {
@@ -344,14 +346,14 @@ func windowOf(slots int, took time.Duration) int {
 func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l.inFlight - l.reserved }
 
 // needsClaim reports whether a lane should claim: it has nothing to send, or room for a
-// quarter of its window. A claim per item would cost more than the items.
+// quarter of its window. A claim for each single item would cost more than its attempt.
 func (q *Queue[T]) needsClaim(l *lane[T]) bool {
 	room := q.room(l)
 	return room > 0 && (l.items.empty() && l.reserved == 0 || 4*room >= q.window(l))
 }
 
-// dueHeap updates a lane in the due heap. The lane leaves it if it needs no claim, has
-// no due time, or waits for room at its host.
+// schedule updates a lane in the due heap, which has the lanes to claim for. The lane leaves
+// it if it needs no claim, has no due time, or waits for room at its host.
 func (q *Queue[T]) schedule(l *lane[T]) {
 	q.groups[l.class].due.update(l, !l.next.IsZero() && q.needsClaim(l) && !l.roomEntry.in())
 }

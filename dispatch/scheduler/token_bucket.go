@@ -2,7 +2,7 @@ package scheduler
 
 import "time"
 
-// tokenBucket is a rate limit.
+// tokenBucket is a rate limit: an action spends a token, and tokens return at a rate.
 type tokenBucket struct {
 	rate   float64 // tokens per second; 0 for no limit
 	burst  float64 // capacity
@@ -10,7 +10,7 @@ type tokenBucket struct {
 	filled time.Time
 }
 
-// burstTime is the time whose tokens may be spent at once.
+// burstTime is the duration whose tokens may be spent at once.
 const burstTime = 10 * time.Millisecond
 
 // newTokenBucket returns a bucket with the capacity of burstTime.

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stages are the stages in order; an attempt has indexes into it.
+// stages lists the stages of a request in their order. The constants are indexes into it.
 var stages = [...]schema.Stage{schema.StageDNS, schema.StageConnect, schema.StageTLS, schema.StageWrite, schema.StageWait}
 
 const (
@@ -30,13 +30,13 @@ const (
 type attempt struct {
 	sign     func(now time.Time) (string, error)
 	header   http.Header
-	value    [1]string // of the signature
+	value    [1]string // value of the signature header
 	cancel   context.CancelFunc
 	slow     atomic.Bool // the attempt reached its timeout
 	unsigned atomic.Bool // sign has failed
-	// dialed is the progress of a dial. Its connection may serve another request, and
-	// this request may use a connection that became idle. In that case sent has the
-	// progress, and dialed is meaningless.
+	// dialed is the stage that this request's dial has reached. sent is the stage of the
+	// request once it has a connection; 0 before. That may be another connection, which
+	// became idle, so dialed counts only while sent is 0.
 	dialed, sent atomic.Int32
 }
 
@@ -86,13 +86,13 @@ func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
 // gotConn signs. net/http calls it in the goroutine of RoundTrip, after it has a
-// connection and before it passes the request to the writing goroutine. That channel send
-// orders this header write before all reads. gotConn is called again for a second
-// connection only after the writer of the first has ended.
+// connection. It then passes the request to the writing goroutine over a channel, so the
+// header is written before it is read. A second call, for another connection, comes only
+// after the writer of the first has ended.
 //
-// If signing fails, nothing is written: the connection is closed before the writer gets
-// the request, which it would send even after a cancellation. The cancelled context keeps
-// net/http from retrying.
+// If signing fails, nothing may be written. gotConn closes the connection, because the
+// writer would send the request even after a cancellation. It also cancels the context,
+// which keeps net/http from retrying.
 func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	a.sent.Store(write)
 	if a.sign == nil {

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// maxHeader bounds the header of a response, including 1xx responses, and maxBody its
-	// body.
+	// maxHeader bounds the header of a response, including 1xx responses.
 	maxHeader = 64 << 10
-	maxBody   = 64 << 10
+	// maxBody bounds the body of a response.
+	maxBody = 64 << 10
 	// keptBody is how much of the body is stored.
 	keptBody = 1 << 10
 	// defaultTimeout is the documented time for an acknowledgement.
 	defaultTimeout = 5 * time.Second
-	// grace bounds the wait for the body. The status has decided the attempt; the body
-	// helps to find a fault, and its end makes the connection reusable. Half a second is
-	// several round trips around the earth. It is a tenth of the time for which a
-	// receiver could otherwise block the attempt.
+	// grace bounds the wait for the body after the status, which has decided the attempt.
+	// The body helps to find a fault, and its end makes the connection reusable. Half a
+	// second is several round trips around the earth. Without grace a receiver could block
+	// the attempt for ten times as long.
 	grace = 500 * time.Millisecond
 	// idleTimeout is below the 5 s after which Node, Apache and uvicorn close idle
 	// connections by default. If the receiver closes first, a request sent at that moment
@@ -35,13 +35,13 @@ const (
 	// sessions is how many TLS sessions are cached. A session holds the receiver's
 	// certificates, at most 256 KiB.
 	sessions = 128
-	// closeTimeout bounds the close of a TLS connection. crypto/tls allows 5 s for the
-	// last record. A receiver that does not read could so double the time of an attempt.
+	// closeTimeout bounds the close of a TLS connection. By default that may take 5 s, so a
+	// receiver that does not read could double the time of an attempt.
 	closeTimeout = 100 * time.Millisecond
-	// defaultPerHost is the default concurrency of an endpoint, and defaultIdle that of
-	// 32 endpoints.
+	// defaultPerHost is the default concurrency of an endpoint.
 	defaultPerHost = 8
-	defaultIdle    = 256
+	// defaultIdle has room for the connections of 32 endpoints.
+	defaultIdle = 256
 )
 
 // Config configures a Sender.
@@ -70,8 +70,8 @@ func New(c Config) *Sender {
 	if c.Idle <= 0 {
 		c.Idle = defaultIdle
 	}
-	// net/http continues a dial after its request has ended, because the connection may
-	// serve the next. So the dial and the handshake have their own timeouts. The dial's
+	// net/http continues a dial after its request has ended, because a later request may
+	// use the connection. So the dial and the handshake have their own timeouts. The dial's
 	// is slightly longer than the attempt's, so that the attempt times out first.
 	dialer := &net.Dialer{Timeout: c.Timeout + c.Timeout/16, Resolver: c.Resolver}
 	if c.Control != nil {
@@ -112,8 +112,8 @@ func New(c Config) *Sender {
 	}
 }
 
-// fastCloseConn is a connection that closes within closeTimeout. Only the close of TLS
-// sets deadlines on it; an attempt is limited by its context.
+// fastCloseConn is a connection that closes within closeTimeout. It shortens every write
+// deadline, but only crypto/tls sets one, to close. An attempt is limited by its context.
 type fastCloseConn struct{ net.Conn }
 
 func (c fastCloseConn) SetWriteDeadline(t time.Time) error {

@@ -42,7 +42,7 @@ const (
 
 var errStatus = errors.New("invalid HTTP status")
 
-// refusedError is a connection that Config.Control rejected.
+// refusedError is the error of a connection that Config.Control rejected.
 type refusedError struct{ err error }
 
 func (e *refusedError) Error() string { return "refused: " + e.err.Error() }
@@ -54,9 +54,9 @@ func isRefused(err error) bool {
 	return is
 }
 
-// timedOut reports whether an error is a timeout. Limits of the kernel or net/http may
-// expire just before the attempt's. A timeout of DNS is excluded, because the resolver
-// has its own.
+// timedOut reports whether an error is a timeout of the kernel or net/http, which may expire
+// just before that of the attempt. A DNS timeout is excluded, because the resolver has its
+// own limit.
 func timedOut(err error) bool {
 	var name *net.DNSError
 	var timeout net.Error

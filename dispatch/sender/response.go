@@ -6,8 +6,8 @@ import (
 )
 
 // read returns the first KiB of a body. It reads up to 64 KiB to reach the end, so that
-// the connection can be reused. Errors of the body are ignored, because the status is
-// known.
+// the connection can be reused. It ignores errors, because the status has decided the
+// attempt.
 func (s *Sender) read(resp *http.Response) []byte {
 	defer resp.Body.Close()
 	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
@@ -26,7 +26,7 @@ func (s *Sender) read(resp *http.Response) []byte {
 	return kept
 }
 
-// refusal describes a status that is not an acknowledgement.
+// refusal returns the error text of an attempt that a status other than 2xx has failed.
 func refusal(status int) string {
 	text := "the receiver answered " + strconv.Itoa(status)
 	if name := http.StatusText(status); name != "" {

@@ -32,7 +32,7 @@ type Post struct {
 	Sign func(now time.Time) (string, error)
 }
 
-// Result is the result of an attempt.
+// Result describes how an attempt ended.
 type Result struct {
 	SentAt   time.Time // start of the attempt
 	Duration time.Duration
@@ -50,7 +50,7 @@ type Result struct {
 // OK reports whether the receiver acknowledged with 2xx.
 func (r *Result) OK() bool { return r.Status >= 200 && r.Status < 300 }
 
-// Send makes an attempt. The end of ctx aborts it.
+// Send makes one attempt and returns how it ended. The end of ctx aborts it.
 //
 // The request is written once. If the receiver has closed a pooled connection and no byte
 // was written, the request uses another one. In all other cases the attempt fails,
@@ -88,7 +88,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	}
 	if err != nil {
 		r.Stage = a.stage()
-		if isRefused(err) { // before a byte was sent
+		if isRefused(err) { // the same stage as that of an unknown name
 			r.Stage = schema.StageDNS
 		}
 		switch {

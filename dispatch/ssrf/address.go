@@ -14,8 +14,8 @@ var missed4 = []netip.Prefix{
 
 // permits reports whether an address is allowed: public unicast, or in an allowed
 // network. IPv6 addresses that embed IPv4 (mapped, compatible, NAT64, 6to4, Teredo) are
-// denied. Public receivers do not need them. The mapped form of an allowed network is
-// accepted, because sockets show IPv4 so.
+// denied, because public receivers do not need them. Mapped addresses of an allowed network
+// are accepted, because sockets may show IPv4 addresses in this form.
 func (g *Guard) permits(ap netip.AddrPort) bool {
 	addr := ap.Addr()
 	if !addr.IsValid() || addr.Zone() != "" || ap.Port() == 0 {
@@ -29,14 +29,14 @@ func (g *Guard) permits(ap netip.AddrPort) bool {
 	return !isatap(addr) && g.public.SafeAddrPort(ap) == nil
 }
 
-// isatap reports whether an address embeds an IPv4 address by RFC 5214. A host with such
-// an interface accepts it in any prefix.
+// isatap reports whether an address embeds an IPv4 address as in RFC 5214 (ISATAP). A host
+// with an ISATAP interface accepts it with any prefix.
 func isatap(addr netip.Addr) bool {
 	b := addr.As16()
 	return addr.Is6() && b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-// unmapped returns a prefix with mapped IPv4 as IPv4.
+// unmapped returns a prefix of mapped IPv4 addresses as an IPv4 prefix.
 func unmapped(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)

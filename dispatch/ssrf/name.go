@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Names with their subdomains. They are not in public DNS, or resolve to addresses that
-// Control denies. Listing them reports the error when a subscription is created, not
-// after eight attempts.
+// Denied names; their subdomains are denied as well. They are not in public DNS, or resolve
+// to addresses that Control denies. With these lists the error is reported when a
+// subscription is created, not after eight attempts.
 var (
 	// machineNames are names of the machine itself (RFC 6761 6.3, /etc/hosts of Debian).
 	machineNames = []string{"localhost", "localdomain", "ip6-localhost", "ip6-loopback", "broadcasthost"}

@@ -1,9 +1,9 @@
 // Package ssrf restricts webhooks to public addresses, to prevent server-side request
 // forgery.
 //
-// There are two checks. Check validates the URL of a new subscription without DNS, to
-// report errors early. Control runs in the dialer and decides: names can change their
-// addresses, the address of a connection cannot.
+// There are two checks. Check validates the URL of a new subscription without DNS, to report
+// errors early. Control runs in the dialer and decides, because a name can change its
+// address and a connection cannot.
 package ssrf
 
 import (
@@ -19,7 +19,7 @@ import (
 	"vayu/schema"
 )
 
-// httpsPort is always allowed.
+// httpsPort is the default port, which is always allowed.
 const httpsPort = 443
 
 // Guard has the allowed addresses and ports. It is safe for concurrent use.
@@ -115,8 +115,8 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// AddressError is a denied connection. Address is the dialled host:port. It is for logs
-// only: the owner of a subscription could map a network with it.
+// AddressError is the error of a denied connection. Address is the dialled host:port. It is
+// for logs only, because the owner of a subscription could map a network with it.
 type AddressError struct{ Address string }
 
 // Error implements error.

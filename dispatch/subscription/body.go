@@ -49,8 +49,8 @@ func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	return spec, readable(may, spec.Events)
 }
 
-// clearable returns a problem if a key may not read recharges, which have clear numbers.
-// may are the event types that the key may read.
+// clearable returns a problem if a key may not read recharges, whose events have the clear
+// numbers. The parameter may has the event types that the key may read.
 func clearable(may []schema.EventType) error {
 	if slices.Contains(may, schema.EventRechargeCompleted) {
 		return nil
@@ -80,7 +80,7 @@ func (f *faults) chosen(secret *string) string {
 	return *secret
 }
 
-// optional is a value of a body that may be absent; null is distinguished from that.
+// optional is a value that a body may leave out. It distinguishes null from no value.
 type optional[T any] struct {
 	present, null bool
 	value         T

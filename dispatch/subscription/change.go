@@ -59,8 +59,8 @@ func (p Patch) apply(r *record) (detail map[string]any) {
 	return detail
 }
 
-// mayGrant returns a problem if a change sends event types to a URL that the key may not
-// read.
+// mayGrant returns a problem if a change makes the subscription send events that the key
+// may not read.
 func (p Patch) mayGrant(before, after *Subscription) error {
 	if after.ClearNumbers && !before.ClearNumbers {
 		if err := clearable(p.Readable); err != nil {
@@ -70,7 +70,7 @@ func (p Patch) mayGrant(before, after *Subscription) error {
 	return readable(p.Readable, granted(before, after))
 }
 
-// granted returns the event types that a change sends to a URL in addition.
+// granted returns the event types that the URL gets only because of a change.
 func granted(before, after *Subscription) []schema.EventType {
 	if after.URL != before.URL {
 		return after.Events
@@ -130,7 +130,7 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 		return Made{}, access.Entry{}, err
 	}
 	secret, made := secretOr(n.Secret)
-	// Both SETs read the old row.
+	// SET reads the old row, so previous_secret becomes the old secret.
 	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Encrypt(b.Box, []byte(secret), id), lastFour(secret), revision}
 	if n.Grace > 0 {
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
@@ -145,8 +145,8 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 	return Made{r.wire(now), made}, entry("webhook.rotate", r, map[string]any{"grace_seconds": int64(n.Grace / time.Second)}), nil
 }
 
-// testable returns the subscription of a test event and the event's type, by default its
-// first type.
+// testable returns the subscription of a test event and the event's type. The default is
+// the first type of the subscription.
 func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
 	r, err := recordOf(tx, of, id)
 	switch {

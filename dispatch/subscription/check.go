@@ -14,7 +14,7 @@ const (
 	// Most is the maximum number of subscriptions of an account in each world, unless
 	// Limits are lower.
 	Most = 10_000
-	// DefaultGrace is the default grace of a rotation, and maxGrace its maximum.
+	// DefaultGrace is how long the old secret also signs after a rotation, by default.
 	DefaultGrace = 24 * time.Hour
 	maxGrace     = 7 * 24 * time.Hour
 )
@@ -26,14 +26,14 @@ const (
 	maxSecret = 255
 )
 
-// faults collects all errors of a request. The handler checks before the transaction,
-// which blocks others; the change checks again within it.
+// faults collects all errors of a request. The handler checks a request before its
+// transaction, which would block others. The change repeats the checks in the transaction.
 type faults struct{ schema.RequestErrors }
 
 // checkSpec validates and normalises a subscription. The returned error is an internal
 // one of Check, never a *schema.Problem.
 func (b *Cache) checkSpec(f *faults, s *Spec) (err error) {
-	if len(f.RequestErrors) == 0 || f.RequestErrors[0].Field != "url" { // the url is missing
+	if len(f.RequestErrors) == 0 || f.RequestErrors[0].Field != "url" { // otherwise the url is missing
 		if s.URL, err = b.url(f, s.URL); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func joinEvents(events []schema.EventType, between string) string {
 	return b.String()
 }
 
-// secret validates a chosen secret; the error messages do not repeat it.
+// secret validates a secret that a client has chosen. The error message does not repeat it.
 func (f *faults) secret(text string) {
 	strange := strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 	if strange || len(text) < minSecret || len(text) > maxSecret {

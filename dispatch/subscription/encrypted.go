@@ -11,5 +11,5 @@ var (
 
 func secretData(key ...string) string { return "webhook.secret:" + key[0] }
 
-// EncryptedColumns returns the encrypted columns of this package.
+// EncryptedColumns returns the columns with webhook secrets, for re-encryption.
 func EncryptedColumns() []encryption.Column { return []encryption.Column{secretColumn, previousColumn} }

@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// generation is a snapshot under construction. It shares unchanged parts with the
-// previous one.
+// generation is a snapshot of the cache under construction. It shares unchanged parts with
+// the previous snapshot.
 type generation struct {
 	next    *Snapshot
 	byID    draft[*Subscription]

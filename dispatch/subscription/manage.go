@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// nextRevision increments the revision and returns it. It locks the counter until the
-// transaction ends. So revisions become visible in order, and changes are serialised.
+// nextRevision returns a number for a change, one above that of the change before. It locks
+// the counter until the transaction ends, so changes happen one by one, in that order.
 func nextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE webhook_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
@@ -30,7 +30,7 @@ type Spec struct {
 	URL    string
 	Events []schema.EventType
 	Secret string // empty to generate one
-	// ClearNumbers includes unmasked numbers in recharge.* events.
+	// ClearNumbers includes unmasked mobile numbers in recharge.* events.
 	ClearNumbers bool
 }
 
@@ -78,8 +78,8 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.
 	return Made{r.wire(now), made}, entry("webhook.create", r, detail), nil
 }
 
-// countThere uses webhook_account, as the list does. Deleted subscriptions are kept for
-// their deliveries and may be many more.
+// countThere counts by the index webhook_account, which has no deleted subscriptions. These
+// are kept for their deliveries and may be many more.
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
 // checkLimit returns a problem if an owner has as many subscriptions as its plan allows.
@@ -122,7 +122,7 @@ type Patch struct {
 	URL    *string
 	Events []schema.EventType
 	Active *bool
-	// ClearNumbers requires recharge:read if the change sets it.
+	// ClearNumbers requires the scope recharge:read if the change sets it.
 	ClearNumbers *bool
 	// Readable are the event types that the key may read; nil for all. They must include
 	// the types that the change adds, and all types if it changes the URL.

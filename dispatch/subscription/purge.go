@@ -14,8 +14,8 @@ const (
 	purgeEvery = 10 * time.Minute
 	// purgeAfter is long after every instance has dropped a deleted subscription.
 	purgeAfter = time.Hour
-	// purgeGroup keeps a deletion within milliseconds, because on SQLite all other writes
-	// wait.
+	// purgeGroup is the maximum of rows that a transaction deletes. On SQLite all other
+	// writes wait for it.
 	purgeGroup = 500
 )
 
@@ -26,7 +26,7 @@ func (b *Cache) purge(ctx context.Context) {
 	}
 }
 
-// purgeCounted is purgeOnce that counts a failure; the next purge retries.
+// purgeCounted runs purgeOnce and counts a failure, which the next purge retries.
 func (b *Cache) purgeCounted(ctx context.Context) {
 	if err := b.purgeOnce(ctx); err != nil && ctx.Err() == nil {
 		b.metrics.purgeFailures.Inc()

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// pageRows is the page size of a full read: some milliseconds.
+	// pageRows is the number of rows that one query of a full read returns.
 	pageRows = 2000
-	// maxDelta is how many changes are read by revision. Beyond it a full read is as fast
+	// maxDelta is how many changes are read by revision. For more, a full read is as fast
 	// and needs no more memory.
 	maxDelta = 10_000
 	// maxLogged is how many unreadable secrets are logged after one refresh.
@@ -26,10 +26,9 @@ const (
 		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL, revision FROM webhook`
 )
 
-// reading is a refresh that has found changes.
+// reading is the state of one refresh.
 type reading struct {
 	*Cache
-	// a reading is part of one refresh
 	ctx        context.Context //nolint:containedctx // a reading is made for one look
 	now        time.Time
 	generation *generation
@@ -124,8 +123,8 @@ func (r *reading) list(text string) []schema.EventType {
 	return list
 }
 
-// decrypt decrypts the secrets, except an expired previous one. The previous one alone is
-// useless: a rotation needs both signatures.
+// decrypt decrypts the current secret, and the previous one unless it has expired. Without
+// the current secret the previous one is useless: a rotation needs both signatures.
 func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, now time.Time) error {
 	plain, err := secretColumn.Decrypt(box, secret, s.ID)
 	if err != nil {

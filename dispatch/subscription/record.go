@@ -70,11 +70,11 @@ func recordOf(q sqlstore.Querier, of schema.Owner, id string) (*record, error) {
 	return r, nil
 }
 
-// selectList uses webhook_account.
+// selectList reads a page by the index webhook_account.
 const selectList = selectRecord + " AND id > $3 ORDER BY id LIMIT $4"
 
-// list returns at most limit subscriptions of an owner with ids after after, oldest
-// first; "" is before all.
+// list returns at most limit subscriptions of an owner, oldest first. It starts behind an
+// id, or at the first subscription for "".
 func list(q sqlstore.Querier, of schema.Owner, after string, limit int) ([]*record, error) {
 	return sqlstore.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
 }

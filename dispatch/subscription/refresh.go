@@ -10,20 +10,20 @@ import (
 	"vayu/schema"
 )
 
-// Maximum age of a cache. A rotation is acknowledged rotateDelay after its commit. Every
-// instance signs only with a cache refreshed within maxAge. So each has refreshed after
-// the commit, and 100 ms remain between refresh and signature.
 const (
 	refreshEvery = 250 * time.Millisecond
-	maxAge       = 200 * time.Millisecond
-	rotateDelay  = 300 * time.Millisecond
+	// maxAge is the maximum age of a cache from which an instance signs.
+	maxAge = 200 * time.Millisecond
+	// rotateDelay is the delay between the commit of a rotation and its reply. By then each
+	// instance signs from a newer cache, even 100 ms after it has checked the cache's age.
+	rotateDelay = 300 * time.Millisecond
 	// queryTimeout bounds a query when the store does not respond, and the wait of
 	// Refresh and Fresh.
 	queryTimeout = 2 * time.Second
 )
 
-// deletedKept is how long a deleted subscription is kept. Attempts take at most 5 s, and
-// its deliveries are soon cancelled.
+// deletedKept is how long a deleted subscription stays in the cache. Attempts take at most
+// 5 s, and its deliveries are soon cancelled.
 const deletedKept = 5 * time.Minute
 
 // loadFirst retries the first refresh until it succeeds.
@@ -55,14 +55,12 @@ func (b *Cache) refreshLoop(ctx context.Context) {
 	}
 }
 
-// Refresh refreshes the cache now, within two seconds. After a change in this process it
-// makes the change effective here at once. Other instances read it at their next refresh
-// or attempt.
+// Refresh reads changes into the cache now, within two seconds. So a change by this process
+// takes effect in it at once. Other instances read it at their next refresh or attempt.
 func (b *Cache) Refresh(ctx context.Context) error { return b.within(ctx, b.Now()) }
 
-// Fresh refreshes the cache if it is older than maxAge, within two seconds. After an
-// error nothing may be signed. A signature more than 100 ms after Fresh needs another
-// call.
+// Fresh refreshes the cache if it is older than maxAge, within two seconds. After an error
+// nothing may be signed. More than 100 ms later, a signature needs another call of Fresh.
 func (b *Cache) Fresh(ctx context.Context) error {
 	since := b.Now().Add(-maxAge)
 	if b.refreshedAfter(since) {
@@ -78,7 +76,7 @@ func (b *Cache) refreshedAfter(since time.Time) bool {
 	return at != nil && at.After(since) && !at.After(b.Now())
 }
 
-// within is refresh with queryTimeout.
+// within runs refresh with a timeout, and counts a failure.
 func (b *Cache) within(ctx context.Context, since time.Time) error {
 	limit, done := context.WithTimeout(ctx, b.queryTimeout)
 	defer done()

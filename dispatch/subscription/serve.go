@@ -17,7 +17,7 @@ import (
 // path is the path of subscriptions.
 const path = "/v1/webhooks"
 
-// Routes returns the routes under /v1/webhooks, except those of deliveries.
+// Routes returns the endpoints under /v1/webhooks, except those of deliveries.
 func (b *Cache) Routes() []httpapi.Route {
 	const (
 		scope = string(schema.WebhooksManage)

@@ -2,8 +2,8 @@ package subscription
 
 import "maps"
 
-// shardCount keeps the copies of a change small. With 100,000 subscriptions a shard has
-// 400, and the array of shards 2 KiB.
+// shardCount keeps the copies small that a change makes. With 100,000 subscriptions it
+// copies a shard of 400 of them, and the array of shards of 2 KiB.
 const shardCount = 256
 
 // table is a sharded map for copy-on-write.
@@ -11,7 +11,8 @@ type table[V any] struct {
 	shards [shardCount]map[string]V
 }
 
-// shardOf is FNV-1a (datatracker.ietf.org/doc/html/rfc9923).
+// shardOf returns the shard of a key, by the hash FNV-1a
+// (datatracker.ietf.org/doc/html/rfc9923).
 func shardOf(key string) int {
 	hash := uint32(2166136261)
 	for i := range len(key) {

@@ -15,7 +15,7 @@ type Snapshot struct {
 	byID       table[*Subscription]
 	byOwner    [len(schema.Worlds)]table[*ownerEntry]
 	size       int // without deleted subscriptions
-	unreadable int // those with a secret that cannot be decrypted
+	unreadable int // subscriptions with a secret that cannot be decrypted
 }
 
 // ownerEntry has the subscriptions of an owner by event type, sorted by id, without

@@ -23,13 +23,13 @@ import (
 type Config struct {
 	DB  *sqlstore.DB
 	Box *encryption.Cipher
-	// Change makes handlers of changes: access.Service.Change.
+	// Change returns a handler that makes and audits a change: access.Service.Change.
 	Change func(access.Changer) httpapi.Handler
 	// Check validates URLs: ssrf.Guard.Check.
 	Check func(url string) (*url.URL, error)
 	// Test stores a test event with one delivery and returns their ids.
 	Test func(tx *sqlstore.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
-	// Limits are the limits of subscriptions per account.
+	// Limits bound the number of subscriptions per account.
 	Limits  Limits
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -70,27 +70,27 @@ type Subscription struct {
 	Active  bool               // false: paused, deliveries wait
 	Deleted bool
 	Version string
-	// ClearNumbers includes unmasked numbers in recharge.* events.
+	// ClearNumbers includes unmasked mobile numbers in recharge.* events.
 	ClearNumbers bool
 
 	createdAt int64 // microseconds
-	// secrets are the current secret and, during the grace of a rotation, the previous
-	// queryValue. They are empty if decryption failed.
+	// secrets are the current secret and, during the grace of a rotation, the previous one.
+	// They are empty if the current secret cannot be decrypted.
 	secrets       []string
 	previousUntil int64 // microseconds
 	unreadable    bool  // a stored secret cannot be decrypted
 	revision      int64
 }
 
-// Saw reports whether the subscription existed at a time. An event may be delivered a
-// month after its creation, after a replay or an offset reset.
+// Saw reports whether the subscription existed at a time. It matters for events that are
+// delivered up to a month after their creation, after a replay or an offset reset.
 func (s *Subscription) Saw(at time.Time) bool {
 	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
 }
 
-// Secrets returns the secrets that sign an attempt at a time, newest first. It returns
-// none if the subscription is deleted or decryption failed; attempts then have to wait.
-// The result is read-only.
+// Secrets returns the secrets that sign an attempt at a time, newest first. It returns none
+// if the subscription is deleted, or if its current secret cannot be decrypted and attempts
+// have to wait. The result is read-only.
 func (s *Subscription) Secrets(now time.Time) []string {
 	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
 		return s.secrets[:1]
@@ -157,5 +157,5 @@ func (b *Cache) Ready(ctx context.Context) error {
 // Snapshot returns the current content of the cache.
 func (b *Cache) Snapshot() *Snapshot { return b.snapshot.Load() }
 
-// Get returns a subscription by id, or nil. Deleted ones stay for some minutes.
+// Get returns a subscription by id, or nil. Deleted ones stay in the cache for some minutes.
 func (b *Cache) Get(id string) *Subscription { return b.Snapshot().byID.get(id) }

@@ -33,7 +33,7 @@ type Receiver struct {
 	Now func() time.Time
 }
 
-// Event is the event of a delivery.
+// Event is the decoded body of a delivery.
 type Event struct {
 	ID         string          `json:"id"` // the same in every delivery of the event
 	Type       string          `json:"type"`
@@ -42,7 +42,8 @@ type Event struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// Verify is the function Verify with the receiver's secrets, tolerance and clock.
+// Verify checks the signature of a body with the receiver's secrets, tolerance and clock. It
+// returns the errors of the function Verify.
 func (v Receiver) Verify(body []byte, header string) error {
 	now, tolerance := time.Now, v.Tolerance
 	if v.Now != nil {
@@ -54,8 +55,8 @@ func (v Receiver) Verify(body []byte, header string) error {
 	return verify(body, header, now(), tolerance, v.Secrets)
 }
 
-// Read returns the body of a request with a valid signature. Errors are those of Verify,
-// ErrTooLarge, and read errors.
+// Read returns the body of a request after it has verified the signature. Errors are those
+// of Verify, ErrTooLarge, and read errors.
 func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	limit := v.Limit
 	if limit == 0 {
@@ -81,8 +82,8 @@ func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Event returns the event of a request with a valid signature. Errors are those of Read,
-// and ErrNoEvent. Reply with 2xx within 5 seconds, and process each ID only once.
+// Event reads a request, verifies its signature and decodes the event. Errors are those of
+// Read, and ErrNoEvent. Reply with 2xx within 5 seconds, and process each ID only once.
 func (v Receiver) Event(r *http.Request) (Event, error) {
 	body, err := v.Read(r)
 	if err != nil {

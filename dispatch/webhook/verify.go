@@ -29,9 +29,9 @@ var (
 	ErrNoSecret = errors.New("a secret is missing")
 )
 
-// Verify reports whether a body has a signature by one of the secrets that is not older
-// than Tolerance. The body must be the bytes as received. Errors match those above with
-// errors.Is; after an error the body must not be used.
+// Verify returns nil if one of the secrets has signed a body within Tolerance of the time
+// now. The body must be the bytes as received. Errors match those above with errors.Is;
+// after an error the body must not be used.
 //
 // A header may have several signatures, as during a rotation; one valid signature is
 // enough. Schemes other than v1 are ignored.
@@ -57,7 +57,7 @@ func verify(body []byte, header string, now time.Time, tolerance time.Duration, 
 	if found == 0 {
 		return ErrMismatch
 	}
-	// The signature is valid, so the error may tell the sender details.
+	// The signature is valid, so the error may give details to the sender.
 	at, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
 		return ErrMalformed

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Log is the failure log of one operation. It is safe for concurrent use.
+// Log logs the failures of one operation. It is safe for concurrent use.
 type Log struct {
 	log              *slog.Logger
 	what             string
@@ -19,9 +19,9 @@ type Log struct {
 	failing          atomic.Bool
 }
 
-// New returns a Log that is not failing. What names the dependency, such as "access:
-// the state store". Doing is the operation, and meanwhile is the effect of the failure.
-// Failures counts every failure; it may be nil.
+// New returns a Log that is not failing. The text what names the dependency, such as
+// "access: the state store". The text doing names the operation, and meanwhile the effect of
+// a failure. The counter failures counts every failure; it may be nil.
 func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Counter) *Log {
 	return &Log{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
 }

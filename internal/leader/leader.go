@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// leaseTime is the duration of a lease. With pollInterval, a standby takes over at
-	// most ten seconds after a crash. The store may be unavailable for six seconds
-	// before the leader stops.
+	// leaseTime is the duration of a lease. With pollInterval, a standby (an instance
+	// without the lease) leads at most ten seconds after a crash. The leader stops after the
+	// store has been unavailable for six seconds.
 	leaseTime = 9 * time.Second
 	// pollInterval is the delay between polls of a standby, and before a failed renewal
 	// is retried.
@@ -27,7 +27,7 @@ const (
 	releaseTimeout = 2 * time.Second
 )
 
-// ErrNotLeader is the error of a [Fence] when another instance leads, or may lead.
+// ErrNotLeader is the error of a [Fence] if another instance leads, or may lead.
 var ErrNotLeader = errors.New("another instance leads now")
 
 // Fence checks in the store that this instance still leads, and returns ErrNotLeader
@@ -44,24 +44,24 @@ type Config struct {
 	Metrics prometheus.Registerer // nil for none
 }
 
-// Run calls do while this instance leads, until ctx ends. The context of do ends when
-// the instance may have lost its lease. If do returns an error, Run returns it, except
-// for the end of the context of do. Run also returns when do returns nil early.
+// Run calls the job, do, while this instance leads, until ctx ends. The job's context ends
+// when the instance may have lost its lease. If the job returns an error other than the end
+// of its context, Run returns that error. Run also returns if the job returns nil early.
 //
 // On SQLite only one process serves, so it leads at once and writes nothing. The same
 // holds for Local jobs.
 //
-// On PostgreSQL the leader has a lease of nine seconds in table leader, and renews it
-// every three. If no renewal succeeds for six seconds, the context of do ends. Do then
-// has three seconds to return before another instance can lead. When ctx ends, Run
-// releases the lease, and a standby leads within a second.
+// On PostgreSQL the leader has a lease of nine seconds in the table "leader", and renews it
+// every three. If no renewal succeeds for six seconds, the job's context ends. The job then
+// has three seconds to return before another instance can lead. When ctx ends, Run releases
+// the lease, and a standby leads within a second.
 //
-// Clock skew between instances has no effect. The server's clock decides about a lease.
-// Its leader counts from before the request, with the monotonic clock. Two instances
-// can lead when the server's clock jumps ahead by more than three seconds. The same can
-// happen when a process is frozen between a check of its context and its next step.
-// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the
-// time of one store query.
+// Clock skew between instances has no effect. The clock of the database decides when a lease
+// ends. The leader measures its lease from before its request, with the monotonic clock. Two
+// instances can lead when the database's clock jumps ahead by more than three seconds. The
+// same can happen when a process is frozen between a check of its context and its next step.
+// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the time
+// of one store query.
 func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -87,7 +87,7 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence
 	return newCandidate(newLeaseRow(c), c.Log.With("name", c.Name)).run(ctx, led)
 }
 
-// outcome returns the error of do, or nil if it is the end of its context.
+// outcome returns the error of a job, or nil if the error is the end of the job's context.
 func outcome(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return nil
@@ -95,7 +95,7 @@ func outcome(ctx context.Context, err error) error {
 	return err
 }
 
-// lock is the lease of one name.
+// lock gives access to the lease of one job.
 type lock interface {
 	// available reports whether an acquire may succeed.
 	available(ctx context.Context) (bool, error)
@@ -107,7 +107,7 @@ type lock interface {
 	release(ctx context.Context) error
 }
 
-// candidate is an instance that leads when it can acquire the lease.
+// candidate acquires and renews the lease of a job for this instance.
 type candidate struct {
 	lock  lock
 	log   *slog.Logger
@@ -131,8 +131,8 @@ func (c *candidate) run(ctx context.Context, do func(ctx context.Context, fence 
 	}
 }
 
-// awaitLease returns the time before the request that acquired the lease; false when
-// ctx has ended.
+// awaitLease waits until this instance has acquired the lease. It returns the time before
+// the request that acquired it; false if ctx has ended.
 func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok bool) {
 	for ctx.Err() == nil {
 		available, err := c.lock.available(ctx)
@@ -150,8 +150,8 @@ func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok boo
 	return time.Time{}, false
 }
 
-// lead runs do for one lease and its renewals. It returns over when do has returned
-// before its context ended, and when ctx has ended.
+// lead calls do for one lease and its renewals. over is false if the instance has lost the
+// lease and must wait for it again.
 func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")
@@ -180,7 +180,7 @@ func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx c
 	return true, err
 }
 
-// fence implements Fence.
+// fence returns ErrNotLeader unless this instance has the lease. It is the Fence of the job.
 func (c *candidate) fence(ctx context.Context) error {
 	mine, err := c.lock.held(ctx)
 	if err == nil && !mine {

@@ -11,9 +11,9 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// leaseRow is a lock in a row of table leader. Its statements are for PostgreSQL only.
-// clock_timestamp is the time of the statement: its transaction may have waited for
-// another.
+// leaseRow is a lock in a row of the table "leader". Its statements are for PostgreSQL only.
+// They use clock_timestamp, the time of the statement, because a transaction may have
+// begun earlier and waited for another one.
 type leaseRow struct {
 	db           *sqlstore.DB
 	name, holder string

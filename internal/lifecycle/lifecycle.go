@@ -1,7 +1,7 @@
 // Package lifecycle starts the parts of the service in order and stops them in reverse.
 //
-// A part stands after those that it depends on. They are ready before it starts, and
-// still run while it drains.
+// The order puts a part after the parts that it depends on. Those are ready before it
+// starts, and still run while it drains.
 package lifecycle
 
 import (
@@ -25,7 +25,7 @@ var ErrEnded = errors.New("ended before it was stopped")
 // ErrDrain is the error of a part that did not stop within its drain time.
 var ErrDrain = errors.New("did not stop in time")
 
-// Part is one long-lived piece of the service.
+// Part is one long-lived piece of the service, such as a server or a worker.
 type Part struct {
 	// Name is what errors and log lines call the part.
 	Name string

@@ -13,7 +13,7 @@ import (
 // errExited is the error of a part whose goroutine was ended by runtime.Goexit.
 var errExited = errors.New("its goroutine exited")
 
-// runningPart is a part that was launched.
+// runningPart is a part whose Run was started.
 type runningPart struct {
 	part    Part
 	log     *slog.Logger
@@ -24,9 +24,9 @@ type runningPart struct {
 	stopped bool // the context ended before the part returned
 }
 
-// launch starts the Run of a part. Its context keeps the values of ctx but not its end:
-// stop decides the order of stopping. An early return is announced on failed, which has
-// room for every part.
+// launch starts Run of a part. Its context has the values of ctx but does not end with it,
+// because parts are stopped in order. If Run returns early, launch sends to the channel
+// failed, which has room for every part.
 func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- struct{}) *runningPart {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &runningPart{part: part, log: log, ctx: life, cancel: cancel, done: make(chan struct{})}
@@ -44,7 +44,7 @@ func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- stru
 	return r
 }
 
-// awaitReady runs the part's Ready beside the part and sends its outcome.
+// awaitReady calls the part's Ready in a goroutine and sends its error to the channel.
 func (r *runningPart) awaitReady() <-chan error {
 	out := make(chan error, 1)
 	if r.part.Ready == nil {

@@ -3,7 +3,7 @@ package pagination
 import "github.com/oklog/ulid/v2"
 
 // FirstID returns the least id with the given prefix and a ULID of the time, in Unix
-// microseconds. It is false when a ULID cannot represent the time.
+// microseconds. It returns false if a ULID cannot represent the time.
 func FirstID(prefix string, micros int64) (string, bool) {
 	ms := micros / 1000
 	if micros < 0 || uint64(ms) > ulid.MaxTime() {

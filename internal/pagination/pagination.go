@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Limit reads the parameter limit, and adds its faults to f.
+// Limit returns the page size that the parameter "limit" sets, and adds faults to f.
 func Limit(f *schema.RequestErrors, params map[string]string) int {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
@@ -21,8 +21,8 @@ func Limit(f *schema.RequestErrors, params map[string]string) int {
 	return limit
 }
 
-// Cursor encrypts the id of the last entry of a page. Only the same list of the same
-// account, world and filter can decrypt it. List names the list and its filter.
+// Cursor encrypts the id of the last entry of a page. Only the same list of the same account,
+// world (live or sandbox) and filter can decrypt it. The text list names the list and its filter.
 func Cursor(box *encryption.Cipher, c *httpapi.Call, list, last string) *string {
 	text := base64.RawURLEncoding.EncodeToString(box.Encrypt([]byte(last), associatedData(c, list)))
 	return &text
@@ -32,7 +32,7 @@ func associatedData(c *httpapi.Call, list string) string {
 	return "cursor:" + c.Account + "/" + c.World.String() + "/" + list
 }
 
-// ReadCursor reads the parameter cursor. It returns the id passed to Cursor, or ""
+// ReadCursor decrypts the parameter "cursor". It returns the id passed to Cursor, or ""
 // without the parameter, and adds faults to f.
 func ReadCursor(f *schema.RequestErrors, box *encryption.Cipher, c *httpapi.Call, list string, params map[string]string) string {
 	text, ok := params["cursor"]
@@ -50,8 +50,8 @@ func ReadCursor(f *schema.RequestErrors, box *encryption.Cipher, c *httpapi.Call
 	return ""
 }
 
-// Reply makes the reply of a list. Callers read one row more than limit, so that Reply
-// can see whether there are more. Cursor returns the cursor after a row.
+// Reply makes the reply of a list. Callers read one row more than limit, so that Reply sees
+// whether there are more. wire converts a row, and cursor returns the cursor after a row.
 func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R) *string) (httpapi.Response, error) {
 	list := schema.List[W]{Status: schema.Success, Data: []W{}}
 	if len(rows) > limit {
@@ -68,9 +68,9 @@ func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R
 	return httpapi.Response{Value: list}, nil
 }
 
-// TimeRange reads the parameters from and to, in Unix microseconds, and adds faults to
-// f. To is exclusive, but a date includes that day in UTC. Without parameters the range
-// has no limits.
+// TimeRange returns the parameters "from" and "to" in Unix microseconds, and adds faults to
+// f. The time to is exclusive, but a date includes that day in UTC. Without parameters the
+// range has no limits.
 func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int64) {
 	before := len(*f)
 	from, to = math.MinInt64, math.MaxInt64
@@ -86,7 +86,7 @@ func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int6
 	return from, to
 }
 
-// instant reads a date or an RFC 3339 time; it adds more to a date.
+// instant reads a date or an RFC 3339 time. To a date it adds the duration more.
 func instant(f *schema.RequestErrors, name, text string, more time.Duration) int64 {
 	if t, ok := ParseDay(text); ok {
 		return t.Add(more).UnixMicro()

@@ -8,11 +8,10 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// A stream ends within a second of its key or session. Keys are in memory, so that a
-// check costs no query; sessions cost one query.
+// A stream ends within a second after the end of its key or session.
 const (
-	keyCheckInterval     = 250 * time.Millisecond
-	sessionCheckInterval = 750 * time.Millisecond
+	keyCheckInterval     = 250 * time.Millisecond // a check reads keys in memory
+	sessionCheckInterval = 750 * time.Millisecond // a check makes one query
 )
 
 // checkKeys ends the streams whose keys have changed scopes or are revoked.

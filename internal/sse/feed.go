@@ -7,36 +7,37 @@ import (
 	"vayu/schema"
 )
 
-// Feed finds changes of some kinds. One goroutine polls it once a second while there
-// are streams.
+// Feed finds changes of one or more kinds, such as new deliveries. One goroutine polls it
+// once a second while there are streams.
 type Feed interface {
 	// Kinds returns the kinds of its notices; a kind belongs to one feed.
 	Kinds() []Kind
-	// Changes returns the notices of each query's owner since its time, in the order of
-	// sending. It may return more: a notice with the payload sent last is skipped.
+	// Changes returns the notices of each query's owner since the time of the query, in
+	// the order of sending. It may return more, because the hub skips a notice whose
+	// payload it sent last.
 	//
-	// It reads a bounded number of rows. An owner that has more changes is in Cut, and
-	// its clients get a reset. It reads the changes of all owners together, and returns
-	// soon after ctx ends. The times of the queries allow for clock skew and for late
-	// commits.
+	// Changes reads a bounded number of rows, for all owners together. An owner that has
+	// more changes is in Cut, and its clients get a reset: a message to read all again.
+	// The times of the queries allow for clock skew and for late commits. Changes returns
+	// soon after ctx ends.
 	Changes(ctx context.Context, queries []Query) (Result, error)
 }
 
-// Kind is a kind of notices.
+// Kind names a kind of notices and the scopes that permit them.
 type Kind struct {
 	Name schema.LiveKind
 	// Scopes permit notices of the kind; a key needs one of them.
 	Scopes []schema.Scope
 }
 
-// Query requests the changes of an owner since a time.
+// Query requests the changes of an owner (account and world) since a time.
 type Query struct {
 	schema.Owner
 
 	Since time.Time
 }
 
-// Result is what a feed found.
+// Result has the notices that a feed found, and the owners that have more of them.
 type Result struct {
 	Notices []Notice
 	Cut     []schema.Owner
@@ -46,7 +47,7 @@ type Result struct {
 type Notice struct {
 	Owner schema.Owner
 	Kind  schema.LiveKind
-	// ID identifies the subject among all of its kind.
+	// ID identifies the subject (what has changed) among all of its kind.
 	ID string
 	// Scope permits the notice. SubjectScope is a second scope that the key needs, to
 	// read the subject; empty for none.
@@ -67,7 +68,8 @@ func Since(queries []Query) (since time.Time, owners map[schema.Owner]bool) {
 	return since, owners
 }
 
-// Groups is an SQL statement about several owners, with one text for each group size.
+// Groups is an SQL statement about several owners, such as a sqlstore.BatchStatement. It has
+// one text for each group size.
 type Groups interface {
 	Each(n int, do func(text string, from, to int) error) error
 }
@@ -96,7 +98,7 @@ func (f *Result) Search(statement Groups, queries []Query, limit int, read func(
 	})
 }
 
-// Owners returns the owners of queries.
+// Owners returns the owner of each query.
 func Owners(queries []Query) []schema.Owner {
 	all := make([]schema.Owner, len(queries))
 	for i, a := range queries {

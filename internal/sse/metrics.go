@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the counters of a service.
+// metrics has the counters of the hub.
 type metrics struct {
 	notices, failures, refused *prometheus.CounterVec
 	tooSlow                    prometheus.Counter

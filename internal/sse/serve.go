@@ -17,8 +17,8 @@ import (
 const (
 	// eventStream is the media type of server-sent events.
 	eventStream = "text/event-stream"
-	// maxDuration is the largest value of the parameter for; without it a stream has no
-	// time limit.
+	// maxDuration is the largest value of the parameter "for", which limits the time of a
+	// stream. Without the parameter there is no limit.
 	maxDuration = time.Hour
 	// reconnect is the delay of a browser before it reconnects.
 	reconnect = 2 * time.Second
@@ -70,7 +70,7 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	}}, nil
 }
 
-// parseParameters reads the parameters kinds and for.
+// parseParameters reads the parameters "kinds" and "for".
 func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, limit time.Duration, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "kinds", "for")
 	if err != nil {
@@ -120,9 +120,9 @@ func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) [
 	return slices.Compact(out)
 }
 
-// resume returns the time from which a client gets changes. It is that of
-// Last-Event-ID, or now if the header is missing or older than maxResume. known is
-// false when the client missed changes.
+// resume returns the time from which a client gets changes: that in the header
+// Last-Event-ID. If the header is missing, wrong or older than maxResume, it is now. known
+// is false if the client missed changes.
 func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	text := c.Header.Get("Last-Event-ID")
 	if text == "" {

@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	// A notice is about one second old at most. A store that does not answer costs two
-	// polls.
+	// pollInterval is about the maximum age of a notice when it is sent.
 	pollInterval = time.Second
 	pollTimeout  = 2 * time.Second
 	// pollOverlap is how far each poll reads back before the previous one. It covers
@@ -35,8 +34,8 @@ const (
 	// keepAliveInterval is shorter than the idle timeouts of proxies: 60 s in nginx and
 	// AWS, 30 s in some others.
 	keepAliveInterval = 15 * time.Second
-	// maxNoticesPerPoll bounds the notices that a stream gets from one poll of a feed.
-	// Above it the stream gets a reset, at most once in resetInterval.
+	// maxNoticesPerPoll bounds the notices that a stream gets from one poll of a feed. For
+	// more it gets a reset (a message to read all again), at most once in resetInterval.
 	maxNoticesPerPoll = 100
 	resetInterval     = 5 * time.Second
 	// queueLength has room for the notices of three feeds from one poll.

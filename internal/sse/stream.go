@@ -20,8 +20,8 @@ type stream struct {
 	kinds  []schema.LiveKind
 	since  time.Time // the stream gets changes from this time on
 	queue  chan item
-	// marks are by feed the times up to which all notices were sent, in Unix
-	// microseconds. 0 is for a feed that has nothing for the client.
+	// marks has for each feed the time up to which all notices were sent, in Unix
+	// microseconds. It is 0 for a feed without the client's kinds of notices.
 	marks []atomic.Int64
 	done  chan struct{} // closed by end
 	end   func()
@@ -64,8 +64,8 @@ func (st *stream) cursor() int64 {
 	return least
 }
 
-// put queues messages and moves the mark of their feed when all are sent; mark 0 leaves
-// it. It never blocks: it ends a stream whose queue is full.
+// put queues messages. The mark of their feed becomes mark when all are sent; 0 keeps the
+// old one. put never blocks: it ends a stream whose queue is full.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
 		if mark != 0 && len(st.queue) == 0 { // a queued message may be of this feed
@@ -91,13 +91,13 @@ func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	}
 }
 
-// message is an encoded event without its id.
+// message is an encoded SSE event without its id.
 type message struct {
 	name string
 	text []byte
 }
 
-// encodeMessage encodes an event without its id (WHATWG HTML, 9.2.6). data has no line
+// encodeMessage encodes an SSE event without its id (WHATWG HTML, 9.2.6). data has no line
 // break.
 func encodeMessage(name string, data []byte) []byte {
 	out := make([]byte, 0, len(name)+len(data)+len("event: \ndata: \n\n"))
@@ -106,7 +106,7 @@ func encodeMessage(name string, data []byte) []byte {
 	return append(out, "\n\n"...)
 }
 
-// resetMessage requests the client to read all data of the kinds again.
+// resetMessage returns a message on which the client reads all data of the kinds again.
 func resetMessage(kinds []schema.LiveKind) message {
 	data, err := json.Marshal(schema.LiveResetNotice{Kinds: kinds})
 	if err != nil {

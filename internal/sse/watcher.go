@@ -70,8 +70,8 @@ func (w *watcher) poll(ctx context.Context) {
 	}
 }
 
-// queries returns the owners that have streams. It also adds and removes entries of
-// states.
+// queries returns a query for each owner that has streams. It also updates w.states to the
+// open streams.
 func (w *watcher) queries() []Query {
 	open := map[*stream]*streamState{}
 	since := map[schema.Owner]time.Time{}

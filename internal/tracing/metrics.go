@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the counters of a Tracer. They exist when it is off, too.
+// metrics has the counters of a Tracer. They also exist while tracing is off.
 type metrics struct {
 	sent, dropped, failures prometheus.Counter
 }

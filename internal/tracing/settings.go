@@ -20,7 +20,7 @@ type Settings struct {
 // DefaultSettings are off; with an endpoint every trace is sampled.
 func DefaultSettings() Settings { return Settings{Sample: 1} }
 
-// Validate implements config.Validator.
+// Validate returns all errors, each naming its key. It implements config.Validator.
 func (s Settings) Validate() []error {
 	var wrong []error
 	if u, err := url.Parse(s.Endpoint); err != nil || s.Endpoint != "" &&

@@ -37,11 +37,11 @@ func parse(parent string) otel.SpanContext {
 	return otel.SpanContextFromContext(ctx)
 }
 
-// Resume begins a step that follows from a stored traceparent of the time at, maybe of
-// another process. Within ten minutes the step belongs to that trace. Later it begins a
-// trace with a link, because collectors close traces and show long ones badly. The
-// sampling decision is that of the origin. Without a traceparent Resume is
-// [Tracer.Start].
+// Resume begins a step that follows from a stored traceparent, maybe of another process. The
+// traceparent was stored at the time at. Within ten minutes of it the step belongs to that
+// trace. Later Resume begins a trace with a link, because collectors close traces and show
+// long ones badly. The sampling decision is that of the first trace. Without a traceparent
+// Resume is [Tracer.Start].
 func (t *Tracer) Resume(ctx context.Context, parent string, at, now time.Time, name string, kind Kind) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}

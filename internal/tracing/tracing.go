@@ -2,8 +2,8 @@
 // deliveries. It exports them to a collector with OTLP over HTTP. It is off without an
 // endpoint: a nil *Tracer makes no spans and costs nothing.
 //
-// Each attribute of spans is a Key. Spans hold no key, account number, mobile number,
-// address, body or error text.
+// The attributes of spans are those in key.go. Spans hold no API key, account number, mobile
+// number, address, body or error text.
 package tracing
 
 import (
@@ -52,8 +52,8 @@ func New(c Config) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace.headers: %w", err)
 	}
-	// The retries of the exporter would block the queue for too long; the queue has its
-	// own.
+	// The exporter makes no retries, because they would block the queue for too long. The
+	// queue retries itself.
 	to := otlptracehttp.NewUnstarted(otlptracehttp.WithEndpointURL(c.url()), otlptracehttp.WithHeaders(headers),
 		otlptracehttp.WithTimeout(sendTimeout), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
 	q := newQueue(to, c.Log, m)
@@ -135,7 +135,7 @@ func (s Span) Done(err error) {
 	s.of.End()
 }
 
-// ProviderCall is a call to a provider, and its result.
+// ProviderCall has the attributes of a call to a provider.
 type ProviderCall struct{ Provider, World, Call, Result, Subject string }
 
 // EndCall is Done for a call to a provider.
@@ -152,17 +152,17 @@ func (s Span) EndCall(e ProviderCall, err error) {
 // are needed.
 func (s Span) Recording() bool { return s.of != nil && s.of.IsRecording() }
 
-// Kind is the kind of a step.
+// Kind is the role of a step in its trace, such as client or server.
 type Kind = otel.SpanKind
 
-// The kinds of steps.
+// Kinds of a step, for [Start].
 const (
 	Internal     = otel.SpanKindInternal
 	Server       = otel.SpanKindServer   // of a request from outside
 	Client       = otel.SpanKindClient   // of a call to an external system
 	Producer     = otel.SpanKindProducer // of work that is processed later
 	Consumer     = otel.SpanKindConsumer // of the processing of such work
-	maxSameTrace = 10 * time.Minute
+	maxSameTrace = 10 * time.Minute      // age from which on Resume begins another trace
 )
 
 // Start begins a step of the trace of ctx. Without a recording trace it begins none.
@@ -194,7 +194,7 @@ func WithSpanFrom(ctx, of context.Context) context.Context {
 	return otel.ContextWithSpan(ctx, span)
 }
 
-// DoneAll calls [Span.Done] on several spans.
+// DoneAll ends several spans with [Span.Done] and the same error.
 func DoneAll(all []Span, err error) {
 	for _, s := range all {
 		s.Done(err)

@@ -19,7 +19,7 @@ import (
 // timeout bounds every wait, also on a busy machine.
 const timeout = 90 * time.Second
 
-// Collector receives spans.
+// Collector is an HTTP server that keeps the spans it receives.
 type Collector struct {
 	*httptest.Server
 
