@@ -121,8 +121,8 @@ type StationEntry struct {
 }
 
 // StationReply is the reply of GET /v1/stations/{id}. Hour is the end of the latest
-// hour with figures, null if there is none. Readings holds the latest reading of
-// each parameter, null while they are unavailable.
+// hour with figures, null without one. Readings holds the latest reading of each
+// parameter, null while they are unavailable.
 type StationReply struct {
 	Status string `json:"status"`
 	StationEntry

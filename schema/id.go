@@ -6,8 +6,7 @@ import "strings"
 const longestID = 64
 
 // IsID reports whether a text can be an id: 1 to 64 ASCII letters, digits and
-// underscores. Any other text needs no lookup in the store. PostgreSQL would fail
-// on some of them, such as a text with a NUL.
+// underscores. Other texts need no lookup. PostgreSQL fails on some of them (NUL).
 func IsID(text string) bool {
 	strange := func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '_'

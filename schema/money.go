@@ -54,8 +54,7 @@ func ParsePaise(text string) (Paise, error) {
 	return Paise(paise), nil
 }
 
-// number holds the parts of a JSON number. exponent holds digits only, and shrinks
-// reports its minus sign.
+// number holds the parts of a JSON number. shrinks reports a negative exponent.
 type number struct {
 	negative, shrinks         bool
 	whole, fraction, exponent string

@@ -2,8 +2,7 @@ package schema
 
 import "time"
 
-// QualityCount counts the results of one quality test for one parameter that have
-// the same flag.
+// QualityCount counts the results of a test for a parameter with the same flag.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`

@@ -6,8 +6,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Kind distinguishes measured concentrations from sub-indices, which are indices of
-// one pollutant.
+// Kind distinguishes concentrations from sub-indices (indices of one pollutant).
 type Kind uint8
 
 const (
@@ -138,6 +137,5 @@ func (d Day) String() string {
 // seconds.
 func FormatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// FormatMicros formats a time like [FormatTime], from microseconds of Unix time as
-// the state store has them.
+// FormatMicros is [FormatTime] for the state store's microseconds of Unix time.
 func FormatMicros(micros int64) string { return FormatTime(time.UnixMicro(micros)) }

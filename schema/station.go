@@ -147,8 +147,7 @@ func Slug(name string) string {
 	return b.String()
 }
 
-// ascii reports whether a text is pure ASCII. [Slug] need not decompose such a
-// text, and nearly all names are.
+// ascii reports whether a text is ASCII, so that [Slug] need not decompose it.
 func ascii(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

@@ -82,8 +82,7 @@ func (p Parameter) Unit() string { return p.entry().unit }
 // Group returns the kind of quantity of p.
 func (p Parameter) Group() Group { return p.entry().group }
 
-// MolarMass returns g/mol. It is 0 if values of p cannot be converted between a
-// mass and ppb.
+// MolarMass returns g/mol, or 0 if p is not converted between mass and ppb.
 func (p Parameter) MolarMass() float64 { return p.entry().molarMass }
 
 // Range returns the smallest and largest valid value of p, in p's unit. Values
@@ -111,8 +110,8 @@ func All() iter.Seq[Parameter] {
 	}
 }
 
-// byAlias maps each identifier, name and alias, in the form of [fold], to its
-// parameter.
+// byAlias maps identifiers, names and aliases, as [fold] returns them, to
+// parameters.
 var byAlias = func() map[string]Parameter {
 	all := make(map[string]Parameter)
 	for p := range All() {
