@@ -104,11 +104,11 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 }
 
 // copyReadings copies the readings of one station to another. It skips withdrawn
-// readings and those that the other station has. The pattern names the key's
-// columns except the station.
+// readings and those that the other station has. The pattern matches the columns of
+// a reading's key except `station`.
 func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
-	// The inner query reads the stored column station, not its replacement.
+	// The inner query reads the stored column `station`, not its replacement.
 	query := fmt.Sprintf(`INSERT INTO %[1]s.reading SELECT * REPLACE ({into:String} AS station, now64(3) AS ingested_at)
 		FROM (SELECT * FROM %[1]s.reading FINAL WHERE station = {from:String}
 			AND NOT arrayExists(w -> w.1 IN ('', parameter) AND at > w.2 AND at <= w.3,

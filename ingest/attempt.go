@@ -21,7 +21,7 @@ type runCounts struct {
 }
 
 // run fetches one window, stores it and rolls it up. It counts and logs the
-// outcome. The watermark moves only when the whole window is stored.
+// outcome. The watermark (end of the fetched range) moves after a whole window.
 func (r *Runner) run(ctx context.Context, f *feedRun, w Window, kind runKind) Outcome {
 	begun := time.Now()
 	var sum runCounts
@@ -56,7 +56,7 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w Window, kind runKind) Ou
 	return outcome
 }
 
-// fetch stores the unstored batches, then transfers the window.
+// fetch stores batches that an earlier run left unstored, then fetches the window.
 func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, kind runKind, sum *runCounts) error {
 	limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
 	defer cancel()
@@ -89,8 +89,8 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, kind runKind, 
 	return err
 }
 
-// callThroughBreaker calls fetch unless the breaker is open. Only live runs can
-// open it: a source without history must not lose its live readings.
+// callThroughBreaker calls fetch unless the circuit breaker is open. Only live runs
+// can open it, so that a failing backfill does not stop live runs.
 func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
 	if kind == backfillRun {
 		if f.breaker.State() != gobreaker.StateClosed {
@@ -125,7 +125,7 @@ func releaseAll(batches *[]*Batch) {
 	*batches = nil
 }
 
-// rollUp calls onChange. If it fails, the roll-up stays pending.
+// rollUp calls onChange to compute means. If that fails, the roll-up stays pending.
 func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
 	if err := panics.Catch(func() error { return r.onChange(ctx) }); err != nil {
 		return err

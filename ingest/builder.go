@@ -13,13 +13,13 @@ import (
 	"vayu/schema/geo"
 )
 
-// batchRows is the number of readings in a batch, about 16 MB of columns. A
-// station's year spans twelve partitions, and each insert makes one part per
-// partition. Batches of a quarter of this size took 1.5 times as long.
+// batchRows is the number of readings in a batch, about 16 MB of columns. An insert
+// makes one part per monthly partition, twelve for a station's year. So small
+// batches are slow: a quarter of this size took 1.5 times as long.
 const batchRows = 1 << 18
 
-// batchMissing is the largest number of missing values in a batch. Each is looked
-// up before it is removed.
+// batchMissing is the largest number of missing values in a batch. Each costs a
+// lookup, because only stored readings are removed.
 const batchMissing = 1 << 16
 
 // Builder turns parsed readings into batches. A source makes one per fetch,
@@ -44,8 +44,8 @@ type Builder struct {
 	err        error // of a flush in At or Missing
 }
 
-// described is a station. used reports whether the current batch has readings of
-// it.
+// described is a station as the source described it. used reports whether the
+// current batch has readings of it.
 type described struct {
 	schema.Station
 	used bool
@@ -80,8 +80,8 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 }
 
 // Station describes a station and returns its number for [Builder.Add]. City and
-// state are normalised. A position outside India is dropped and counted. A
-// repeated description has no effect, except that it completes a missing position.
+// state are normalised. A position outside India is dropped and counted. A repeated
+// description only adds a missing position.
 func (b *Builder) Station(s schema.Station) int {
 	if i, ok := b.known[s.ID]; ok {
 		if old := &b.stations[i]; !old.Located() && s.Located() && geo.InIndia(s.Latitude, s.Longitude) {
@@ -102,7 +102,7 @@ func (b *Builder) Station(s schema.Station) int {
 }
 
 // Add adds a reading of a station and fills in r.Station and r.Source. A reading
-// that violates the rules is counted as rejected. The error is yield's.
+// that violates the rules is counted as rejected. It returns errors of yield only.
 func (b *Builder) Add(station int, r schema.Reading) error {
 	if b.err != nil {
 		return b.err
@@ -132,8 +132,8 @@ func (b *Builder) Add(station int, r schema.Reading) error {
 
 // Missing reports a cell that is empty or holds a marker such as NA. r.Value,
 // r.Station and r.Source are ignored. The cell is counted as [MissingValue] and
-// added to [Batch.Missing], so that the store can withdraw an earlier value. A key
-// without a parameter, before [earliest] or in the future is only counted.
+// added to [Batch.Missing], so that the store can withdraw an earlier value. It is
+// only counted if the parameter is unknown or [checkTime] rejects the time.
 func (b *Builder) Missing(station int, r schema.Reading) {
 	b.Reject(MissingValue)
 	if b.err != nil || !r.Parameter.Valid() || checkTime(r.At, b.now) != None {
@@ -146,7 +146,7 @@ func (b *Builder) Missing(station int, r schema.Reading) {
 	}
 }
 
-// note records that a station has a reading at a time.
+// note updates FirstSeen and LastSeen of a station, and adds it to the batch.
 func (b *Builder) note(station int, at time.Time) {
 	s := &b.stations[station]
 	if s.FirstSeen.IsZero() || at.Before(s.FirstSeen) {
@@ -164,9 +164,9 @@ func (b *Builder) note(station int, at time.Time) {
 // Reject counts a value, line or position that the source rejected.
 func (b *Builder) Reject(reason Reason) { b.batch.Rejected.Add(reason, 1) }
 
-// At sets the position in the input, which batches carry. A source calls it
-// between rows. Everything not yet added or rejected must be readable from there.
-// Batches then end between rows.
+// At sets the position in the input from which an interrupted import resumes. A
+// source calls it between rows, and batches then end there. Everything that is not
+// yet added or rejected must follow the position.
 func (b *Builder) At(position int64) {
 	b.position, b.positioned = position, true
 	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing) {

@@ -20,8 +20,8 @@ var catalogueColumns = []clickhouse.ColumnNameAndType{
 }
 
 // WriteCatalogue updates the table `parameter` to the program's catalogue. It
-// writes nothing if every row is current. It never removes a row, because an older
-// program may have readings of it.
+// writes nothing if every row is current. It never removes a row, because stored
+// readings may refer to it.
 func WriteCatalogue(ctx context.Context, conn driver.Conn, database string) error {
 	stored, err := storedCatalogue(ctx, conn, database)
 	if err != nil {

@@ -34,11 +34,11 @@ const (
 	defaultSchedule = "@hourly"
 	defaultTimeout  = 10 * time.Minute
 	defaultOverlap  = 3 * time.Hour
-	// recentSlice is the first slice of a first fill. Current answers need 24
-	// hours; 12 more give a trend.
+	// recentSlice is the range that a new source fetches first. Current answers
+	// need 24 hours; 12 more give a trend.
 	recentSlice = 36 * time.Hour
-	// backfillSlice is the length of one backfill slice. It bounds what is fetched
-	// again after an interruption.
+	// backfillSlice is the range that one backfill run fetches. It bounds what is
+	// fetched again after an interruption.
 	backfillSlice = 7 * 24 * time.Hour
 )
 
@@ -63,14 +63,13 @@ func (f Feed) prepare() (Feed, cron.Schedule, error) {
 	return f, schedule, nil
 }
 
-// fetchPlan is the set of windows that a feed still has to fetch. It is pure:
-// times are arguments.
+// fetchPlan determines the windows that a feed still has to fetch. It does not read
+// the clock: times are arguments.
 //
-// Live windows come first. A first fill starts with the last 36 hours and then
-// goes back slice by slice. So current answers exist within seconds. After a
-// restart the plan is derived from the stored readings. Slices are fetched in a
-// fixed order, so only the slices at the two edges can be incomplete. They are
-// fetched again.
+// Live windows come first. A new source starts with the last 36 hours and then goes
+// back slice by slice. So current answers exist within seconds. After a restart the
+// plan is derived from the stored readings. Slices are fetched in a fixed order, so
+// only the oldest and the newest can be incomplete. They are fetched again.
 type fetchPlan struct {
 	feed      Feed
 	watermark time.Time // end of the fetched range
@@ -78,8 +77,8 @@ type fetchPlan struct {
 	horizon   time.Time // start of the wanted range
 }
 
-// newFetchPlan plans a feed from its first and last stored reading since now -
-// History - backfillSlice. Both are zero if there is none.
+// newFetchPlan plans a feed from the times of its first and last stored reading
+// since now - History - backfillSlice. Both are zero without readings.
 func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
 	switch {
@@ -88,7 +87,7 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	case last.IsZero():
 		p.oldest = later(now.Add(-recentSlice), p.horizon)
 	default:
-		// A slice may have been interrupted at either edge.
+		// The run that stored the first or last reading may be incomplete.
 		p.watermark = later(last.Add(-recentSlice), p.horizon)
 		p.oldest = p.horizon
 		if first.After(p.horizon.Add(-backfillSlice)) {
@@ -98,8 +97,8 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	return p
 }
 
-// liveWindow returns the window from the watermark to now. If that is long, it
-// returns the first slice, so gaps are filled in order of time.
+// liveWindow returns the window from Lookback before the watermark to now. With
+// history it ends at most recentSlice after the watermark, to fill gaps in order.
 func (p *fetchPlan) liveWindow(now time.Time) Window {
 	switch {
 	case p.watermark.IsZero() && p.feed.History > 0:
@@ -114,7 +113,7 @@ func (p *fetchPlan) liveWindow(now time.Time) Window {
 	return w
 }
 
-// backfillWindow returns the next backfill slice, and false if none is left.
+// backfillWindow returns the next window of the backfill, and false after the last.
 func (p *fetchPlan) backfillWindow() (Window, bool) {
 	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
 		return Window{}, false
@@ -122,7 +121,7 @@ func (p *fetchPlan) backfillWindow() (Window, bool) {
 	return Window{later(p.oldest.Add(-backfillSlice), p.horizon), p.oldest}, true
 }
 
-// fetched records that a window is stored.
+// fetched extends the fetched range by a window that is stored.
 func (p *fetchPlan) fetched(w Window) {
 	if w.To.After(p.watermark) {
 		p.watermark = w.To

@@ -18,14 +18,14 @@ import (
 // "rkpuram" and the agency "dpcc".
 type title struct {
 	place  string // without blanks, punctuation, city and agency
-	bare   string // place without an agency in front of it
+	bare   string // place without a leading agency
 	agency string // empty if the name has none
 	old    string // earlier abbreviation of the agency, if the name has it
 	former string // place of an earlier name, "(Formerly known as …)"
 }
 
 // agencies are the boards and institutes in station names, at the end or at the
-// beginning. A renamed board has its current abbreviation.
+// beginning. The value is the current abbreviation of a renamed board, else empty.
 var agencies = map[string]string{
 	"ambujacements": "", "anpcc": "", "apcb": "pcba", "appcb": "", "apspcb": "", "bmc": "", "bspcb": "", "cecb": "", "cpcb": "",
 	"cpcc": "", "dmc": "", "dpcc": "", "gpcb": "", "hppcb": "", "hspcb": "", "iitm": "", "imc": "", "imd": "", "jkpcc": "",
@@ -35,7 +35,7 @@ var agencies = map[string]string{
 }
 
 // transferred is the institute that took over stations of another. Both have
-// stations on one road, so a transfer needs the same spot as evidence.
+// stations on one road, so only a distance within sameSpot shows a transfer.
 var transferred = map[string]string{"imd": "iitm"}
 
 // setAgency sets the agency that the tokens name. It reports false if they name
@@ -126,10 +126,10 @@ func splitWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// Limits of a match. Feeds and files place one station kilometres apart. So two
-// stations with equal agency, city and place match up to movedKilometres. Another
-// spelling, or a name without agency, needs the same spot. The nearest two of 603
-// stations with one agency are 1.0 km apart.
+// Limits within which two descriptions are one station. Feeds and files may differ
+// by kilometres in its position. So with equal agency, city and place,
+// movedKilometres is the limit. With another spelling or without an agency, it is
+// sameSpot. The nearest two of 603 stations with one agency are 1.0 km apart.
 const (
 	sameSpot    = 0.25 // km
 	twinSpot    = 0.1  // km, for ids of two networks
@@ -137,7 +137,7 @@ const (
 )
 
 // closePlaces reports whether two folded places are spellings of one. They are
-// equal, or long with equal digits and at most one edit.
+// equal, or they are long, have equal digits and differ by at most one edit.
 func closePlaces(a, b string) bool {
 	if a == b {
 		return a != ""
@@ -190,8 +190,8 @@ func sameStation(a, b *schema.Station) (reason string, same bool) {
 }
 
 // samePhysicalStation reports whether two stations of different networks are one
-// physical station. They need one spot and similar names, or exactly one position.
-// Positions rounded to a hundredth of a degree are not evidence.
+// physical station. They lie within twinSpot and have similar names, or have equal
+// positions. Equal positions rounded to a hundredth of a degree are not evidence.
 func samePhysicalStation(a, b *schema.Station) bool {
 	if a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == schema.CityMean || !a.Located() || !b.Located() {
 		return false
@@ -217,7 +217,7 @@ func point(s *schema.Station) geo.Point {
 }
 
 // aliasable are the networks whose files copy CPCB's stations under other names. A
-// live source of another network keeps its ids, see [samePhysicalStation].
+// station of another network's live source keeps its id, see [samePhysicalStation].
 var aliasable = []string{"openaq"}
 
 // mayAlias reports whether readings of one id may be stored under the other.

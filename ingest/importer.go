@@ -13,10 +13,10 @@ type Job struct {
 	// Key identifies the input and its content: the same key means the same bytes.
 	// See [FileKey].
 	Key string
-	// Open opens the input at a position from a batch; 0 is the beginning.
+	// Open opens the input at a [Batch.Position]; 0 is the beginning.
 	Open func(position int64) (Source, error)
 	// Progress, unless nil, is called after each stored batch from one goroutine.
-	// It owns the summary.
+	// It may keep the summary.
 	Progress func(Summary)
 }
 
@@ -82,7 +82,7 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 }
 
 // NothingStoredError is returned for an input that was read to its end without a
-// valid reading. Readings stored earlier count as stored.
+// valid reading. It is not returned if an interrupted run stored some.
 type NothingStoredError struct{ Rejected Rejections }
 
 // Error implements error. It names the most frequent reason.
@@ -98,16 +98,16 @@ func (e *NothingStoredError) Error() string {
 	return fmt.Sprintf("nothing was stored: %d of %d values were rejected as %s (%s)", n, total, reason, reason.Explain())
 }
 
-// importRun is one call of Import.
+// importRun is the state of one call of Import.
 type importRun struct {
 	job      Job
 	folder   progressFolder
-	state    progress // of what is stored
+	state    progress // as it will be saved
 	begun    time.Time
 	stations map[string]bool
 }
 
-// stored records a batch that ClickHouse has acknowledged.
+// stored saves the progress after ClickHouse has acknowledged a batch.
 func (r *importRun) stored(_ context.Context, b *Batch) error {
 	r.state.Stored += b.Rows()
 	r.state.Withdrawn += b.Withdrawn

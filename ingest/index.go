@@ -32,8 +32,8 @@ func (b *stationCache) needIndex() {
 	}
 }
 
-// add adds a station, or a further position or name of it. Earlier entries stay;
-// callers compare with the current station.
+// add adds a station, or a further position or name of it. Entries of earlier ones
+// stay, so callers compare what they find with the current station.
 func (x *stationIndex) add(s *schema.Station) {
 	if s.Located() {
 		appendNew(x.cells, cellOf(point(s)), s.ID)
@@ -75,7 +75,7 @@ func (x *stationIndex) near(p geo.Point) []string {
 	return found
 }
 
-// named returns the reference stations of a city whose title has the place.
+// named returns the reference stations in the city of s whose title has the place.
 func (x *stationIndex) named(s *schema.Station, place string) []string {
 	if place == "" {
 		return nil

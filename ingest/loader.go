@@ -49,10 +49,10 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 }
 
 // Load stores a batch and returns nil once ClickHouse has acknowledged it. It is
-// idempotent: after an error, load the batch again. A position far from a
-// station's known one is refused, unless its source is better. Load counts it in
-// b.Rejected as [StationMoved] when it succeeds. Readings of an alias are stored
-// under the id of its station. Load does not release the batch.
+// idempotent: after an error, load the batch again. A position far from a station's
+// known one is refused, unless its source is better (see [positionRank]). Load
+// counts it in b.Rejected as [StationMoved] when it succeeds. Readings of an alias
+// are stored under the id of its station. Load does not release the batch.
 func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
 	if err != nil {
@@ -112,7 +112,7 @@ func readingSlices(record arrow.Record) []any {
 	}
 }
 
-// identifiers returns the identifiers of a column of parameters.
+// identifiers converts a column of parameters to their identifiers, such as "pm25".
 func identifiers(column *array.Uint8) []string {
 	out := make([]string, column.Len())
 	for i, p := range column.Uint8Values() {
@@ -130,7 +130,7 @@ func texts(column *array.String) []string {
 }
 
 // Coverage returns the first and the last stored end of an averaging interval of a
-// source, not before since. Both are zero if there is none.
+// source, not before since. Both are zero without one.
 func (l *Loader) Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error) {
 	query := "SELECT count(), min(at), max(at) FROM " + l.database + ".reading WHERE source = {source:String} AND at >= fromUnixTimestamp({since:Int64})"
 	var rows uint64

@@ -9,8 +9,8 @@ import (
 )
 
 // movedKilometres is the largest accepted move of a station. Networks correct
-// coordinates by streets. A jump of more than 5 km is another place or a wrong
-// digit.
+// coordinates by a few streets. A jump of more than 5 km is another place or a
+// wrong digit.
 const movedKilometres = 5
 
 // officialNetwork is the network of CPCB and the states' boards.
@@ -70,7 +70,7 @@ func mergeStation(known, described schema.Station) (merged schema.Station, jumpe
 	return merged, jumped
 }
 
-// positionOf returns the description whose position is used.
+// positionOf returns the description whose position mergeStation uses.
 func positionOf(known, described, newer schema.Station) (from schema.Station, jumped bool) {
 	if !described.Located() {
 		return known, false
@@ -91,10 +91,10 @@ func positionOf(known, described, newer schema.Station) (from schema.Station, ju
 	return newer, false
 }
 
-// namesOf returns the names of a station's city and state. They come from one
-// description, because several states have a city of one name. The newer
-// description gives both, unless it lacks one and the older does not. Names
-// derived from a position are ignored.
+// namesOf returns the names of a station's city and state. Both come from one
+// description, because cities of several states may share a name. That is the newer
+// description, unless it lacks one of the two and the older does not. Names derived
+// from a position are ignored.
 func namesOf(newer, older schema.Station) (city, state string) {
 	for _, s := range []*schema.Station{&newer, &older} {
 		if s.ByPosition {
@@ -107,7 +107,7 @@ func namesOf(newer, older schema.Station) (city, state string) {
 	return cmp.Or(newer.City, older.City), cmp.Or(newer.State, older.State)
 }
 
-// placement is a station's computed place with its inputs.
+// placement is a station's place, with the names and position that determine it.
 type placement struct {
 	city, state string
 	at          geo.Point

@@ -65,7 +65,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// outcomes are all outcomes.
+// outcomes lists every outcome. A source has a gauge for each.
 var outcomes = []Outcome{Done, FetchFailed, TimedOut, Refused, Panicked, StoreFailed, RollUpFailed, BreakerOpen}
 
 // setLastOutcome sets the outcome gauge of the last run.
@@ -79,8 +79,8 @@ func (m *Metrics) setLastOutcome(source string, is Outcome) {
 	}
 }
 
-// reset resets the gauges of a source that no longer runs here. The time of its
-// last success stays valid.
+// reset resets the gauges of a source that no longer runs in this process. The
+// gauge of its last success stays, because that remains true.
 func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)

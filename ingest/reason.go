@@ -31,13 +31,13 @@ const (
 	AncientTime      Reason = "ancient_time"      // before 2000: no automatic station in India is older
 	NoStation        Reason = "no_station"        // a reading without a station
 	BadPosition      Reason = "bad_position"      // coordinates outside India or 0,0: the position is dropped, the readings stay
-	StationMoved     Reason = "station_moved"     // a position far from the known one; that one and the readings stay
+	StationMoved     Reason = "station_moved"     // a position far from the known one: the known position and the readings stay
 	Duplicate        Reason = "duplicate"         // a repeated station, pollutant and time in one fetch
 	NotListed        Reason = "not_listed"        // a record that the source counts but does not list
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
 	OutsideIndia     Reason = "outside_india"     // a reading from another country
 	Unreadable       Reason = "unreadable"        // an unreadable part of a watched folder; the rest is read
-	GateFailed       Reason = "gate_failed"       // a batch that fails its own cross-check
+	GateFailed       Reason = "gate_failed"       // a feed whose values contradict each other
 	BadReply         Reason = "bad_reply"         // an unreadable reply or file: cut off, too large, a web page
 )
 
@@ -91,8 +91,8 @@ func (r Rejections) MostFrequent() (main Reason, count int) {
 	return main, count
 }
 
-// ParseValue parses a value. A missing marker takes precedence over a number:
-// every one that the networks use is a [MissingValue].
+// ParseValue parses a value. Each marker for a missing value that the networks use
+// is a [MissingValue], even if it is a number such as -999.
 func ParseValue(text string) (float64, Reason) {
 	text = strings.TrimSpace(text)
 	switch text {
@@ -109,8 +109,8 @@ func ParseValue(text string) (float64, Reason) {
 	return v, CheckValue(v)
 }
 
-// CheckValue distinguishes a valid value, a missing marker and an impossible
-// value.
+// CheckValue returns None for a valid value, or the reason: a marker for a missing
+// value, or an impossible value.
 func CheckValue(v float64) Reason {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -125,7 +125,7 @@ func CheckValue(v float64) Reason {
 
 // ParseValueOf is [ParseValue] for a parameter: a signed one, such as a
 // temperature, may be below zero. The markers -99, -999 and -9999 remain missing
-// values; -1 is a value then.
+// values, but -1 is a value.
 func ParseValueOf(p parameter.Parameter, text string) (float64, Reason) {
 	v, reason := ParseValue(text)
 	return v, checkSigned(p, v, reason)
@@ -143,9 +143,9 @@ func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 // began in the 2000s.
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// maxClockSkew is how far in the future a reading may be. Stations and this
-// machine use NTP, so minutes are generous. With an hour, one fast clock could
-// open its city's hours alone.
+// maxClockSkew is how far in the future a reading may be. Stations and this machine
+// use NTP, so minutes are generous. With an hour, one station with a fast clock
+// could start its city's next hour alone.
 const maxClockSkew = 5 * time.Minute
 
 // checkTime applies the rules to the end of an averaging interval.

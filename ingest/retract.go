@@ -14,7 +14,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingKey identifies a reading. Of equal keys the last stored one is valid.
+// readingKey identifies a reading. The last one stored with a key is valid.
 type readingKey struct {
 	station   string
 	parameter parameter.Parameter
@@ -33,10 +33,10 @@ var removalColumns = []clickhouse.ColumnNameAndType{
 	{Name: "kind", Type: "Int8"}, {Name: "averaging", Type: "UInt16"}, {Name: "source", Type: "String"}, {Name: "removed", Type: "UInt8"},
 }
 
-// retract removes the stored readings that their own source now reports as
-// missing. It returns their number. A missing value that was never stored leaves
-// no row. A source removes only its own readings, so a lagging mirror cannot
-// remove the feed's.
+// retract removes the stored readings that their own source now reports as missing.
+// It returns their number. A missing value that was never stored leaves no row. A
+// source removes only its own readings, so a mirror that lags cannot remove those
+// of the original feed.
 func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, error) {
 	if len(missing) == 0 {
 		return 0, nil
@@ -62,7 +62,7 @@ func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, er
 		if !stored[key] {
 			continue
 		}
-		delete(stored, key) // duplicates occur
+		delete(stored, key) // a key may occur twice in missing
 		stations, parameters, sources = append(stations, r.Station), append(parameters, r.Parameter.ID()), append(sources, r.Source)
 		at, kind = append(at, r.At), append(kind, int8(r.Kind))
 		averaging, removed = append(averaging, r.Averaging), append(removed, 1)

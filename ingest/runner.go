@@ -42,13 +42,13 @@ type feedRun struct {
 	breaker       *gobreaker.CircuitBreaker[struct{}]
 	plan          fetchPlan
 	unstored      []*Batch // fetched, not yet stored
-	rollUpPending bool     // readings are stored, onChange has not succeeded
-	failures      [2]int   // consecutive, by runKind
+	rollUpPending bool     // readings are stored, but onChange has not succeeded since
+	failures      [2]int   // consecutive failed runs, by runKind
 }
 
-// A breaker opens after five consecutive failures, which is four minutes with
-// [backoff]. It lets one attempt through every 15 minutes, so a failing server
-// gets four requests an hour.
+// A feed's circuit breaker opens after five consecutive failures, which take four
+// minutes. It lets one attempt through every 15 minutes, so a failing server gets
+// four requests an hour.
 const (
 	breakerFailures = 5
 	breakerPause    = 15 * time.Minute
@@ -60,9 +60,9 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// NewRunner prepares a runner. onChange is called after each window that stored
-// something, from several goroutines. If it fails, it is called again after the
-// next run. The error names the invalid feed.
+// NewRunner prepares a runner. onChange, which rolls up, is called after each
+// window that stored something, from several goroutines. If it fails, it is called
+// again after the next run. The error names the invalid feed.
 func NewRunner(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)
@@ -90,7 +90,7 @@ func newBreaker(name string, metrics *Metrics) *gobreaker.CircuitBreaker[struct{
 		OnStateChange: func(_ string, _, to gobreaker.State) {
 			state.Set(float64(to)) // gobreaker's numbers: closed, half open, open
 		},
-		IsExcluded: func(err error) bool { // neither is the source's fault
+		IsExcluded: func(err error) bool { // failures of the store and a shutdown are not the source's fault
 			var store *StoreError
 			return errors.As(err, &store) || errors.Is(err, context.Canceled)
 		},
@@ -167,8 +167,8 @@ const (
 	backfillRun
 )
 
-// untilNext returns how long a feed must wait that has no live run due; 0 if it
-// can backfill now.
+// untilNext returns how long a feed without a due live run must wait; 0 if it can
+// backfill now.
 func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	switch {
 	case !backlog:
@@ -179,7 +179,7 @@ func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	return 0
 }
 
-// next returns the next scheduled time after now.
+// next returns the next scheduled time after now, plus the feed's jitter.
 func (f *feedRun) next(now time.Time) time.Time {
 	at := f.schedule.Next(now.In(schema.India))
 	if f.Jitter > 0 {

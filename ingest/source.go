@@ -1,8 +1,8 @@
 // Package ingest collects readings. It fetches sources on a schedule, rejects
 // invalid values with a reason, and writes the rest to ClickHouse by columns.
 //
-// A source only fetches and parses. The runner implements the rest once, for all
-// sources: schedule, jitter, lookback, timeout, panic, breaker, watermark and
+// A source only fetches and parses. The runner does the rest for all sources:
+// schedule, jitter, lookback, timeout, panics, circuit breaker, watermark and
 // metrics.
 package ingest
 
@@ -23,14 +23,14 @@ import (
 // ignores From.
 type Window struct{ From, To time.Time }
 
-// Source is one network, feed or file.
+// Source fetches and parses the readings of one network, feed or file.
 type Source interface {
 	// Fetch yields the source's readings of a window in batches and returns nil
 	// when all are yielded. Readings outside the window are allowed, because
 	// storing is idempotent. Fetch may be called again, but not concurrently. When
-	// ctx ends or yield fails, it returns that error at once. yield owns the
-	// batch. A batch that yield accepted is stored later, or a new source fetches
-	// it again. So a source may remember accepted input in memory only.
+	// ctx ends or yield fails, it returns that error at once. yield owns the batch.
+	// An accepted batch is stored later, or fetched again by a new Source after a
+	// crash. So a source may remember accepted input in memory only.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 
@@ -41,9 +41,9 @@ type Batch struct {
 	Readings arrow.Record
 	// Stations describes every station that has a reading in the batch.
 	Stations []schema.Station
-	// Missing holds the keys for which the source reports no value; Value is
-	// unused. A reading of the same key in the same batch takes precedence.
-	// Stations need not be described.
+	// Missing holds readings whose value the source reports as missing; Value is
+	// unused. A reading of the same key in Readings takes precedence. Their
+	// stations need not be in Stations.
 	Missing []schema.Reading
 	// Withdrawn is how many stored readings the store removed because of Missing.
 	// [Store.Load] sets it on success.
@@ -53,7 +53,7 @@ type Batch struct {
 	// Position is the position in a file source's input after this batch, in the
 	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
-	// token identifies the insert of the readings until its result is certain.
+	// token lets ClickHouse recognise a retried insert; "" if none is pending.
 	token string
 }
 

@@ -14,7 +14,7 @@ import (
 type stationCache struct {
 	known      map[string]schema.Station
 	aliases    map[string]alias
-	placements map[string]placement // by id; outlives the cache
+	placements map[string]placement // by id; the next cache takes them over
 	index      *stationIndex        // built on first use
 
 	changed    map[string]bool // ids whose row must be stored
@@ -41,7 +41,8 @@ func newStationCache(known map[string]placement) *stationCache {
 	}
 }
 
-// describe merges one description. refused reports that its position was refused.
+// describe merges a source's description of a station. It reports whether it
+// refused the described position, which is then too far from the known one.
 func (b *stationCache) describe(s schema.Station) (refused bool) {
 	a, aliased := b.aliases[s.ID]
 	_, ok := b.known[s.ID]
@@ -82,7 +83,7 @@ func (b *stationCache) describe(s schema.Station) (refused bool) {
 }
 
 // canonical turns the description of an alias into one of its station. The station
-// keeps its name unless the alias is the newer name.
+// keeps its name, unless the alias exists because of a newer name.
 func (b *stationCache) canonical(s schema.Station, a alias) schema.Station {
 	s.ID = a.station
 	old, ok := b.known[a.station]
@@ -134,8 +135,8 @@ func positionText(s *schema.Station) string {
 	return fmt.Sprintf("%g,%g", s.Latitude, s.Longitude)
 }
 
-// applyRules applies the current rules to stations stored under older ones. It
-// updates stations with an outdated or missing city, and links duplicates.
+// applyRules applies the rules of this version to stations that an older version
+// stored. It updates outdated and missing cities, and links duplicates.
 func (b *stationCache) applyRules() {
 	b.needIndex()
 	for _, id := range sortedIDs(b.known) {
@@ -163,9 +164,9 @@ func (b *stationCache) applyRules() {
 	}
 }
 
-// linkStations records that two stations are one physical station. The one of
-// lower priority refers to the other. Of equal priority, the one with the older
-// reading does.
+// linkStations records that two stations are one physical station. The one with the
+// lower [schema.NetworkPriority] refers to the other. With equal priorities, the
+// one with the older last reading does.
 func (b *stationCache) linkStations(one, other, reason string) {
 	s, t := b.known[one], b.known[other]
 	if t.SameAs != "" {
@@ -190,7 +191,7 @@ func (b *stationCache) linkStations(one, other, reason string) {
 	b.store(t)
 }
 
-// linkTwin links a station to the same physical one of another network.
+// linkTwin searches other networks for the same physical station and links the two.
 func (b *stationCache) linkTwin(id string) {
 	b.needIndex()
 	s := b.known[id]
@@ -203,8 +204,8 @@ func (b *stationCache) linkTwin(id string) {
 	}
 }
 
-// match returns the known station that a description belongs to under another id.
-// A name that contains an earlier name may match two stations; match links them.
+// match returns the known station that s describes under another id. A name that
+// contains an earlier name may match two stations. match links these.
 func (b *stationCache) match(s *schema.Station) (into, reason string, same bool) {
 	if s.Kind != schema.Reference {
 		return "", "", false

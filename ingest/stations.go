@@ -41,8 +41,8 @@ const stationNames = "id, source, name, city, state, latitude, longitude, kind, 
 	"position_source, place_source, same_as"
 
 // loadStations writes the changed stations, the new aliases and the change log. It
-// returns the number of refused positions, and the station id of each alias. The
-// cache advances only after ClickHouse has acknowledged the rows.
+// returns the number of refused positions, and the station id of each alias. If the
+// write fails, it drops the cache, so that the next call reads the tables.
 func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (moved int, aliases map[string]string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +73,8 @@ func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (
 	return moved, aliases, nil
 }
 
-// refreshCache reads the stations and their aliases if the cache has expired. l.mu
-// is held.
+// refreshCache reads the stations and their aliases if the cache has expired. The
+// caller holds l.mu.
 func (l *Loader) refreshCache(ctx context.Context) error {
 	first := l.cache == nil
 	if !first && time.Since(l.loadedAt) <= cacheLifetime {
@@ -97,7 +97,7 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 }
 
 // completeMerges copies the readings of ids that another process made aliases.
-// This process stored readings under them until it read the alias.
+// Until it read the aliases, this process stored readings under the old ids.
 func (l *Loader) completeMerges(ctx context.Context, was, is *stationCache) error {
 	for id, a := range is.aliases {
 		if known, ok := was.aliases[id]; ok && known.station == a.station {
@@ -110,7 +110,7 @@ func (l *Loader) completeMerges(ctx context.Context, was, is *stationCache) erro
 	return nil
 }
 
-// canonical returns the readings with each alias replaced by its station.
+// canonical returns the readings with their stations' ids in place of alias ids.
 func (l *Loader) canonical(ctx context.Context, readings []schema.Reading) ([]schema.Reading, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *Loader) readAliases(ctx context.Context, b *stationCache) error {
 			return fmt.Errorf("reading an alias: %w", err)
 		}
 		b.aliases[a.alias] = a
-		delete(b.known, a.alias) // its row predates the alias
+		delete(b.known, a.alias) // its row is from before it became an alias
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading the aliases of stations: %w", err)

@@ -10,10 +10,10 @@ import (
 )
 
 // inFlight is how many batches are buffered between parsing and storing. With one
-// more on each side that is four batches, about 16 MB. Both cores are then busy.
+// more on each side that is four batches, about 64 MB. This keeps two cores busy.
 const inFlight = 2
 
-// Store stores batches.
+// Store writes batches of readings, normally to ClickHouse.
 type Store interface {
 	// Load stores a batch and returns nil once it is durable. It is idempotent and
 	// may be called again after an error. It may add to b.Rejected on success. It
@@ -31,10 +31,10 @@ func (e *StoreError) Error() string { return "storing a batch: " + e.Err.Error()
 func (e *StoreError) Unwrap() error { return e.Err }
 
 // transfer fetches a window and stores its batches in order. It parses the next
-// batch while the last one is being stored. stored is called after each
-// acknowledged batch, from one goroutine, before the batch is released. transfer
-// returns after its goroutine has ended. After an error, left holds the fetched
-// batches that are not stored, in order. The caller owns them.
+// batch while it stores the last one. After each acknowledged batch it calls
+// stored, from one goroutine, and then releases the batch. It returns after this
+// goroutine has ended. If storing fails, left holds the fetched batches that are
+// not stored, in order. The caller owns them.
 func transfer(ctx context.Context, src Source, w Window, load, stored func(context.Context, *Batch) error) (left []*Batch, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -82,14 +82,14 @@ func storeOne(ctx context.Context, b *Batch, load, stored func(context.Context, 
 	})
 }
 
-// storeRetryDelays are the delays before a batch is loaded again. They add up to
-// 31 s, longer than an engine restart. Then the fetch is repeated later.
+// storeRetryDelays are the delays before a batch is loaded again. They add up to 31
+// s, longer than ClickHouse takes to restart. After the last one the run fails.
 var storeRetryDelays = [...]time.Duration{
 	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
 }
 
-// loadWithRetry returns a load that retries while the store fails, and calls
-// failed for each failure.
+// loadWithRetry returns [Store.Load] with retries. It calls failed for each
+// failure.
 func loadWithRetry(store Store, failed func(error)) func(context.Context, *Batch) error {
 	return func(ctx context.Context, b *Batch) error {
 		for try := 0; ; try++ {

@@ -22,24 +22,24 @@ const (
 	maxName      = 200 // bytes of one place's name; the longest in the gazetteer has 96
 )
 
-// aqiQuery holds the parameters of GET /v1/aqi. They are checked as far as that is
-// possible without the gazetteer.
+// aqiQuery holds the parameters of GET /v1/aqi, checked except for the existence of
+// cities and pin codes.
 type aqiQuery struct {
-	given    uint16 // bit per parameter
+	given    uint16 // bits of the parameters that the query has
 	city     string
 	cities   string
 	pin      int32
 	point    places.Point
-	day      schema.Day // of date
+	day      schema.Day // value of parameter date
 	from, to schema.Day
 	hourly   bool
 	detail   bool
-	kinds    kindSet // from parameter kinds; 0 for the default ones
+	kinds    kindSet // value of parameter kinds; 0 for the default kinds
 	maxAge   int64   // seconds
-	bulk     bool    // one city of a bulk query
+	bulk     bool    // the query is for one city of a bulk query
 }
 
-// Parameters of GET /v1/aqi.
+// The bits of aqiQuery.given, one per parameter.
 const (
 	paramCity = 1 << iota
 	paramPincode
@@ -197,7 +197,7 @@ func checkText(name, value string) error {
 	return nil
 }
 
-// checkName rejects names that cannot be names, before the search for similar ones.
+// checkName rejects texts that cannot be names, before a search for similar names.
 func checkName(field, value string) error {
 	if len(value) > maxName {
 		return invalid(field, "A name has at most "+strconv.Itoa(maxName)+" bytes.")
@@ -231,8 +231,8 @@ func parseDay(name, value string) (schema.Day, error) {
 	return 0, invalid(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
 }
 
-// parseSeconds parses a whole number of seconds, at most 31 bits, which integers of
-// every client can hold.
+// parseSeconds parses a whole number of seconds. It has at most 31 bits, so that an
+// integer of any client can hold it.
 func parseSeconds(name, value string) (int64, error) {
 	n, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
@@ -244,8 +244,8 @@ func parseSeconds(name, value string) (int64, error) {
 // current reports whether the query is for current figures.
 func (q *aqiQuery) current() bool { return !q.has(paramDate | paramFrom | paramTo) }
 
-// check applies the rules between parameters. The default interval, day, may be
-// sent with every query and has no effect.
+// check rejects invalid combinations of parameters. interval=day, the default, is
+// valid in every query.
 func (q *aqiQuery) check(now time.Time) error {
 	if err := q.checkPlace(); err != nil {
 		return err

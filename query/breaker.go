@@ -17,13 +17,13 @@ const (
 	// counts as down, even if its socket is open.
 	queryTimeout = 3 * time.Second
 	// cachedTimeout is how long a query with cached days waits for newer ones.
-	// Reading them takes milliseconds, or hundreds on a busy machine. While
-	// ClickHouse is healthy, a slower answer is better than a stale one.
+	// Reading these takes milliseconds, or hundreds on a busy machine. If
+	// ClickHouse is healthy, a slow answer is better than a stale one.
 	cachedTimeout = time.Second
 	// downTimeout replaces cachedTimeout after a failure of ClickHouse.
 	downTimeout = 100 * time.Millisecond
 	// fillTimeout is how long an answer waits for gap filling. It is shorter than
-	// queryTimeout, because the answer is complete otherwise.
+	// queryTimeout, because everything else of the answer is ready.
 	fillTimeout = time.Second
 	// breakerTimeout is how long the open breaker rejects queries before it lets
 	// one test ClickHouse. Retry-After is of the same order.
@@ -39,7 +39,7 @@ func newBreaker(name string) *breaker {
 		Name: name, MaxRequests: 1, Timeout: breakerTimeout,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures > 0 },
 		IsSuccessful: func(err error) bool {
-			var exception *clickhouse.Exception // an engine that replies is up
+			var exception *clickhouse.Exception // ClickHouse is up if it replies, even with an error
 			return err == nil || errors.As(err, &exception)
 		},
 		// A disconnected client and a slow query are no failures of ClickHouse.
@@ -50,8 +50,8 @@ func newBreaker(name string) *breaker {
 	})
 }
 
-// busyError is a timeout while ClickHouse answered other queries, such as the poll
-// for roll-ups. ClickHouse is busy, not down.
+// busyError is the timeout of a query during which ClickHouse answered another one,
+// such as the poll for roll-ups. ClickHouse is busy, not down.
 type busyError struct{ error }
 
 func (e *busyError) Unwrap() error { return e.error }
@@ -59,8 +59,8 @@ func (e *busyError) Unwrap() error { return e.error }
 // lastAnswer is the time of ClickHouse's last answer, Unix nanoseconds.
 type lastAnswer struct{ at atomic.Int64 }
 
-// observe runs a query and marks its timeout as a busyError if ClickHouse has
-// answered others.
+// observe runs a query. It turns a timeout into a busyError if ClickHouse answered
+// another query meanwhile.
 func (a *lastAnswer) observe(do func() error) error {
 	began := time.Now()
 	err := do()
@@ -73,7 +73,7 @@ func (a *lastAnswer) observe(do func() error) error {
 	return err
 }
 
-// each is the function each with the circuit breaker, if there is one.
+// each calls the function each, through the circuit breaker if there is one.
 func (t tables) each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 	run := func() error {
 		return t.lastAnswer.observe(func() error { return each(ctx, t.conn, dest, row, query, args...) })
@@ -85,12 +85,12 @@ func (t tables) each(ctx context.Context, dest []any, row func(), query string, 
 	return err
 }
 
-// maxStationsPerQuery bounds the stations of one query. Its parameters are part of
+// maxStationsPerQuery bounds the stations of one query. The client sends them in
 // the URL, whose length servers limit (http_max_uri_size, 1 MiB).
 const maxStationsPerQuery = 2000
 
-// eachNamed is each for a query with the parameter stations. It runs several
-// queries for many stations.
+// eachNamed runs a query that has the SQL parameter `stations`. It splits a long
+// list of stations into several queries.
 func (t tables) eachNamed(
 	ctx context.Context, stations []string, dest []any, row func(), query string, args ...any,
 ) error {

@@ -65,8 +65,8 @@ func (s *Service) bulk(
 	return resp, nil
 }
 
-// appendProblem appends the problem of a city as its result. It returns errors that
-// are not meant for clients.
+// appendProblem appends a problem (an error for the client) as the result of a
+// city. It returns any other error.
 func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	var p *schema.Problem
 	if !errors.As(err, &p) {
@@ -79,8 +79,8 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// preload loads histories concurrently. The query of each city retries a failed
-// load.
+// preload loads the histories of cities concurrently into the cache. It ignores
+// errors, because the answer for the city loads a missing history again.
 func (s *Service) preload(ctx context.Context, a *worldState, snap *Snapshot, names []string) {
 	var group errgroup.Group
 	group.SetLimit(bulkLoads)

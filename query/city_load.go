@@ -19,7 +19,7 @@ func (t tables) cities(ctx context.Context, old []city, since uint32, now time.T
 		return nil, err
 	}
 	known := make(map[places.City]*city, len(old))
-	var gone []places.City // their hours were removed from the tables
+	var gone []places.City // cities whose latest hours the tables no longer have
 	for i := range old {
 		c := &old[i]
 		known[c.City] = c
@@ -67,8 +67,8 @@ func (t tables) cities(ctx context.Context, old []city, since uint32, now time.T
 	return out, nil
 }
 
-// promote selects the current hours again at a later time, and reads the figures of
-// hours that have become current.
+// promote selects the current hour of each city again, at a later time. It reads
+// the figures of hours that have become current.
 func (t tables) promote(ctx context.Context, f *snapshotInput, now time.Time) error {
 	wanted := map[places.City]uint32{}
 	for i := range f.cities {
@@ -92,8 +92,8 @@ func (t tables) promote(ctx context.Context, f *snapshotInput, now time.Time) er
 	return nil
 }
 
-// nextPromotion returns when an hour of a city becomes current without a roll-up,
-// Unix seconds; 0 for never.
+// nextPromotion returns when the next hour of a city becomes current by time alone,
+// without a roll-up. It is in Unix seconds, 0 for never.
 func (s *Snapshot) nextPromotion() int64 {
 	var due int64
 	for i := range s.cities {
@@ -109,7 +109,7 @@ func (s *Snapshot) nextPromotion() int64 {
 }
 
 // lastHours reads the hours of each city's last day, for cities with an hour at or
-// after since. names limits it to these cities.
+// after since. If names is not nil, only these cities count.
 func (t tables) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]cityHour, error) {
 	out := map[places.City][]cityHour{}
 	var name places.City
@@ -139,7 +139,7 @@ func splitNames(names []places.City) (cities, states []string) {
 	return cities, states
 }
 
-// cityHours reads one hour of each of the cities.
+// cityHours reads the figures of each city in its wanted hour.
 func (t tables) cityHours(ctx context.Context, wanted map[places.City]uint32) (map[places.City]figures, error) {
 	out := make(map[places.City]figures, len(wanted))
 	if len(wanted) == 0 {

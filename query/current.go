@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// scope is the scope that a key needs for air quality.
+// scope is the permission that a key needs for the routes of this package.
 const scope = "aqi:read"
 
 // Routes returns the routes of this package. The busiest comes first, because the
@@ -34,7 +34,7 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
-	if err == nil && len(snap.cities) == 0 { // else every city would be an unknown one
+	if err == nil && len(snap.cities) == 0 { // without cities, each would be reported as unknown
 		err = errNoFigures
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // checkAge sets the age of an answer and rejects one that is older than the query
-// allows. In a bulk query each city is checked by itself.
+// allows. In a bulk query each city is checked separately.
 func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil
@@ -100,7 +100,7 @@ func (a *worldState) cityCurrent(
 	return snap.current[i], nil
 }
 
-// cityOfKinds answers a query for a city with named kinds of stations.
+// cityOfKinds answers a query that names a city and other kinds than the default.
 func (a *worldState) cityOfKinds(
 	ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {

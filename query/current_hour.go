@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// hourWait is how long after its end an hour waits for the stations of the
-	// previous hour.
+	// hourWait is how long after its end an hour waits for readings of the stations
+	// that the previous hour has. Then it becomes current in any case.
 	hourWait = 30 * time.Minute
 	// hourReach is the maximum distance of two hours that are compared, in seconds.
 	hourReach = 24 * 3600
@@ -20,14 +20,14 @@ type cityHour struct {
 	used uint16
 }
 
-// complete reports whether h has at least half as many stations as an earlier hour,
-// or that hour is more than a day older.
+// complete reports whether h has at least half as many stations as the hour before.
+// It is also true if that hour is more than a day older.
 func complete(before, h cityHour) bool {
 	return h.at > before.at+hourReach || 2*int(h.used) >= int(before.used)
 }
 
-// currentHour returns the index of the hour that is current now, and when a later
-// one becomes current; 0 for never. hours are in time order.
+// currentHour returns the index of the hour whose figures are current, and when a
+// later one becomes current, Unix seconds; 0 for never. hours are in time order.
 func currentHour(hours []cityHour, now time.Time) (current int, next int64) {
 	for i := 1; i < len(hours); i++ {
 		due := int64(hours[i].at) + int64(hourWait/time.Second)
@@ -58,7 +58,7 @@ func hourOfDay(hours []cityHour, first int) int {
 	return most
 }
 
-// hoursOfDays returns the hours that represent the days from one on.
+// hoursOfDays returns the hour that represents each day, beginning with a day.
 func hoursOfDays(hours []cityHour, from schema.Day) []uint32 {
 	var out []uint32
 	for start := 0; start < len(hours); {

@@ -14,9 +14,9 @@ import (
 // StaleAfter is the age beyond which a record is marked stale.
 const StaleAfter = 3 * time.Hour
 
-// detailedAnswer is a detailed answer, cached on first use until the record becomes
-// stale. It has no Last-Modified, because its stations and its staleness change at
-// other times than the record.
+// detailedAnswer is the answer to a query with view=detail. It is cached until the
+// record becomes stale. It has no Last-Modified, because its stations and the field
+// stale change at other times than the record.
 type detailedAnswer struct {
 	httpapi.Response
 	validUntil time.Time // zero: no limit
@@ -42,7 +42,7 @@ type detailRecord struct {
 	schema.Detail
 }
 
-// detailOf returns the fields that follow from the figures alone.
+// detailOf returns the fields of view=detail that follow from the figures alone.
 func detailOf(f *figures, now time.Time) schema.Detail {
 	d := schema.Detail{
 		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
@@ -67,7 +67,8 @@ func detailOf(f *figures, now time.Time) schema.Detail {
 	return d
 }
 
-// averaging returns the interval over which the index averages a pollutant.
+// averaging returns the interval of a mean: 8h for CO and O3, unless dailyMean is
+// set.
 func averaging(p schema.Pollutant, dailyMean bool) string {
 	if (p == schema.CO || p == schema.O3) && !dailyMean {
 		return "8h"
@@ -108,7 +109,7 @@ func optionalAQI(aqi int16) *int {
 }
 
 // ofCity returns the city's stations of these kinds as samples, sorted by distance
-// from its centre. The distance is -1 without a position.
+// from its centre. The distance is -1 for a station without a position.
 func (s *Snapshot) ofCity(c *city, kinds kindSet) []sample {
 	out := make([]sample, 0, len(c.stations))
 	for _, i := range c.stations {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// buckets is the number of parts of the stations, by a hash of their ids. With
-// 100,000 stations a bucket has 24, so 100 changed stations cause 2,400 rows to be
-// read.
+// buckets is the number of parts into which a hash of the id divides the stations.
+// With 100,000 stations a bucket has 24, so 100 changed stations cause 2,400 rows
+// to be read.
 const buckets = 4096
 
-// digestReach is how far back hours are compared by digest, in seconds. A roll-up
-// of older hours is read without digests.
+// digestReach is how far back hours are compared by digest, in seconds. After a
+// roll-up of older hours, all stations are read.
 const digestReach = 26 * 3600
 
 // digest holds a checksum of the rows of each bucket of a table. It differs if a
-// row was added, replaced or removed; it may also differ after a merge.
+// row was added, replaced or removed. It may also differ after a merge of parts.
 type digest []uint64
 
 // digests are the digests of the rows of a snapshot.
@@ -85,8 +85,8 @@ func (t tables) hourDigests(ctx context.Context, since uint32) (map[uint32]diges
 	return out, nil
 }
 
-// changedHours returns the digests after a roll-up of hours at or after since, and
-// marks the buckets with a changed hour.
+// changedHours returns the digests of the hours after a roll-up of hours at or
+// after since. It marks the buckets with a changed hour.
 func (t tables) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]digest, []bool, error) {
 	changed := make([]bool, buckets)
 	if old == nil || since+digestReach < old.newest() {

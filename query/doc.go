@@ -1,5 +1,5 @@
-// Package query answers API queries about air quality: current figures, history,
-// and the places where it is measured.
+// Package query answers API queries about air quality: current figures
+// (concentrations and indices), history, and the places where it is measured.
 //
 // After each roll-up the package builds a [Snapshot], which holds the current
 // answers as bytes, and publishes it with a pointer swap. The snapshot is also kept

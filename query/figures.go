@@ -12,7 +12,8 @@ import (
 const records = len(schema.RecordPollutants)
 
 // figures holds the values of a place in an hour or on a day. Element p-1 of amount
-// and index is pollutant p. Amounts beyond the six of the record are not kept.
+// and index is that of pollutant p. Amounts (concentrations) are of the record's
+// six.
 type figures struct {
 	at, updated uint32 // Unix seconds; at is 0 if there are no figures
 	amount      [records]schema.Figure
@@ -20,9 +21,9 @@ type figures struct {
 	aqi         int16                         // -1 for none
 	dominant    schema.Pollutant
 	used, total uint16
-	// Bit p-1 is set for pollutant p. Derived amounts follow from a sub-index.
-	// Daily ones are 24-hour means in place of 8-hour means. Gap-filled ones are
-	// another place's.
+	// Properties of amounts; bit p-1 is that of pollutant p. Derived amounts were
+	// computed from a sub-index. Daily amounts are 24-hour means in place of 8-hour
+	// means. Gap-filled amounts are those of another place.
 	derived, daily, gapFilled uint8
 }
 
@@ -49,7 +50,7 @@ func (f *figures) missing() uint8 {
 	return bits
 }
 
-// clearFilled removes the amounts of gap filling.
+// clearFilled removes amounts that gap filling took from another place.
 func (f *figures) clearFilled() {
 	for i := range f.amount {
 		if f.gapFilled&(1<<i) != 0 {
@@ -59,7 +60,7 @@ func (f *figures) clearFilled() {
 	f.gapFilled = 0
 }
 
-// fillFrom fills the missing amounts from another place's.
+// fillFrom copies missing amounts from those of another place.
 func (f *figures) fillFrom(from *[records]schema.Figure) {
 	for i := range f.amount {
 		if !f.amount[i].Known() && from[i].Known() {
@@ -89,12 +90,12 @@ type sample struct {
 	figures *figures
 }
 
-// interpolationWindow is the maximum age of a station's hour relative to the
-// newest, in seconds.
+// interpolationWindow is how much older than the newest hour a station's hour may
+// be in an interpolation, in seconds.
 const interpolationWindow = uint32(StaleAfter / time.Second)
 
 // weightedMean returns the weighted mean of the samples within interpolationWindow
-// of the newest, and those samples. Each sample must have an AQI.
+// of the newest hour, and these samples. Each sample must have an AQI.
 func weightedMean(samples []sample) (figures, []sample) {
 	var newest uint32
 	for _, s := range samples {
@@ -116,7 +117,7 @@ func weightedMean(samples []sample) (figures, []sample) {
 		out.daily |= s.figures.daily
 	}
 	out.used = uint16(min(len(used), math.MaxUint16))
-	out.total = out.used // other stations did not report in that hour
+	out.total = out.used // samples of other hours do not count
 	out.aqi = int16(halfUp(aqi / weights))
 	lead := -1.0
 	for _, p := range schema.Pollutants {

@@ -13,8 +13,8 @@ import (
 // time of the record.
 const fillWindow = 24 * 3600
 
-// lastAmounts holds the last amounts that a station measured and their hours; 0 for
-// a pollutant without a value.
+// lastAmounts holds, by pollutant, the last amount that a station measured and its
+// hour; 0 for none.
 type lastAmounts struct {
 	amount [records]schema.Figure
 	at     [records]uint32
@@ -23,9 +23,9 @@ type lastAmounts struct {
 // noAmounts returns lastAmounts without values.
 func noAmounts() lastAmounts { return lastAmounts{amount: noFigures().amount} }
 
-// readLastAmounts reads what each station last measured in the 24 h before each of
-// the moments. It returns them by station, in the order of the moments, which must
-// ascend. Moments must be few or close together.
+// readLastAmounts reads the last amounts of each station in the 24 h before each of
+// the moments (hours). It returns them by station, in the order of the moments,
+// which must ascend. Moments must be few or close together.
 func (t tables) readLastAmounts(
 	ctx context.Context, stations []string, moments []uint32,
 ) (map[string][]lastAmounts, error) {
@@ -47,8 +47,8 @@ func (t tables) readLastAmountsWhere(ctx context.Context, condition string, mome
 		amounts = append(amounts, hundredths("argMax("+p.String()+", at)"))
 		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
 	}
-	// roundDown returns the greatest element of a sorted list that is not above a
-	// number.
+	// The SQL function roundDown returns the greatest element of a sorted list that
+	// is at most a number. Negated numbers make it round up.
 	list := make([]string, len(moments))
 	for i, m := range moments {
 		list[len(list)-1-i] = fmt.Sprint(-int64(m))
@@ -98,8 +98,8 @@ func (t tables) readLastAmountsWhere(ctx context.Context, condition string, mome
 	return out, nil
 }
 
-// carryForward fills each moment from the one before it, for values that are at
-// most 24 h old.
+// carryForward copies missing amounts of each moment from the moment before, if
+// they are at most 24 h old.
 func carryForward(of []lastAmounts, moments []uint32) {
 	for n := 1; n < len(of); n++ {
 		for p, at := range of[n-1].at {
@@ -110,7 +110,7 @@ func carryForward(of []lastAmounts, moments []uint32) {
 	}
 }
 
-// single returns the amounts of the only moment.
+// single returns the amounts of a single moment; a station without rows has none.
 func single(of []lastAmounts) lastAmounts {
 	if len(of) == 0 {
 		return noAmounts()
@@ -229,7 +229,7 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *snapshot
 		return err
 	}
 	s.recent = slices.Clone(before.recent)
-	var again []string // stations whose rows since then were removed
+	var again []string // stations that lost an amount at or after since
 	for i := range s.stations {
 		if !f.changed[i] {
 			continue
@@ -251,8 +251,8 @@ func (t tables) readRecent(ctx context.Context, s, before *Snapshot, f *snapshot
 	return nil
 }
 
-// update merges in what was measured since an instant. It returns false if a value
-// since then has been removed.
+// update replaces amounts by those of last, which were measured at or after since.
+// It returns false if last lacks such an amount that l has.
 func (l *lastAmounts) update(last *lastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

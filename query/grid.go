@@ -17,8 +17,8 @@ const (
 	cellRows    = int(180 / cellDegrees)
 )
 
-// grid indexes stations by position. Snapshots share its cells, which are
-// immutable.
+// grid indexes stations by position. Successive snapshots share its cells, which
+// are immutable.
 type grid struct {
 	rows [][]int32 // by row and column: index in in, plus one; nil for a row without stations
 	in   [][]int32 // stations of each cell
@@ -54,8 +54,7 @@ func newGrid(stations []station) *grid {
 	return g
 }
 
-// moved returns the grid of the same stations at the same positions with new
-// figures.
+// moved returns a grid of the same cells with newer figures of the same stations.
 func (g *grid) moved(stations []station) *grid {
 	next := &grid{rows: g.rows, in: g.in}
 	next.rate(stations)
@@ -73,7 +72,8 @@ func (g *grid) rate(stations []station) {
 	}
 }
 
-// around calls f with each cell that has stations and may reach within km of p.
+// around calls f with each cell that has stations and may lie within km kilometres
+// of p.
 func (g *grid) around(p places.Point, km float64, f func(cell int32)) {
 	reach := km/kilometresPerDegree + 1e-9
 	from := max(int((p.Latitude-reach+90)/cellDegrees), 0)

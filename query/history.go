@@ -24,23 +24,23 @@ type day struct {
 }
 
 // history caches days of cities in memory. The first query for a city loads all its
-// days with one SQL query; later ones use a binary search. A second history caches
-// the hours of places by day.
+// days with one SQL query; later ones use a binary search. Another value of the
+// type caches the hours of places by day.
 type history struct {
 	tables        tables
 	entries       *lru.Cache[place, *historyEntry]
 	group         singleflight.Group
 	size          atomic.Int64 // bytes of cached days and hours
 	limit         int64
-	reloadTimeout time.Duration // to reload invalidated days
-	invalidations atomic.Uint64 // roll-ups seen
+	reloadTimeout time.Duration // of the wait for a reload of invalidated days
+	invalidations atomic.Uint64 // calls of invalidate
 	loads         counter
 	failures      counter
 }
 
 type counter interface{ Inc() }
 
-// maxCities also bounds the cache by count: India has 8,000 towns.
+// maxCities bounds the number of entries, not their size: India has 8,000 towns.
 const maxCities = 10_000
 
 func newHistory(t tables, limit int64) (*history, error) {
@@ -60,14 +60,14 @@ type historyEntry struct {
 	evicted bool
 	// dirty is the first day to reload; notDirty for none.
 	dirty schema.Day
-	// invalidations counts changes of dirty, so that a reload does not clear a mark
-	// that was set while it ran.
+	// invalidations counts calls of invalidate. A reload during which it changes
+	// does not clear dirty.
 	invalidations uint64
 	filledDays    map[schema.Day]figures // days with gaps filled
 	// blocks hold days as rendered JSON; only range queries make them.
 	blocks map[schema.Day]*block
-	// hours holds the hours of each day, computed with the stations of index. Empty
-	// hours mean that the day has none.
+	// hours holds the hours of each day, computed with the stations of index. An
+	// empty element means that the day has no hours.
 	hours map[schema.Day]dayHours
 	index *places.Index
 }
@@ -78,7 +78,7 @@ func newHistoryEntry() *historyEntry {
 
 const notDirty = schema.Day(math.MaxInt32)
 
-// invalidate marks all days from one on as dirty.
+// invalidate marks a day and all later ones as dirty.
 func (h *history) invalidate(from schema.Day) {
 	h.invalidations.Add(1)
 	for _, p := range h.entries.Values() {
@@ -108,8 +108,8 @@ func (h *history) cityDays(ctx context.Context, c places.City) (*historyEntry, [
 			return p, *p.days.Load(), nil
 		}
 	}
-	// All callers that wait share the load, so it must survive the first caller's
-	// cancellation.
+	// Concurrent callers share this load, so it must survive the cancellation of
+	// the first.
 	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
 		p, err := h.load(context.WithoutCancel(ctx), c)
 		if err != nil {
@@ -233,7 +233,7 @@ func between(days []day, from, to schema.Day) []day {
 	return days[i:j]
 }
 
-// days reads a city's days from one on, sorted.
+// days reads a city's days, beginning with a day, sorted.
 func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day, error) {
 	var out []day
 	var d int32

@@ -12,8 +12,8 @@ import (
 	"vayu/schema"
 )
 
-// historyRow is a row of a history answer: figures of a day, or of an hour, with
-// hourOnly as day.
+// historyRow is a row of a history answer: the figures of a day or, if its day is
+// hourOnly, of an hour.
 type historyRow = day
 
 // location is the place of a history query: a city or a position.
@@ -86,8 +86,8 @@ func (s *Service) locate(ctx context.Context, snap *Snapshot, q *aqiQuery) (w lo
 	return w, nil
 }
 
-// placeDays returns the days of a place. Days of cities are cached; others take one
-// of the account's slots.
+// placeDays returns the days of a place. Days of cities are cached. To read others
+// it takes one of the account's slots for concurrent queries.
 func (s *Service) placeDays(
 	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location, from, to schema.Day,
 ) ([]historyRow, error) {
@@ -121,7 +121,7 @@ func (q *aqiQuery) appendKinds(b []byte) []byte {
 	return append(q.kinds.append(b[:len(b)-1]), '}')
 }
 
-// split renders uncached rows as blocks.
+// split renders rows as blocks of JSON that are not cached.
 func split(label string, rows []historyRow) []*block {
 	var out []*block
 	for n := blockOf(rows[0].day); n <= blockOf(rows[len(rows)-1].day); n++ {
@@ -130,8 +130,8 @@ func split(label string, rows []historyRow) []*block {
 	return out
 }
 
-// noDataNear is the problem for a position without stations nearby, or without
-// figures in the period. Reading the explanation takes one of the account's slots.
+// noDataNear returns the problem for a position without stations nearby, or without
+// figures in the period. It takes one of the account's slots.
 func (s *Service) noDataNear(
 	c *httpapi.Call, a *worldState, snap *Snapshot, w location, q *aqiQuery, from, to schema.Day,
 ) error {
@@ -176,7 +176,7 @@ func appendRow(b []byte, label string, m *historyRow) []byte {
 	return append(b, '}')
 }
 
-// hourOnly is the day of a historyRow that holds an hour.
+// hourOnly, which is no valid day, marks a historyRow that holds an hour.
 const hourOnly = notDirty
 
 func appendHours(label string, from, to schema.Day, rows []historyRow) []byte {
@@ -310,11 +310,11 @@ func (t tables) cityHoursBetween(ctx context.Context, c places.City, from, to sc
 }
 
 // positionHistory returns the history of a position with these stations nearby. It
-// interpolates those within 25 km. Days or hours without any of them come from the
-// city of the nearest station. The last resort is the nearest station within 100
-// km.
+// interpolates stations within 25 km. For other days or hours it uses the city of
+// the nearest station, if that is within 25 km. Last comes the nearest station
+// within 100 km.
 //
-// The city's history may be older than that of any station with a position.
+// The city's history may begin before that of any station with a position.
 func (a *worldState) positionHistory(
 	ctx context.Context, snap *Snapshot, near []sample, q *aqiQuery, from, to schema.Day,
 ) ([]historyRow, error) {
@@ -347,8 +347,7 @@ func (a *worldState) positionHistory(
 }
 
 // newestOfDays reads the latest hour of each day in which one of the samples'
-// stations has an AQI. It is empty for hourly queries: all figures of an hour are
-// equally old.
+// stations has an AQI. It is empty for hourly queries, which do not compare hours.
 func (t tables) newestOfDays(
 	ctx context.Context, snap *Snapshot, near []sample, from, to schema.Day, hourly bool,
 ) (map[schema.Day]uint32, error) {
@@ -371,8 +370,8 @@ func (t tables) newestOfDays(
 	return out, nil
 }
 
-// canonicalCity returns the city that a city's name resolves to. It differs if the
-// city's state is unknown and a city of the same name has a state.
+// canonicalCity returns the city that a city's name resolves to. That is another
+// one if the city's state is unknown and a city of the same name has a state.
 func (s *Snapshot) canonicalCity(i int) int {
 	c := s.cities[i].City
 	if found, err := s.index.Find(c.Name + ", " + c.State); err == nil {
@@ -391,7 +390,7 @@ func rowCount(from, to schema.Day, hourly bool) int {
 	return days
 }
 
-// join merges into rows those of more whose day or hour rows lacks, in time order.
+// join adds to rows those of more for other days or hours, and sorts by time.
 func join(rows, more []historyRow) []historyRow {
 	type key struct {
 		day schema.Day
@@ -430,7 +429,7 @@ func (t tables) interpolateBetween(
 	for _, sm := range near {
 		by[snap.stations[sm.station].ID] = sm
 	}
-	// One second less: the interval that ends at midnight belongs to the day
+	// One second is subtracted, because midnight ends an interval of the day
 	// before.
 	per := fmt.Sprintf("station, toDate(at + %d)", int(schema.IndiaOffset.Seconds())-1)
 	if hourly {

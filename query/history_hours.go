@@ -10,7 +10,7 @@ import (
 )
 
 // place is a cache key: a city or a position, with the kinds of stations that
-// count; 0 for the default ones.
+// count, 0 for the default kinds.
 type place struct {
 	city  places.City
 	point places.Point
@@ -25,9 +25,9 @@ func (d dayHours) bytes() int64 {
 }
 
 // hours returns a place's hours from one day to another, from the cache or by read,
-// whose rows are in time order. They are cached until a roll-up recomputes their
-// day. A new index, after stations were added, removed or relocated, also discards
-// them.
+// which returns rows in time order. Hours stay cached until a roll-up recomputes
+// their day. They are also discarded if index is new, because stations were added,
+// removed or relocated.
 func (h *history) hours(ctx context.Context, key place, index *places.Index, from, to schema.Day,
 	read func(ctx context.Context, from, to schema.Day) ([]historyRow, error),
 ) ([]historyRow, error) {
@@ -96,8 +96,8 @@ func (p *historyEntry) cachedHours(
 	return before, missing, after, p.invalidations
 }
 
-// storeHours caches the hours of days, unless a roll-up has invalidated some of
-// them since the read began.
+// storeHours caches the hours of days, unless a roll-up or a new index has
+// invalidated the entry since the read began.
 func (h *history) storeHours(p *historyEntry, index *places.Index, days span, rows []historyRow, marks uint64) {
 	defer h.evictToLimit()
 	p.mu.Lock()

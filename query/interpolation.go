@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// Reach around a pin code or position, in km. The nearest of 603 stations is a
-// median 36.6 km away.
+// Reach around a pin code or position, in km. The median distance of a place to the
+// nearest of 603 stations is 36.6 km.
 const (
 	interpolationReach = 25.0
 	nearestReach       = 100.0
@@ -92,8 +92,7 @@ func (s *Snapshot) interpolate(p places.Point, kinds kindSet) (figures, []sample
 	return f, used, true
 }
 
-// fresh returns the samples that have an AQI and are at most 3 h older than the
-// newest.
+// fresh returns the samples that have an AQI and are at most 3 h older than newest.
 func (s *Snapshot) fresh(samples []sample, newest uint32) []sample {
 	return s.preferStations(slices.DeleteFunc(samples, func(sm sample) bool {
 		return sm.figures.aqi < 0 || sm.figures.at+interpolationWindow < newest
@@ -110,8 +109,8 @@ func (s *Snapshot) preferStations(samples []sample) []sample {
 	return s.onePerStation(samples)
 }
 
-// onePerStation keeps one id of each physical station: with an AQI first, then of
-// the highest priority, then the freshest.
+// onePerStation keeps one id of each physical station. It prefers an id with an
+// AQI, then the network of highest priority, then the latest hour.
 func (s *Snapshot) onePerStation(samples []sample) []sample {
 	if !slices.ContainsFunc(samples, func(sm sample) bool { return s.stations[sm.station].SameAs != "" }) {
 		return samples
@@ -137,8 +136,8 @@ func (s *Snapshot) onePerStation(samples []sample) []sample {
 	return slices.DeleteFunc(samples, func(sm sample) bool { return best[physical(sm)].station != sm.station })
 }
 
-// lastMeasured returns what a station last measured in the 24 h before an instant,
-// as far as the snapshot holds it.
+// lastMeasured returns the last amounts of a station in the 24 h before an instant.
+// It returns false if the snapshot does not hold them.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[records]schema.Figure, bool) {
 	if s.recent != nil && at <= s.recentAt && at+interpolationWindow >= s.recentAt {
 		last := &s.recent[i]

@@ -39,7 +39,7 @@ func parseKinds(name, value string) (kindSet, error) {
 	return set, nil
 }
 
-// names returns the names of the set, as parseKinds reads them.
+// names returns the names of the kinds in the set, as a query has them.
 func (s kindSet) names() []string {
 	var out []string
 	for _, k := range [...]schema.StationKind{schema.Reference, schema.Sensor} {
@@ -58,15 +58,15 @@ func (s kindSet) named() []string {
 	return s.names()
 }
 
-// append appends the set as a JSON field, after a comma.
+// append appends a comma and the set as the JSON field kinds.
 func (s kindSet) append(b []byte) []byte {
 	b = append(b, `,"kinds":["`...)
 	b = append(b, strings.Join(s.names(), `","`)...)
 	return append(b, `"]`...)
 }
 
-// namesKinds reports whether the query names kinds other than the default ones. The
-// service clears kinds that equal the default.
+// namesKinds reports whether the query names kinds other than the default ones. If
+// it names those, the service has set kinds to 0.
 func (q *aqiQuery) namesKinds() bool { return q.kinds != 0 }
 
 // kindsFor returns the kinds that count in the answer to a query.

@@ -78,8 +78,8 @@ func meanAmount(samples []sample, i int) schema.Figure {
 }
 
 // currentOfKinds returns the current figures of a city from its stations of these
-// kinds. It also returns the stations that reported in that hour. ok is false if
-// none has an AQI.
+// kinds, and the stations that reported in that hour. It returns false if no
+// station has an AQI.
 func (a *worldState) currentOfKinds(
 	ctx context.Context, snap *Snapshot, i int, kinds kindSet, now time.Time,
 ) (f figures, used []sample, ok bool, err error) {
@@ -100,7 +100,8 @@ func (a *worldState) currentOfKinds(
 		}
 	}
 	in = snap.preferStations(in)
-	// No earlier hour within a day has more stations than have reported since then.
+	// With half of the stations that reported within a day, the latest hour is
+	// current. No earlier hour of the day has more stations than these.
 	latest := cityHour{at: at, used: uint16(min(countRated(in), math.MaxUint16))}
 	if 2*int(latest.used) < recent && now.Before(instant(at).Add(hourWait)) {
 		if in, err = a.readCurrentHour(ctx, snap, all, at, now); err != nil {
@@ -129,8 +130,8 @@ func countRated(samples []sample) (n int) {
 	return n
 }
 
-// readCurrentHour reads the samples of the current hour. It can precede the latest
-// hour, which is the only one in memory.
+// readCurrentHour reads the samples of the current hour. That may be older than the
+// latest hour, the only one in memory.
 func (a *worldState) readCurrentHour(
 	ctx context.Context, snap *Snapshot, all []sample, latest uint32, now time.Time,
 ) ([]sample, error) {
@@ -142,7 +143,7 @@ func (a *worldState) readCurrentHour(
 	}
 	hours := snap.cityHours(by)
 	if len(hours) == 0 {
-		return all, nil // the rows were removed after the snapshot was made
+		return all, nil // rows were removed after the snapshot was made
 	}
 	n, _ := currentHour(hours, now)
 	return by[hours[n].at], nil
@@ -230,8 +231,8 @@ func (a *worldState) cityHistoryOfKinds(
 	return out, unavailable(a.clientTables.fillGaps(ctx, neighbours(), pointers(out)))
 }
 
-// ratedHours counts the stations with an AQI in each hour. Hours of city mean
-// series count only on days without hours of stations.
+// ratedHours counts the stations with an AQI in each hour. Series of city means
+// count only on days without hours of stations.
 func (t tables) ratedHours(ctx context.Context, snap *Snapshot, all []sample, after, to uint32) ([]cityHour, error) {
 	var measured, averaged []sample
 	for _, sm := range all {

@@ -40,9 +40,9 @@ func listParams(raw string, allowed ...string) (map[string]string, error) {
 	return out, nil
 }
 
-// page returns the range of entries that the parameters limit and cursor select,
-// out of n sorted by key. A cursor contains the name of its list, so that other
-// lists reject it. next is nil on the last page.
+// page returns the range of entries that the parameters `limit` and `cursor`
+// select, out of n sorted by key. A cursor contains the name of its list, so that
+// other lists reject it. next is nil on the last page.
 func page(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
 	list += "\x00"
 	limit, wrong := httpapi.PageSize(params)
@@ -110,7 +110,7 @@ func headline(f *figures) (aqi *int, category *string, updated *time.Time) {
 	return aqi, category, updated
 }
 
-// degrees rounds a position to the metre.
+// degrees returns a position rounded to a metre, or nil if it is unknown.
 func degrees(p places.Point) (lat, lon *float64) {
 	if !p.Known() {
 		return nil, nil
@@ -153,7 +153,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	list := "stations"
 	if near {
-		list = "stations near " + where // its keys are distances
+		list = "stations near " + where // its keys begin with distances
 	}
 	from, to, next, err := page(params, list, len(found), key)
 	if err != nil {

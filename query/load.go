@@ -22,8 +22,8 @@ func (t tables) sql(format string) string {
 	return fmt.Sprintf(format, t.database)
 }
 
-// stations reads the stations that match an SQL condition, "" for all, without
-// figures, sorted by id.
+// stations reads the stations that match an SQL condition, "" for all, sorted by
+// id. Their figures are not set.
 func (t tables) stations(ctx context.Context, condition string) ([]station, error) {
 	var (
 		out         []station
@@ -33,7 +33,7 @@ func (t tables) stations(ctx context.Context, condition string) ([]station, erro
 		part        uint16
 	)
 	if condition != "" {
-		condition = "PREWHERE " + condition // on the key only, so it may run before FINAL
+		condition = "PREWHERE " + condition // it uses only the key, so it may run before FINAL
 	}
 	err := t.each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
@@ -51,8 +51,8 @@ func (t tables) stations(ctx context.Context, condition string) ([]station, erro
 }
 
 // stationHours reads each station's latest hour with an AQI at or after since (Unix
-// seconds). Without one it reads the latest hour. condition selects stations in
-// SQL, "" for all.
+// seconds). For a station without one it reads the latest hour. condition selects
+// stations in SQL, "" for all.
 func (t tables) stationHours(ctx context.Context, since uint32, condition string) (map[string]figures, error) {
 	return t.hoursWith(ctx, since, condition, t.each)
 }
@@ -67,7 +67,8 @@ func (t tables) hoursOfStations(ctx context.Context, names []string) (map[string
 	})
 }
 
-// hoursWith filters by the key only, before FINAL, which then merges few rows.
+// hoursWith reads hours with the function read. The condition uses only the key, so
+// it runs before FINAL, which then merges few rows.
 func (t tables) hoursWith(ctx context.Context, since uint32, condition string,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string]figures, error) {
@@ -90,20 +91,20 @@ func (t tables) hoursWith(ctx context.Context, since uint32, condition string,
 	return out, nil
 }
 
-// mark is the position of the latest roll-up.
+// mark identifies the latest roll-up, so that a poll detects a new one.
 type mark struct {
 	at    int64 // end of the latest roll-up, Unix milliseconds
 	count uint64
 }
 
-// lookback is how far a poll for roll-ups reaches back before the last mark. A row
-// is stamped before it becomes visible, on a cluster by another server's clock.
-// That takes well below a second; a minute allows for a busy machine. It costs one
-// more read of the last minute's hours.
+// lookback is how far a poll for roll-ups reaches back before the last mark. The
+// row of a roll-up is stamped before it becomes visible, on a cluster by another
+// server's clock. It becomes visible well within a second; a minute allows for a
+// busy machine. Hours of the last minute are therefore read twice.
 const lookback = time.Minute
 
-// rollups returns the mark, and the earliest hour that was computed since shortly
-// before the last mark.
+// rollups returns the new mark, and the earliest hour that roll-ups since the last
+// mark computed, minus [lookback].
 func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
 	err = t.each(ctx, []any{&now.at, &now.count, &from}, func() {},
@@ -134,8 +135,8 @@ func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32, now
 	return f, err
 }
 
-// refreshStations reads the stations and copies their figures from the previous
-// snapshot.
+// refreshStations reads the stations of changed buckets. It copies the others, and
+// all figures, from the previous snapshot.
 func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
 	var old []station
 	var known digest
@@ -189,7 +190,7 @@ func sameLocation(a, b *schema.Station) bool {
 	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Kind == b.Kind && a.Latitude == b.Latitude && a.Longitude == b.Longitude
 }
 
-// refreshHours updates the figures of the stations.
+// refreshHours updates the figures of the stations in changed buckets.
 func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
 	hours, changed, err := t.changedHours(ctx, before, since)
 	if err != nil {
@@ -205,7 +206,8 @@ func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32
 			return err
 		}
 	}
-	// These stations lost their hour, or are new with possibly older hours.
+	// Names are stations that lost their hour, or new ones with possibly older
+	// hours.
 	names := f.added
 	if before == nil {
 		names = nil

@@ -12,11 +12,11 @@ import (
 	"vayu/schema/naqi"
 )
 
-// explainTimeout bounds the read of one station's readings for an error message,
-// which is valid without them.
+// explainTimeout bounds the query for one station's readings in an error message.
+// Without them the message is less detailed.
 const explainTimeout = 500 * time.Millisecond
 
-// conditionText states why a station does not count.
+// conditionText holds, for each unmet condition, why a station does not count.
 var conditionText = map[schema.Condition]string{
 	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
 	schema.OnePM:           "it measures neither PM2.5 nor PM10",
@@ -27,7 +27,7 @@ var conditionText = map[schema.Condition]string{
 	schema.InPeriod:        "it has no index in the requested period",
 }
 
-// nearest returns the station nearest to a point, of those that keep accepts, and
+// nearest returns the station nearest to a point among those that keep accepts, and
 // its distance.
 func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int32, km float64) {
 	found = -1
@@ -42,7 +42,7 @@ func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int3
 	return found, km
 }
 
-// noStationNear returns the problem of a position without a usable station.
+// noStationNear returns the error for a position without a usable station.
 func (a *worldState) noStationNear(
 	ctx context.Context, snap *Snapshot, p places.Point, q *aqiQuery, now time.Time,
 ) error {
@@ -67,7 +67,7 @@ func (a *worldState) noStationNear(
 	return problem
 }
 
-// noFigures returns the problem of a city whose stations have no figures.
+// noFigures returns the error for a city whose stations have no figures.
 func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time) error {
 	kinds := snap.kindsFor(q)
 	c := &snap.cities[i]
@@ -76,7 +76,8 @@ func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aq
 	if len(stations) == 0 {
 		return problem
 	}
-	// A station that lacks only a counted kind explains more than the nearest one.
+	// A station that does not count only because of its kind explains more than the
+	// nearest.
 	candidate := slices.IndexFunc(stations, func(sm sample) bool { return sm.figures.aqi >= 0 && !kinds.has(snap.stations[sm.station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.has(schema.Sensor) {
@@ -85,7 +86,7 @@ func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aq
 	return problem
 }
 
-// explain adds to a problem the nearest station and why it does not count.
+// explain adds a station to a problem, and why it does not count.
 func (a *worldState) explain(
 	ctx context.Context, snap *Snapshot, problem *schema.Problem, sm sample, q *aqiQuery, now time.Time,
 ) {
@@ -117,14 +118,14 @@ func (a *worldState) explain(
 }
 
 // measuredPollutants returns the pollutants of the index that a station measures,
-// and those of them with enough hours. Without readings it uses the station's
-// latest hour. A bulk query does not read readings.
+// and those of them with enough hours. If it cannot read readings, or in a bulk
+// query, it uses the station's latest hour.
 func (a *worldState) measuredPollutants(ctx context.Context, st *station, q *aqiQuery) (has, whole []schema.Pollutant) {
 	if !q.bulk && a.clientTables.healthy() {
 		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
 		defer cancel()
-		// No circuit breaker: the short timeout of this read is no sign of a
-		// failing ClickHouse.
+		// This read bypasses the circuit breaker, because its short timeout is no
+		// sign that ClickHouse fails.
 		if rows, err := a.tables.readings(ctx, &st.Station); err == nil && len(rows) > 0 {
 			newest := slices.MaxFunc(rows, func(x, y parameterReading) int { return x.At.Compare(y.At) }).At
 			for _, p := range schema.Pollutants {

@@ -19,8 +19,8 @@ type pinAnswers struct {
 	detail atomic.Pointer[detailedAnswer]
 }
 
-// pinTimeout bounds the wait for pin codes, which are loaded in the first second of
-// a run.
+// pinTimeout bounds the wait for the pin codes, which take a second to load after a
+// start.
 const pinTimeout = 3 * time.Second
 
 // locatePin returns the position of a pin code.
@@ -43,7 +43,7 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 	return pin.Position, nil
 }
 
-// pinCurrent answers a query for a pin code. It makes the record once per snapshot.
+// pinCurrent answers a query for a pin code. It caches the answer in the snapshot.
 func (s *Service) pinCurrent(
 	ctx context.Context, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
@@ -78,7 +78,7 @@ func (s *Service) pinCurrent(
 	return detail.Response, nil
 }
 
-// position answers a query for a position, with the detailed answer only if it is
+// position answers a query for a position. The detailed answer is nil unless
 // requested.
 func (a *worldState) position(
 	ctx context.Context, snap *Snapshot, at places.Point, q *aqiQuery, now time.Time,
@@ -118,7 +118,7 @@ func (s *Snapshot) placeName(i int32) string {
 	return s.stations[i].Name
 }
 
-// withField replaces the parameter that a problem names.
+// withField returns a problem with another parameter as its Field.
 func withField(err error, field string) error {
 	var p *schema.Problem
 	if !errors.As(err, &p) {

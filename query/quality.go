@@ -15,7 +15,7 @@ import (
 
 // Limits of GET /v1/stations/{id}/quality, in days.
 const (
-	qualityDays     = 7 // without from
+	qualityDays     = 7 // if the query has no from
 	mostQualityDays = 366
 )
 
@@ -83,12 +83,12 @@ type qualityQuery struct {
 	after    []string // key of the previous page's last result; nil for the first page
 }
 
-// list returns the name of the list in its cursors.
+// list returns the text by which a cursor identifies the list that it belongs to.
 func (q *qualityQuery) list() string {
 	return fmt.Sprintf("quality of %s %s %s", q.station, q.from, q.to)
 }
 
-// page parses limit and cursor.
+// page parses the parameters `limit` and `cursor`.
 func (q *qualityQuery) page(params map[string]string) error {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
@@ -120,7 +120,7 @@ func (q *qualityQuery) cursor(r *schema.QualityResult) *string {
 	return &text
 }
 
-// quality reads the results of the tests at a station.
+// quality reads the results of the quality tests at a station.
 func (t tables) quality(ctx context.Context, q qualityQuery) (*schema.QualityReply, error) {
 	reply := &schema.QualityReply{
 		Status: schema.Success, Station: q.station, From: q.from.String(), To: q.to.String(),
@@ -172,7 +172,8 @@ func (t tables) quality(ctx context.Context, q qualityQuery) (*schema.QualityRep
 	return reply, nil
 }
 
-// noxForm reads the units that fit most of the days' sums of NO and NO2.
+// noxForm reads the units of NO, NO2 and NOx in which NO + NO2 = NOx holds on most
+// days.
 func (t tables) noxForm(ctx context.Context, q qualityQuery) (*string, error) {
 	var found *string
 	var name string

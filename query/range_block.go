@@ -17,12 +17,12 @@ import (
 const blockDays = 512
 
 // block holds the records of up to blockDays days as JSON, each after a comma. The
-// answer to a range is a slice of it.
+// answer to a range of days is a part of the text.
 type block struct {
 	label  string
 	first  schema.Day
 	text   []byte
-	starts []int32 // offset of each day since first, and the end; equal offsets: no record
+	starts []int32 // offset of each day from first on, and the end; a day without a record has the offset of the next
 	hash   uint64
 }
 

@@ -13,21 +13,21 @@ import (
 // the station's latest reading. It spans two monthly partitions of the table.
 const readingWindow = 31 * 24 * time.Hour
 
-// parameterReading is the latest reading of a parameter. hours counts those of the
-// 24 hours before the station's latest reading that have one.
+// parameterReading is the latest reading of a parameter. hours is the number of
+// hours with a reading, of the 24 before the station's latest reading.
 type parameterReading struct {
 	schema.LatestReading
 	hours uint64
 }
 
 // whole reports whether the parameter has the 16 of 24 hours that a sub-index
-// needs. A sub-index from the source needs none.
+// needs. If the source publishes sub-indices, it does not need them.
 func (r *parameterReading) whole() bool {
 	return r.hours >= 16 || r.Kind == schema.SubIndex.String()
 }
 
 // readings reads the latest reading of each parameter of a station, sorted by name.
-// Only this function names the columns of reading.
+// No other function uses columns of the table `reading`.
 func (t tables) readings(ctx context.Context, station *schema.Station) ([]parameterReading, error) {
 	var (
 		out []parameterReading

@@ -22,10 +22,11 @@ import (
 type Config struct {
 	// Conn runs the queries of clients, for both worlds.
 	Conn Conn
-	// Snapshots runs the queries for snapshots. Its connections are separate, so
-	// that queries of clients cannot exhaust them. nil means Conn.
+	// Snapshots runs the queries that build snapshots. Its connections are
+	// separate, so that queries of clients cannot use them up. nil means Conn.
 	Snapshots Conn
-	// Database names a world's database; nil means schema.World.Database.
+	// Database names the database of a world (live or sandbox); nil means
+	// [schema.World.Database].
 	Database func(schema.World) string
 	// Directory holds the snapshot files between runs; "" disables them.
 	Directory string
@@ -35,11 +36,11 @@ type Config struct {
 	// Poll is the interval between two polls for new roll-ups; 0 is 1 s.
 	Poll time.Duration
 	// HistoryBytes bounds the history cache of both worlds together. Three quarters
-	// are for days of cities, one quarter for hours. 0 is 64 MiB: 10 years of some
-	// 200 cities, and a month of hours of some 300 places.
+	// are for days of cities, one quarter for hours. 0 is 64 MiB, enough for 10
+	// years of some 200 cities and a month of hours of some 300 places.
 	HistoryBytes int64
 	// Kinds are the kinds of stations that the city tables include. They count
-	// unless a query names others. nil is reference.
+	// unless a query names others. nil is [schema.Reference].
 	Kinds   []schema.StationKind
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -47,8 +48,8 @@ type Config struct {
 }
 
 const (
-	// defaultPoll is half of the two seconds within which answers show new
-	// readings. Another instance may have rolled them up.
+	// defaultPoll is half of the two seconds within which answers show a roll-up,
+	// by this or another instance.
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
 	// refreshTimeout bounds a refresh. The first one after an import of years reads
@@ -65,7 +66,7 @@ type Service struct {
 	log          *slog.Logger
 	now          func() time.Time
 	cache        atomic.Pointer[cacheHeader]
-	historySlots slots // of queries that ClickHouse answers
+	historySlots slots // limit of concurrent history queries per account
 }
 
 // worldState is the state of one world.
@@ -74,11 +75,11 @@ type worldState struct {
 	kinds          kindSet       // that count by default
 	tables         tables        // for snapshots
 	clientTables   tables        // for queries of clients
-	explainTimeout time.Duration // to read what explains a missing answer
+	explainTimeout time.Duration // of the query that explains a missing answer
 	history        *history      // days of cities
 	hours          *history      // hours of places
 	snapshot       atomic.Pointer[Snapshot]
-	file           string // of the snapshot; "" for none
+	file           string // file of the snapshot; "" for none
 	metrics        *worldMetrics
 	mu             sync.Mutex // one refresh at a time
 	mark           mark
@@ -183,8 +184,8 @@ func (s *Service) loadPins(ctx context.Context) {
 	}
 }
 
-// follow polls for roll-ups. It logs a failure when it begins and when it ends, not
-// at every poll.
+// follow polls for roll-ups of a world. It logs when polls begin to fail and when
+// they succeed again.
 func (s *Service) follow(ctx context.Context, a *worldState) {
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
@@ -247,8 +248,8 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	return nil
 }
 
-// rebuild publishes a new snapshot. It reads what was rolled up since an instant,
-// or uses the same input at a later time.
+// rebuild publishes a new snapshot. If rolled, it reads the hours at or after
+// since. Otherwise it uses the previous input at a later time.
 func (a *worldState) rebuild(
 	ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time,
 ) (err error) {
@@ -286,14 +287,14 @@ func (a *worldState) save() error {
 	return writeSnapshot(a.file, a.snapshot.Load())
 }
 
-// cacheHeader is the Cache-Control value of answers in one second.
+// cacheHeader is the Cache-Control value of all answers within one second.
 type cacheHeader struct {
 	second int64
 	value  []string
 }
 
-// publishDelay is the expected delay of new figures after the hour. The feed is
-// fetched with up to a few minutes of jitter.
+// publishDelay is how long after the hour new figures are expected, because the
+// feed is fetched with a few minutes of jitter.
 const publishDelay = 5 * time.Minute
 
 // cacheControl lets clients cache an answer until the next expected figures.
@@ -311,7 +312,8 @@ func (s *Service) cacheControl(now time.Time) []string {
 
 var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")
 
-// snapshotOf returns a world's snapshot, or a problem before the first one.
+// snapshotOf returns the state and snapshot of the call's world. It is an error
+// before the first snapshot.
 func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *Snapshot, error) {
 	a := s.worlds[c.World]
 	snap := a.snapshot.Load()

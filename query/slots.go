@@ -17,8 +17,8 @@ const (
 	slotTimeout = time.Second
 )
 
-// slots limits the queries of each account in flight. The zero value is ready to
-// use.
+// slots limits how many queries each account has in flight. The zero value is ready
+// to use.
 type slots struct {
 	mu       sync.Mutex
 	accounts map[string]*accountSlots

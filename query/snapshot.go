@@ -16,8 +16,8 @@ type station struct {
 	schema.Station
 	city int32 // position in Snapshot.cities, -1 for none
 	// cityHourUpdated is the end of the station's last reading in its city's
-	// current hour, Unix seconds. It is 0 if the station's figures are of that
-	// hour. cityHourAQI is the AQI in that hour, -1 for none.
+	// current hour, Unix seconds. It is 0 if figures is of that hour. cityHourAQI
+	// is the station's AQI in that hour, -1 for none.
 	cityHourUpdated uint32
 	cityHourAQI     int16
 	part            uint16 // bucket of the tables, see digest
@@ -43,7 +43,7 @@ type city struct {
 // immutable once published.
 type Snapshot struct {
 	built    time.Time
-	kinds    kindSet // that count by default
+	kinds    kindSet // kinds that count by default
 	grid     *grid
 	index    *places.Index
 	cities   []city
@@ -54,7 +54,7 @@ type Snapshot struct {
 	// of any city. It is nil until they are read.
 	recent   []lastAmounts
 	recentAt uint32
-	current  []httpapi.Response // by city; no Body: no figures
+	current  []httpapi.Response // by city; a city without figures has no Body
 	details  []atomic.Pointer[detailedAnswer]
 	pins     sync.Map // int32 -> *pinAnswers; India has 19,000 pin codes
 }
@@ -65,10 +65,10 @@ type snapshotInput struct {
 	cities   []city
 	kinds    kindSet
 	digests  digests
-	// Differences from the previous snapshot. The mask changed marks stations whose
-	// hours at or after since may have changed; nil for none. The SQL condition
-	// selects the same stations. The ids in added are those of new stations.
-	// samePlaces: no station was added, removed or relocated.
+	// Differences from the previous snapshot. Hours at or after since may have
+	// changed at the stations that changed marks and the SQL condition selects.
+	// changed is nil if there are no such stations. added lists the ids of new
+	// stations. With samePlaces no station was added, removed or relocated.
 	changed    []bool
 	since      uint32
 	condition  string
@@ -76,7 +76,7 @@ type snapshotInput struct {
 	samePlaces bool
 }
 
-// build makes a snapshot without gap filling.
+// build makes a snapshot, such as that of a file, without gap filling.
 func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
 	s := assemble(f, nil, now)
 	s.renderAnswers(before)
@@ -84,9 +84,9 @@ func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
 }
 
 // assemble joins cities and stations, without answers. It leaves out cities without
-// stations: their stations belong elsewhere since their state is known. If no
-// station was relocated, it shares the index and the grid with the previous
-// snapshot.
+// stations. Such a city lost its stations to another one, for example when their
+// state became known. If no station was relocated, it shares the index and the grid
+// with the previous snapshot.
 func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	s := &Snapshot{built: now, kinds: f.kinds, stations: f.stations, digests: f.digests}
 	latest := make(map[places.City]city, len(f.cities))
@@ -154,7 +154,8 @@ func (s *Snapshot) renderAnswers(before *Snapshot) {
 	}
 }
 
-// keepLastModified copies the Last-Modified of an unchanged answer.
+// keepLastModified copies the Last-Modified of the previous answer if the answer is
+// unchanged.
 func keepLastModified(resp *httpapi.Response, before *Snapshot, name places.City) {
 	if before == nil {
 		return

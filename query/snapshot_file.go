@@ -30,7 +30,8 @@ func snapshotFile(dir string, world schema.World) string {
 	return filepath.Join(dir, world.String()+".arrow")
 }
 
-// snapshotColumns returns the columns. A row is a city (id "") or a station.
+// snapshotColumns returns the columns of a snapshot file. A row is a station, or a
+// city if its id is "".
 func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	text := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
 	fields := []arrow.Field{
@@ -51,7 +52,7 @@ func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	return arrow.NewSchema(fields, &meta)
 }
 
-// figureNames returns the columns of figures, in the order of figures.pack.
+// figureNames returns the columns of a row's figures, in the order of figures.pack.
 func figureNames() []string {
 	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
 	for _, p := range schema.RecordPollutants {
@@ -209,7 +210,8 @@ func readSnapshot(path string, kinds kindSet) (s *Snapshot, err error) {
 	return build(f, built, nil), nil
 }
 
-// sum returns a checksum of the contents, because Arrow files have none.
+// sum returns a checksum of a snapshot's contents, because Arrow files have no
+// checksum.
 func (f snapshotInput) sum(built time.Time) string {
 	h := xxhash.New()
 	line := func(st *schema.Station, report [2]int64, fig *figures) {
@@ -254,7 +256,7 @@ func (f *snapshotInput) decode(record arrow.Record) error {
 	return nil
 }
 
-// cityHourReport returns the station's report in its city's hour as file columns.
+// cityHourReport returns the columns city_hour_… of a station's row.
 func (s *station) cityHourReport() [2]int64 {
 	return [2]int64{int64(s.cityHourUpdated), int64(s.cityHourAQI)}
 }

@@ -25,9 +25,8 @@ func hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
 
-// figureColumns returns the SQL columns of figures in the order of raw.into.
-// Without counts of stations they are those of station_hour, else of city_hour or
-// city_day.
+// figureColumns returns the SQL columns of figures in the order of raw.into. The
+// tables city_hour and city_day also have counts of stations, station_hour has not.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
 	for _, p := range schema.RecordPollutants {
@@ -107,9 +106,8 @@ func each(ctx context.Context, conn Conn, dest []any, row func(), query string, 
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// unavailable makes errors of ClickHouse a temporary problem for the client.
-// Exceptions of ClickHouse are internal errors and stay as they are; so do
-// problems.
+// unavailable turns an error into a temporary problem for the client. Exceptions of
+// ClickHouse, which are internal errors, and problems stay as they are.
 func unavailable(err error) error {
 	var exception *clickhouse.Exception
 	var problem *schema.Problem // such as that of slots.acquire

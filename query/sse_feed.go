@@ -7,18 +7,19 @@ import (
 	"vayu/schema"
 )
 
-// Live returns the feed of notices about new figures for SSE streams. It is the
-// same for every account of a world.
+// Live returns the feed of notices about new figures for streams of Server-Sent
+// Events. It is the same for every account of a world.
 func (s *Service) Live() sse.Feed { return feed{s} }
 
 type feed struct{ *Service }
 
-// Kinds implements sse.Feed.
+// Kinds returns the only kind of notice, with its scope. It implements sse.Feed.
 func (feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveAir, Scopes: []schema.Scope{schema.AQIRead}}}
 }
 
-// Changes implements sse.Feed. It compares snapshots in memory only.
+// Changes returns a notice for each query, from the snapshot in memory. It
+// implements sse.Feed.
 func (f feed) Changes(_ context.Context, asks []sse.Query) (found sse.Result, err error) {
 	for _, a := range asks {
 		snap := f.worlds[a.World].snapshot.Load()

@@ -27,7 +27,7 @@ type Record struct {
 	Updated  time.Time `json:"updated"`
 }
 
-// BulkError replaces the record of a city without an answer in a bulk reply.
+// BulkError is the element of a bulk reply for a city that has no record.
 type BulkError struct {
 	Status string  `json:"status"`
 	City   string  `json:"city"`
@@ -57,8 +57,8 @@ type Detail struct {
 	Stale         bool              `json:"stale"`
 }
 
-// StationFigure is a station of a detailed record. DistanceKM is from the queried
-// place. AQI is null if the station has too few pollutants.
+// StationFigure is one station in a detailed record, with its AQI. DistanceKM is
+// from the queried place. AQI is null if the station has too few pollutants.
 type StationFigure struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name"`
@@ -77,8 +77,8 @@ type List[T any] struct {
 }
 
 // CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI
-// and Updated are null before the first index. Coordinates (the mean of its
-// stations, WGS 84) are null if unknown.
+// and Updated are null until the city has an AQI. Coordinates are the mean of its
+// stations (WGS 84), null if unknown.
 type CityEntry struct {
 	Name      string     `json:"name"`
 	City      string     `json:"city"`
@@ -120,8 +120,8 @@ type StationEntry struct {
 	Updated     *time.Time     `json:"updated"`
 }
 
-// StationReply is the reply of GET /v1/stations/{id}. Hour is the end of the
-// latest hour, null before the first. Readings holds the latest reading of each
+// StationReply is the reply of GET /v1/stations/{id}. Hour is the end of the latest
+// hour with figures, null without one. Readings holds the latest reading of each
 // parameter, null while they are unavailable.
 type StationReply struct {
 	Status string `json:"status"`
@@ -143,7 +143,7 @@ type LatestReading struct {
 }
 
 // Append appends the record as JSON without its closing brace, so that callers can
-// add fields. City must be a result of [AppendString].
+// add fields. It escapes only City.
 func (r *Record) Append(b []byte) []byte {
 	b = append(b, `{"status":"success","city":`...)
 	b = AppendString(b, r.City)

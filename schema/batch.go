@@ -26,10 +26,10 @@ const Accepted = "accepted"
 type BatchAccepted struct {
 	Status     string     `json:"status"` // accepted
 	BatchID    string     `json:"batch_id"`
-	State      BatchState `json:"state,omitempty"` // of batches with a results URL
+	State      BatchState `json:"state,omitempty"` // only for kinds of batches with ResultsURL
 	Total      int        `json:"total"`
 	StatusURL  string     `json:"status_url"`            // path of the batch
-	ResultsURL string     `json:"results_url,omitempty"` // of batches with a results URL
+	ResultsURL string     `json:"results_url,omitempty"` // path of the results; empty if StatusURL serves them
 }
 
 // BatchRetention is where the results of a batch are, and until when.

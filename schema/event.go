@@ -32,9 +32,9 @@ var EventTypes = []EventType{
 	EventQuotaWarning, EventQuotaExceeded, EventPaymentSucceeded, EventPaymentFailed,
 }
 
-// Scope returns the scope that a key needs to read events of a type. It is the
-// read scope of the event's subject. It is empty for an unknown type, which no key
-// may read.
+// Scope returns the scope that a key needs to read events of a type. It is the read
+// scope of recharges, verifications or the account. It is empty for an unknown
+// type, which no key may read.
 func (t EventType) Scope() Scope {
 	switch family, _, _ := strings.Cut(string(t), "."); family {
 	case "recharge", "payment":
@@ -59,17 +59,17 @@ func (s ScopeSet) Readable() []EventType {
 	return all
 }
 
-// UnreadableEvent returns the problem of a key that may not read events of a type.
-// Field is the request field that named the type, or "".
+// UnreadableEvent returns the error for a key that lacks the scope of events of a
+// type. The request field that named the type is field, or "".
 func UnreadableEvent(field string, t EventType) *Problem {
 	return NewProblem(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" need.")
 }
 
-// EventVersion is the api_version of new envelopes.
+// EventVersion is the value of api_version in new events.
 const EventVersion = "2026-11-01"
 
-// Envelope is the body of a delivery. Its bytes are encoded once, when the event
-// happens, and never change.
+// Envelope is the JSON body in which webhooks receive an event. Its bytes are
+// encoded once, when the event happens, and never change.
 type Envelope struct {
 	ID         string          `json:"id"` // evt_ + ULID
 	Type       EventType       `json:"type"`

@@ -1,15 +1,15 @@
 package schema
 
-// Health is the health of a webhook in one word.
+// Health classifies how the recent deliveries of a webhook went.
 type Health string
 
-// The healths of a webhook, see Health in the OpenAPI document.
+// The classes. Of several that apply, the OpenAPI document defines the order.
 const (
-	HealthIdle     Health = "idle"
-	HealthHealthy  Health = "healthy"
-	HealthDegraded Health = "degraded"
-	HealthFailing  Health = "failing"
-	HealthPaused   Health = "paused"
+	HealthIdle     Health = "idle"     // no attempt at these deliveries
+	HealthHealthy  Health = "healthy"  // none of the others
+	HealthDegraded Health = "degraded" // an attempt or a delivery failed recently
+	HealthFailing  Health = "failing"  // the newest attempts all failed
+	HealthPaused   Health = "paused"   // not active, so deliveries wait
 )
 
 // WebhookHealth is the reply of GET /v1/webhooks/{id}/health. It covers the

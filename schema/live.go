@@ -1,24 +1,24 @@
 package schema
 
-// LiveKind is the subject of a notice of GET /v1/live. It is the field event of an
-// SSE message.
+// LiveKind is what a notice of GET /v1/live is about. It is the field `event` of
+// the Server-Sent Events message.
 type LiveKind string
 
 // The kinds of notices.
 const (
-	LiveDelivery LiveKind = "delivery"
-	LiveEvent    LiveKind = "event"
-	LiveBatch    LiveKind = "batch"
-	LiveAir      LiveKind = "air"
+	LiveDelivery LiveKind = "delivery" // see LiveDeliveryNotice
+	LiveEvent    LiveKind = "event"    // see LiveEventNotice
+	LiveBatch    LiveKind = "batch"    // see LiveBatchNotice
+	LiveAir      LiveKind = "air"      // see LiveAirNotice
 )
 
 // Messages of GET /v1/live that are not notices.
 const (
-	LiveHello = "hello"
-	LiveReset = "reset"
+	LiveHello = "hello" // first message, see LiveGreeting
+	LiveReset = "reset" // notices were dropped, see LiveResetNotice
 )
 
-// LiveGreeting is the first message.
+// LiveGreeting is the data of the first message, hello.
 type LiveGreeting struct {
 	Mode    string     `json:"mode"`
 	Account string     `json:"account"` // id

@@ -54,7 +54,7 @@ func ParsePaise(text string) (Paise, error) {
 	return Paise(paise), nil
 }
 
-// number holds the parts of a JSON number. Exponent holds its digits.
+// number holds the parts of a JSON number. shrinks reports a negative exponent.
 type number struct {
 	negative, shrinks         bool
 	whole, fraction, exponent string
@@ -96,8 +96,8 @@ func leadingDigits(text string) (digits, rest string) {
 	return text, ""
 }
 
-// scale returns the power of ten that turns the digits of rupees into paise. far
-// is the exponent's sign if the exponent exceeds what digits can offset, else 0.
+// scale returns the power of ten that turns the digits of rupees into paise. If the
+// exponent is too large for any digits to offset, far is its sign, else 0.
 func (n number) scale() (scale, far int) {
 	exponent, err := strconv.Atoi("0" + n.exponent)
 	if err != nil || exponent > math.MaxInt32 {

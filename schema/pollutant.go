@@ -43,7 +43,7 @@ func (p Pollutant) Label() string { return p.catalogued().Name() }
 // metre for CO, micrograms per cubic metre for the others.
 func (p Pollutant) Unit() string { return p.catalogued().Unit() }
 
-// catalogued returns p's entry, or the zero Parameter if p is invalid.
+// catalogued returns p as a parameter, or the zero Parameter if p is invalid.
 func (p Pollutant) catalogued() parameter.Parameter {
 	if !p.Valid() {
 		return 0

@@ -150,7 +150,7 @@ type Problem struct {
 // NearestStation is the nearest station of any kind to a place without data, with
 // the reason. DistanceKM is null if the station's position is unknown. Has lists
 // the pollutants measured in the 24 hours before its last reading. Missing lists
-// its unmet conditions, as [Condition].
+// the conditions that it does not meet.
 type NearestStation struct {
 	ID         string      `json:"id"`
 	DistanceKM *Figure     `json:"distance_km"`
@@ -190,8 +190,8 @@ type ProblemBody struct {
 	Error   Problem `json:"error"`
 }
 
-// NewProblem returns a problem. Field is the invalid parameter or JSON field, or
-// "".
+// NewProblem returns an error for the client. field is the invalid parameter or
+// JSON field, or "".
 func NewProblem(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
@@ -210,8 +210,8 @@ func (f *RequestErrors) AddAs(code Code, field, message string) {
 // Problem returns a problem with all errors; nil if there are none.
 func (f RequestErrors) Problem() error { return NewProblemOf(f) }
 
-// NewProblemOf combines several errors into one problem. The first one determines
-// its code; nil if there are none.
+// NewProblemOf combines several errors into one problem, with the code of the
+// first. It returns nil if there are none.
 func NewProblemOf(faults []ProblemDetail) error {
 	if len(faults) == 0 {
 		return nil
@@ -236,7 +236,7 @@ type unavailableError struct {
 
 func (e *unavailableError) Error() string { return e.Problem.Error() + ": " + e.cause.Error() }
 
-// Unwrap returns the problem and the cause.
+// Unwrap returns the problem and the cause, so that errors.As finds either.
 func (e *unavailableError) Unwrap() []error { return []error{e.Problem, e.cause} }
 
 // Error implements error.

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// QualityCount counts the results of one test for one parameter.
+// QualityCount counts the results of a test for a parameter with the same flag.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`
@@ -13,7 +13,7 @@ type QualityCount struct {
 	Last      time.Time `json:"last"`
 }
 
-// QualityResult is a test result other than good.
+// QualityResult is the result of a quality test that a reading did not pass.
 type QualityResult struct {
 	Parameter string    `json:"parameter"`
 	At        time.Time `json:"at"`
@@ -26,8 +26,8 @@ type QualityResult struct {
 }
 
 // QualityReply is the reply of GET /v1/stations/{id}/quality: all counts, and one
-// page of results, newest first. NOxForm is the unit form of the station's NO, NO2
-// and NOx; nil if undetermined.
+// page of results, newest first. NOxForm names the units in which the station
+// reports NO, NO2 and NOx; nil if undetermined.
 type QualityReply struct {
 	Status     string          `json:"status"`
 	Station    string          `json:"station"`

@@ -6,7 +6,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Kind is the kind of a reading's value.
+// Kind distinguishes concentrations from sub-indices (indices of one pollutant).
 type Kind uint8
 
 const (
@@ -133,9 +133,9 @@ func (d Day) String() string {
 	return time.Unix(int64(d)*86400, 0).UTC().Format(time.DateOnly)
 }
 
-// FormatTime returns an instant as replies and events have it: RFC 3339 in UTC, in
-// whole seconds.
+// FormatTime formats an instant for replies and events: RFC 3339 in UTC, in whole
+// seconds.
 func FormatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// FormatMicros is FormatTime for microseconds of Unix time, as the store has them.
+// FormatMicros is [FormatTime] for the state store's microseconds of Unix time.
 func FormatMicros(micros int64) string { return FormatTime(time.UnixMicro(micros)) }

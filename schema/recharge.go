@@ -55,7 +55,7 @@ type RechargeDetail struct {
 	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
 }
 
-// Detection is the origin of a detected operator and circle.
+// Detection describes how a number's operator and circle were detected.
 type Detection struct {
 	Source     string `json:"source"`     // lookup (covers ported numbers) or series (the number's first operator)
 	Confidence string `json:"confidence"` // high, or low for series
@@ -82,7 +82,7 @@ type RechargeEvent struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
 
-// Subject returns the id of the recharge.
+// Subject returns the id of what the event is about: the recharge.
 func (e RechargeEvent) Subject() string { return e.TransactionID }
 
 // Plan is a recharge plan of an operator.

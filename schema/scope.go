@@ -6,7 +6,7 @@ import "slices"
 // empty.
 type ScopeSet uint16
 
-// SetOf returns the set of scopes and ignores unknown ones.
+// SetOf returns a set of these scopes. It ignores unknown ones.
 func SetOf(scopes ...Scope) (set ScopeSet) {
 	for _, scope := range scopes {
 		if i := slices.Index(Scopes, scope); i >= 0 {

@@ -42,9 +42,9 @@ func (k StationKind) String() string {
 // StationKinds lists every kind of station in the order of its constants.
 var StationKinds = [...]StationKind{Reference, Sensor, CityMean}
 
-// ParseCityKinds parses the station kinds that count for a city. They are
-// reference, as CPCB computes it, or reference and sensor. Series averaged over a
-// city are the fallback and cannot be named.
+// ParseCityKinds parses the station kinds that count for a city's AQI. Valid are
+// reference, as CPCB computes it, or reference and sensor. [CityMean] is invalid,
+// because it is only used where no other kind has values.
 func ParseCityKinds(names []string) ([]StationKind, error) {
 	var kinds []StationKind
 	for _, name := range names {
@@ -65,8 +65,8 @@ func ParseCityKinds(names []string) ([]StationKind, error) {
 }
 
 // Station is a place where air is measured. Latitude and Longitude are WGS 84
-// degrees, both 0 if unknown. [CleanPlace] and [CleanState] have normalised City
-// and State; the gazetteer resolves their other names.
+// degrees, both 0 if unknown. City and State are normalised by [CleanPlace] and
+// [CleanState]. Package gazetteer resolves other names of a city.
 type Station struct {
 	ID          string
 	Source      string
@@ -122,7 +122,7 @@ func NetworkPriority(network string) uint8 {
 func StationID(network, name string) string { return network + "-" + Slug(name) }
 
 // Slug folds a name to lower-case ASCII letters, digits and single hyphens. It
-// removes accents and keeps non-ASCII letters without a base letter.
+// removes accents. Letters of other scripts, which have no ASCII base letter, stay.
 func Slug(name string) string {
 	folded := name
 	if !ascii(name) {
@@ -147,7 +147,7 @@ func Slug(name string) string {
 	return b.String()
 }
 
-// ascii reports whether the text needs no folding, as nearly all names.
+// ascii reports whether a text is ASCII, so that [Slug] need not decompose it.
 func ascii(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

@@ -22,7 +22,7 @@ type StepAnswer string
 
 // The answers.
 const (
-	AnswerRecorded      StepAnswer = "recorded"       // of created
+	AnswerRecorded      StepAnswer = "recorded"       // of ActCreated: the order is stored
 	AnswerPending       StepAnswer = "pending"        // accepted, not final yet
 	AnswerSucceeded     StepAnswer = "succeeded"      // recharge carried out
 	AnswerFailed        StepAnswer = "failed"         // recharge failed for good
@@ -30,7 +30,7 @@ const (
 	AnswerNotFound      StepAnswer = "not_found"      // account does not exist
 	AnswerNotMade       StepAnswer = "not_made"       // no deposit was made; only a new request makes one
 	AnswerNotSubscriber StepAnswer = "not_subscriber" // the number belongs to another operator
-	AnswerRedirected    StepAnswer = "redirected"     // the same; the order continues with that operator
+	AnswerRedirected    StepAnswer = "redirected"     // the number belongs to another operator, which gets the order
 	AnswerUnknown       StepAnswer = "unknown"        // reference unknown to the provider
 	AnswerReversed      StepAnswer = "reversed"       // recharge carried out and reversed
 	AnswerRefused       StepAnswer = "refused"        // reversal refused
@@ -43,7 +43,7 @@ const (
 	AnswerLateFailure   StepAnswer = "late_failure"   // not carried out although charged
 	AnswerStray         StepAnswer = "stray"          // carried out for a replaced or unknown order
 
-	// Answers of settled.
+	// Results of ActSettled.
 	AnswerSuccess  StepAnswer = "success"
 	AnswerRefunded StepAnswer = "refunded"
 )

@@ -92,7 +92,7 @@ type BulkCompleted struct {
 	ExpiresAt  string `json:"expires_at"`
 }
 
-// Subject returns the id of the batch.
+// Subject returns the id of what the event is about: the batch.
 func (e BulkCompleted) Subject() string { return e.BatchID }
 
 // VerificationEvent is the data of verification.completed and verification.failed.
@@ -114,7 +114,7 @@ type VerificationEvent struct {
 	FailedAt      string   `json:"failed_at,omitempty"`
 }
 
-// Subject returns the id of the verification.
+// Subject returns the id of what the event is about: the verification.
 func (e VerificationEvent) Subject() string { return e.VerificationID }
 
 // VerificationDetail is a verification with its timeline, the reply of GET

@@ -59,7 +59,7 @@ type Payment struct {
 	Error       *Problem      `json:"error,omitempty"`
 }
 
-// Subject returns the id of the payment.
+// Subject returns the id of what an event with this payment is about: the payment.
 func (p Payment) Subject() string { return p.PaymentID }
 
 // WalletEntry is a line of an account's statement: the changes of the available

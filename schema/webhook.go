@@ -2,9 +2,10 @@ package schema
 
 import "time"
 
-// WebhookClockMargin is the tolerated clock skew between two instances. One
-// creates a subscription, the other an event. A subscription receives every event
-// created after it. It receives no event that precedes it by more than the margin.
+// WebhookClockMargin is the tolerated clock skew between two instances, one of
+// which creates a subscription and the other an event. A subscription receives
+// every event created after it. It receives no event that is older than it by more
+// than the margin.
 const WebhookClockMargin = time.Minute
 
 // Webhook is a subscription without its secret. Times are RFC 3339 in UTC, with
@@ -31,13 +32,13 @@ type Webhook struct {
 // WebhookBacklog reports that the waiting deliveries of a webhook exceeded the
 // limit.
 type WebhookBacklog struct {
-	Limit     int64  `json:"limit"`  // of waiting deliveries
-	Failed    int64  `json:"failed"` // the oldest, which failed because of the limit
+	Limit     int64  `json:"limit"`  // largest number of waiting deliveries
+	Failed    int64  `json:"failed"` // number of the oldest deliveries, which the limit made fail
 	ReachedAt string `json:"reached_at"`
 }
 
-// WebhookReply is the reply about one subscription. Secret is only in the reply to
-// its creation, and only if the service generated it.
+// WebhookReply is the reply about one subscription. Only the reply that creates a
+// subscription has Secret, and only if the service generated it.
 type WebhookReply struct {
 	Status string `json:"status"`
 	Webhook
@@ -62,14 +63,12 @@ type WebhookTested struct {
 // DeliveryState is the state of a delivery of an event to a subscription.
 type DeliveryState string
 
-// The states of a delivery. A waiting one has a due or running attempt. A
-// cancelled one was waiting when its subscription was deleted or a manual retry
-// replaced it.
+// The states of a delivery.
 const (
-	DeliveryWaiting   DeliveryState = "waiting"
-	DeliveryDelivered DeliveryState = "delivered"
-	DeliveryFailed    DeliveryState = "failed"
-	DeliveryCancelled DeliveryState = "cancelled"
+	DeliveryWaiting   DeliveryState = "waiting"   // an attempt is due or running
+	DeliveryDelivered DeliveryState = "delivered" // the endpoint answered 2xx
+	DeliveryFailed    DeliveryState = "failed"    // given up; only a manual retry sends the event again
+	DeliveryCancelled DeliveryState = "cancelled" // subscription deleted, or manual retry in its place, while it waited
 )
 
 // DeliveryStates lists every state of a delivery.
@@ -85,8 +84,8 @@ type Delivery struct {
 	State     DeliveryState `json:"state"`
 	Made      int           `json:"attempts_made"`
 	CreatedAt string        `json:"created_at"`
-	// NextAttemptAt is null while an attempt runs or is about to, and if none will
-	// follow.
+	// NextAttemptAt is null while an attempt runs or is about to start, and if no
+	// attempt will follow.
 	NextAttemptAt *string `json:"next_attempt_at"`
 	FinishedAt    *string `json:"finished_at"`
 	// RetryOf is the delivery that this manual retry repeats. RetriedAs is the
@@ -97,8 +96,8 @@ type Delivery struct {
 	LastAttempt *LastAttempt `json:"last_attempt"`
 }
 
-// LastAttempt is the newest attempt of a delivery or of a webhook: an Attempt
-// without the receiver's response.
+// LastAttempt is the newest attempt of a delivery or of a webhook. It is an
+// [Attempt] without the response's body.
 type LastAttempt struct {
 	Number     int     `json:"attempt"`
 	At         string  `json:"at"`
@@ -125,8 +124,8 @@ type DeliveryDetail struct {
 // Stage is how far an attempt got before it ended.
 type Stage string
 
-// The stages of an attempt, in order. An attempt with a response ended in
-// StageStatus, whatever the response.
+// The stages of an attempt, in order. An attempt that got a response ended in
+// StageStatus, even if the status is an error.
 const (
 	StageDNS     Stage = "dns"
 	StageConnect Stage = "connect"
@@ -149,14 +148,15 @@ type Attempt struct {
 	Body       string  `json:"response_body"`
 }
 
-// NoWebhook returns the problem of a missing webhook, or one of another account.
-// field is the request field that named it.
+// NoWebhook returns the not_found error for a webhook that does not exist or
+// belongs to another account. field is the request field with its id.
 func NoWebhook(field string) error {
 	return NewProblem(NotFound, field, "There is no such webhook.")
 }
 
 // DeliveriesRetried is the reply of the manual retry endpoints. HasMore reports
-// that the range has further failed deliveries; the same request retries the next.
+// that the range has further failed deliveries. Repeating the request retries
+// those.
 type DeliveriesRetried struct {
 	Status  string   `json:"status"`
 	Retried int      `json:"retried"`

@@ -22,7 +22,7 @@ func (w World) String() string {
 	return "live"
 }
 
-// WorldOf parses a stored name from String; any other text means Live.
+// WorldOf parses a name that [World.String] wrote. Any other text means Live.
 func WorldOf(name string) World {
 	if name == Sandbox.String() {
 		return Sandbox

@@ -10,8 +10,8 @@ import (
 type text interface{ ~string | ~[]byte }
 
 // ParseStamp parses a time of the live feed, strictly "DD-MM-YYYY HH:MM:SS" in
-// Indian Standard Time. It rejects other forms, because a time in UTC differs only
-// in form.
+// Indian Standard Time. It rejects other forms, because only its form distinguishes
+// a time in UTC.
 func ParseStamp[T text](s T) (time.Time, bool) {
 	if len(s) != len("DD-MM-YYYY HH:MM:SS") || s[2] != '-' || s[5] != '-' || s[10] != ' ' {
 		return time.Time{}, false
@@ -33,8 +33,8 @@ func ParseUpdate[T text](s T) (time.Time, bool) {
 
 // ParseTime parses a time of the network's exports in Indian Standard Time. The
 // date is DD-MM-YYYY, DD-Mon-YYYY or YYYY-MM-DD, then blanks, " - " or "T". The
-// clock is HH:MM or HH:MM:SS; 24:00 ends the day. With time.Parse instead, parsing
-// times would dominate the reading of a file.
+// clock is HH:MM or HH:MM:SS; 24:00 ends the day. It does not use time.Parse, which
+// would take most of the time of reading a file.
 func ParseTime[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	day, n, ok := parseDate(s)
@@ -114,7 +114,7 @@ func parseClock[T text](s T) (int64, bool) {
 	return int64(h)*3600 + int64(m)*60 + int64(sec), true
 }
 
-// number parses digits; -1 for anything else.
+// number parses digits. It returns -1 for anything else.
 func number[T text](s T) int {
 	n := 0
 	for i := range len(s) {
@@ -151,8 +151,8 @@ func daysIn(m, y int) int {
 	return 31
 }
 
-// civil returns the days from 1 January 1970 to a Gregorian date. Its years begin
-// in March, so that the leap day comes last.
+// civil returns the days from 1 January 1970 to a Gregorian date. It counts years
+// from March, so that the leap day comes last.
 func civil(y, m, d int) int64 {
 	if m <= 2 {
 		y--

@@ -24,7 +24,7 @@ type feedStation struct {
 	latitude, longitude string
 	stamp               string
 	pollutants          []pollutantEntry
-	value, dominant     string // CPCB's own AQI and dominant pollutant
+	value, dominant     string // AQI and dominant pollutant as CPCB computed them
 }
 
 // pollutantEntry is a pollutant of a station. min, max and hourly only serve to
@@ -35,7 +35,7 @@ type pollutantEntry struct{ id, min, max, avg, hourly string }
 // concentrations: Avg is the sub-index 0–500 of the last 24 hours (8 for CO and
 // O3), published hourly. ParseFeed adds nothing unless the whole feed is well
 // formed and passes [gate]. Otherwise it returns an [*ingest.BatchError]. The
-// caller bounds r.
+// caller limits the size of r.
 func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	stations, err := readFeed(r)
 	if err != nil {
@@ -53,7 +53,7 @@ func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	return nil
 }
 
-// feedKey identifies an entry, to detect duplicates in a feed.
+// feedKey identifies a pollutant of a station, to detect duplicates in a feed.
 type feedKey struct {
 	station   int
 	parameter parameter.Parameter
@@ -133,8 +133,8 @@ func readFeed(r io.Reader) ([]feedStation, error) {
 	return w.stations, nil
 }
 
-// unreadable passes on an error of the reader (context, limit) and turns a syntax
-// error into a rejection.
+// unreadable returns a [ingest.BatchError] for a syntax error. It wraps an error of
+// the reader, such as the end of the context.
 func unreadable(err error) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "xml:") {
@@ -145,7 +145,7 @@ func unreadable(err error) error {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// feedWalk is the current element of the feed.
+// feedWalk is the state of a walk through the feed's elements.
 type feedWalk struct {
 	depth       int
 	closed      bool
@@ -207,7 +207,7 @@ func attribute(t xml.StartElement, name string) string {
 	return ""
 }
 
-// index returns our AQI of a station: the largest Avg, under the rules of the
+// index computes the AQI of a station: the largest Avg, under the rules of the
 // National AQI.
 func (s *feedStation) index() (aqi int, dominant schema.Pollutant, ok bool) {
 	indices := naqi.None()

@@ -8,8 +8,8 @@ import (
 )
 
 // gatePercent is the largest accepted share of stations whose AQI differs from
-// CPCB's. In a full capture none of 469 differed; both refused the same 25. If the
-// meaning of a column changes, nearly all differ.
+// CPCB's. In a full capture none of 469 differed, and the same 25 had no AQI in
+// both. If the meaning of a column changes, nearly all differ.
 const gatePercent = 2
 
 // gate computes every station's AQI from the feed's sub-indices and compares it

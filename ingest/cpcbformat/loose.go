@@ -12,7 +12,7 @@ import (
 )
 
 // agencies are the agencies whose names do not end in PCB, PCBA or PCC, in lower
-// case. Those of several words run the stations at their own works.
+// case. Names of several words are companies with stations at their own works.
 var agencies = []string{
 	"iitm", "imd", "cecb", "bmc", "imc", "jmc", "dmc", "smc", "ntpc", "mhua", "nexteng enviro", "birla cement",
 	"bhilai steel plant", "nandesari ind. association", "ntpc unchahar", "mondelez ind. food", "ambuja cements",

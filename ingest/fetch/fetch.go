@@ -35,9 +35,9 @@ func New(timeout time.Duration, limit int64) *Client {
 	return &Client{limit: limit, http: &http.Client{Timeout: timeout, CheckRedirect: redirect}}
 }
 
-// redirect accepts only redirects to the same host: the URL may hold a key, and a
-// maintenance page is not data. It rejects plain HTTP, which would expose the key
-// and allow forged replies.
+// redirect accepts only redirects to the same host. Another host must not get a key
+// in the URL, and may serve a maintenance page. It rejects plain HTTP, which would
+// expose the key and allow forged replies.
 func redirect(next *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("too many redirects")
@@ -52,8 +52,8 @@ func redirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Validators are the HTTP validators of a reply (RFC 9110, section 8.8). The zero
-// value requests an unconditional reply.
+// Validators are the HTTP validators of a reply (RFC 9110, section 8.8). With the
+// zero value the request is unconditional.
 type Validators struct{ ETag, LastModified string }
 
 // Reply is a server's reply. Body is nil if the reply has not changed (304).

@@ -30,10 +30,10 @@ func DefaultConfig() Config {
 	return Config{CPCB: cpcb.DefaultConfig(), DataGov: datagov.DefaultConfig(), File: file.DefaultConfig(), Simulator: simulator.DefaultConfig()}
 }
 
-// Factory is the configuration of one source and builds it.
+// Factory is the configuration of one source, from which New builds the source.
 type Factory interface {
-	// New builds the source; its readings carry the name. It neither connects nor
-	// starts anything. clock returns the current time.
+	// New builds the source. name is the source of its readings, and clock returns
+	// the current time. New neither connects nor starts anything.
 	New(name string, clock func() time.Time) (ingest.Source, error)
 }
 
@@ -41,7 +41,7 @@ type Factory interface {
 type Entry struct {
 	// About is a short description of the source.
 	About string
-	// World is the only world whose data the source provides.
+	// World is the world (live or sandbox) whose data the source provides.
 	World schema.World
 	// Factory returns the source's part of the configuration.
 	Factory func(Config) Factory
@@ -54,8 +54,8 @@ var Registry = map[string]Entry{
 	"cpcb": {
 		About:   "CPCB's live feed of about 500 stations, sub-indices, hourly, no key",
 		Factory: func(c Config) Factory { return c.CPCB },
-		// The feed changes once an hour at no fixed minute; an unchanged one costs
-		// an empty reply.
+		// The feed changes once an hour at no fixed minute. Fetching an unchanged
+		// feed costs only an empty reply.
 		Feed: ingest.Feed{Schedule: "*/20 * * * *", Jitter: 2 * time.Minute, Timeout: 5 * time.Minute},
 	},
 	"datagov": {

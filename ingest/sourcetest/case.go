@@ -23,7 +23,7 @@ import (
 	"vayu/ingest"
 )
 
-// Key is the key of a source under test. No error may contain it.
+// Key is the API key of a source under test. No error may contain it.
 const Key = "key-that-nobody-may-see"
 
 // Case is the file case.json of a folder, with the URL and path that the suite
@@ -67,11 +67,11 @@ type Reply struct {
 	Gzip bool `json:"gzip"`
 	// Endless repeats the body until the client closes the connection.
 	Endless bool `json:"endless"`
-	// Cut announces more bytes than it sends, like a broken connection.
+	// Cut announces more bytes than are sent, like a broken connection.
 	Cut bool `json:"cut"`
 }
 
-// Clock returns [Case.Now].
+// Clock returns [Case.Now] as the clock of the source under test.
 func (c *Case) Clock() time.Time { return c.Now }
 
 // load reads the case of a folder.
@@ -96,7 +96,8 @@ func load(t *testing.T, dir string) *Case {
 	return c
 }
 
-// expected returns a file of expectations, and whether it exists.
+// expected returns the content of a file with expected results, and whether it
+// exists.
 func (c *Case) expected(t *testing.T, name string) (string, bool) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, name))

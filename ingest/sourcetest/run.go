@@ -133,7 +133,7 @@ func fetchCancelled(t *testing.T, c *Case, s *server, open Opener) {
 	}
 }
 
-// errRefused stands for a loader that cannot store a batch.
+// errRefused is the error of a store that cannot store a batch.
 var errRefused = errors.New("the store is down")
 
 // fetchRefused checks that Fetch returns yield's error and that the next fetch

@@ -32,7 +32,7 @@ func serve(t *testing.T, c *Case) *server {
 	return s
 }
 
-// restart starts again with the first reply.
+// restart makes the server begin again with the first reply.
 func (s *server) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

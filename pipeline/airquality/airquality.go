@@ -1,6 +1,7 @@
-// Package airquality computes figures from readings inside ClickHouse. It computes
-// plain means of hours and days per station and parameter. From those it computes
-// the index's rolling figures of stations and cities, by the rule of schema/naqi.
+// Package airquality computes means and indices from readings inside ClickHouse;
+// one such computation is a roll-up. It computes plain means of hours and days per
+// station and parameter. From those it computes the rolling means and indices of
+// stations and cities, by the rule of schema/naqi.
 //
 // It is the only writer of the tables station_parameter_hour,
 // station_parameter_day, station_hour, city_hour, city_day and rollup.
@@ -29,9 +30,9 @@ type Conn interface {
 	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
-// Rollup computes the figures of one database from its readings. The work to do
-// follows from the database alone: readings stored since the last roll-up began.
-// After a kill the next roll-up of any process therefore completes the work.
+// Rollup computes the means and indices of one database from its readings. The work
+// to do follows from the database alone: readings stored since the last roll-up
+// began. So the next roll-up, in any process, completes the work of a killed one.
 type Rollup struct {
 	conn    Conn
 	tables  columnstore.Params
@@ -61,13 +62,13 @@ type Config struct {
 	Kinds   []schema.StationKind
 	Quality quality.Settings
 	// KeepReadings and KeepHours are the retention of readings and of hours; 0 for
-	// ever. Rows whose input has expired stay.
+	// ever. Computed rows stay when the rows that they were computed from expire.
 	KeepReadings, KeepHours time.Duration
 	Log                     *slog.Logger
 	Metrics                 prometheus.Registerer
 }
 
-// New returns the roll-up of a database without running it. An error means that a
+// New returns the Rollup of a database without running it. An error means that a
 // statement's template is invalid.
 func New(c Config) (*Rollup, error) {
 	if len(c.Kinds) == 0 {
@@ -88,7 +89,7 @@ func New(c Config) (*Rollup, error) {
 }
 
 // reach is how long a reading affects later hours. It is part of the 8-hour means
-// of its hour and of 7 more. The largest of those counts for 23 more hours.
+// of its own hour and of the next 7. The last of these means affects 23 more hours.
 const reach = 30 * time.Hour
 
 // Update runs [Rollup.Increment] and [Rollup.TestSeries]. The result is that of the
@@ -102,10 +103,10 @@ func (r *Rollup) Update(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// Increment computes only the hours that may have changed since the last roll-up.
-// Causes are stored or corrected readings, withdrawals and relocated stations. It
-// is idempotent. Readings of the last two days enter the figures before
-// [Rollup.TestSeries] tests their series.
+// Increment computes only the hours that may have changed since the last roll-up,
+// through stored or corrected readings, withdrawals or relocated stations. It is
+// idempotent. Readings of the last two days count before [Rollup.TestSeries] has
+// compared them with other readings.
 func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	wanted, err := r.meansWanted(ctx)
 	if err != nil {
@@ -127,7 +128,7 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 }
 
 // Backfill recomputes every hour from one instant to another for all stations. It
-// does not move the mark of new readings.
+// does not move the mark, after which readings are new.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)
@@ -139,8 +140,8 @@ func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, erro
 	})
 }
 
-// planner plans a roll-up that starts at an instant of the server's clock, and runs
-// the quality tests that precede it.
+// planner runs the quality tests that precede a roll-up and plans its work. started
+// is the time of ClickHouse's clock.
 type planner func(ctx context.Context, started time.Time) (plan, error)
 
 func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result Result, err error) {
@@ -185,9 +186,9 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 	return result, nil
 }
 
-// compute runs the steps over a chunk. Each step writes rows stamped with the start
-// of the pass. It then removes older rows of the chunk: their hours have lost their
-// readings or their AQI.
+// compute runs the steps over a chunk, a range of hours of some stations. Each step
+// writes rows stamped with started. It then removes rows of the chunk with an older
+// stamp, because their hours have lost their readings or their AQI.
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
 		if c.citiesOnly && !s.ofCities || c.meansOnly && !s.ofMeans {
@@ -212,8 +213,8 @@ var recordColumns = []clickhouse.ColumnNameAndType{
 	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"}, {Name: "means", Type: "Int8"},
 }
 
-// record stores a roll-up as done. Readings stored before its start are computed,
-// and cached answers for its hours are stale.
+// record stores that a roll-up is done. The next roll-up skips readings stored
+// before its start, and package query reloads its hours.
 func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	epoch := time.Unix(0, 0)
 	if result.From.IsZero() { // the tests changed no figure

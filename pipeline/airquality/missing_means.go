@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// meansDone is the value of rollup.means once no plain means of readings of 0.1.0
-// are missing.
+// meansDone is the value of column rollup.means after the plain means of all
+// readings that Vayu 0.1.0 stored are computed.
 const meansDone int8 = 2
 
-// meansWanted reports whether plain means are missing for readings that a migration
-// copied from 0.1.0.
+// meansWanted reports whether a migration from Vayu 0.1.0 copied readings whose
+// plain means are still missing.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT countIf(means = 'wanted') > 0 AND countIf(means = 'done') = 0 FROM "+r.tables.Database+".rollup")
 	if err != nil {
@@ -27,13 +27,13 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	return wanted, rows.Err()
 }
 
-// recentMeans is how far back means are computed before the first increment.
-// Rolling figures of its hours need 31 hours.
+// recentMeans is how far back means are computed before the first increment. The
+// rolling means of an hour need 31 hours.
 const recentMeans = 4 * 24 * time.Hour
 
 // afterMigration runs the first increment after a migration. It computes the latest
-// means first, so that current figures are not delayed by older years. After all
-// means it recomputes the hours of the increment, some of which may be older.
+// means first, so that current figures are not delayed by older years. Then it
+// computes all means and repeats the increment, because this may have older hours.
 func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	newest, err := r.newestReading(ctx)
 	if err != nil {
@@ -83,8 +83,8 @@ func (r *Rollup) newestReading(ctx context.Context) (at time.Time, err error) {
 }
 
 // fillMeans computes the plain means of all readings since an instant, the latest
-// first. The index keeps the figures of 0.1.0, which lacks some quality tests; only
-// a backfill changes them.
+// first. The indices that Vayu 0.1.0 computed stay, although it lacked some quality
+// tests. Only a backfill replaces them.
 func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

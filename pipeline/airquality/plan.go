@@ -13,45 +13,45 @@ import (
 	"vayu/schema"
 )
 
-// chunk is the work of one pass: the hours from and to, both included, of some
-// stations. Its readings are limited, and thus the memory of a pass, however long
-// the backfill.
+// chunk is the work of one pass, a run of all statements: a range of hours of some
+// stations. Both from and to are included. The readings of a chunk are limited,
+// which bounds the memory of a pass in a long backfill.
 type chunk struct {
 	from, to time.Time
 	stations []string
-	// cities are computed in addition to those of the stations, as city and state:
-	// stations have left them.
+	// cities are those that stations have left, as city and state. They are
+	// computed in addition to the cities of the stations.
 	cities [][2]string
 	// citiesOnly skips the stations' own figures: only their place changed.
 	citiesOnly bool
 	// meansOnly skips the index: only plain means are missing.
 	meansOnly bool
 
-	readings uint64 // selected readings in it
+	readings uint64 // readings that the plan selected
 	months   int    // calendar months it spans
-	filled   int    // pairs of station and month with selected readings
+	filled   int    // pairs of station and month that have such readings
 }
 
-// plan is the work of a roll-up and the marks that it stores.
+// plan is the work of a roll-up, and what its row in the table `rollup` will hold.
 type plan struct {
 	chunks []chunk
-	// started is the mark: readings stored before it are in the figures. A backfill
-	// reads no new readings and stores the epoch.
+	// started is the mark: the next roll-up skips readings stored before it. A
+	// backfill does not look for new readings and stores the epoch.
 	started     time.Time
 	fingerprint uint64 // see [Rollup.fingerprint]
-	means       int8   // of the column means: meansDone, or 0
-	// tested is the mark of [Rollup.TestSeries]; zero for other roll-ups.
+	means       int8   // value of the column `means`: meansDone, or 0
+	// tested is the start of [Rollup.TestSeries]; zero for other roll-ups.
 	tested time.Time
 	// last is the end of the previous roll-up. Results of quality tests since then
 	// may not be in the means yet, such as those of a killed roll-up.
 	last  time.Time
-	tests time.Duration // of the quality tests during planning
+	tests time.Duration // time that quality tests took during planning
 }
 
 const second = "2006-01-02 15:04:05"
 
-// parameters binds the chunk and the start of the pass to the parameters of the
-// statements.
+// parameters returns a context that sets the statements' parameters to the chunk
+// and the start of the pass.
 func (c chunk) parameters(ctx context.Context, started time.Time, keep retention) context.Context {
 	cities := make([]string, len(c.cities))
 	for i, city := range c.cities {
@@ -73,7 +73,7 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 type retention struct{ readings, hours time.Duration }
 
 // oldest returns the instant after which all input of a row is still stored. It
-// adds two days for rolling figures and for the end of an Indian day.
+// adds two days for rolling means and for the end of an Indian day.
 func oldest(now time.Time, keep time.Duration) string {
 	if keep == 0 {
 		return time.Unix(0, 0).UTC().Format(second)
@@ -90,28 +90,28 @@ func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `
 // clock skew.
 const lookback = time.Minute
 
-// mark is the position of the previous roll-up.
+// mark is the previous roll-up. Readings stored after its start are new.
 type mark struct {
 	started     time.Time
 	ended       time.Time
 	fingerprint uint64
 }
 
-// since plans the hours that may have changed since the last roll-up.
+// since plans the hours that may have changed after the last roll-up began.
 func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	last, err := r.lastMark(ctx)
 	if err != nil {
 		return plan{}, err
 	}
-	// The fingerprint is read first: a reading that becomes visible later changes
-	// the next roll-up's.
+	// The fingerprint is read before the readings. The next roll-up then detects a
+	// reading that becomes visible in between.
 	p := plan{started: started, last: last.ended}
 	if p.fingerprint, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err
 	}
 	from := last.started.Add(-lookback)
-	// Without a late reading the previous roll-up has computed the minute before
-	// the mark.
+	// If the fingerprint is unchanged, the previous roll-up has computed every
+	// reading of the minute before the mark.
 	if last.fingerprint != 0 {
 		now, err := r.fingerprint(ctx, last.started)
 		if err != nil {
@@ -155,8 +155,8 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 }
 
 // fingerprint returns a checksum of the readings stored in the minute before an
-// instant, never 0. If two are equal, no reading of that minute became visible in
-// between.
+// instant, never 0. If a second call returns the same, no reading of that minute
+// became visible between the calls.
 func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT 1 + groupBitXor(cityHash64(station, parameter, at, kind, averaging, value, ingested_at)) FROM `+r.tables.Database+`.reading
 		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-lookback).UnixMilli(), at.UnixMilli())
@@ -172,8 +172,7 @@ func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err
 	return max(sum, 1), rows.Err()
 }
 
-// between plans all hours of all stations with readings from one instant to
-// another.
+// between plans the hours of all readings from one instant to another.
 func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, error) {
 	return r.plan(ctx, "reading", "at > ? AND at <= ?", from, to)
 }
@@ -233,19 +232,19 @@ func (c *chunk) widen(from, to time.Time) {
 	}
 }
 
-// include extends c to other's hours and stations.
+// include extends c to the hours and stations of the other chunk.
 func (c *chunk) include(other chunk) {
 	c.widen(other.from, other.to)
 	c.stations = append(c.stations, other.stations...)
 	c.readings += other.readings
 }
 
-// maxPasses is the maximum number of passes per month; more spans are joined into
-// one. A pass takes at least a fifth of a second.
+// maxPasses is the maximum number of passes per month. A pass takes at least a
+// fifth of a second, so joinSpans replaces more of them by one.
 const maxPasses = 4
 
-// joinSpans gives the stations of one month a common span if their spans differ too
-// much for single passes.
+// joinSpans joins the chunks of a month into one, with a common span of hours, if
+// there are more than maxPasses.
 func joinSpans(plan []chunk) []chunk {
 	var out []chunk
 	for len(plan) > 0 {
@@ -274,8 +273,8 @@ func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() =
 // month of all stations in India, 1.2 GB.
 const maxReadings = 4_000_000
 
-// merge joins chunks of successive months while a pass stays small and at least
-// half of its work has changed.
+// merge joins chunks of successive months while the result stays small, and at
+// least half of its pairs of station and month have selected readings.
 func merge(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {
@@ -301,10 +300,11 @@ func merge(plan []chunk) []chunk {
 }
 
 // firstReading returns the earliest time of a reading in the chunk's first hour. It
-// excludes the hour before, whose readings are in other parts of the table.
+// excludes the hour before, whose readings may be in another part of the table.
 func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
 
-// lastReading returns the end of the last hour with readings of the chunk.
+// lastReading returns the end of the last hour with readings. The chunk's later
+// hours are those that these readings still affect.
 func (c *chunk) lastReading() time.Time { return c.to.Add(-reach) }
 
 // with returns the chunk's stations and others without duplicates.
@@ -315,7 +315,7 @@ func (c *chunk) with(others []string) []string {
 }
 
 // split splits chunks with too many stations for one request. If a city's stations
-// are in two parts, the second part computes the city.
+// are in two parts, both compute the city, and the second has all values.
 func split(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {

@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// recentWindow is the age of readings whose series are tested after their figures,
-// so that current figures are not delayed. Older readings come in bulk. They are
-// tested first, so that their figures are computed once.
+// recentWindow is the age up to which [Rollup.TestSeries] tests readings, after
+// their hours are computed. So current indices are not delayed. Older readings come
+// in bulk and are tested first. So their hours are computed once.
 const recentWindow = 48 * time.Hour
 
 // TestSeries runs the quality tests that compare a reading with others, over recent
@@ -25,8 +25,8 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 		if err != nil {
 			return plan{}, err
 		}
-		// The hour that was open in the last tests is complete now. So is the next
-		// one, which has readings of a clock that is ahead.
+		// Sub-hourly readings of the hour that the last tests found incomplete are
+		// tested again. So are those of the hour after it: a clock may be ahead.
 		closed := schema.HourEnd(started).Add(-time.Hour)
 		chunks, err := r.plan(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
 			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))
@@ -38,14 +38,15 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 				return plan{}, err
 			}
 		}
-		// A reading changes results of at most the 24 hours before it.
+		// A reading changes the results of readings that are at most 24 hours
+		// older.
 		changed, err := r.changedResults(ctx, resultFilter{since: ended, after: last.Add(-recentWindow - 24*time.Hour), tests: quality.SeriesTests()})
 		return plan{chunks: split(merge(changed)), started: time.Unix(0, 0), tested: started}, err
 	})
 }
 
-// lastTests returns the start and the end of the last [Rollup.TestSeries]. The
-// default start is two days ago: older readings were tested before their figures.
+// lastTests returns the start and the end of the last [Rollup.TestSeries]. By
+// default it started two days ago, because older readings are tested earlier.
 func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(tested), maxIf(at, toUnixTimestamp64Milli(tested) > 0) FROM "+r.tables.Database+".rollup WHERE tested <= now64(3)")
 	if err != nil {
@@ -63,8 +64,9 @@ func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended t
 	return started, ended, rows.Err()
 }
 
-// testIncrement runs the tests that precede the figures of an increment. It returns
-// the chunks, with the hours of older readings whose results have changed.
+// testIncrement runs the quality tests that precede the computation of an
+// increment. It returns the plan's chunks, and others for changed results of older
+// readings.
 func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) ([]chunk, error) {
 	var old, fresh []chunk
 	for _, c := range p.chunks {
@@ -86,9 +88,9 @@ func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) (
 	return slices.Concat(old, fresh), err
 }
 
-// testAll tests the readings of chunks and corrects their sensors. It adds the
-// hours of changed results: a reading can change results of earlier readings and of
-// stations nearby.
+// testAll tests the readings of chunks and corrects low-cost sensors. It returns
+// them, and chunks for other hours with changed results: a reading can change
+// results of earlier readings and of stations nearby.
 func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) ([]chunk, error) {
 	if len(chunks) == 0 {
 		return nil, nil
@@ -114,7 +116,8 @@ func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) (
 	return slices.Concat(chunks, split(merge(more))), nil
 }
 
-// testValues tests the readings of a chunk one by one and corrects its sensors.
+// testValues tests the readings of a chunk one by one and corrects its low-cost
+// sensors.
 func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	if c.citiesOnly {
 		return nil
@@ -126,7 +129,8 @@ func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	return r.tester.Correct(ctx, c.stations, from, to)
 }
 
-// covers reports whether c includes all work of a chunk of one station.
+// covers reports whether c includes all work of another chunk, which has one
+// station.
 func (c chunk) covers(one chunk) bool {
 	return !c.citiesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])
 }

@@ -11,7 +11,7 @@ import (
 
 // relocations plans the cities of stations whose city, alias or physical station
 // changed after an instant. It covers the old and the new city for all hours of the
-// station. The stations' own figures stay.
+// station. The stations' own rows stay.
 func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, error) {
 	const query = `
 		SELECT change.station, groupUniqArrayIf(change.before, change.field = 'city' AND change.before != ''), min(hours.at), max(hours.at)
@@ -58,7 +58,7 @@ func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, err
 	if len(all.stations) == 0 {
 		return nil, nil
 	}
-	// A year of all stations in India is 4.4 million hours.
+	// A year, the length of a chunk, has 4.4 million hours of all stations.
 	var chunks []chunk
 	for part := range columnstore.NameGroups(all.stations) {
 		for from := all.from; !from.After(all.to); from = from.AddDate(1, 0, 0) {

@@ -15,8 +15,8 @@ import (
 // eraseChunk is the number of keys in the text of one DELETE statement.
 const eraseChunk = 1000
 
-// sweep removes the rows of a step's hours that are older than the pass. ctx
-// carries the parameters of the chunk.
+// sweep removes rows of the chunk that the step did not write again: those computed
+// before started. ctx carries the parameters of the chunk.
 func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	var keys []string
 	text := make([]string, len(s.key))
@@ -55,12 +55,13 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	return nil
 }
 
-// erase removes rows by their keys. It inserts tombstones if the table's engine has
-// a column removed. Tables in the form of 0.1.0 delete the rows on every node.
+// erase removes rows by their keys. If the table's engine supports a column
+// `removed`, it inserts tombstones. In tables of the form of Vayu 0.1.0 it deletes
+// the rows on every node.
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {
-		// On a cluster a node that is down must not stop the figures of the others.
+		// A node of a cluster that is down must not stop roll-ups on the others.
 		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"distributed_ddl_output_mode": "none_only_active"}))
 		return r.conn.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
 			r.tables.LocalTable(s.table), columns, list, started.UnixMilli()))

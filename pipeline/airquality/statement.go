@@ -15,19 +15,20 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// step is one statement of a roll-up. Steps are sorted by dependency.
+// step fills one table in a roll-up. A step comes after those whose tables it
+// reads.
 type step struct {
 	table    string
 	insert   string
 	stale    string   // selects the keys of rows that the pass did not write again
 	key      []string // columns that identify the stale rows
-	removes  bool     // the table's engine has a column removed
-	ofCities bool     // the rows are of cities
-	ofMeans  bool     // the rows are plain means
+	removes  bool     // the table's engine supports a column `removed`
+	ofCities bool     // a row is about a city
+	ofMeans  bool     // a row is a plain mean
 }
 
-// templateData is the data of the statements' templates. All numbers of the index
-// come from schema/naqi.
+// templateData is the data of the templates of the SQL statements. All numbers of
+// the index come from schema/naqi.
 type templateData struct {
 	Database      string
 	Pollutants    []string
@@ -40,17 +41,17 @@ type templateData struct {
 	DominantEnum  string
 	IndiaSeconds  int
 	ToHourEnd     int // seconds that round a time up to the end of its Indian hour in an integer division
-	Lookback      int // hours before the first one whose readings affect its figures
+	Lookback      int // number of earlier hours whose readings affect an hour
 	Settings      string
 	Flagged       string // subquery of suspect and failed readings
 	Kinds         string // of stations that count for their city, quoted
-	Place         string // which stations count for the wanted cities, as SQL
+	Place         string // SQL that selects the stations that count for the wanted cities
 }
 
 // insertSettings are the settings of every INSERT. A pass over sparse years writes
-// a partition for each month. On a cluster the rows of a statement must be visible
-// to the next one, and its subqueries must read all shards. No shard computes
-// alone, because the stations of a city are on several.
+// many partitions, one per month. On a cluster the rows of a statement must be
+// visible to the next one, and its subqueries must read all shards. No shard
+// computes alone, because the stations of a city are on several.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 

@@ -14,13 +14,13 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Withdrawal excludes readings from every mean and index. The readings themselves
-// stay.
+// Withdrawal is an operator's order to exclude readings from every mean and index.
+// The readings themselves stay.
 type Withdrawal struct {
 	ID        string              // wdr_…, see [NewWithdrawalID]
 	Station   string              // station id
-	Parameter parameter.Parameter // none for all parameters
-	From, To  time.Time           // readings whose interval ends after From and not after To
+	Parameter parameter.Parameter // zero for all parameters
+	From, To  time.Time           // of readings whose averaging interval ends after From and not after To
 	Reason    string
 	Actor     string
 	MadeAt    time.Time // set by [Rollup.Withdrawals]
@@ -35,9 +35,9 @@ var ErrNoReadings = errors.New("no readings of this station and parameter in thi
 // ErrNoWithdrawal is the error for an unknown identifier of a withdrawal.
 var ErrNoWithdrawal = errors.New("no such withdrawal")
 
-// CountWithdrawn returns the number of stored readings that a withdrawal excludes. The
-// error is [ErrNoReadings] if there are none. It rejects aliases, because no mean
-// includes their readings.
+// CountWithdrawn returns the number of stored readings that a withdrawal excludes.
+// The error is [ErrNoReadings] if there are none. It rejects aliases, whose
+// readings are stored under another station's id.
 func (r *Rollup) CountWithdrawn(ctx context.Context, w Withdrawal) (readings uint64, err error) {
 	station, err := r.aliasOf(ctx, w.Station)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Rollup) CountWithdrawn(ctx context.Context, w Withdrawal) (readings uin
 	return readings, nil
 }
 
-// aliasOf returns the station that an id is an alias of; "" for none.
+// aliasOf returns the station of which an id is an alias, or "".
 func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT station FROM "+r.tables.Database+".station_alias FINAL WHERE alias = {alias:String}", clickhouse.Named("alias", id))
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *Rollup) Withdrawals(ctx context.Context) (all []Withdrawal, err error) 
 	return all, nil
 }
 
-// parameter returns the identifier in the table; "" for all parameters.
+// parameter returns the value of the column `parameter`; "" for all parameters.
 func (w *Withdrawal) parameter() string {
 	if !w.Parameter.Valid() {
 		return ""
@@ -140,7 +140,7 @@ func (w *Withdrawal) parameter() string {
 	return w.Parameter.ID()
 }
 
-// withdrawalColumns are the columns of the table that the program sets.
+// withdrawalColumns are the columns of table withdrawal that the program sets.
 var withdrawalColumns = []clickhouse.ColumnNameAndType{
 	{Name: "id", Type: "String"}, {Name: "station", Type: "String"}, {Name: "parameter", Type: "String"},
 	{Name: "from_at", Type: "DateTime('UTC')"}, {Name: "to_at", Type: "DateTime('UTC')"},

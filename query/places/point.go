@@ -6,7 +6,7 @@ import (
 	"vayu/schema/geo"
 )
 
-// Point is a position in WGS 84 degrees.
+// Point is a position in WGS 84 degrees, [geo.Point].
 type Point = geo.Point
 
 // Distance returns the great-circle distance in km.

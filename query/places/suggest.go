@@ -22,7 +22,7 @@ func (x *Index) Suggest(key string, limit int) []string {
 		city, distance int
 	}
 	want := []rune(key)
-	allowed := max(1, len(want)/3) // a letter in three may be wrong
+	allowed := max(1, len(want)/3) // one letter in three may be wrong
 	best := map[int]int{}
 	for _, t := range x.terms {
 		d := 0
@@ -52,9 +52,9 @@ func (x *Index) Suggest(key string, limit int) []string {
 	return out
 }
 
-// distance returns the optimal string alignment distance of a and b: letters to
-// add, drop, change or swap with a neighbour. Distances above limit are returned as
-// limit+1.
+// distance returns the optimal string alignment distance of a and b. That is how
+// many letters must be added, dropped, changed or swapped with a neighbour. It
+// returns limit+1 for a larger distance.
 func distance(a, b []rune, limit int) int {
 	if diff := len(a) - len(b); diff > limit || -diff > limit {
 		return limit + 1

@@ -45,7 +45,7 @@ func Arrow(w io.Writer, rows Rows) (int, error) {
 		return flush()
 	})
 	if err == nil {
-		err = flush() // an empty result has a schema, too
+		err = flush() // flush writes the schema, which an empty result has, too
 	}
 	if closed := out.Close(); err == nil && closed != nil {
 		err = fmt.Errorf("closing the Arrow stream: %w", closed)

@@ -54,7 +54,7 @@ func newCells(rows Rows) cells {
 	return c
 }
 
-// Types for which the driver reports a Go type that it cannot scan into.
+// ClickHouse types for which the driver reports a Go type that it cannot scan into.
 var (
 	unnamedTuple = regexp.MustCompile(`^Tuple\(\w+[,()]`) // in a named tuple a blank follows the first word
 	composite    = regexp.MustCompile(`^(Tuple|Nested|Variant|Dynamic|JSON)\b`)
@@ -65,7 +65,7 @@ func each(rows Rows, row func(c cells) error) (int, error) {
 	c := newCells(rows)
 	n := 0
 	for rows.Next() {
-		// Scan keeps the pointer of an earlier row if the value is NULL.
+		// For NULL, Scan leaves the pointer of an earlier row in place.
 		for i := range c {
 			reflect.ValueOf(c[i]).Elem().SetZero()
 		}
@@ -89,7 +89,7 @@ func (c cells) value(i int) any {
 		}
 		v = v.Elem()
 	}
-	if bytes, ok := reflect.TypeAssert[[]uint8](v); ok { // numbers, not text: JSON would make base64 of them
+	if bytes, ok := reflect.TypeAssert[[]uint8](v); ok { // an array of numbers, of which JSON would make base64 text
 		numbers := make([]int, len(bytes))
 		for i, b := range bytes {
 			numbers[i] = int(b)

@@ -80,8 +80,8 @@ func squareOf(at orb.Point) square {
 	return square{int(math.Floor(at.Lat() * 10)), int(math.Floor(at.Lon() * 10))}
 }
 
-// bordersOf marks the squares of each edge's box, and those within [borderDegrees]
-// of it.
+// bordersOf marks the squares that the bounding box of an outline's edge touches,
+// or that lie within [borderDegrees] of the box.
 var bordersOf = sync.OnceValue(func() *borders {
 	b := &borders{squares: make(map[square]bool)}
 	for _, o := range outlines() {

@@ -67,8 +67,8 @@ var atlasOf = sync.OnceValue(func() *atlas {
 	return a
 })
 
-// at returns the city of a state whose extent contains a position. Of several, it
-// has the smallest distance relative to its radius.
+// at returns the extent, of a city in the state, that contains a position. Of
+// several it returns the one whose centre is nearest in relation to its radius.
 func (a *atlas) at(p geo.Point, state string) (extent, bool) {
 	best, nearest := extent{}, math.Inf(1)
 	for _, i := range a.cells[cellOf(p.Latitude, p.Longitude)] {

@@ -103,8 +103,8 @@ func Homonymous(name string) bool {
 }
 
 // Canonical returns the canonical name and state of a city: "Gurgaon", "" gives
-// "Gurugram", "Haryana". A name is only cleaned if it is not in the table, or if
-// its state is missing and ambiguous.
+// "Gurugram", "Haryana". If the table lacks the name, or the state is missing and
+// several states have the name, Canonical only cleans both texts.
 func Canonical(city, state string) (name, stateName string) {
 	city, state = schema.CleanPlace(city), schema.CleanState(state)
 	t := load()

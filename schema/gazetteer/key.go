@@ -7,12 +7,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AppendKey appends the key of a place's name to b. Two names with the same key
-// are the same name. The key has no case, blanks, hyphens, dots, commas, brackets,
-// underscores or diacritics. It keeps vowel signs of Indian scripts, which are
-// letters in all but category. It keeps every other character, so that a stray
-// quote or angle bracket matches nothing. AppendKey does not allocate for ASCII
-// names if b has room.
+// AppendKey appends the key of a place's name to b. Spellings of one name have the
+// same key. The key has no case, blanks, hyphens, dots, commas, brackets,
+// underscores or diacritics. It keeps vowel signs of Indian scripts: Unicode
+// classes them as marks, but they distinguish names. It keeps every other
+// character, so that a stray quote or angle bracket matches nothing. AppendKey does
+// not allocate for ASCII names if b has room.
 func AppendKey(b []byte, name string) []byte {
 	for i := range len(name) {
 		c := name[i]
@@ -46,5 +46,6 @@ func appendKeySlow(b []byte, name string) []byte {
 	return b
 }
 
-// Key returns the key of a name, see [AppendKey].
+// Key returns the form of a place's name that is equal for all its spellings, see
+// [AppendKey].
 func Key(name string) string { return string(AppendKey(make([]byte, 0, len(name)), name)) }

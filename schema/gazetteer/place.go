@@ -6,8 +6,8 @@ import "vayu/schema/geo"
 // known city.
 type Place struct {
 	City, State string
-	// ByPosition reports that the position decided, because the names are missing
-	// or contradict it.
+	// ByPosition reports that City and State follow from the position, because the
+	// names are missing or contradict it.
 	ByPosition bool
 }
 

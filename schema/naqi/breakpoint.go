@@ -1,12 +1,11 @@
 // Package naqi implements India's National Air Quality Index: breakpoints,
-// sub-index, index, category and the inverse of a sub-index. It follows the
-// Central Pollution Control Board (CPCB, National Air Quality Index,
-// CUPS/82/2014-15).
+// sub-index, index, category and the inverse of a sub-index. It follows the Central
+// Pollution Control Board (CPCB, National Air Quality Index, CUPS/82/2014-15).
 //
 // All arithmetic is in integer millionths of a concentration's unit, rounded
-// half-up. Binary fractions would lose ties such as CO 1.13 mg/m³. The service
-// computes with [Functions], the same rule as ClickHouse SQL. The Go functions are
-// the reference; a test compares both.
+// half-up. In floating point, ties such as CO 1.13 mg/m³ would be rounded the wrong
+// way. The service computes with [Functions], the same rule as ClickHouse SQL. The
+// Go functions are the reference; a test compares both.
 package naqi
 
 import "vayu/schema"
@@ -40,8 +39,8 @@ const (
 	MaxIndex = 500
 	// MinHours is how many of the 24 hours a sub-index needs.
 	MinHours = 16
-	// MinHoursOf8 is how many hours an 8-hour mean of O3 or CO needs: the same two
-	// thirds.
+	// MinHoursOf8 is how many hours an 8-hour mean of O3 or CO needs: two thirds of
+	// 8, rounded up.
 	MinHoursOf8 = 6
 	// MinPollutants is how many sub-indices an AQI needs, one of them PM2.5 or
 	// PM10.

@@ -6,10 +6,10 @@ import (
 	"vayu/schema"
 )
 
-// SubIndex returns the sub-index 0–500 of a concentration of p in p's own unit
-// (µg/m³; mg/m³ for CO). The concentration is a mean over 24 hours, 8 for O3 and
-// CO. It reports false for a negative or undefined concentration and for an
-// invalid p.
+// SubIndex returns the sub-index of a concentration of p: its index 0–500. The
+// concentration is in p's own unit (µg/m³; mg/m³ for CO). It is a mean over 24
+// hours, 8 for O3 and CO. It reports false for a negative or undefined
+// concentration and for an invalid p.
 func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0, false
@@ -65,7 +65,7 @@ func Inverse(p schema.Pollutant, index int) (float64, bool) {
 // indexed by [schema.Pollutant].
 type SubIndices [schema.Pb + 1]int
 
-// None returns sub-indices that are all missing.
+// None returns a SubIndices in which every pollutant is missing.
 func None() SubIndices {
 	var s SubIndices
 	for i := range s {
@@ -80,10 +80,10 @@ var Precedence = [...]schema.Pollutant{
 	schema.PM10, schema.PM25, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3, schema.Pb,
 }
 
-// Index returns the AQI, the largest sub-index, and its dominant pollutant. Of
-// several it returns the first of [Precedence]; with concentrations, compare
-// [Lead]. It reports false unless there are at least three sub-indices and one of
-// them is PM2.5 or PM10.
+// Index returns the AQI, the largest sub-index, and its dominant pollutant. If
+// several pollutants have it, the first of [Precedence] is dominant. Callers that
+// have concentrations compare [Lead] instead. It reports false unless there are at
+// least three sub-indices and one of them is PM2.5 or PM10.
 func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 	count := 0
 	aqi = -1

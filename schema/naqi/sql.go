@@ -12,8 +12,8 @@ type Function struct{ Name, Lambda string }
 
 // Functions returns the index as SQL functions. Each pollutant has `naqi_pm25(x)`
 // (sub-index), `naqi_pm25_lead(x)` (see [Lead]) and `naqi_pm25_inverse(i)`
-// (concentration). `naqi_category(aqi)` is common. NULL, negative and undefined
-// input gives NULL.
+// (concentration). `naqi_category(aqi)` serves all pollutants. NULL, negative and
+// undefined input gives NULL.
 func Functions() []Function {
 	all := make([]Function, 0, 3*len(schema.Pollutants)+1)
 	for _, p := range schema.Pollutants {

@@ -3,7 +3,8 @@
 // networks use.
 //
 // A parameter is one row of the catalogue. Readings of any parameter are stored.
-// Only the eight of India's National Air Quality Index have a sub-index.
+// Only the eight of India's National Air Quality Index have a sub-index, the index
+// of one pollutant.
 package parameter
 
 import (
@@ -48,7 +49,7 @@ const (
 type entry struct {
 	id, name, unit string
 	group          Group
-	molarMass      float64 // g/mol, IUPAC standard atomic weights; 0: no volume ratio
+	molarMass      float64 // g/mol, IUPAC standard atomic weights; 0: mass and ppb are not converted
 	least, most    float64 // valid range, in unit
 	aliases        []string
 }
@@ -81,7 +82,7 @@ func (p Parameter) Unit() string { return p.entry().unit }
 // Group returns the kind of quantity of p.
 func (p Parameter) Group() Group { return p.entry().group }
 
-// MolarMass returns g/mol, or 0 if p has no volume ratio.
+// MolarMass returns g/mol, or 0 if p is not converted between mass and ppb.
 func (p Parameter) MolarMass() float64 { return p.entry().molarMass }
 
 // Range returns the smallest and largest valid value of p, in p's unit. Values
@@ -109,7 +110,8 @@ func All() iter.Seq[Parameter] {
 	}
 }
 
-// byAlias finds parameters by folded identifier and alias.
+// byAlias maps identifiers, names and aliases, as [fold] returns them, to
+// parameters.
 var byAlias = func() map[string]Parameter {
 	all := make(map[string]Parameter)
 	for p := range All() {
@@ -121,7 +123,7 @@ var byAlias = func() map[string]Parameter {
 	return all
 }()
 
-// fold removes case, blanks, underscores and hyphens.
+// fold converts a name to lower case and removes blanks, underscores and hyphens.
 func fold(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(name)))
 }

@@ -44,10 +44,10 @@ var measures = map[string]measure{
 	"w/m2": {irradiance, 1, 0}, "w/mt2": {irradiance, 1, 0},
 }
 
-// Convert converts a value of p from unit into p's own unit (see
-// [Parameter.Unit]). It ignores spelling, case and blanks of the unit. It reports
-// false for an unknown unit or one of another quantity. It also does so for a
-// volume ratio of a non-gas.
+// Convert converts a value of p from unit into p's own unit (see [Parameter.Unit]).
+// It ignores spelling, case and blanks of the unit. It reports false for an unknown
+// unit or a unit of another quantity. Without a molar mass it does not convert
+// between mass and volume ratio.
 func (p Parameter) Convert(value float64, unit string) (float64, bool) {
 	e := p.entry()
 	from, known := measures[normalUnit(unit)]

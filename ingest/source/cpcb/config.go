@@ -23,12 +23,12 @@ type Config struct {
 	MaxBytes config.Size `koanf:"max-bytes"`
 }
 
-// DefaultConfig is the public feed.
+// DefaultConfig returns the configuration for the public feed.
 func DefaultConfig() Config {
 	return Config{URL: "https://airquality.cpcb.gov.in/caaqms/rss_feed", Timeout: 60 * time.Second, MaxBytes: 16 << 20}
 }
 
-// New builds the source; its readings carry the name.
+// New builds the source. name is the source of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	switch {

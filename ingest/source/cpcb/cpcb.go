@@ -20,7 +20,7 @@ type Source struct {
 	stamp  fetch.Validators // of the last feed whose readings were accepted
 }
 
-// Fetch implements [ingest.Source]. An unchanged feed yields nothing.
+// Fetch yields the readings of the feed, or nothing if the feed is unchanged.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	reply, err := s.client.Get(ctx, s.url, s.stamp)
 	if err != nil {

@@ -30,7 +30,7 @@ type Config struct {
 	MaxPages int `koanf:"max-pages"`
 }
 
-// DefaultConfig is the public resource, without the key.
+// DefaultConfig returns the configuration for the public resource, without a key.
 func DefaultConfig() Config {
 	return Config{
 		URL:     "https://api.data.gov.in/resource/3b01bcb8-0b14-4abf-b6f2-c1bfd384ba69",
@@ -38,7 +38,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// New builds the source; its readings carry the name.
+// New builds the source. name is the source of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	var faults []error

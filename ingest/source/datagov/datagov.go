@@ -21,11 +21,10 @@ type Source struct {
 	client *fetch.Client
 }
 
-// Fetch implements [ingest.Source]. It reads pages until it has as many different
-// records as the portal's total. The order of pages is unstable, so a record may
-// be skipped. Then Fetch reads the pages a second time and counts the remaining
-// ones as [ingest.NotListed]. If a page of the first pass fails, it yields
-// nothing.
+// Fetch reads pages until it has as many different records as the portal's total.
+// The order of pages is unstable, so a record may be skipped. Then Fetch reads the
+// pages in a second pass, and counts records that are still missing as
+// [ingest.NotListed]. If a page of the first pass fails, it yields nothing.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()
 	if err := s.fetchPages(ctx, records); err != nil {
@@ -45,14 +44,14 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// fetchPages reads the pages from the first to the last that is needed.
+// fetchPages makes one pass: it reads pages until the listing is complete.
 func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	for page := range s.config.MaxPages {
 		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Validators{})
 		if err != nil {
 			return fmt.Errorf("fetching data.gov.in from record %d: %w", records.read, err)
 		}
-		body := bytes.ReplaceAll(reply.Body, []byte(s.config.Key.Reveal()), []byte("***")) // a refusal may quote the key
+		body := bytes.ReplaceAll(reply.Body, []byte(s.config.Key.Reveal()), []byte("***")) // an error page may quote the key
 		done, err := records.addPage(body)
 		if err != nil {
 			return fmt.Errorf("reading page %d of data.gov.in: %w", page+1, err)
@@ -64,9 +63,9 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	return refuse(fmt.Sprintf("data.gov.in: the listing goes on after %d pages", s.config.MaxPages))
 }
 
-// fetchPagesAgain is the second pass. If it fails, the result of the first pass is
-// used. It may take half of the remaining time; the rest is for storing. It
-// returns an error only when ctx has ended.
+// fetchPagesAgain is the second pass. If it fails, the records found so far are
+// used. It may take half of the remaining time; the rest is for storing. It returns
+// an error only when ctx has ended.
 func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {

@@ -10,8 +10,8 @@ import (
 	"vayu/ingest/cpcbformat"
 )
 
-// stalledPages is how many consecutive pages of the first pass may bring nothing
-// new. The order of pages is unstable, so a single one may.
+// stalledPages is how many consecutive pages without a new record are an error. One
+// is normal, because the order of pages is unstable.
 const stalledPages = 3
 
 // key identifies a record.
@@ -46,7 +46,7 @@ func (l *listing) addPage(body []byte) (done bool, err error) {
 	if p.Records == nil {
 		return false, refuse(fmt.Sprintf("the page has no records; its message is %.100q", p.Message))
 	}
-	if !l.second { // the pages confirmed the first pass's total
+	if !l.second { // the second pass keeps the total of the first
 		if l.total, err = strconv.Atoi(string(p.Total)); err != nil {
 			l.total = -1 // not given: the listing ends with an empty page
 		}
@@ -75,7 +75,7 @@ func (l *listing) addPage(body []byte) (done bool, err error) {
 // missing returns how many records of the portal's total were not found.
 func (l *listing) missing() int { return max(0, l.total-len(l.records)) }
 
-// beginSecondPass begins the second pass.
+// beginSecondPass prepares the listing for reading the pages again.
 func (l *listing) beginSecondPass() { l.read, l.second = 0, true }
 
 // pageError returns why a first pass cannot continue after a page.

@@ -54,7 +54,7 @@ func (t *intervalTable) read(cells [][]byte, b *ingest.Builder) error {
 }
 
 // startTable is a CAAQM table with only the beginning of every interval. A first
-// pass finds the length of the intervals (see [spacings]).
+// reading of the table finds the length of the intervals (see [spacings]).
 type startTable struct {
 	place    stationColumns
 	interval interval

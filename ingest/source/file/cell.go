@@ -17,8 +17,8 @@ func at(cells [][]byte, index int) []byte {
 	return cells[index]
 }
 
-// stations caches the builder's station numbers by the text that names the
-// station. A lookup by id would build the id for every row.
+// stations caches the builder's station numbers by the text that names the station.
+// It avoids building the station's id for every row.
 type stations struct {
 	known map[string]*site
 	last  *site
@@ -31,9 +31,9 @@ type site struct {
 	placed bool // a row had a position
 }
 
-// find returns the number of the station that a text names. It calls describe for
-// a new text. It calls it once more for the first row with a position, if earlier
-// rows had none.
+// find returns the number of the station that a text names. It calls describe for a
+// new text. If the first rows had no position, it calls describe again for the
+// first that has one.
 func (s *stations) find(name []byte, placed bool, b *ingest.Builder, describe func() schema.Station) int {
 	if s.last == nil || string(name) != s.last.text {
 		s.last = s.known[string(name)]
@@ -52,8 +52,8 @@ func (s *stations) find(name []byte, placed bool, b *ingest.Builder, describe fu
 	return s.last.number
 }
 
-// named reports whether a cell contains a name: its slug, a part of ids, is not
-// empty.
+// named reports whether a cell contains a name. An id needs at least a letter or
+// digit.
 func named(cell []byte) bool {
 	for _, c := range cell {
 		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
@@ -78,8 +78,8 @@ func (c *clock) parse(text []byte, parse func([]byte) (time.Time, bool)) (time.T
 	return c.at, c.ok
 }
 
-// parameters caches parsed parameter names. A file has about a dozen; further ones
-// are parsed each time.
+// parameters caches parsed parameter names. A file has about a dozen, so the cache
+// is limited. Other names are parsed each time.
 type parameters map[string]parameter.Parameter
 
 func (known parameters) parse(name []byte) parameter.Parameter {

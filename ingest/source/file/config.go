@@ -15,15 +15,15 @@ import (
 type Config struct {
 	// Folder is the watched folder, including subfolders.
 	Folder string `koanf:"folder"`
-	// Settle is how long a file must be unchanged before it is read, because it
+	// Settle is how long a file must be unchanged before it is read. A younger file
 	// may still be growing.
 	Settle time.Duration `koanf:"settle"`
 }
 
-// DefaultConfig has no folder.
+// DefaultConfig returns a configuration without a folder.
 func DefaultConfig() Config { return Config{Settle: 10 * time.Second} }
 
-// New builds the source; its readings carry the name.
+// New builds the source. name is the source of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if c.Folder == "" {
 		return nil, fmt.Errorf("source %q: folder is missing", name)

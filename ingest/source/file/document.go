@@ -43,7 +43,7 @@ type reply struct {
 	} `json:"data"`
 }
 
-// parseJSON reads a saved reply of the CAAQM portal. Positions count its rows.
+// parseJSON reads a saved reply of the CAAQM portal. Positions are row numbers.
 func parseJSON(in *source, b *ingest.Builder) error {
 	text, err := in.text()
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 // known one has 2.6 MB. Excel's million rows of eight columns have about 200 MB.
 const maxUnzipped = 256 << 20
 
-// parseExcel reads an export of the CAAQM portal in Excel. Positions count its
-// rows, over all sheets. The library panics on some damaged workbooks; parseExcel
-// returns an error then.
+// parseExcel reads an export of the CAAQM portal in Excel. Positions are row
+// numbers, over all sheets. The library panics on some damaged workbooks, for which
+// parseExcel returns an error.
 func parseExcel(in *source, b *ingest.Builder) (err error) {
 	text, err := in.text()
 	if err != nil {
@@ -56,8 +56,8 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 	return book, nil
 }
 
-// readSheet reads the rows of a sheet, numbered from n, and returns the number
-// after the last.
+// readSheet reads the rows of a sheet. Its first row has the number n, and it
+// returns the number after the last.
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {

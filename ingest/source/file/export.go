@@ -30,7 +30,7 @@ import (
 type export struct {
 	listed            []string // stations of the row "Station"
 	name, city, state string   // of the current block; no name until it is known
-	named             bool     // a name followed the last header
+	named             bool     // a name came after the last header
 	doubtful          bool     // the block repeats columns and has no name
 	interval          interval
 	columns           []column  // nil before the first header
@@ -75,7 +75,7 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	return concentrations(e.columns, cells, e.station, end, minutes, b)
 }
 
-// check rejects a row whose station is uncertain.
+// check returns an error for a row whose station is uncertain.
 func (e *export) check(cells [][]byte) error {
 	if e.name == "" && e.several() {
 		return refuse("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
@@ -93,8 +93,9 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe returns the station of the current block. City and state apply to an
-// export of one station. For several, a single state applies.
+// describe returns the station of the current block. It uses city and state of the
+// export if that has one station. If it has several, it uses only the state, if all
+// are in one.
 func (e *export) describe() schema.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
@@ -106,8 +107,7 @@ func (e *export) describe() schema.Station {
 	return cpcbformat.Station(e.name, city, state, 0, 0)
 }
 
-// title returns the station name of a row that holds nothing else, in any column;
-// else nothing.
+// title returns the station name in a row that holds nothing else, or "".
 func (e *export) title(cells [][]byte) string {
 	var only string
 	for i, cell := range cells {
@@ -140,8 +140,8 @@ var remarks = []string{
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",
 }
 
-// skipRemark handles a row without readings. It reports false for a row of a table
-// that has no meaning.
+// skipRemark handles a row without readings. It reports false for one that it
+// cannot interpret.
 func (e *export) skipRemark(cells [][]byte) bool {
 	first, second := strings.TrimSpace(string(at(cells, 0))), strings.TrimSpace(string(at(cells, 1)))
 	switch strings.ToLower(first) {
@@ -178,7 +178,7 @@ func (e *export) skipRemark(cells [][]byte) bool {
 	return e.columns == nil
 }
 
-// list parses the row "Station".
+// list parses the row "Station", which names the stations of the export.
 func (e *export) list(text string) {
 	text = schema.CleanPlace(text)
 	e.listed = splitNames(text)

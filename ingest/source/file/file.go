@@ -23,9 +23,9 @@ type File struct {
 	read   atomic.Int64
 }
 
-// Open detects a file's format and reads only its head. Readings carry the
-// source's name. start is an [ingest.Batch.Position], 0 for the whole file; its
-// row is read again. For an unknown format, the error lists the known ones.
+// Open detects a file's format and reads only its head. Readings carry the name as
+// source. The start is an [ingest.Batch.Position], 0 for the whole file; its row is
+// read again. For an unknown format, the error lists the known ones.
 func Open(name, path string, start int64, clock func() time.Time) (*File, error) {
 	f := &File{name: name, path: path, start: start, clock: clock}
 	info, err := os.Stat(path)
@@ -52,8 +52,8 @@ func (f *File) Size() int64 { return f.size }
 // It may be called during Fetch.
 func (f *File) Read() int64 { return f.read.Load() }
 
-// Fetch implements [ingest.Source]. It reads the whole file from the start
-// position and ignores the window.
+// Fetch reads the whole file from the start position and ignores the window. It
+// implements [ingest.Source].
 func (f *File) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	b := ingest.NewBuilder(f.name, f.clock(), yield)
 	if err := f.format.parse(f.source(ctx), b); err != nil {

@@ -15,8 +15,9 @@ import (
 )
 
 // Folder is a watched folder. Each Fetch reads the files that are new or have
-// changed since their readings were accepted. It keeps this state in memory only,
-// because storing is idempotent.
+// changed since their readings were accepted. It keeps this state in memory only.
+// After a restart it reads all files again, which is harmless, because storing is
+// idempotent.
 type Folder struct {
 	name   string
 	config Config
@@ -25,13 +26,13 @@ type Folder struct {
 	closed map[string]bool // paths that were unreadable in the last fetch
 }
 
-// entry is the observed state of a file.
+// entry is a file's state, by which a change is recognised.
 type entry struct {
 	path string
 	info fs.FileInfo
 }
 
-// same reports whether a file is unchanged since the other observation.
+// same reports whether two observations show the same, unchanged file.
 func (e entry) same(other entry) bool {
 	return e.info != nil && other.info != nil && os.SameFile(e.info, other.info) &&
 		e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime())
@@ -40,10 +41,9 @@ func (e entry) same(other entry) bool {
 // unfinished are the endings of files that programs still write.
 var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
-// Fetch implements [ingest.Source]. An unreadable file does not stop the others;
-// the error then names all such files. A file of unknown format is reported once,
-// until it changes. An unreadable subfolder is reported once, until it is
-// readable.
+// Fetch reads new and changed files. An unreadable file does not stop the others,
+// and the error names all such files. A file of unknown format is reported once,
+// until it changes. An unreadable subfolder is reported once, until it is readable.
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	files, faults, err := f.list(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return errors.Join(faults...)
 }
 
-// file reads one file and records it, unless it changed meanwhile.
+// file reads one file and records it as read, unless it changed meanwhile.
 func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
 	one, err := Open(f.name, e.path, 0, f.clock)
 	if err == nil {
@@ -89,7 +89,7 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 }
 
 // list returns the files to read, oldest first, and drops deleted ones. It skips
-// unreadable paths; faults names the new ones.
+// unreadable paths. faults names those that the last fetch did not report.
 func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {

@@ -39,7 +39,7 @@ func formats() []format {
 	}
 }
 
-// head is the beginning of a file's text.
+// head is the beginning of a file's text, from which its format is detected.
 type head struct {
 	text  []byte
 	table header
@@ -75,7 +75,7 @@ func parseFeed(in *source, b *ingest.Builder) error {
 	return cpcbformat.ParseFeed(limited(text), b)
 }
 
-// recognise detects the format of a file from its head.
+// recognise reads the head of a file and detects the format.
 func recognise(file *source) (*format, error) {
 	text, err := file.text()
 	if err != nil {

@@ -54,7 +54,7 @@ func (h header) find(names ...string) int {
 	return -1
 }
 
-// is reports whether a kind of table accepts the header.
+// is reports whether open, the constructor of a kind of table, accepts the header.
 func (h header) is(open func(header) (row, bool)) bool {
 	_, ok := open(h)
 	return ok
@@ -100,8 +100,8 @@ func (h header) columns() []column {
 	return found
 }
 
-// span reports whether a header has values and the two columns of an interval's
-// ends, as in a CAAQM export.
+// span reports whether a header has both columns of an interval's ends, and values,
+// as in a CAAQM export.
 func (h header) span() bool {
 	return h.find("from date") >= 0 && h.find("to date") >= 0 && len(h.columns()) > 0
 }

@@ -23,14 +23,14 @@ func newInterval(h header) interval {
 	}
 }
 
-// begin returns the row's beginning.
+// begin returns the beginning of the row's interval.
 func (i *interval) begin(cells [][]byte) (time.Time, bool) {
 	return i.from.parse(i.join(cells, i.fromDate, i.fromTime), exportTime)
 }
 
-// end returns the row's end and its length in minutes. It reports false unless the
-// length is between a minute and a day. Longer means do not describe an hour or
-// a day.
+// end returns the end of the row's interval and the length in minutes. It reports
+// false unless the length is between a minute and a day. Longer means describe
+// neither an hour nor a day.
 func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	from, ok := i.begin(cells)
 	if !ok {

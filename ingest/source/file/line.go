@@ -19,10 +19,10 @@ type lines struct {
 	offset int64         // of the byte after the last line
 }
 
-// next returns the next line without its end, and the offset of its first byte.
-// The line is valid until the next call and may be modified. fine is false for an
-// unreadable line: too long, not UTF-8, or with a NUL. The error is io.EOF at the
-// end of the text, else the reader's.
+// next returns the next line without its end, and the offset of its first byte. The
+// line is valid until the next call and may be modified. If the line is too long,
+// not UTF-8 or has a NUL, fine is false. The error is io.EOF at the end of the
+// text, else the reader's.
 func (l *lines) next() (line []byte, at int64, fine bool, err error) {
 	at = l.offset
 	line, err = l.in.ReadSlice('\n')

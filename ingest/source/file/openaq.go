@@ -13,11 +13,10 @@ import (
 // openaqLicence is the licence of OpenAQ's first two versions.
 const openaqLicence = "CC BY 4.0"
 
-// republished is the source in OpenAQ's second version that copied data.gov.in's
-// sub-indices into a column of µg/m³. In the sample all 216 values are whole
-// numbers 0–500. CO was taken for mg/m³ and multiplied by 1,000: "28000" is the
-// sub-index 28. The parser converts the values back to the pollutant's unit and
-// reads them as sub-indices.
+// republished is a source name in exports of OpenAQ's second version. It copied
+// sub-indices of data.gov.in into a column of µg/m³. In the sample all 216 values
+// are whole numbers 0–500. CO was taken for mg/m³ and multiplied by 1,000: "28000"
+// is the sub-index 28. The parser reverses this and reads sub-indices.
 const republished = "data.gov.in"
 
 // sensorSources are the sources of OpenAQ that are low-cost sensors.
@@ -77,8 +76,8 @@ func (o *openaq) read(cells [][]byte, b *ingest.Builder) error {
 	return b.Add(station, reading)
 }
 
-// reading returns the row's reading. With [ingest.MissingValue] only the value is
-// missing.
+// reading returns the row's reading. If the reason is [ingest.MissingValue], the
+// reading lacks only its value.
 func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	r := schema.Reading{Parameter: o.parameters.parse(cells[o.pollutant]), Kind: schema.Concentration, Averaging: schema.Hourly}
 	country := at(cells, o.country)
@@ -160,7 +159,8 @@ func (o *openaq) describe(cells [][]byte, b *ingest.Builder) schema.Station {
 	return s
 }
 
-// credit parses the row's attributions, and always includes OpenAQ.
+// credit returns the attribution of a row: the names that it lists, and always
+// OpenAQ.
 func credit(attribution []byte, source string) string {
 	var list []struct {
 		Name string `json:"name"`

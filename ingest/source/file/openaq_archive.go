@@ -10,17 +10,17 @@ import (
 	"vayu/schema"
 )
 
-// archive is a file of OpenAQ's archive: one value a row, one day of a location a
-// file. The time is the interval's end with the location's offset: the first hour
-// of a day is 01:00. The archive lacks the interval's length. It is the distance
-// of a sensor's rows, at most an hour, because more is a gap. A sensor with one
-// row has an hour. A saved reply of /v3/locations beside the file gives the
-// station's kind and licence (see [openaqPlaces.beside]).
+// archive is a file of OpenAQ's archive. It holds one day of a location, one value
+// a row. The time is the interval's end with the location's offset, so the first
+// hour of a day is 01:00. The archive lacks the interval's length. It follows from
+// the distance of a sensor's rows, at most an hour, because more is a gap. For a
+// single row it is an hour. A saved reply of /v3/locations beside the file gives
+// the station's kind and licence (see [openaqPlaces.beside]).
 type archive struct {
 	location, sensor, name, stamp, latitude, longitude, parameter, unit, value int
 
 	places     openaqPlaces
-	met        map[string]*openaqPlace // by number, of rows with a position
+	met        map[string]*openaqPlace // locations of rows with a position, by number
 	spacings   spacings
 	stations   stations
 	clock      clock
@@ -60,8 +60,8 @@ func (a *archive) read(cells [][]byte, b *ingest.Builder) error {
 	return b.Add(station, reading)
 }
 
-// reading returns the row's reading. With [ingest.MissingValue] only the value is
-// missing.
+// reading returns the row's reading. If the reason is [ingest.MissingValue], the
+// reading lacks only its value.
 func (a *archive) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	r := schema.Reading{Parameter: a.parameters.parse(cells[a.parameter]), Kind: schema.Concentration}
 	var ok bool
@@ -87,8 +87,8 @@ func (a *archive) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// place returns the location of a row: the known one of its number, else the row's
-// own. The archive appends the number to the name: "New Delhi-8118".
+// place returns the location of a row. If no saved reply has its number, it follows
+// from the row. The archive appends the number to the name: "New Delhi-8118".
 func (a *archive) place(cells [][]byte) *openaqPlace {
 	if met, ok := a.met[string(cells[a.location])]; ok {
 		return met
@@ -106,8 +106,8 @@ func (a *archive) place(cells [][]byte) *openaqPlace {
 	return p
 }
 
-// elsewhere reports whether a time has the offset of another zone than India's.
-// UTC gives no indication.
+// elsewhere reports whether a time has the offset of another zone than India's. It
+// is false for UTC, which shows no zone.
 func elsewhere(stamp []byte) bool {
 	return !bytes.HasSuffix(stamp, []byte("+05:30")) && !bytes.HasSuffix(stamp, []byte("Z")) && !bytes.HasSuffix(stamp, []byte("+00:00"))
 }

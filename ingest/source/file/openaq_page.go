@@ -14,10 +14,10 @@ import (
 	"vayu/schema/parameter"
 )
 
-// openaqResult is an entry of a page of OpenAQ's third version.
+// openaqResult is an entry of a page of OpenAQ's third version. Pages of the paths
 // /sensors/{id}/measurements, /hours and /days have value, parameter and period.
-// /locations/{id}/latest and /parameters/{id}/latest have value, datetime and
-// sensorsId.
+// Pages of /locations/{id}/latest and /parameters/{id}/latest have value, datetime
+// and sensorsId.
 type openaqResult struct {
 	Value     json.RawMessage  `json:"value"`
 	Parameter *openaqParameter `json:"parameter"`
@@ -39,10 +39,10 @@ type openaqInstant struct {
 
 func (i openaqInstant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
 
-// openaqPage reads one page. No page has a complete reading. Measurements lack
-// sensor and location; the latest values lack parameter and unit. Both come from
-// saved replies of /v3/locations beside the file. A page of measurements is from
-// the sensor whose number the file's name contains.
+// openaqPage reads one page. No page has complete readings: pages of measurements
+// lack sensor and location, pages of latest values lack parameter and unit. The
+// rest is in saved replies of /v3/locations beside the file. A page of measurements
+// is from the sensor whose number the file's name contains.
 type openaqPage struct {
 	places   openaqPlaces
 	path     string
@@ -51,7 +51,7 @@ type openaqPage struct {
 	stations map[*openaqPlace]int
 }
 
-// openaq3 reports whether a head is a page of OpenAQ's third version.
+// openaq3 reports whether a head begins a page of OpenAQ's third version.
 func (h *head) openaq3() bool {
 	return h.begins("{") && h.holds(`"results"`) && h.holds(`"openaq-api"`)
 }
@@ -120,14 +120,14 @@ func (p *openaqPage) measurement(r *openaqResult, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	// Quarter-hours are labelled with an interval of an hour; their times give the
-	// true one.
+	// OpenAQ labels quarter-hours as hours. The distance of their times is the true
+	// interval.
 	if d, ok := length(p.spacings.of(nil)); ok && d < minutes {
 		minutes = d
 	}
 	value := r.Value
 	if r.Summary != nil && len(r.Summary.Average) > 0 && string(r.Summary.Average) != "null" {
-		value = r.Summary.Average // of hours and days value has three digits only
+		value = r.Summary.Average // in hours and days, value is rounded to three digits
 	}
 	return p.add(p.places.sensors[p.sensor].place, *r.Parameter, value, end, minutes, b)
 }

@@ -56,13 +56,13 @@ type openaqParameter struct {
 	Units string `json:"units"`
 }
 
-// monitors are reference stations at OpenAQ whose kind the archive lacks: those of
+// monitors are reference stations whose kind the archive lacks: the locations of
 // the United States in New Delhi and Mumbai.
 var monitors = []int64{8118, 8039}
 
-// kind distinguishes a reference station from a low-cost sensor. An unspecified
-// station outside India's network counts as a sensor, because a sensor counted as
-// reference falsifies its city.
+// kind distinguishes a reference station from a low-cost sensor. A station outside
+// India's network whose kind is unspecified counts as a sensor, because a sensor
+// counted as reference falsifies its city.
 func (p *openaqPlace) kind() schema.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
@@ -148,7 +148,8 @@ type sensorAt struct {
 	parameter openaqParameter
 }
 
-// add adds the locations of a page; other results have no sensors.
+// add adds the locations of a page. It skips results without sensors, which are no
+// locations.
 func (p *openaqPlaces) add(places []openaqPlace) {
 	if p.places == nil {
 		p.places, p.sensors = make(map[int64]*openaqPlace), make(map[int64]sensorAt)
@@ -165,8 +166,8 @@ func (p *openaqPlaces) add(places []openaqPlace) {
 	}
 }
 
-// maxPlaces is how many location files are read beside a file. maxPlaceBytes is
-// the largest size of one: a page of 1,000 locations has about 2 MB.
+// Limits of the location files that are read beside a file: their number, and the
+// size of one. A page of 1,000 locations has about 2 MB.
 const (
 	maxPlaces     = 200
 	maxPlaceBytes = 8 << 20
@@ -219,8 +220,8 @@ func readPlaces(path string) ([]openaqPlace, bool) {
 // CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO
 // as ppb with values of 0.3 to 1.2. Its fetcher passes CPCB's mg/m³ on unchanged.
 // Clean air has at least 40 ppb, and Indian stations report less than 30 mg/m³. So
-// the value shows its unit. NO2 and SO2 of these sensors may be affected too;
-// their values do not show it, so the label applies.
+// the value shows its unit. NO2 and SO2 of these sensors may have wrong labels too.
+// Their values do not show that, so the label applies.
 func openaqValue(p parameter.Parameter, v float64, unit string) (float64, bool) {
 	if p == parameter.CO && strings.EqualFold(strings.TrimSpace(unit), "ppb") && v < 30 {
 		return v, true

@@ -16,14 +16,14 @@ type listingPage struct {
 	Records []cpcbformat.Record `json:"records"`
 }
 
-// listing reports whether a head is a saved reply: the resource's description,
-// which names the fields, precedes the records.
+// listing reports whether a head begins a saved reply. The names of the fields are
+// in the head, because the resource's description precedes the records.
 func (h *head) listing() bool {
 	return (h.begins("{") || h.begins("[")) && h.holds(`"last_update"`) && h.holds(`"pollutant_id"`)
 }
 
 // parseRecords reads saved replies of data.gov.in: one, several in sequence, or a
-// list of replies or records. Positions count records.
+// list of replies or records. Positions are record numbers.
 func parseRecords(in *source, b *ingest.Builder) error {
 	text, err := in.text()
 	if err != nil {
@@ -84,8 +84,8 @@ func nextPages(d *json.Decoder) ([]listingPage, error) {
 	return pages, nil
 }
 
-// unreadable turns a JSON syntax error into a rejection and passes on an error of
-// the reader.
+// unreadable returns a [ingest.BatchError] for a JSON syntax error. It returns any
+// other error, such as one of the reader, as it is.
 func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {

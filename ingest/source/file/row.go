@@ -12,11 +12,11 @@ type row interface {
 	read(cells [][]byte, b *ingest.Builder) error
 }
 
-// prescanner is a row that needs a first pass over the whole table.
+// prescanner is a row that must see the whole table before the first row is read.
 type prescanner interface{ prescan(cells [][]byte) }
 
-// stationResolver is a row whose table lacks its station or sensor. It finds it
-// from the file's name and neighbouring files, before reading the table.
+// stationResolver is a row whose table lacks its station or sensor. It finds them
+// from the file's name and neighbouring files, before the table is read.
 type stationResolver interface{ resolveStation(in *source) error }
 
 // rows returns the parser of the tables whose header open accepts. An unreadable

@@ -26,7 +26,7 @@ func newSpacings() spacings {
 	return spacings{known: make(map[string]*spacing), all: make(map[time.Duration]int)}
 }
 
-// note counts the time of a row of a station.
+// note counts the distance of a row's time from that of the station's previous row.
 func (t *spacings) note(station []byte, at time.Time) {
 	s := t.known[string(station)]
 	if s == nil {

@@ -16,14 +16,14 @@ import (
 )
 
 // stationList is the name of the table that assigns a station to each file in its
-// folder, in the columns file and station.
+// folder. Its columns are `file` and `station`.
 const stationList = "stations.csv"
 
 // maxList is the largest part of a station list that is read: 600 stations have 60
 // KB.
 const maxList = 4 << 20
 
-// newStationList detects a station list, which holds no readings.
+// newStationList recognises a station list, a table without readings.
 func newStationList(h header) (row, bool) {
 	return nil, h.find("file") >= 0 && h.find("station") >= 0 && len(h.columns()) == 0
 }

@@ -8,27 +8,27 @@ import (
 	"vayu/schema"
 )
 
-// wide is a table of one station with one time a row. It covers CPCB's yearly
-// files ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). It also
-// covers raw readings taken from the portal's exports (dates, PM25, …). The file's
-// name or a station list gives the station (see [stationOfFile]).
+// wide is a table of one station with one time a row. It covers CPCB's yearly files
+// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). It also covers raw
+// readings taken from the portal's exports (dates, PM25, …). The file's name or a
+// station list gives the station (see [stationOfFile]).
 //
 // A time is the beginning of its interval. CPCB's yearly files begin at 1 January
 // 00:00 and end one interval before the next year (8,760 hours, 35,040 quarters).
-// Programs that extract tables keep From Date. The daily means of a station of
-// 2020 confirm it. With times as beginnings 716 of 1,788 equal the portal's, as
-// ends 219.
+// Programs that extract tables keep From Date. The daily means of a station of 2020
+// confirm it. If times are beginnings, 716 of 1,788 equal the portal's; if they are
+// ends, 219.
 //
-// Some tables keep To Date instead, which shows at both ends. Their first time is
-// one interval after midnight, because a period begins at 00:00. Their last is
-// midnight, or the time of the export, where the portal cuts the interval.
+// Some tables keep To Date instead, which the first and the last time show. The
+// first is one interval after midnight, because a period begins at 00:00. The last
+// is midnight, or the time of the export, where the portal cuts the interval.
 type wide struct {
 	stamp    int
 	columns  []column
 	station  schema.Station
 	clock    clock
 	spacings spacings
-	period   time.Duration // of the intervals, from the file's name; 0 for none
+	period   time.Duration // length of the intervals; before decide, the one in the file's name or 0
 
 	first, last time.Time
 	ends        bool // times are ends of intervals

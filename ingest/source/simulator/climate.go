@@ -33,8 +33,9 @@ type climate struct {
 	ammonia   float64     // annual mean, µg/m³
 }
 
-// climates: cold, still winters make the northern plain four times worse than the
-// monsoon does. Coasts are washed and ventilated; the west has dust.
+// climates maps the regions of cities.csv to their climates. The northern plain has
+// four times the particles in its cold, still winter than in the monsoon. Wind and
+// rain clean the coasts.
 var climates = map[string]climate{
 	"plain":  {[12]float64{1.75, 1.25, 0.85, 0.80, 0.85, 0.70, 0.42, 0.38, 0.48, 1.10, 1.85, 1.75}, 2.0, 34, 38},
 	"east":   {[12]float64{1.75, 1.45, 1.00, 0.72, 0.62, 0.55, 0.45, 0.45, 0.52, 0.90, 1.55, 1.85}, 1.9, 32, 22},

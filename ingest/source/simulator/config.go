@@ -15,10 +15,10 @@ const Name = "simulator"
 // Config configures the source; it has no settings yet.
 type Config struct{}
 
-// DefaultConfig is the only configuration.
+// DefaultConfig returns the only configuration.
 func DefaultConfig() Config { return Config{} }
 
-// New builds the source; its readings carry the name.
+// New builds the source. name is the source of its readings.
 func (c Config) New(name string, _ func() time.Time) (ingest.Source, error) {
 	return &Source{name: name}, nil
 }

@@ -16,8 +16,8 @@ type Source struct{ name string }
 // pollutants are the seven that most Indian stations measure; few measure lead.
 var pollutants = [...]schema.Pollutant{schema.PM25, schema.PM10, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3}
 
-// Fetch implements [ingest.Source]: every Indian clock hour that ends after w.From
-// and not after w.To.
+// Fetch invents readings for every Indian clock hour that ends after w.From and not
+// after w.To. It implements [ingest.Source].
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	first := schema.HourEnd(w.From)
 	if !first.After(w.From) {
@@ -43,7 +43,7 @@ type hour struct {
 	number  int64   // hours since 1970 in Indian time
 	day     int64   // days since 1970
 	of      int     // hour of the day at its beginning, 0-23
-	year    float64 // months since January, 0-12
+	year    float64 // time of year in months, 0-12
 	weekend bool
 	smoke   float64 // factor of fireworks on particles
 }
@@ -90,7 +90,7 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 // addCurve adds a pollutant at a station: the city's curve, the station's own
 // level, some noise and a few missing hours.
 func addCurve(b *ingest.Builder, station int, p schema.Pollutant, seed uint64, curve []float64, hours []hour, down []bool) error {
-	level := 0.75 + 0.5*unit(seed) // a park or a crossing
+	level := 0.75 + 0.5*unit(seed) // lower in a park, higher at a crossing
 	scale := 10.0                  // one decimal, as instruments report; two for CO
 	if p == schema.CO {
 		scale = 100
@@ -142,7 +142,7 @@ func (c city) station(n int) schema.Station {
 
 func round4(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
-// hashText is FNV-1a, mixed.
+// hashText hashes a text with FNV-1a and [mix].
 func hashText(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -151,8 +151,8 @@ func hashText(s string) uint64 {
 	return mix(h)
 }
 
-// mix is the finaliser of splitmix64: every bit of x affects every bit of the
-// result, in about a nanosecond.
+// mix hashes a number in about a nanosecond: every bit of x affects every bit of
+// the result. It is the finaliser of splitmix64.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -1,19 +1,19 @@
 package quality
 
-// Flag is the result of a test and the resulting flag of a reading. Its numbers are
-// those of QARTOD (ioos_qc 9c1853a, QartodFlags) and of column
-// reading_quality.flag.
+// Flag is the result of one test, and the worst result of a reading. Its numbers
+// are those of QARTOD, the standard for real-time ocean data (ioos_qc 9c1853a,
+// QartodFlags), and of column reading_quality.flag.
 type Flag uint8
 
 // The flags. Good results are not stored.
 const (
-	// Good passed the test.
+	// Good is the flag of a reading that passed the test.
 	Good Flag = 1
-	// NotEvaluated lacks input of the test, such as an earlier reading.
+	// NotEvaluated means that the test lacked input, such as an earlier reading.
 	NotEvaluated Flag = 2
-	// Suspect is unlikely but possible. It counts in the index.
+	// Suspect is for an unlikely but possible value. It counts in the index.
 	Suspect Flag = 3
-	// Fail is impossible and excluded from the index.
+	// Fail is for an impossible value. The index excludes it.
 	Fail Flag = 4
 	// Missing marks an averaging interval without a reading.
 	Missing Flag = 9

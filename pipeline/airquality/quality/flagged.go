@@ -2,21 +2,21 @@ package quality
 
 import "strings"
 
-// FlaggedReadings returns the SQL of a subquery, in parentheses, with one row for each
-// suspect or failed reading. Other readings are good or were not evaluated.
+// FlaggedReadings returns the SQL of a subquery, in parentheses, with one row for
+// each suspect or failed reading. Other readings are good or were not evaluated.
 //
-// Its columns are station, parameter, at, kind, averaging, worst and excluded.
-// Column worst is the worst flag. Column excluded is 1 if the index excludes the
+// Its columns are `station`, `parameter`, `at`, `kind`, `averaging`, `worst` and
+// `excluded`. `worst` is the worst flag. `excluded` is 1 if the index excludes the
 // reading: it failed, or a test of [Settings.Exclude] flagged it.
 //
-// The condition selects rows of reading_quality by station, parameter and at. It
-// may use parameters of the enclosing statement:
+// The condition selects rows of table reading_quality by `station`, `parameter` and
+// `at`. It may use parameters of the enclosing statement:
 //
 //	FROM reading FINAL AS r
 //	LEFT JOIN ` + tester.FlaggedReadings("station IN {stations:Array(String)} AND at > …") + ` AS v
 //		ON v.station = r.station AND v.parameter = r.parameter AND v.at = r.at AND v.kind = r.kind AND v.averaging = r.averaging
 //
-// For readings without a row, excluded is 0 and worst is the number 0.
+// For readings without a row the join gives 0 for `excluded` and for `worst`.
 func (t *Tester) FlaggedReadings(condition string) string {
 	excludes := "flag = 'fail'"
 	if len(t.settings.Exclude) > 0 {

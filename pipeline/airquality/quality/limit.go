@@ -6,15 +6,15 @@ import "fmt"
 // ppb).
 type limit struct {
 	parameter string
-	// least and full bound the range of instruments: values outside are suspect.
+	// Instruments measure from least to full. A value outside is suspect.
 	least, full float64
 	// Values above most or below floor are impossible and fail.
 	floor, most float64
-	// spike is the minimum excess of a spike over its neighbours. It must also
-	// exceed their range and half of the larger one.
+	// spike is how far a spike at least lies above or below both its neighbours.
+	// This distance must also exceed their range, and half of the larger one.
 	spike float64
-	// jump is the minimum step between two readings that is suspect. It must also
-	// exceed a factor of two.
+	// jump is the minimum difference of two successive readings that is suspect.
+	// One must also be more than twice the other.
 	jump float64
 }
 
@@ -36,9 +36,9 @@ type limit struct {
 // floor is the noise of an instrument at zero: a BAM-1020 reports down to -15.
 // Sources that remove negative values never reach it.
 //
-// spike and jump are about the 99th and beyond the 99.99th percentile of steps
-// between two 15-minute readings of 15 CAAQM stations in 2020. Those files lack CO
-// and NH3, which are scaled by the ratio of their breakpoints to those of SO2.
+// spike is about the 99th percentile of steps between two 15-minute readings of 15
+// CAAQM stations in 2020. jump is beyond the 99.99th. Those files lack CO and NH3,
+// whose limits are scaled from SO2 by the ratio of the breakpoints.
 var limits = [...]limit{
 	{"pm25", 0, 985, -15, 3000, 30, 300},
 	{"pm1", 0, 985, -15, 3000, 30, 300},
@@ -54,14 +54,14 @@ var limits = [...]limit{
 
 // Thresholds that all parameters share.
 const (
-	// gapMinutes is the excess of the distance of two readings over the averaging
-	// interval if a whole hour is missing.
+	// gapMinutes is the length of a gap: a whole hour is missing between two
+	// readings, in addition to the averaging interval.
 	gapMinutes = 60
 	// spikeMinutes is the longest spike: one hourly value, even if a source repeats
 	// it every 15 minutes.
 	spikeMinutes = 60
-	// nextMinutes is the maximum distance of the second neighbours that show how
-	// much values vary: two hourly readings.
+	// nextMinutes is the maximum distance of a reading's second neighbours: two
+	// hourly readings. Their values show how much readings vary.
 	nextMinutes = 120
 	// flatMinutes is the shortest flat line. Of 3 million readings of 15 CAAQM
 	// stations in 2020, 0.3 % lie in runs of one value of four hours.
@@ -72,8 +72,8 @@ const (
 	// minVariationHours is how many of the 24 hours must have readings: 75 %, the
 	// data capture that CPCB and the EU require.
 	minVariationHours = 18
-	// repeatDays and repeatMost bound repetition: a calibration repeats daily, but
-	// weather does not cause a jump in the same hour on four of seven days.
+	// repeatDays and repeatMost define repetition: jumps in the same hour on four
+	// of seven days. A calibration causes that, weather does not.
 	repeatDays = 7
 	repeatMost = 4
 	// aheadMinutes is the tolerated clock skew of a reading.
@@ -81,28 +81,29 @@ const (
 	// firstDay is when monitoring in India began: the National Air Quality
 	// Monitoring Programme started in 1984.
 	firstDay = "1984-01-01 00:00:00"
-	// nearMetres bounds the neighbours of a station.
+	// nearMetres is the maximum distance of a station's neighbours.
 	nearMetres = 10_000
-	// sameMetres: two reference stations closer than this are one station in two
-	// networks, and not independent measurements.
+	// sameMetres is the distance below which two reference stations are one station
+	// in two networks, and not independent measurements.
 	sameMetres = 50
-	// minNeighbours is the minimum number of neighbours for a comparison. With two,
-	// one bad neighbour would decide.
+	// minNeighbours is the minimum number of neighbours for a comparison. Of only
+	// two, one bad neighbour would decide the result.
 	minNeighbours = 3
-	// nearFactor is the ratio to the nearest of the neighbours' means beyond which
-	// a station is suspect. PM of stations in one city rarely differs by more than
-	// a factor of two (CPCB, Delhi). Four leaves room for a fire.
+	// nearFactor is the factor by which a suspect station at least differs from the
+	// closest of its neighbours' means. PM of stations in one city rarely differs
+	// by more than a factor of two (CPCB, Delhi). Four leaves room for a fire.
 	nearFactor = 4
-	// noxLeast is the NOx, ppb, below which rounding and noise hide the sum.
+	// noxLeast is the NOx, in ppb, below which rounding and noise hide whether NO
+	// and NO2 add up to NOx.
 	noxLeast = 5
-	// noxForm is the maximum relative error of a sum that fits a form. The distance
-	// between 0 °C and 25 °C is 9 %; half of it separates the two forms.
+	// noxForm is the maximum relative error of a sum that fits a form (units of NO,
+	// NO2 and NOx). Half of the 9 % between 0 °C and 25 °C separates the two forms.
 	noxForm = 0.05
 	// noxOff is the minimum relative error of a suspect sum.
 	noxOff = 0.1
-	// noxDays and noxTimes: the form of a station follows from the 30 days before,
-	// with at least 96 times. That is a day of 15 minutes or four days of hours.
-	// noxShare of them must agree.
+	// noxDays, noxTimes and noxShare determine the form of a station, from the 30
+	// days before. It needs 96 points in time: a day at 15 minutes, or four days of
+	// hours. The share noxShare of them must fit one form.
 	noxDays  = 30
 	noxTimes = 96
 	noxShare = 0.7
@@ -117,7 +118,7 @@ const (
 	no2PerPPBCold = 46.01 / 22.41
 )
 
-// nearFloor is, by parameter, the minimum distance of a station from its
+// nearFloor is, by parameter, how far a suspect station at least lies from its
 // neighbours' means, in addition to nearFactor. Only parameters that spread over a
 // city are compared: NO2, SO2 and CO differ from street to street.
 var nearFloor = map[string]float64{"pm25": 100, "pm10": 200}

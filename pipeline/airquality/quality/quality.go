@@ -1,10 +1,10 @@
-// Package quality tests readings inside ClickHouse, as QARTOD does. Each test has a
-// name and a version. Results of tests and the flag of a reading are separate: the
-// worst result decides. The package also corrects low-cost sensors and fits them to
-// reference stations beside them.
+// Package quality tests readings inside ClickHouse, as QARTOD does, the standard
+// for real-time ocean data. Each test has a name and a version, and its results are
+// stored separately. The flag of a reading is the worst of its results. The package
+// also corrects low-cost sensors and fits them to reference stations beside them.
 //
 // Raw values never change. The package is the only writer of the tables
-// reading_quality, nox_form, corrected and colocation.
+// `reading_quality`, `nox_form`, `corrected` and `colocation`.
 package quality
 
 import (
@@ -44,8 +44,8 @@ func New(conn Conn, database string, settings Settings) (*Tester, error) {
 }
 
 // Values tests each reading by itself and against those of the same time. It tests
-// readings of stations from one instant to another, both included, by reading.at.
-// It stores results that are not good and removes stale ones. It is idempotent.
+// readings whose `at` lies between two instants, both included. It stores results
+// that are not good and removes stale ones. It is idempotent.
 func (t *Tester) Values(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
@@ -76,8 +76,8 @@ func (t *Tester) run(ctx context.Context, tests []statement, groups iter.Seq[[]s
 	return nil
 }
 
-// Correct updates table corrected for the low-cost sensors among stations, from one
-// instant to another, both included.
+// Correct writes corrected values of the low-cost sensors among stations to the
+// table `corrected`. It covers readings from one instant to another, both included.
 func (t *Tester) Correct(ctx context.Context, stations []string, from, to time.Time) error {
 	for group := range columnstore.NameGroups(stations) {
 		if err := t.exec(ctx, t.sql.correction, group, from, to); err != nil {
@@ -88,9 +88,9 @@ func (t *Tester) Correct(ctx context.Context, stations []string, from, to time.T
 }
 
 // Colocate fits the PM2.5 of low-cost sensors to the reference stations beside
-// them, over the hours from one instant to another. It stores the fits in table
-// colocation. A sensor is fitted to the nearest reference station within 1 km, and
-// to the one that [Settings.Colocated] names.
+// them, over the hours from one instant to another. It stores the fits in the table
+// `colocation`. A sensor is fitted to the nearest reference station within 1 km,
+// and to the one that [Settings.Colocated] names.
 func (t *Tester) Colocate(ctx context.Context, from, to time.Time) error {
 	if err := t.exec(ctx, t.sql.colocation, nil, from, to); err != nil {
 		return fmt.Errorf("fitting sensors to reference stations: %w", err)
@@ -102,8 +102,8 @@ func (t *Tester) Colocate(ctx context.Context, from, to time.Time) error {
 // of 2,000 sensors by the minute is 3 million readings.
 const seriesChunk = 2000
 
-// Bounds of instants that the tests' spans cannot move out of the range of
-// DateTime, 1970 to 2106.
+// Limits of a test's times. What the SQL adds to them or subtracts stays in the
+// range of DateTime, 1970 to 2106.
 var (
 	earliest = time.Date(1970, 6, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2105, 12, 1, 0, 0, 0, 0, time.UTC)
@@ -123,7 +123,8 @@ func (t *Tester) exec(ctx context.Context, s statement, stations []string, from,
 	if stations != nil {
 		parameters["stations"] = array(stations)
 	}
-	// Inserts that equal earlier ones are changes back, not retries to skip.
+	// A new token keeps the server from skipping an INSERT that equals an earlier
+	// one as a retry. Equal rows may undo a change made in between.
 	own := clickhouse.Context(ctx, clickhouse.WithParameters(parameters),
 		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
 	if s.short != "" && to.Sub(from) <= shortSpan {

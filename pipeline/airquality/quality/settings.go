@@ -8,16 +8,16 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings select the tests that run and those that exclude readings from the
-// index.
+// Settings select the quality tests that run, and those whose results exclude
+// readings from the index.
 type Settings struct {
 	// Off lists, by source, the tests that do not apply to its readings.
 	Off map[string][]string `koanf:"off" help:"tests that do not apply, by source"`
 	// Exclude lists the tests whose suspect readings the index excludes. Failed
 	// readings are always excluded.
 	Exclude []string `koanf:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
-	// Colocated maps a sensor to the reference station beside it, by their ids. It
-	// is for sensors without usable positions.
+	// Colocated maps a sensor to the reference station beside it, by their ids. Use
+	// it for sensors without usable positions.
 	Colocated map[string]string `koanf:"colocated" help:"reference station beside a sensor, by station id"`
 }
 

@@ -22,13 +22,13 @@ type statement struct {
 	short string
 }
 
-// shortSpan is the longest span for which readings are summed into each hour that
-// they count for. Longer spans use window functions.
+// shortSpan is the longest span for which a reading is added to the sums of each
+// hour that it counts for. For longer spans window functions are faster.
 const shortSpan = 2 * time.Hour
 
-// statements are the SQL of a Tester for one database. Tests run in this order:
-// same_hour reads results of spike and rate_of_change, and nox_sum reads table
-// nox_form.
+// statements are the SQL of a Tester for one database. Their order matters: the
+// test same_hour reads results of the tests spike and rate_of_change, and nox_sum
+// reads the table `nox_form`.
 type statements struct {
 	values, series         []statement
 	correction, colocation statement
@@ -59,9 +59,10 @@ const (
 	maxPerCell  = 64
 )
 
-// Spans of the tests of runs, seconds. A reading changes results up to 4 hours
-// away: the length of a flat line. That also covers two hourly readings with the
-// longest gap between them. Their runs need 7 hours more.
+// Spans in seconds of the tests of runs (equal consecutive values). A reading
+// changes results up to 4 hours away, the length of a flat line. That also covers
+// two hourly readings with the longest gap between them. Their runs need 7 hours
+// more.
 const (
 	backSeconds    = flatMinutes * 60
 	contextSeconds = backSeconds + 7*3600
@@ -76,7 +77,7 @@ type limitSQL struct{ Name, Least, Full, Floor, Most string }
 // templateData is the data of the statements' templates.
 type templateData struct {
 	Database string
-	// Of one statement: its tests, and the stored results that it replaces.
+	// The tests of one statement, and the stored results that it replaces.
 	TestNames, Versions, Applies, Among, Span, Forward string
 	Short                                              bool
 
@@ -108,15 +109,14 @@ type templateData struct {
 	Settings                        string
 }
 
-// hourOf returns the SQL of the end of the Indian clock hour that contains an
-// interval with this end: schema.HourEnd.
+// hourOf returns [schema.HourEnd] as SQL. at is the end of an averaging interval.
 func hourOf(at string) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime(intDiv(toUInt32(%s) + %d, 3600) * 3600 - %d, 'UTC')", at, india+3599, india)
 }
 
-// dayStart returns the SQL of the start of the Indian day of an interval with this
-// end, moved by days: schema.DayOf.
+// dayStart returns as SQL the start of the Indian day ([schema.DayOf]) of an
+// interval that ends at at, moved by days.
 func dayStart(at string, days int) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime((intDiv(toUInt32(%s) + %d, 86400) + %d) * 86400 - %d, 'UTC')", at, india-1, days, india)
@@ -161,7 +161,7 @@ func newTemplateData(database string, settings Settings) templateData {
 	return f
 }
 
-// of returns the data for the statement of some tests.
+// of returns a copy of the data for one statement, which runs these tests.
 func (f templateData) of(settings Settings, tests []string, among, span string) templateData {
 	var names, versions, off []string
 	for _, name := range tests {

@@ -1,6 +1,6 @@
 package quality
 
-// Test is a rule that readings are tested against.
+// Test is a rule that a plausible reading meets.
 type Test struct {
 	// Name is the name in reading_quality.test, in the settings and in the API.
 	Name string
@@ -28,8 +28,8 @@ const (
 	NOxSum         = "nox_sum"
 )
 
-// Tests lists every test. Only impossible values fail: CPCB's index has no tests of
-// its own, so unlikely values stay in.
+// Tests lists every test. Only impossible values fail. Unlikely values stay in the
+// index, because CPCB computes it without such tests.
 var Tests = [...]Test{
 	{GrossRange, 1, Fail, "The value lies outside what the instrument measures (suspect) or what can be true (fail)."},
 	{ImpossibleDate, 1, Fail, "The reading ends after it was received, or before monitoring in India began."},
@@ -45,12 +45,12 @@ var Tests = [...]Test{
 	{NOxSum, 1, Suspect, "NO, NO2 and NOx contradict the units in which the station usually reports them."},
 }
 
-// SeriesTests are the names of the tests that [Tester.Series] runs.
+// SeriesTests returns the names of the tests that [Tester.Series] runs.
 func SeriesTests() []string {
 	return []string{Spike, RateOfChange, FlatLine, TimeGap, NearConstant, SameHour, Neighbours, NOxSum}
 }
 
-// TestNamed returns the test of a name, and whether there is one.
+// TestNamed finds a test by its name. It reports false for an unknown name.
 func TestNamed(name string) (Test, bool) {
 	for _, t := range Tests {
 		if t.Name == name {
