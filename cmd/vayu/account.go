@@ -109,11 +109,11 @@ func newAccountSet() *cobra.Command {
 	return cmd
 }
 
-// commandActor is the actor of audit rows that the command line writes.
+// commandActor is the actor in audit rows about changes by the command line.
 const commandActor = "command"
 
-// appendAudit appends the entry of a change to the audit log. A change without an
-// effect has no entry.
+// appendAudit appends the entry of a change to the audit log, unless err is set. A change without an effect has
+// an empty entry, which is not appended.
 func appendAudit(tx *sqlstore.Tx, e access.Entry, err error) error {
 	if err != nil || e.Action == "" {
 		return err
@@ -122,7 +122,7 @@ func appendAudit(tx *sqlstore.Tx, e access.Entry, err error) error {
 	return access.Audit(tx, time.Now(), e)
 }
 
-// createAccount makes an account from the command line.
+// createAccount creates an account and its audit row.
 func (st *stateTool) createAccount(tx *sqlstore.Tx, name, plan string) (access.AccountRecord, error) {
 	made, entry, err := access.CreateAccount(tx, st.Access.Plans, name, plan, time.Now())
 	return made, appendAudit(tx, entry, err)

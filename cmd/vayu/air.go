@@ -20,10 +20,11 @@ import (
 	"vayu/schema"
 )
 
-// air collects, rolls up and answers readings of both worlds.
+// air collects readings of both worlds (live and sandbox), computes hours and days from them, and answers
+// requests about them.
 type air struct {
 	cfg     Config
-	state   *sqlstore.DB // has the leader lease of the collector
+	state   *sqlstore.DB // the state store, which has the leader lease of the collector
 	reg     prometheus.Registerer
 	db      *columnstore.DB
 	query   *query.Service
@@ -36,8 +37,8 @@ type air struct {
 	prepared       chan struct{} // closed when the tables are up to date
 }
 
-// newAir wires the sources of both worlds: configured ones for live air, and only the
-// simulator for the sandbox.
+// newAir creates the roll-ups of both worlds, and checks their sources. The live world has the configured
+// sources, and the sandbox has only the simulator.
 func newAir(cfg Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
 	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.has(roleIngest) {
@@ -49,15 +50,15 @@ func newAir(cfg Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Serv
 		if a.rollups[w], err = cfg.rollup(db, w, log, reg); err != nil {
 			return nil, err
 		}
-		if _, err := a.runner(w, nil); err != nil { // an invalid source fails the start
+		if _, err := a.runner(w, nil); err != nil { // an invalid source must fail the start
 			return nil, err
 		}
 	}
 	return a, nil
 }
 
-// runner makes a runner with new sources. Sources remember what they returned, so old
-// ones would not return readings that their runner failed to store.
+// runner creates a runner that collects readings, with new sources. A source does not return a reading twice.
+// An old source would therefore not return readings that its runner failed to store.
 func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error) {
 	names := source.Names(schema.Sandbox)
 	if w == schema.Live {
@@ -76,10 +77,10 @@ func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error)
 type fencedArchive struct {
 	ingest.Archive
 
-	fence leader.Fence // of the leader lease
+	fence leader.Fence // checks that this instance still has the leader lease
 }
 
-// Load implements [ingest.Store].
+// Load stores a batch if this instance still leads. It overrides the method of [ingest.Archive].
 func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
 	if err := f.fence(ctx); err != nil {
 		return err
@@ -87,8 +88,7 @@ func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
 	return f.Archive.Load(ctx, b)
 }
 
-// Run waits for ClickHouse and its tables, and then collects and answers until ctx
-// ends.
+// Run waits for ClickHouse and its tables, and then collects and answers until ctx ends.
 func (a *air) Run(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
@@ -106,8 +106,8 @@ func (a *air) Run(ctx context.Context) error {
 	return lifecycle.Run(ctx, a.log, parts...)
 }
 
-// collect rolls up what an earlier leader left, and then collects readings, while this
-// instance leads.
+// collect runs while this instance leads. It first rolls up readings that an earlier leader has stored but not
+// rolled up, and then collects.
 func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 	var parts []lifecycle.Part
 	for _, w := range schema.Worlds {
@@ -116,7 +116,7 @@ func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 			return err
 		}
 		parts = append(parts, lifecycle.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
-			defer runner.ResetMetrics() // else alerts would fire for what another instance runs
+			defer runner.ResetMetrics() // this instance stops collecting, so its metrics must not cause alerts
 			if err := a.changed(ctx, w); err != nil {
 				a.log.WarnContext(ctx, "could not roll up earlier readings; the next readings trigger another attempt", "world", w, "error", err)
 			}
@@ -136,14 +136,14 @@ func (a *air) Ready(ctx context.Context) error {
 	}
 }
 
-// prepare waits for ClickHouse and its tables; current answers stay available. Only an
-// instance that collects migrates the tables.
+// prepare waits until ClickHouse runs and has its tables. The API answers from the last snapshot meanwhile.
+// Only an instance that collects migrates the tables.
 func (a *air) prepare(ctx context.Context) error {
 	return awaitTables(ctx, a.db, a.cfg.has(roleIngest), a.log)
 }
 
-// changed rolls up new readings and refreshes the answers. The quality tests of series
-// run afterwards; their changes need another refresh.
+// changed rolls up new readings and refreshes the answers. It then runs the quality tests of time series, whose
+// changes need another refresh.
 func (a *air) changed(ctx context.Context, w schema.World) error {
 	if _, err := a.rollups[w].Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
@@ -161,8 +161,8 @@ func (a *air) changed(ctx context.Context, w schema.World) error {
 	return a.refresh(ctx, w)
 }
 
-// refresh refreshes the answers of this instance. An instance without the API has none;
-// other instances poll for new figures.
+// refresh updates the answers that this instance holds in memory. An instance without the API holds none. Other
+// instances poll ClickHouse for changes.
 func (a *air) refresh(ctx context.Context, w schema.World) error {
 	if !a.cfg.has(roleAPI) {
 		return nil

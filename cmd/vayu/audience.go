@@ -9,20 +9,21 @@ import (
 	"vayu/schema"
 )
 
-// eventTarget is the world, type and audience of fired events.
+// eventTarget describes where fired events go: their world (live or sandbox), their type, and the webhooks that
+// get them.
 type eventTarget struct {
 	world schema.World
 	typ   string
 	audience
 }
 
-// audience counts by world the webhooks of an account that subscribe to a type.
+// audience counts, for each world, the webhooks of an account that subscribe to an event type.
 type audience map[schema.World]webhookCount
 
-// webhookCount counts webhooks; a paused webhook gets its events when it is resumed.
+// webhookCount counts webhooks. A paused webhook gets its events after it is resumed.
 type webhookCount struct{ total, paused int64 }
 
-// target returns the target of the events.
+// target determines the world of the events and counts the webhooks that get them.
 func (v fireOptions) target(q sqlstore.Querier, account string) (eventTarget, error) {
 	found, err := v.countWebhooks(q, account)
 	if err != nil {
@@ -32,8 +33,8 @@ func (v fireOptions) target(q sqlstore.Querier, account string) (eventTarget, er
 	return eventTarget{world, v.typ, found}, err
 }
 
-// world is the world of the flags. Without --mode it is the sandbox if only its
-// webhooks subscribe to the type, and else live.
+// world returns the world that --mode selects. Without --mode it is the sandbox if only webhooks of the sandbox
+// subscribe to the type, else live.
 func (v fireOptions) world(found audience) (schema.World, error) {
 	switch v.mode {
 	case "live":
@@ -50,7 +51,7 @@ func (v fireOptions) world(found audience) (schema.World, error) {
 	return schema.Live, nil
 }
 
-// webhookGroup counts webhooks of the same mode, events and state.
+// webhookGroup is the number of webhooks with the same mode, events and state.
 type webhookGroup struct {
 	mode, events string
 	active       int64
@@ -96,7 +97,7 @@ func (a eventTarget) String() string {
 	return text
 }
 
-// String is a sentence without a full stop.
+// String returns the count as a sentence without a full stop.
 func (n webhookCount) String() string {
 	switch {
 	case n.total == 0:

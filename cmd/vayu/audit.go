@@ -73,8 +73,8 @@ minute; --since compares the log with a copy of that file.`,
 	return cmd
 }
 
-// checkHeads compares each head of a file with the log, and reports whether all are in
-// it.
+// checkHeads compares each head in a file with the audit log. A head is a copied hash of the last row at some
+// time. It reports whether all heads are in the log.
 func checkHeads(ctx context.Context, out io.Writer, st *stateTool, path string, names map[string]string) (valid bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -20,36 +20,36 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Names inside a backup.
+// Names of files and folders in a backup.
 const (
-	backupName    = "backup.json" // written last
+	backupName    = "backup.json" // the manifest; written last
 	backupTables  = "clickhouse"
 	backupState   = "state"
-	encryptionKey = "encryption.key" // as in the data directory
+	encryptionKey = "encryption.key" // the same name as in the data directory
 )
 
 // backupManifest marks a complete backup, and describes it.
 type backupManifest struct {
 	Version string    `json:"version"` // of vayu
 	Made    time.Time `json:"made"`    // UTC
-	// Encryption is where the encryption key of the state store is: keyInBackup,
-	// keyInSetting or keyApart. It is empty if nothing was encrypted yet.
+	// Encryption names the place of the state store's encryption key: keyInBackup, keyInSetting or keyApart. It
+	// is empty if nothing was encrypted yet.
 	Encryption string `json:"encryption"`
-	// Owner is the id of that key; empty in backups of earlier versions, too.
+	// Owner is the id of the encryption key. It is also empty in backups of earlier versions.
 	Owner string `json:"owner,omitempty"`
-	// Recipient is the age recipient of all other files; empty without encryption.
+	// Recipient is the public key of age with which all other files are encrypted; empty if they are not.
 	Recipient string `json:"recipient,omitempty"`
 }
 
-// Where the key can be.
+// Places of the encryption key.
 const (
 	keyInBackup  = "file"
 	keyInSetting = "setting"
-	keyApart     = "apart" // a file of the data directory, which is not in the backup
+	keyApart     = "apart" // in the data directory, but not in the backup
 )
 
-// stagingName is the folder of the data directory for a backup before its encryption.
-// The same data are on that disk in any case.
+// stagingName is the folder of the data directory where a backup is built before its encryption. The data
+// directory has the same data unencrypted in any case.
 const stagingName = "backup.staging"
 
 func newBackup() *cobra.Command {
@@ -106,7 +106,7 @@ then it is DIR.partial. Snapshots, logs and the positions of imports are not cop
 	return cmd
 }
 
-// recipients parses Recipient; nil for none.
+// recipients parses Recipient. It returns nil if the backup is not encrypted.
 func (n *backupManifest) recipients() ([]age.Recipient, error) {
 	if n.Recipient == "" {
 		return nil, nil
@@ -118,7 +118,7 @@ func (n *backupManifest) recipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// write writes the manifest into a complete backup.
+// write adds the manifest to a backup, which makes it complete.
 func (n *backupManifest) write(dir string) error {
 	n.Made = time.Now().UTC().Truncate(time.Second)
 	text, err := json.MarshalIndent(n, "", "  ")
@@ -128,8 +128,7 @@ func (n *backupManifest) write(dir string) error {
 	return writePrivate(filepath.Join(dir, backupName), append(text, '\n'))
 }
 
-// backUpEncrypted writes encrypted files into a directory. Before that they are in a
-// folder of the data directory.
+// backUpEncrypted writes a backup into a folder of the data directory, and encrypts its files into dir.
 func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest, recipients []age.Recipient) (err error) {
 	staging := filepath.Join(data, stagingName)
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -152,7 +151,7 @@ func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest,
 	return nil
 }
 
-// printLinef prints a line of the report of a command.
+// printLinef prints a line of a command's report, in which topics are aligned.
 func printLinef(cmd *cobra.Command, topic, format string, args ...any) {
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%-12s %s\n", topic, fmt.Sprintf(format, args...))
 }
@@ -196,16 +195,15 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 			return err
 		}
 		after, err := encryption.StoreKeyID(st.db.View(ctx))
-		if err == nil && after != owner { // rows may be encrypted with either key
+		if err == nil && after != owner { // the dump may have rows of both keys
 			err = errors.New("the encryption key changed during the backup; run the backup again")
 		}
 		return err
 	})
 }
 
-// backUpKey copies the key file into a backup that will be encrypted, and returns where
-// the key is. Owner is the id of the key of the store; it is empty if nothing is
-// encrypted.
+// backUpKey copies the key file into the backup, if the backup will be encrypted. It returns the place of the
+// key. The parameter owner is the id of the store's key; "" if nothing is encrypted.
 func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool) (where string, err error) {
 	if owner == "" {
 		return "", nil
@@ -233,7 +231,7 @@ func backUpKey(cmd *cobra.Command, cfg Config, dir, owner string, encrypted bool
 	return keyInBackup, nil
 }
 
-// printTables prints which tables of ClickHouse a backup has.
+// printTables prints how many tables and rows of ClickHouse a backup has.
 func printTables(cmd *cobra.Command, m columnstore.Manifest) {
 	for _, d := range m.Databases {
 		var rows uint64
@@ -249,7 +247,7 @@ func printTables(cmd *cobra.Command, m columnstore.Manifest) {
 	printLinef(cmd, "clickhouse", "%.1f MB in files, %.1f MB before compression", float64(bytes)/1e6, float64(raw)/1e6)
 }
 
-// copyPrivate copies a small file that only its owner may read.
+// copyPrivate copies a small file. Only its owner may read the copy.
 func copyPrivate(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -258,7 +256,7 @@ func copyPrivate(from, to string) error {
 	return writePrivate(to, text)
 }
 
-// writePrivate writes a small file that only its owner may read, to disk.
+// writePrivate writes a small file durably. Only its owner may read it.
 func writePrivate(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"vayu/schema"
 )
 
-// Names of the bootstrap account.
+// Name and plan of the bootstrap account, the first one of an empty store.
 const (
 	defaultAccount = "default"
 	defaultPlan    = "free"
 )
 
-// bootstrapKeys are by world the keys that this start created; empty if the store had
-// an account.
+// bootstrapKeys are the keys that this start created, by world (live or sandbox). They are empty if the store
+// had an account.
 type bootstrapKeys [len(schema.Worlds)]string
 
-// bootstrap creates the first account of an empty store and a key for each world. It
-// prints the keys, which cannot be read later.
+// bootstrap creates the first account of an empty store and a key for each world. It prints the keys, because
+// only their hashes are stored.
 func (s *service) bootstrap(ctx context.Context) error {
 	err := s.state.Update(ctx, func(tx *sqlstore.Tx) error {
 		s.bootstrapKeys = bootstrapKeys{}
@@ -61,7 +61,7 @@ The keys of the account %q. They are shown this once; only their hashes are kept
 	return nil
 }
 
-// printWelcome prints the addresses, and an example request that works now.
+// printWelcome prints the addresses of the service, and an example request.
 func (s *service) printWelcome(address string) {
 	key := s.bootstrapKeys[schema.Sandbox]
 	prepare, signIn := "", "one of the keys above"
@@ -83,7 +83,7 @@ A live key gets measured air, as soon as a source has brought some or a file is 
 `, address, prepare, key, signIn)
 }
 
-// keyCommand returns the command that makes a key for this service.
+// keyCommand returns the command line that creates a sandbox key for this service.
 func (s *service) keyCommand() string {
 	command := os.Args[0] + " key create --mode test --quiet"
 	if s.State != "" {

@@ -28,7 +28,8 @@ func newClickHouse() *cobra.Command {
 	return cmd
 }
 
-// settingsOf returns the settings in force and the parameters of the databases.
+// settingsOf returns the configuration, and the parameters of the two databases, one for each world (live and
+// sandbox).
 func settingsOf(cmd *cobra.Command) (Config, []columnstore.Params, error) {
 	cfg, _, err := loadQuietly(cmd)
 	if err != nil {
@@ -76,7 +77,7 @@ func printStatements(w io.Writer, statements []string) error {
 	return nil
 }
 
-// errEmbeddedUsers is the error for users of the embedded engine.
+// errEmbeddedUsers is the error for creating users of the embedded engine, which has only one.
 var errEmbeddedUsers = errors.New(`the embedded engine has a single user: analysts query with "vayu sql", or set readonly = 1 in their client; ` +
 	`users need a ClickHouse server (setting clickhouse)`)
 
@@ -142,8 +143,7 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
 	return cmd
 }
 
-// readHash reads a SHA-256 in hexadecimal, and ignores the file name that sha256sum
-// prints.
+// readHash reads a SHA-256 in hexadecimal. It ignores the file name that sha256sum prints after the hash.
 func readHash(in io.Reader) (string, error) {
 	line, err := bufio.NewReader(io.LimitReader(in, 1<<10)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -29,13 +29,13 @@ import (
 	"vayu/schema"
 )
 
-// Config has all settings. Package config defines the precedence: flags, environment,
-// file, these defaults.
+// Config has all settings. A flag takes precedence over the environment, then the file, then the defaults; see
+// package config.
 type Config struct {
 	Data   string         `koanf:"data" help:"directory of all data of Vayu"`
 	Roles  []string       `koanf:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
 	Listen config.Address `koanf:"listen" help:"address of the API"`
-	// InternalListen is checked by checkInternal and read by internalAddress.
+	// InternalListen is validated by checkInternal and interpreted by internalAddress.
 	InternalListen string `koanf:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
 
 	DrainDelay   time.Duration `koanf:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
@@ -161,15 +161,15 @@ func (c Config) Validate() []error {
 	return wrong
 }
 
-// liveSources returns the configured sources without duplicates. Validate has rejected
-// invalid lists.
+// liveSources returns the configured live sources without duplicates. It ignores the error, because Validate
+// has rejected invalid lists.
 func (c Config) liveSources() []string {
 	names, _ := source.Parse(strings.Join(c.Sources, ","))
 	return names
 }
 
-// cityKinds returns the kinds of stations that count for a city. Validate has rejected
-// invalid lists.
+// cityKinds returns the kinds of stations from which the index of a city is computed. It ignores the error,
+// because Validate has rejected invalid lists.
 func (c Config) cityKinds() []schema.StationKind {
 	kinds, _ := schema.ParseCityKinds(c.CityKinds)
 	return kinds
@@ -182,13 +182,13 @@ func (c Config) columnar() columnstore.Config {
 	return e
 }
 
-// state returns the configuration of the state store. Share lets a command use the data
-// directory of a running service.
+// state returns the configuration of the state store. With share, a command can use the data directory of a
+// running service.
 func (c Config) state(share bool) sqlstore.Config {
 	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }
 
-// access returns the limits in force.
+// access returns the limits of calls. If the setting rate-limits is off, rates are unlimited.
 func (c Config) access() access.Settings {
 	a := c.Access
 	if !c.RateLimits {
@@ -197,16 +197,16 @@ func (c Config) access() access.Settings {
 	return a
 }
 
-// bind registers flags for settings. The keys are literals, so an error is a
-// programming error.
+// bind registers flags for settings. It panics if a key is unknown, because all keys are literals in this
+// package.
 func bind(flags *pflag.FlagSet, keys ...string) {
 	if err := config.Bind(flags, defaults(), keys...); err != nil {
 		panic(err)
 	}
 }
 
-// defaultFile is the configuration file in the working directory. Other users must not
-// be able to write it, because it names programs to load.
+// defaultFile is the configuration file that is read from the working directory. Other users must not be able
+// to write it, because it names programs to load.
 const defaultFile = "vayu.yaml"
 
 // load returns the effective configuration of a command and its logger.
@@ -231,7 +231,7 @@ func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
 	}
 	log := newLogger(loaded.Value.Log)
 	for _, name := range loaded.Ignored {
-		if strings.HasPrefix(name, "VAYU_TEST_") || name == keyVariable || name == newKeyVariable { // of the tests, of listen, of encryption rotate
+		if strings.HasPrefix(name, "VAYU_TEST_") || name == keyVariable || name == newKeyVariable { // used by tests and commands
 			continue
 		}
 		log.Warn("environment variable is not a setting", "name", name)

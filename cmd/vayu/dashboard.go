@@ -8,7 +8,7 @@ import (
 	"vayu/internal/dashboard"
 )
 
-// pages returns the public pages that are made once: the contract and the dashboard.
+// pages returns the handlers of the dashboard and of the API's description, by path. They need no key.
 func pages() (map[string]http.Handler, error) {
 	open, err := apidoc.New()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// newEngine is the child process that runs the embedded engine.
+// newEngine returns the command of the child process that runs the embedded engine.
 func newEngine() *cobra.Command {
 	return &cobra.Command{
 		Use:    "engine",
@@ -29,7 +29,7 @@ func newEngine() *cobra.Command {
 	}
 }
 
-// tool is the environment of a one-off command.
+// tool is what a command needs that works with ClickHouse and then ends.
 type tool struct {
 	Config
 	log *slog.Logger
@@ -37,14 +37,13 @@ type tool struct {
 	reg *prometheus.Registry
 }
 
-// withDatabase runs work when ClickHouse and its tables are ready. It uses the engine
-// of a running service, or else starts its own until work returns. The data directory
-// must exist.
+// withDatabase runs work as soon as ClickHouse and its tables are ready. It uses the engine of a running
+// service, or else starts an engine that stops after work. The data directory must exist.
 func withDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
 	return toolRun{}.run(cmd, work)
 }
 
-// withNewDatabase is withDatabase, but creates the data directory.
+// withNewDatabase is withDatabase for commands that may create the data directory.
 func withNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
 	return toolRun{create: true}.run(cmd, work)
 }
@@ -52,8 +51,8 @@ func withNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *tool)
 // toolRun configures how a command opens its database.
 type toolRun struct {
 	create  bool          // create the data directory
-	migrate bool          // migrate the tables, also of a running service
-	timeout time.Duration // of the connection to a server; 0 for the default
+	migrate bool          // migrate the tables, even if a running service uses them
+	timeout time.Duration // for the connection to a server; 0 for the default
 }
 
 func (r toolRun) run(cmd *cobra.Command, work func(ctx context.Context, t *tool) error) error {
@@ -78,7 +77,7 @@ func (r toolRun) run(cmd *cobra.Command, work func(ctx context.Context, t *tool)
 	})
 }
 
-// run runs work when ClickHouse is ready.
+// run opens ClickHouse, runs work as soon as it is ready, and closes it.
 func (t *tool) run(ctx context.Context, settings columnstore.Config, work func(context.Context) error) error {
 	var err error
 	if t.db, err = columnstore.Open(settings, t.log, t.reg); err != nil {
@@ -101,10 +100,10 @@ func (t *tool) run(ctx context.Context, settings columnstore.Config, work func(c
 	return errors.Join(outcome, err)
 }
 
-// engineDrain is the time of the engine to finish its queries and close its tables.
+// engineDrain is the time for the engine to finish its queries and close its tables when it is stopped.
 const engineDrain = 20 * time.Second
 
-// worlds returns the parameters of the databases of both worlds.
+// worlds returns the parameters of the two databases, one for each world (live and sandbox).
 func worlds(db *columnstore.DB) []columnstore.Params {
 	var all []columnstore.Params
 	for _, w := range schema.Worlds {
@@ -118,7 +117,7 @@ func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
 	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
 }
 
-// rollup makes the roll-up of a world.
+// rollup creates the roll-up of a world, which computes hours and days from readings.
 func (c Config) rollup(db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
 	storage := c.columnar().Storage
 	return airquality.New(airquality.Config{
@@ -127,12 +126,12 @@ func (c Config) rollup(db *columnstore.DB, w schema.World, log *slog.Logger, reg
 	})
 }
 
-// rollup makes the roll-up of a world for a command.
+// rollup creates the roll-up of a world with the command's database and log.
 func (t *tool) rollup(w schema.World) (*airquality.Rollup, error) {
 	return t.Config.rollup(t.db, w, t.log, t.reg)
 }
 
-// warnPlain logs a warning for each store with connections over a network without TLS.
+// warnPlain logs a warning for each store that is reached over a network without TLS.
 func (c Config) warnPlain(log *slog.Logger) {
 	for _, store := range []struct {
 		setting, add string
@@ -148,8 +147,8 @@ func (c Config) warnPlain(log *slog.Logger) {
 	}
 }
 
-// makeData creates the data directory, which only its owner may read: it holds keys. It
-// rejects a directory with an incomplete restore.
+// makeData creates the data directory. Only its owner may read it, because it contains keys. It rejects a
+// directory with an incomplete restore.
 func makeData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)

@@ -13,18 +13,18 @@ import (
 	"vayu/schema"
 )
 
-// finding is one line of the doctor's report.
+// finding is one line of the report of `vayu doctor`.
 type finding struct {
 	ok    bool
 	topic string
 	text  string
 }
 
-// minFreeDisk is the free disk space below which the doctor reports a fault. ClickHouse
-// needs space to merge its largest parts, a few gigabytes for years of readings.
+// minFreeDisk is the free disk space below which the doctor reports a fault. ClickHouse needs space to merge
+// its largest parts, which have a few gigabytes after years of readings.
 const minFreeDisk = 2 << 30
 
-// doctorTimeout bounds the connection to a ClickHouse server, and then each reply.
+// doctorTimeout limits the connection to a ClickHouse server. The queries after that have twice the time.
 const doctorTimeout = 5 * time.Second
 
 func newDoctor() *cobra.Command {
@@ -95,7 +95,7 @@ func (t *tool) engine(ctx context.Context) finding {
 	}
 }
 
-// store reports the state store, and checks that it can be read.
+// store checks that the state store can be read, and reports its engine and place.
 func (st *stateTool) store(ctx context.Context) finding {
 	where := st.Data
 	if st.State != "" {
@@ -116,8 +116,8 @@ func disk(dir string) finding {
 	return finding{free >= minFreeDisk, "disk", fmt.Sprintf("%.1f GB free in %s", free/1e9, dir)}
 }
 
-// freshness reports the age of the latest figures of a world. A world without figures
-// is ok: nothing was imported yet.
+// freshness reports the age of the newest city index of a world (live or sandbox). A world without any is no
+// fault, because nothing was imported yet.
 func (t *tool) freshness(ctx context.Context, w schema.World) finding {
 	var (
 		readings, cities uint64

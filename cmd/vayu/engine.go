@@ -8,11 +8,11 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// runEngine runs the engine process. The supervisor starts it and communicates over its
-// standard streams.
+// runEngine runs the embedded ClickHouse engine in this process. The parent process communicates with it over
+// the standard streams.
 func runEngine(cmd *cobra.Command, _ []string) error {
 	if embedded.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr) != nil {
-		return errReported // to the process that started this one
+		return errReported // Child has reported the error to the parent process
 	}
 	return nil
 }

@@ -56,8 +56,8 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 	return cmd
 }
 
-// erasures are what is erased of an account, in an order in which no row refers to a
-// deleted one.
+// erasures returns the personal data of an account that are erased, by table. The order makes sure that no row
+// refers to a deleted row.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
 		recharge.Personal(), wallet.Personal(), access.Personal())
@@ -66,7 +66,7 @@ func erasures() []sqlstore.Erasure {
 // activeKeys counts the keys of account $1 that can be used at $2.
 const activeKeys = "SELECT count(*) FROM api_key WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"
 
-// matters count what else account $1 has open.
+// matters are queries that count what account $1 has open, such as pending recharges.
 var matters = [...]struct{ name, query string }{
 	{"paise in its live wallet", "SELECT CAST(COALESCE(sum(available + held), 0) AS BIGINT) FROM wallet WHERE account_id = $1 AND mode = 'live'"},
 	{"open recharges", `SELECT count(*) FROM recharge WHERE account_id = $1
@@ -76,7 +76,7 @@ var matters = [...]struct{ name, query string }{
 	{"open payments", "SELECT count(*) FROM payment WHERE account_id = $1 AND state = 'pending'"},
 }
 
-// openMatters are the reasons for which an account is not closed.
+// openMatters returns the reasons why an account is not closed, such as active keys; nil if it is closed.
 func openMatters(q sqlstore.Querier, id string, now time.Time) (open []string, err error) {
 	count := func(name, query string, args ...any) error {
 		var n int64
@@ -95,7 +95,7 @@ func openMatters(q sqlstore.Querier, id string, now time.Time) (open []string, e
 	return open, err
 }
 
-// notClosed returns an error for an account that has open matters.
+// notClosed returns an error that lists the open matters of an account; nil if there are none.
 func notClosed(name string, open []string) error {
 	if len(open) == 0 {
 		return nil
@@ -103,8 +103,8 @@ func notClosed(name string, open []string) error {
 	return fmt.Errorf("%s is not closed: it has %s", name, strings.Join(open, ", "))
 }
 
-// eraseAccount erases an account, and appends an audit row with the number of erased
-// rows by table.
+// eraseAccount erases the personal data of an account. It appends an audit row with the number of erased rows
+// in each table.
 func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.Erased, error) {
 	done, err := sqlstore.EraseAll(ctx, db, id, erasures())
 	if err != nil {
@@ -121,7 +121,7 @@ func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.E
 	return done, err
 }
 
-// printErasure prints the erased rows, and fails when personal data are left.
+// printErasure prints the number of erased rows in each table. It fails if personal data are left.
 func printErasure(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
 	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(out, "TABLE\tERASED\tLEFT")

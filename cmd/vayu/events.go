@@ -87,15 +87,14 @@ func (v fireOptions) check() error {
 	switch {
 	case v.count < 0:
 		return errors.New("--count: must not be negative; 0 is for any number")
-	case !(v.rate >= 0) || math.IsInf(v.rate, 0): // nor NaN
+	case !(v.rate >= 0) || math.IsInf(v.rate, 0): // NaN is rejected too
 		return errors.New("--rate: must be a number of events per second, or 0 for as fast as it goes")
 	}
 	_, err := v.world(audience{})
 	return err
 }
 
-// prepare finds the account, and returns the target and a function that commits the
-// one with a number.
+// prepare finds the account. It returns the target of the events and a function that commits event number n.
 func (v fireOptions) prepare(ctx context.Context, st *stateTool) (eventTarget, func(ctx context.Context, n int64) error, error) {
 	holder, err := access.AccountByName(st.db.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
@@ -122,21 +121,20 @@ func (v fireOptions) prepare(ctx context.Context, st *stateTool) (eventTarget, f
 	}, nil
 }
 
-// numbered appends "n" to a JSON object.
+// numbered appends the member "n" to a JSON object.
 func numbered(object json.RawMessage, n int64) json.RawMessage {
 	out := append(bytes.TrimSuffix(slices.Clone(object), []byte("}")), `,"n":`...)
 	return append(strconv.AppendInt(out, n, 10), '}')
 }
 
-// maxConcurrentCommits bounds the commits in flight: as many as share a commit of
-// SQLite.
+// maxConcurrentCommits limits the commits in flight. SQLite commits at most so many changes together.
 const maxConcurrentCommits = 256
 
 // fire commits events until all are committed, ctx ends or a commit fails. It waits for
 // commits in flight and returns the first error.
 //
-// It is an open loop: number and rate alone determine the time of an event. After a
-// slow commit it therefore catches up at once.
+// Number and rate alone determine when an event is due, not earlier commits. After a slow commit, fire
+// therefore commits the overdue events at once.
 func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -169,17 +167,17 @@ func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx c
 	return t.failure
 }
 
-// eventCounts counts events by the result of their commit.
+// eventCounts counts the fired events by the result of their commit.
 type eventCounts struct {
 	mu        sync.Mutex
 	committed int64  // acknowledged by the store
-	unknown   int64  // the outcome of the commit is unknown
+	unknown   int64  // the connection broke during the commit
 	failure   error  // the first
 	target    string // target of the events
 }
 
-// observe counts the result of a commit, and reports whether it failed. A cancelled
-// commit is not a failure, and committed nothing.
+// observe counts the result of a commit, and reports whether it failed. A canceled commit has committed
+// nothing, and is not a failure.
 func (t *eventCounts) observe(err error) (failed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,7 +197,7 @@ func (t *eventCounts) observe(err error) (failed bool) {
 	return true
 }
 
-// String is the summary of the command; nil has committed nothing.
+// String returns the summary that the command prints. A nil t means that nothing was committed.
 func (t *eventCounts) String() string {
 	if t == nil {
 		return "committed 0 events"

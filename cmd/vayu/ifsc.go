@@ -52,7 +52,7 @@ name stay. It works beside a running service, which uses the directory from then
 	}
 }
 
-// decompress returns the content of a file, which may be gzipped.
+// decompress returns the content of a file, decompressed if it is gzipped.
 func decompress(file io.Reader) (io.Reader, error) {
 	in := bufio.NewReader(file)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b { // RFC 1952, 2.3.1

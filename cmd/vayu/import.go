@@ -46,8 +46,8 @@ is run again. It works beside a running service, whose answers follow within sec
 	}
 }
 
-// importFiles imports files in order and rolls up their readings. It continues after a
-// file that cannot be read.
+// importFiles imports files in order, and then computes hours and days from their readings. If a file cannot be
+// read, it continues with the next one.
 func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) error {
 	loader := ingest.NewLoader(t.db.Conn(), schema.Live.Database())
 	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
@@ -127,7 +127,7 @@ func showSummary(out io.Writer, path, format string, s ingest.Summary) {
 
 func noBar() {}
 
-// newBar shows the progress of a file, on a terminal only.
+// newBar returns a function that updates a progress bar. Without a terminal, the function does nothing.
 func newBar(name string, f *file.File) func() {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return noBar

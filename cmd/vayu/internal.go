@@ -16,14 +16,14 @@ import (
 	"vayu/internal/lifecycle"
 )
 
-// Values of the setting internal-listen beside an address.
+// Values of the setting internal-listen that are not an address.
 const (
 	internalOff    = "off"    // metrics are not served
 	internalPublic = "public" // metrics and detailed readiness are at the address of the API, as in version 0.1.0
 )
 
-// internalOffset is the distance of the default internal port from that of the API.
-// Instances of one machine then differ in both.
+// internalOffset is the difference between the default port of the internal listener and the port of the API.
+// Instances on one machine have different API ports, so their internal ports differ too.
 const internalOffset = 1000
 
 // maxPort is the largest TCP port.
@@ -41,8 +41,8 @@ func (c Config) checkInternal() []error {
 	return nil
 }
 
-// internalAddress returns the address of the internal listener; "" for none. Chosen
-// reports whether the operator configured it.
+// internalAddress returns the address of the internal listener; "" for none. The result chosen is true if the
+// operator has set internal-listen.
 func (c Config) internalAddress() (address string, chosen bool) {
 	switch c.InternalListen {
 	case internalOff, internalPublic:
@@ -68,7 +68,7 @@ func (c Config) internalAddress() (address string, chosen bool) {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), false
 }
 
-// internalHandler serves the endpoints for operators.
+// internalHandler serves the endpoints for operators: health, readiness with details, metrics and profiles.
 func (s *service) internalHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthy)
@@ -81,8 +81,8 @@ func (s *service) internalHandler() http.Handler {
 	return mux
 }
 
-// listenInternal opens the internal address; nil if there is none. A default address in
-// use is not an error, because the operator did not configure it.
+// listenInternal opens the internal listener; nil if there is none. If the default address is in use, it only
+// logs a warning, because the operator did not choose the address.
 func (s *service) listenInternal(ctx context.Context) (net.Listener, error) {
 	address, chosen := s.internalAddress()
 	if address == "" {
@@ -99,14 +99,14 @@ func (s *service) listenInternal(ctx context.Context) (net.Listener, error) {
 	return nil, nil
 }
 
-// Limits of the internal listener. A profile may take longer, for as long as its
-// request specifies.
+// Time limits of the internal listener. Replies have none, because a profile takes as long as its request
+// specifies.
 const (
 	internalHeader = 5 * time.Second
 	internalDrain  = time.Second
 )
 
-// internalPart serves the internal listener.
+// internalPart returns the part of the service that serves the internal listener.
 func (s *service) internalPart(listener net.Listener) lifecycle.Part {
 	return lifecycle.Part{Name: "internal", Drain: internalDrain + time.Second, Run: func(ctx context.Context) error {
 		s.log.Info("serving metrics", "address", "http://"+listener.Addr().String())

@@ -99,7 +99,7 @@ func (r keyRequest) spec(now time.Time) (access.KeySpec, error) {
 	return spec, nil
 }
 
-// createKey makes a key, and its account if there is none.
+// createKey creates a key. It also creates the account if there is no account of that name.
 func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, plan string) (access.CreatedKey, error) {
 	box, err := st.openCipher(ctx)
 	if err != nil {
@@ -122,10 +122,9 @@ func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, p
 	return made, err
 }
 
-// accountFor finds or makes the account of a new key, and sets its plan if one is
-// given.
+// accountFor finds or creates the account of a new key. It sets the plan of the account unless plan is empty.
 func (st *stateTool) accountFor(tx *sqlstore.Tx, name, plan string) (access.AccountRecord, error) {
-	if err := access.Lock(tx); err != nil { // another command may create it concurrently
+	if err := access.Lock(tx); err != nil { // another command may create the account concurrently
 		return access.AccountRecord{}, err
 	}
 	holder, err := access.AccountByName(tx, name)
@@ -146,14 +145,14 @@ func isNotFound(err error) bool {
 	return errors.As(err, &refused) && refused.Code == schema.NotFound
 }
 
-// createKey makes a key and its audit row.
+// createKey creates a key and its audit row.
 func createKey(tx *sqlstore.Tx, box *encryption.Cipher, spec access.KeySpec) (access.CreatedKey, error) {
 	made, entry, err := access.CreateKey(tx, box, spec, time.Now())
 	return made, appendAudit(tx, entry, err)
 }
 
-// printKey prints a new key. Quiet output for scripts is the key, and its signing
-// secret on a second line.
+// printKey prints a new key. With quiet, which is for scripts, it prints only the key and, on a second line,
+// its signing secret.
 func printKey(cmd *cobra.Command, made access.CreatedKey, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
@@ -204,7 +203,7 @@ func newKeyList() *cobra.Command {
 	return cmd
 }
 
-// eachKey calls do for the keys of one account, or of all when name is empty.
+// eachKey calls do for every key of an account. If name is empty, it does so for all accounts.
 func (st *stateTool) eachKey(ctx context.Context, name string, do func(access.AccountRecord, schema.Key)) error {
 	view := st.db.View(ctx)
 	holders, err := access.ListAccounts(view)

@@ -40,8 +40,8 @@ log. It prints what each ledger adds up to, and every fault with its subject.`,
 	return cmd
 }
 
-// checkLedgers checks the ledgers of an account, or of all. It also checks that final
-// transactions have their audit rows.
+// checkLedgers checks the ledgers (accounts of the bookkeeping) of an API account; id "" is for all accounts.
+// It also checks that transactions in a final state have their audit rows.
 func checkLedgers(ctx context.Context, db *sqlstore.DB, id string) (wallet.Report, error) {
 	r, err := wallet.Verify(ctx, db, id)
 	if err != nil {
@@ -53,7 +53,7 @@ func checkLedgers(ctx context.Context, db *sqlstore.DB, id string) (wallet.Repor
 	return r, err
 }
 
-// verifyLedger checks and prints the ledgers of the named account, or of all.
+// verifyLedger checks and prints the ledgers of the named API account; name "" is for all accounts.
 func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name string) error {
 	all, err := access.ListAccounts(db.View(ctx))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// keyVariable can have the API key of `vayu listen`, because every user of a machine
-// sees command lines. It is not a setting, so load does not warn about it.
+// keyVariable is the environment variable for the API key of `vayu listen`. It is an alternative to the flag,
+// because every user of a machine can read command lines.
 const keyVariable = "VAYU_API_KEY"
 
 // listenRequest has the flags of `listen`.
@@ -99,11 +99,11 @@ func (r listenRequest) config(cmd *cobra.Command, cfg Config) devreceiver.Config
 	return c
 }
 
-// program returns the path of this program, for use in any folder.
+// program returns the name by which this program can be started from any folder.
 func program() string {
 	name := os.Args[0]
 	if !strings.ContainsRune(name, filepath.Separator) {
-		return name // found by the shell
+		return name // the shell finds it in PATH
 	}
 	if path, err := filepath.Abs(name); err == nil {
 		return path
@@ -111,7 +111,7 @@ func program() string {
 	return name
 }
 
-// localURL returns the URL on this machine of the service with this configuration.
+// localURL returns the URL at which this machine reaches a service with this configuration.
 func localURL(cfg Config) string {
 	scheme := "http"
 	if cfg.TLS.Enabled() {

@@ -10,7 +10,8 @@ import (
 	"vayu/internal/sse"
 )
 
-// newLive wires the hub of SSE streams. Each stage has a feed of its changes.
+// newLive creates the hub that sends notices of changes to SSE streams (Server-Sent Events). Each feed reports
+// the changes of one kind of data.
 func (s *service) newLive(log *slog.Logger, reg prometheus.Registerer) (err error) {
 	s.live, err = sse.New(sse.Config{
 		Access: s.access,

@@ -30,8 +30,8 @@ func main() {
 	}
 }
 
-// stopSignals are the signals of a graceful stop. SIGHUP, the end of a terminal, is one
-// unless nohup ignores it.
+// stopSignals returns the signals that stop the program gracefully. The end of a terminal sends SIGHUP, which
+// also stops the program unless nohup has made it ignored.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -40,8 +40,8 @@ func stopSignals() []os.Signal {
 	return all
 }
 
-// userMessage is the text of an error for a person: a problem of the API has its fields
-// and not its code.
+// userMessage returns the text of an error for a user of the command line. For a problem (error of the API), it
+// names the flags instead of the fields and omits the code.
 func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
@@ -57,18 +57,18 @@ func userMessage(err error) string {
 	return strings.Join(lines, "\n      ")
 }
 
-// flagNames are the flags of the fields of the API.
+// flagNames are the flags that correspond to fields of the API.
 var flagNames = map[string]string{
 	"allow_list": "--allow: ", "amount": "--amount: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "note": "--note: ", "plan": "--plan: ", "scopes": "--scopes: ",
 }
 
-// flagPrefix is the prefix of the message about a field.
+// flagPrefix returns the flag for a field, as the prefix of a message; "" if the field has no flag.
 func flagPrefix(field string) string {
 	name, _, _ := strings.Cut(field, ".")
 	return flagNames[name]
 }
 
-// errReported ends a command with status 1 after it has printed the failure.
+// errReported ends a command with status 1 without a message, because the command has printed the failure.
 var errReported = errors.New("already reported")
 
 func newRoot() *cobra.Command {
@@ -84,7 +84,7 @@ func newRoot() *cobra.Command {
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
 	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newEvents(), newWallet(), newLedger(), newImport(), newImportIFSC(), newBackfill(), newReadings(), newQuality(), newSource(), newStation(), newListen(), newSQL(), newMigrate(), newClickHouse(), newBackup(), newRestore(), newReconcile(), newDoctor(), newEncryption(), newConfig(), newProbe(), newEngine())
 	root.InitDefaultCompletionCmd()
-	groups := map[*cobra.Command]bool{} // that only have subcommands
+	groups := map[*cobra.Command]bool{} // commands that only have subcommands
 	for _, cmd := range root.Commands() {
 		if groups[cmd] = cmd.HasSubCommands() && !cmd.Runnable(); groups[cmd] {
 			cmd.Args, cmd.RunE = rejectUnknown, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -92,7 +92,7 @@ func newRoot() *cobra.Command {
 		}
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if groups[cmd] || !cmd.HasParent() { // its flags are unknown because it is
+		if groups[cmd] || !cmd.HasParent() { // the flags belong to a subcommand that does not exist
 			err = cmp.Or(rejectUnknown(cmd, cmd.Flags().Args()), err)
 		}
 		return err
@@ -100,8 +100,8 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown rejects arguments of a command that only has subcommands. Cobra does so
-// for the root only.
+// rejectUnknown rejects the arguments of a command that only has subcommands, because they name no subcommand.
+// Package cobra does so for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -17,13 +17,13 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Only these migrate the tables of ClickHouse: instances with the role ingest, `vayu
-// migrate`, `vayu restore`, and a process that started the embedded engine.
+// Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu restore`, and a
+// process that has started the embedded engine.
 //
-// All others only check them. A newer command or a missing setting on one machine thus
-// changes nothing for the others.
+// Other processes only check the tables. Therefore a command of another version, or with other settings,
+// changes nothing for the service.
 
-// migrate migrates the databases of both worlds.
+// migrate migrates the databases of both worlds (live and sandbox).
 func migrate(ctx context.Context, db *columnstore.DB) error {
 	for _, world := range worlds(db) {
 		if err := columnstore.Migrate(ctx, db, clickhouse.Files, world); err != nil {
@@ -48,11 +48,10 @@ func applyStorage(ctx context.Context, db *columnstore.DB) error {
 	return nil
 }
 
-// checkTimeout bounds a check: a cluster needs some seconds to detect an unavailable
-// node.
+// checkTimeout limits a check of the tables. A cluster needs some seconds to detect an unavailable node.
 const checkTimeout = 15 * time.Second
 
-// checkTables fails when the databases of a world differ from what this program needs.
+// checkTables fails if the tables of a world are not as this program needs them.
 func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -68,27 +67,26 @@ func checkTables(ctx context.Context, db *columnstore.DB) error {
 	return nil
 }
 
-// needsMigration reports whether the tables must be migrated first.
+// needsMigration reports whether an error of checkTables means that the tables must be migrated.
 func needsMigration(err error) bool {
 	_, behind := errors.AsType[*columnstore.BehindError](err)
 	return behind
 }
 
 const (
-	// tablesPollInterval is the interval of checks of a waiting instance.
+	// tablesPollInterval is the interval at which a waiting instance checks the tables.
 	tablesPollInterval = 2 * time.Second
-	// waitLogInterval is the interval of log messages about an unavailable server or
-	// node.
+	// waitLogInterval is the interval of log messages about an unavailable server or node.
 	waitLogInterval = time.Minute
-	// tablesTimeout is how long a command waits until the service whose engine it uses
-	// has made the tables.
+	// tablesTimeout is how long a command that uses the engine of a service waits until the service has
+	// migrated the tables.
 	tablesTimeout         = 10 * time.Second
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// awaitTables waits until the tables are as this program needs them, and migrates them
-// if change is set. It retries while a server or node is unavailable, and logs the
-// reason. A permanent failure is an error.
+// awaitTables waits until the tables are as this program needs them. If change is set, it migrates them. It
+// retries while a server or node is unavailable, and logs the reason. It returns an error if a retry cannot
+// help.
 func awaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	w := tableWait{log: log}
 	for {
@@ -115,8 +113,8 @@ func awaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 	}
 }
 
-// tableWait logs why an instance waits. A needed migration is logged once. Other
-// reasons are logged at intervals, because their texts differ between attempts.
+// tableWait logs why an instance waits for the tables. If they need a migration, it logs that once. It logs
+// other reasons at intervals, because their texts differ between attempts.
 type tableWait struct {
 	log    *slog.Logger
 	at     time.Time // of the last message; zero before the first
@@ -132,22 +130,22 @@ func (w *tableWait) warn(ctx context.Context, err error) {
 	w.log.WarnContext(ctx, "waiting for the tables of ClickHouse", "error", err)
 }
 
-// done logs the end of the wait.
+// done logs the end of the wait, if warn has logged its beginning.
 func (w *tableWait) done(ctx context.Context) {
 	if !w.at.IsZero() {
 		w.log.InfoContext(ctx, "the tables of ClickHouse are up to date")
 	}
 }
 
-// clickHouseResponds reports whether ClickHouse responds at all.
+// clickHouseResponds reports whether ClickHouse answers a ping.
 func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	return db.Conn().Ping(ctx) == nil
 }
 
-// ensureTables checks the tables. With change, or on an engine of its own, the command
-// migrates them.
+// ensureTables makes sure that the tables are as this program needs them. It migrates them if change is set or
+// this command has started the engine. Otherwise it checks them, and waits while a service migrates them.
 func (t *tool) ensureTables(ctx context.Context, change bool) error {
 	if change || t.db.OwnsEngine() {
 		return migrate(ctx, t.db)

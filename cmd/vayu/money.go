@@ -21,8 +21,7 @@ import (
 	"vayu/pipeline/wallet"
 )
 
-// money has the services that move money: wallets, recharges, verifications and their
-// batches.
+// money has the services that move money: wallets, recharges, verifications and their batches.
 type money struct {
 	wallets       *wallet.Service
 	recharges     *recharge.Service
@@ -31,7 +30,7 @@ type money struct {
 	callbacks     *upstream.Callbacks
 }
 
-// newMoney creates the services.
+// newMoney creates the services that move money.
 func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Registerer) error {
 	m := &s.money
 	var err error
@@ -77,24 +76,24 @@ func (s *service) publicURL() string {
 	return s.address
 }
 
-// connections returns the recharge providers: that of the sandbox, and those of
-// configuration files.
+// connections returns the connections to recharge providers. One is the simulated provider of the sandbox, and
+// the others come from configuration files.
 func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
 	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
 		func(file string) (recharge.Connection, error) { return connector.Open(file, log, reg) },
 		func(c recharge.Connection) string { return c.Name })
 }
 
-// banks returns the verification providers: that of the sandbox, and those of
-// configuration files.
+// banks returns the connections to verification providers. One is the simulated provider of the sandbox, and
+// the others come from configuration files.
 func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
 	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
 		func(file string) (verify.Connection, error) { return bankaggregator.Open(file, log, reg) },
 		func(c verify.Connection) string { return c.Name })
 }
 
-// connect opens the files of a setting, and adds the provider of the sandbox. Names
-// must be unique across worlds, because a callback has no world.
+// connect opens a connection for each file of a setting, and adds that of the sandbox. Names must be unique
+// across worlds (live and sandbox). The path of a provider's callback has a name and no world.
 func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
 	all, origins := []C{sandbox}, map[string]string{name(sandbox): "the provider of the sandbox"}
 	for _, file := range files {
@@ -110,12 +109,12 @@ func connect[C any](setting string, sandbox C, files []string, open func(file st
 	return all, nil
 }
 
-// callDrain is the drain time of calls to operators and banks. An aborted call leads to
-// a status enquiry after the next start.
+// callDrain is the time for calls to operators and banks to finish when the service stops. After an aborted
+// call, the next start sends a status enquiry.
 const callDrain = 20 * time.Second
 
-// parts returns the parts of the roles. Batches come last, because they create
-// recharges.
+// parts returns the parts of the service that this instance's roles need, in the order of their start. Batches
+// start last, because they create recharges.
 func (m *money) parts(c Config) []lifecycle.Part {
 	if !c.has(rolePipeline) {
 		if !c.has(roleAPI) {

@@ -23,8 +23,8 @@ const (
 	readyPath  = "/readyz"
 )
 
-// Limits of a probe. The default of container engines is 30 seconds, too long for a
-// person. A reply has a few hundred bytes.
+// Limits of a probe: its time and the size of the reply, which usually has a few hundred bytes. The default
+// time-out of container engines, 30 seconds, is too long for use by hand.
 const (
 	probeTimeout = 3 * time.Second
 	maxProbeBody = 4 << 10
@@ -78,7 +78,7 @@ With --internal it requests the internal listener (setting internal-listen), whi
 	return cmd
 }
 
-// target returns the URL to request.
+// target returns the URL to request, from the argument or the settings.
 func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
 	path := healthPath
 	if r.ready {
@@ -109,8 +109,8 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 	return u.String(), nil
 }
 
-// localAPI returns the base URL of the service with the same settings on this machine.
-// For a listener on all addresses it is loopback.
+// localAPI returns the base URL of the API of a service with the same settings on this machine. If that listens
+// on all addresses, the URL has the loopback address.
 func localAPI(c Config) (string, error) {
 	scheme := "http"
 	if c.TLS.Enabled() {
@@ -123,7 +123,8 @@ func localAPI(c Config) (string, error) {
 	return scheme + "://" + at, nil
 }
 
-// localInternal returns the base URL of its internal listener.
+// localInternal returns the base URL of the internal listener of a service with the same settings on this
+// machine.
 func localInternal(c Config) (string, error) {
 	address, _ := c.internalAddress()
 	if address == "" {
@@ -136,7 +137,8 @@ func localInternal(c Config) (string, error) {
 	return "http://" + at, nil
 }
 
-// connectAddress converts a listen address to one of this machine to connect to.
+// connectAddress converts an address to listen on to one to connect to. It replaces "all addresses" by
+// loopback.
 func connectAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -164,7 +166,7 @@ func (r *probeRequest) probe(ctx context.Context, target string) (string, error)
 		return "", err
 	}
 	client := http.Client{
-		// No proxy: the request is for this service only.
+		// The transport uses no proxy, because the probe is for this service itself.
 		Transport:     &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -172,7 +174,7 @@ func (r *probeRequest) probe(ctx context.Context, target string) (string, error)
 	reply, err := client.Do(request)
 	if err != nil {
 		if of, ok := errors.AsType[*url.Error](err); ok {
-			err = of.Err // the message has the URL already
+			err = of.Err // the message below has the URL
 		}
 		return "", fmt.Errorf("probing %s: %w", target, err)
 	}

@@ -57,7 +57,7 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 	return cmd
 }
 
-// showFits prints the latest fit of each sensor.
+// showFits prints the latest fit of each sensor to the reference station beside it.
 func (t *tool) showFits(ctx context.Context, cmd *cobra.Command) error {
 	rows, err := t.db.Conn().Query(ctx, `SELECT sensor, reference, hours, slope, humidity, intercept, error, error_raw, r2 FROM `+schema.Live.Database()+`.colocation FINAL
 		ORDER BY sensor, fitted_at DESC LIMIT 1 BY sensor`)

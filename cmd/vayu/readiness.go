@@ -12,19 +12,19 @@ import (
 	"vayu/schema"
 )
 
-// healthy serves the liveness probe.
+// healthy serves the liveness probe, /healthz.
 func healthy(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// readyTimeout bounds the checks of all stores in a readiness probe. It is half of the
-// probe timeout of the proxy in docs/operations. A longer check would make the proxy
-// remove instances that still have current answers.
+// readyTimeout limits the checks of all stores in a readiness probe. It is half of the time-out of the proxy in
+// docs/operations. If a check took longer, the proxy would remove instances that could still answer from
+// memory.
 const readyTimeout = 500 * time.Millisecond
 
-// readinessTTL is how long a result is cached. Callers are not authenticated and must
-// not cause load on the stores.
+// readinessTTL is how long the result of the checks is reused. Callers are not authenticated, so they must not
+// be able to put load on the stores.
 const readinessTTL = 200 * time.Millisecond
 
 // readinessCache caches the last result of the store checks.
@@ -34,7 +34,7 @@ type readinessCache struct {
 	detail map[string]any
 }
 
-// get returns a copy of the cached result, or of a new one from check.
+// get returns a copy of the last result. If that is older than readinessTTL, it first calls check.
 func (g *readinessCache) get(check func() map[string]any) map[string]any {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -45,12 +45,12 @@ func (g *readinessCache) get(check func() map[string]any) map[string]any {
 	return maps.Clone(g.detail)
 }
 
-// readiness serves the readiness probe with details. An unavailable ClickHouse or state
-// store does not make the service unready: current answers stay available.
+// readiness serves the readiness probe with details. The service stays ready if ClickHouse or the state store
+// is unavailable, because it answers from memory.
 func (s *service) readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		detail := s.readyCache.get(func() map[string]any {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyTimeout) // other callers wait for it, too
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyTimeout) // others may wait for it
 			defer cancel()
 			return s.storesReady(ctx)
 		})
@@ -61,13 +61,12 @@ func (s *service) readiness() http.Handler {
 	})
 }
 
-// bareReadiness serves the readiness probe without details, which are for operators. It
-// queries no store.
+// bareReadiness serves the readiness probe for the public, without details. It queries no store.
 func (s *service) bareReadiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) })
 }
 
-// writeReadiness writes the status, and detail unless it is nil.
+// writeReadiness replies with the status of the service, and with detail unless it is nil.
 func (s *service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
 	shown := detail
 	if shown == nil {
@@ -86,7 +85,7 @@ func (s *service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
 	_ = json.NewEncoder(w).Encode(shown) //nolint:errchkjson // a disconnected probe needs no answer
 }
 
-// storesReady returns the status of each store, and the backlog of events.
+// storesReady returns the status of each store, and the backlog of unpublished events.
 func (s *service) storesReady(ctx context.Context) map[string]any {
 	detail := map[string]any{"roles": s.Roles}
 	for store, status := range s.checkStores(ctx) {
@@ -101,9 +100,9 @@ func (s *service) storesReady(ctx context.Context) map[string]any {
 // storeOK is the status of a store that responds.
 const storeOK = "ok"
 
-// checkStores returns the status of every store that this instance needs. It checks
-// them concurrently, so that a slow one does not delay others. A status has no error
-// text, which may contain addresses; the log has it.
+// checkStores returns the status of every store that this instance needs. It checks them concurrently, so that
+// a slow one does not delay others. A status leaves out the text of the error, because that may contain
+// addresses. The log has the text.
 func (s *service) checkStores(ctx context.Context) map[string]string {
 	var mu sync.Mutex
 	statuses := map[string]string{}
@@ -119,7 +118,7 @@ func (s *service) checkStores(ctx context.Context) map[string]string {
 	if s.usesClickHouse() {
 		check("clickhouse", func() string { return storeStatus(s.db.Conn().Ping(ctx), "does not answer") })
 	}
-	check("state", func() string { // without it, answers continue: keys are cached
+	check("state", func() string { // the API still answers without it, because keys are cached
 		return storeStatus(s.state.Check(ctx), "does not answer, or cannot write")
 	})
 	if s.has(roleDispatch) && s.webhooks.log != nil {
@@ -136,8 +135,8 @@ func storeStatus(err error, wrong string) string {
 	return storeOK
 }
 
-// figures adds the age of the figures of each world, and reports whether one has
-// figures.
+// figures adds to detail how old the newest readings of each world (live and sandbox) are. It reports whether
+// any world has readings to answer with.
 func (s *service) figures(detail map[string]any) (some bool) {
 	for _, world := range schema.Worlds {
 		newest, ok := s.query.Newest(world)

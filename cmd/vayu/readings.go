@@ -43,8 +43,8 @@ func (w *withdrawalOptions) flags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagRequired("reason")
 }
 
-// run writes an audit row, runs work with the roll-up of the world, and recomputes what
-// has changed. The row comes first, so that nothing changes without one.
+// run writes the audit entry that prepare returns, runs work, and computes the changed hours and days again.
+// The audit row is written first, so that there is no change without one.
 func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (access.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")
@@ -126,7 +126,7 @@ readings are withdrawn whose averaging interval ends after --from and not after 
 	return cmd
 }
 
-// withdrawal converts the flags of a withdrawal.
+// withdrawal converts the flags of `readings withdraw`.
 func withdrawal(station, measured, from, to string) (airquality.Withdrawal, error) {
 	w := airquality.Withdrawal{ID: airquality.NewWithdrawalID(), Station: station}
 	if measured != "" {
@@ -148,7 +148,8 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 	return w, nil
 }
 
-// parseInstant parses a time, or a day, of which it returns the given end.
+// parseInstant parses a time or a day. For a day it returns the result of end, the start or the end of that
+// day.
 func parseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil

@@ -67,7 +67,7 @@ type reconciliation struct {
 	apply, json                    bool
 }
 
-// worlds returns the worlds of --mode, or all without it.
+// worlds returns the world (live or sandbox) that --mode selects, or both without --mode.
 func (r *reconciliation) worlds() ([]schema.World, error) {
 	switch r.mode {
 	case "":
@@ -80,7 +80,7 @@ func (r *reconciliation) worlds() ([]schema.World, error) {
 	return nil, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", r.mode)
 }
 
-// list prints the recharges that need attention.
+// list runs the command without a file: it prints the recharges that need attention.
 func (r *reconciliation) list(cmd *cobra.Command) error {
 	for _, name := range []string{"provider", "date", "from", "to", "columns", "statuses", "apply"} {
 		if cmd.Flags().Changed(name) {
@@ -120,7 +120,7 @@ func accountNames(q sqlstore.Querier) (map[string]string, error) {
 	return names, err
 }
 
-// compare compares a file with the recharges, and prints the differences.
+// compare runs the command with a file: it compares the file with the recharges, and prints the differences.
 func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	c, err := r.comparison()
 	if err != nil {
@@ -162,8 +162,8 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	})
 }
 
-// settler settles recharges, with a running service or without one. It calls no
-// provider, and so has no connections.
+// settler returns a recharge service that can settle recharges, even beside a running service. It has no
+// connections to providers, because settling calls none.
 func settler(st *stateTool) (reconcile.Settler, error) {
 	events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
 	if err != nil {
@@ -172,7 +172,7 @@ func settler(st *stateTool) (reconcile.Settler, error) {
 	return recharge.New(recharge.Config{DB: st.db, Events: events, Log: st.log})
 }
 
-// comparison converts the flags about a file.
+// comparison converts the flags of the command with a file.
 func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	c := reconcile.Comparison{Provider: r.provider, Layout: reconcile.Layout{Columns: r.columns, Statuses: map[string]reconcile.Status{}}}
 	if r.provider == "" {
@@ -199,7 +199,8 @@ func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	return c, err
 }
 
-// span returns the time range of --date, --from and --to; zero without them.
+// span returns the time range that --date, or --from and --to, select. Without these flags, both times are
+// zero.
 func (r *reconciliation) span() (from, to time.Time, err error) {
 	if r.date == "" && r.from == "" && r.to == "" {
 		return from, to, nil
@@ -224,8 +225,8 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 	return first.Start(), last.End(), nil
 }
 
-// checkProvider rejects a provider without recharges. With a mistyped name every line
-// of the file would lack its recharge.
+// checkProvider rejects a provider without recharges. Otherwise a mistyped name would cause a difference for
+// every line of the file.
 func checkProvider(q sqlstore.Querier, c *reconcile.Comparison) error {
 	names, err := reconcile.Providers(q, c.World)
 	if err != nil || slices.Contains(names, c.Provider) {

@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// maxShown bounds the differences of one kind in the text output; --json prints all.
+// maxShown is the largest number of differences of one kind in the text output. With --json, all are printed.
 const maxShown = 1000
 
 // differences prints the differences between a file and the store.
@@ -22,14 +22,14 @@ type differences struct {
 	names map[string]string // of accounts, by id
 	of    *reconcile.Comparison
 	json  bool
-	kept  map[reconcile.Kind][]reconcile.Difference // printed by kind at the end
+	kept  map[reconcile.Kind][]reconcile.Difference // differences to print by kind at the end
 }
 
 func newDifferences(out io.Writer, names map[string]string, of *reconcile.Comparison, asJSON bool) *differences {
 	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
 }
 
-// difference prints one as JSON at once, or keeps it for the tables.
+// difference prints a difference as JSON, or keeps it for the tables at the end.
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
@@ -40,16 +40,16 @@ func (s *differences) difference(d reconcile.Difference) error {
 	return nil
 }
 
-// differenceLine is the JSON of a difference.
+// differenceLine is a line of the JSON output, about one difference.
 type differenceLine struct {
 	Kind      reconcile.Kind `json:"kind"`
 	What      string         `json:"what"`
 	Action    string         `json:"action"`
 	Automatic bool           `json:"automatic"`
 	Line      int            `json:"line,omitempty"`
-	Error     string         `json:"error,omitempty"` // of a line that could not be parsed
+	Error     string         `json:"error,omitempty"` // why the line could not be parsed
 	File      *fileLine      `json:"file,omitempty"`
-	Recharge  *rechargeLine  `json:"recharge,omitempty"` // as it was before
+	Recharge  *rechargeLine  `json:"recharge,omitempty"` // the recharge before it was settled
 	Settled   *settledLine   `json:"settled,omitempty"`
 }
 
@@ -83,7 +83,7 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// countLine is the JSON of a count.
+// countLine is a count with the sums of amounts, in the JSON output.
 type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`
@@ -92,7 +92,7 @@ type countLine struct {
 	Action string       `json:"action,omitempty"`
 }
 
-// end prints the result, also of a comparison that failed with err.
+// end prints the result of a comparison. If that has failed with err, end prints what was settled before.
 func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	switch {
 	case s.json && err == nil:
@@ -120,7 +120,7 @@ func (s *differences) endJSON(sum reconcile.Summary) error {
 	})
 }
 
-// head prints the matches.
+// head prints how many lines of the file match their recharge.
 func (s *differences) head(path string, sum reconcile.Summary) error {
 	_, _ = fmt.Fprintf(s.out, "%s: %s of %s (%s)", path, counted(sum.Lines, "line"), s.of.Provider, s.of.World)
 	if s.of.From.IsZero() {
@@ -166,7 +166,8 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 	return nil
 }
 
-// action returns the remedy for differences of a kind, some of which are done.
+// action returns what an operator can do about the differences of a kind. The parameter done is the number of
+// those that the command has settled.
 func (s *differences) action(about reconcile.KindInfo, done int) string {
 	switch {
 	case done > 0 && about.Kind == reconcile.Suspense:
@@ -179,13 +180,13 @@ func (s *differences) action(about reconcile.KindInfo, done int) string {
 	return about.Action
 }
 
-// actionsDone are the messages about automatic actions.
+// actionsDone are the messages about differences that the command has settled.
 var actionsDone = map[reconcile.Kind]string{
 	reconcile.SettleSuccess: "settled %s as success", reconcile.SettleFailed: "settled %s as failed", reconcile.Refund: "refunded %s",
 	reconcile.Suspense: "booked %s to suspense",
 }
 
-// describeDone lists the actions done, by kind.
+// describeDone returns the messages about all differences that the command has settled.
 func describeDone(done map[reconcile.Kind]int) string {
 	var parts []string
 	for _, about := range reconcile.Kinds {
@@ -254,7 +255,7 @@ func (s *differences) row(d *reconcile.Difference) []string {
 	return []string{at, reference, there, here, name, number, created, now}
 }
 
-// tail prints what was done, and what is left.
+// tail prints what was settled, and how many differences are left.
 func (s *differences) tail(sum reconcile.Summary) error {
 	automatic, differs := 0, 0
 	for kind, t := range sum.Kinds {

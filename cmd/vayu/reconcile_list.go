@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// blockRows is the number of rows that are aligned together, to bound memory.
+// blockRows is the number of rows whose columns are aligned together. They are kept in memory until then.
 const blockRows = 1000
 
 // entries prints the recharges that need attention.
@@ -33,7 +33,7 @@ func newEntries(out io.Writer, names map[string]string, now time.Time, asJSON bo
 	return e
 }
 
-// rechargeLine is the JSON of a recharge.
+// rechargeLine is a recharge in the JSON output.
 type rechargeLine struct {
 	TransactionID string               `json:"transaction_id"`
 	AccountID     string               `json:"account_id"`
@@ -79,7 +79,7 @@ func (e *entries) entry(one reconcile.Entry) error {
 	return err
 }
 
-// end prints a message instead of an empty table.
+// end prints the rest of the table and the number of recharges.
 func (e *entries) end() error {
 	if e.table == nil {
 		return nil
@@ -95,8 +95,8 @@ func (e *entries) end() error {
 	return err
 }
 
-// why returns the reason for the list. For an alarm it is valid in every state, because
-// the state may have changed since.
+// why returns the reason why a recharge is in the list. The text about an alarm leaves out the state of the
+// recharge, which may have changed after the alarm.
 func why(e *reconcile.Entry) string {
 	return map[string]string{
 		string(schema.RechargePending): "pending for more than a day",

@@ -16,8 +16,8 @@ import (
 	"vayu/schema"
 )
 
-// replayMinAge is the default age at which a replay ends. Younger events are still in
-// normal delivery.
+// replayMinAge is the default age of the youngest event that is replayed. Younger events may still be in normal
+// delivery.
 const replayMinAge = time.Minute
 
 // progressInterval is the interval of progress messages.
@@ -77,7 +77,7 @@ most. Begin with --dry-run, which counts and changes nothing.`,
 	return cmd
 }
 
-// check converts the flags.
+// check validates the flags and converts them.
 func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
 	request = outbox.Replay{Type: schema.EventType(r.typ), Tests: r.tests, DryRun: r.dry, To: now.Add(-replayMinAge)}
 	if r.from == "" {
@@ -102,7 +102,7 @@ func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
 	return request, nil
 }
 
-// parseTime parses a time, an Indian day, or a duration before now.
+// parseTime parses a time, a day in India (its start), or a duration before now.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
@@ -116,8 +116,8 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is none of 2026-11-20T10:00:00Z, 2026-11-20 and 12h", text)
 }
 
-// run finds the account and replays. It writes progress to one writer, and the summary
-// to the other, also when it was interrupted.
+// run finds the account and replays its events. It writes the summary to out, even after an interruption, and
+// meanwhile messages to progress.
 func (r replayOptions) run(ctx context.Context, st *stateTool, request outbox.Replay, out, progress io.Writer) error {
 	if r.account != "" {
 		holder, err := access.AccountByName(st.db.View(ctx), r.account)

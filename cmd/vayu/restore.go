@@ -24,8 +24,7 @@ import (
 // restoringName marks a data directory with an incomplete restore.
 const restoringName = "restore.partial"
 
-// decryptedName is the folder of the data directory for a decrypted backup during its
-// restore.
+// decryptedName is the folder of the data directory that contains the decrypted backup during a restore.
 const decryptedName = "restore.decrypted"
 
 func newRestore() *cobra.Command {
@@ -70,7 +69,7 @@ func newRestore() *cobra.Command {
 	return cmd
 }
 
-// missingKeyError is the error for a backup whose key must be given separately.
+// missingKeyError returns the error for an encryption key that is not in the backup; nil if none is missing.
 func (n *backupManifest) missingKeyError() error {
 	switch n.Encryption {
 	case keyInSetting:
@@ -81,7 +80,7 @@ func (n *backupManifest) missingKeyError() error {
 	return nil
 }
 
-// restoreEncrypted decrypts a backup into the data directory, and restores it.
+// restoreEncrypted decrypts a backup into a folder of the data directory, and restores it from that folder.
 func restoreEncrypted(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupManifest, dir, key, identity string) error {
 	if identity == "" {
 		return fmt.Errorf("the backup is encrypted to %s: name the file with its private key with --identity", note.Recipient)
@@ -102,8 +101,8 @@ func restoreEncrypted(cmd *cobra.Command, cfg Config, log *slog.Logger, note bac
 	})
 }
 
-// fillMarked fills a data directory that is marked as incomplete meanwhile. On failure
-// it empties the directory.
+// fillMarked calls fill to fill a data directory. A file marks the directory as incomplete until fill has
+// succeeded. If fill fails, fillMarked empties the directory.
 func fillMarked(dir string, fill func() error) error {
 	if err := makeData(dir); err != nil {
 		return err
@@ -121,7 +120,7 @@ func fillMarked(dir string, fill func() error) error {
 // restoreFrom restores a backup that is not encrypted.
 func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupManifest, dir, key string) error {
 	if err := sqlstore.CheckEmpty(cmd.Context(), cfg.state(false), filepath.Join(dir, backupState), log); err != nil {
-		return err // before the restore of ClickHouse, which takes long and remains on a server
+		return err // checked before the restore of ClickHouse, which takes long and cannot be undone on a server
 	}
 	if note.Encryption == keyInBackup {
 		key = filepath.Join(dir, encryptionKey)
@@ -137,8 +136,8 @@ func restoreFrom(cmd *cobra.Command, cfg Config, log *slog.Logger, note backupMa
 	return restoreStores(cmd, cfg, log, dir)
 }
 
-// checkKey checks that the encryption key of the data directory or of the settings is
-// that of the backup.
+// checkKey checks that the encryption key, from the data directory or the settings, is the one with which the
+// backup was made.
 func (n *backupManifest) checkKey(cfg Config) error {
 	if n.Owner == "" {
 		return nil
@@ -177,7 +176,7 @@ func readNote(dir string) (note backupManifest, err error) {
 	return note, nil
 }
 
-// restoreStores restores the tables of a backup.
+// restoreStores restores ClickHouse and the state store from a backup.
 func restoreStores(cmd *cobra.Command, cfg Config, log *slog.Logger, dir string) error {
 	t := &tool{Config: cfg, log: log, reg: prometheus.NewRegistry()}
 	err := t.run(cmd.Context(), t.columnar(), func(ctx context.Context) error {
@@ -186,7 +185,7 @@ func restoreStores(cmd *cobra.Command, cfg Config, log *slog.Logger, dir string)
 			return err
 		}
 		printTables(cmd, m)
-		if err := applyStorage(ctx, t.db); err != nil { // it must not fail the restore
+		if err := applyStorage(ctx, t.db); err != nil { // a failure must not fail the restore
 			log.WarnContext(ctx, "could not apply engine.storage to the tables; the next start of an instance with the role ingest retries", "error", err)
 		}
 		return nil

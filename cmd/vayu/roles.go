@@ -7,16 +7,14 @@ import (
 	"vayu/internal/config"
 )
 
-// Roles of instances. An instance has all four by default; in a larger installation
-// each role has its own instances.
+// Roles of instances. By default, an instance has all four. In a larger installation, each role can have
+// instances of its own.
 const (
-	// roleAPI serves requests, and makes their calls to operators and banks.
+	// roleAPI serves API requests, including the first call to an operator or bank.
 	roleAPI = "api"
-	// roleIngest collects readings and rolls them up on the leader; other instances are
-	// standbys.
+	// roleIngest collects readings and rolls them up. Only one of the instances does so, the leader.
 	roleIngest = "ingest"
-	// rolePipeline continues pending transactions with status enquiries, and runs
-	// batches.
+	// rolePipeline polls providers about pending transactions (status enquiries), and runs batches.
 	rolePipeline = "pipeline"
 	// roleDispatch delivers events to subscribers.
 	roleDispatch = "dispatch"
@@ -25,7 +23,7 @@ const (
 // roles are all roles in the order of display.
 var roles = []string{roleAPI, roleIngest, rolePipeline, roleDispatch}
 
-// has reports whether this instance has one of some roles.
+// has reports whether this instance has any of the given roles.
 func (c Config) has(some ...string) bool {
 	return slices.ContainsFunc(some, func(role string) bool { return slices.Contains(c.Roles, role) })
 }
@@ -33,8 +31,8 @@ func (c Config) has(some ...string) bool {
 // usesClickHouse reports whether the roles of this instance use ClickHouse.
 func (c Config) usesClickHouse() bool { return c.has(roleAPI, roleIngest, roleDispatch) }
 
-// checkRoles validates the roles, and the settings that other instances for the
-// remaining roles need.
+// checkRoles validates the roles. If a role is missing here, other instances must have it, so checkRoles also
+// checks that the stores are shared.
 func (c Config) checkRoles() (wrong []error) {
 	for _, role := range c.Roles {
 		if !slices.Contains(roles, role) {

@@ -23,14 +23,14 @@ import (
 	"vayu/pipeline/verify"
 )
 
-// newKeyVariable has the new key when the key is a setting.
+// newKeyVariable is the environment variable with the new key, if the key is a setting.
 const newKeyVariable = "VAYU_NEW_ENCRYPTION_KEY"
 
 const (
-	// rotationTimeout bounds the transaction of a rotation. Over a network, the replies
-	// of one day at a thousand a second need half of it.
+	// rotationTimeout limits the transaction of a rotation. Half of it suffices for the stored replies of a day
+	// with a thousand calls per second, over a network.
 	rotationTimeout = 24 * time.Hour
-	// disconnectTimeout is how long just stopped instances may take to disconnect.
+	// disconnectTimeout is how long the rotation waits for instances that were just stopped to disconnect.
 	disconnectTimeout      = 5 * time.Second
 	disconnectPollInterval = 100 * time.Millisecond
 )
@@ -64,7 +64,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 			if err := checkNotRestoring(cfg.Data); err != nil {
 				return err
 			}
-			if !cfg.Encryption.IsSet() { // only one command may replace its file
+			if !cfg.Encryption.IsSet() { // only one command at a time may replace the key file
 				lock, err := filelock.Acquire(cmd.Context(), filepath.Join(cfg.Data, "encryption.lock"), time.Second)
 				if err != nil {
 					return fmt.Errorf("rotating the encryption key: %w", err)
@@ -72,7 +72,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 				defer lock.Release()
 			}
 			settings := cfg.state(false)
-			// One connection, that of the transaction: Others counts every other one.
+			// The transaction needs one connection. With no more, OtherConnections counts only other processes.
 			settings.Settings.Connections, settings.ChangeTimeout = 1, rotationTimeout
 			return runState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *stateTool) error {
 				return st.rotate(ctx, cmd.OutOrStdout())
@@ -116,7 +116,7 @@ func (st *stateTool) rotate(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// errOtherConnections is the error for a rotation with other connections open.
+// errOtherConnections is the error for a rotation while other processes are connected to the store.
 var errOtherConnections = errors.New("other connections of vayu to this database are open: stop every instance and command first " +
 	"(a pool of connections in between keeps them for a while)")
 

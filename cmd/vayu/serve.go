@@ -46,7 +46,8 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// net/http logs about clients and receivers, at a rate that they control.
+			// The log messages of net/http are debug messages, because clients and receivers could cause any
+			// number of them.
 			stdlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
 			stdlog.SetFlags(0)
 			loaded.Value.warnPlain(log)
@@ -70,7 +71,7 @@ type service struct {
 	state         *sqlstore.DB
 	box           *encryption.Cipher
 	access        *access.Service
-	bootstrapKeys bootstrapKeys // created by this start in an empty store
+	bootstrapKeys bootstrapKeys // keys that this start has created, if the store was empty
 	webhooks
 	money
 	db     *columnstore.DB
@@ -78,17 +79,17 @@ type service struct {
 	air    *air
 	live   *sse.Service
 	server *http.Server
-	// certificates is nil when the API speaks plain HTTP.
+	// certificates is nil if the API serves plain HTTP.
 	certificates *httpapi.Certificates
 	trace        *tracing.Tracer // nil when it is off
 	watcher      *watcher
 	metrics      *prometheus.Registry
-	address      string         // of the API, once it listens
-	readyCache   readinessCache // of readiness with details
-	draining     atomic.Bool    // a stop was requested: the service is not ready
+	address      string         // URL of the API; empty until it listens
+	readyCache   readinessCache // store checks of the readiness probe
+	draining     atomic.Bool    // a stop was requested, so the service reports that it is not ready
 }
 
-// newService wires the parts. It starts nothing and opens no listener.
+// newService creates the parts of the service. It starts nothing and opens no listener.
 func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if err := makeData(cfg.Data); err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	return s, err
 }
 
-// newAPI wires the HTTP server and its handlers.
+// newAPI creates the HTTP server and its handlers.
 func (s *service) newAPI(reg prometheus.Registerer) error {
 	proxies, err := config.Networks(s.Proxies)
 	if err != nil {
@@ -180,8 +181,8 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	return err
 }
 
-// apiDrain is the drain time of requests. It is longer than the longest answer, and
-// shorter than service managers wait before a kill.
+// apiDrain is the time for requests to finish when the service stops. It is longer than any answer takes, and
+// shorter than service managers wait before they kill the process.
 const apiDrain = 15 * time.Second
 
 func (s *service) run(ctx context.Context) error {
@@ -204,10 +205,10 @@ func (s *service) run(ctx context.Context) error {
 	return lifecycle.Run(ctx, s.log, s.parts(listener, internal)...)
 }
 
-// parts returns the parts of the roles of this instance, in the order of their start.
-// Internal is nil without an internal listener.
+// parts returns the parts of the service that this instance's roles need, in the order of their start. The
+// parameter internal is nil if there is no internal listener.
 func (s *service) parts(listener, internal net.Listener) []lifecycle.Part {
-	// The watcher starts before parts that may wait: it reports unavailable stores.
+	// The watcher reports unavailable stores, so it starts before parts that wait for a store.
 	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.has(roleAPI) {
 		parts = append(parts, lifecycle.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
@@ -222,13 +223,13 @@ func (s *service) parts(listener, internal net.Listener) []lifecycle.Part {
 	if internal != nil {
 		parts = append(parts, s.internalPart(internal))
 	}
-	// The API starts before the air: it answers from the last snapshot while the engine
+	// The API starts before the part "air", because it can answer from the last snapshot while ClickHouse
 	// starts.
 	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
 	if s.certificates != nil {
 		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
 	}
-	// Parts that need ClickHouse come last, so that none waits for it.
+	// Parts that wait for ClickHouse come last, so that no other part waits with them.
 	if s.usesClickHouse() {
 		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
 	}
@@ -257,8 +258,8 @@ func (s *service) drainContext(ctx context.Context) (longer context.Context, end
 	}
 }
 
-// closeConnections makes clients open new connections, elsewhere, while the service
-// drains.
+// closeConnections makes the server close each connection after its reply while the service drains. Clients
+// then connect to other instances.
 func (s *service) closeConnections(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() {
@@ -276,7 +277,8 @@ func (s *service) scheme() string {
 	return "http"
 }
 
-// stateReady waits for the state store, and bootstraps an empty one.
+// stateReady waits for the state store and its encryption key. In an empty store it creates the first account
+// and keys.
 func (s *service) stateReady(ctx context.Context) error {
 	if err := s.state.Ready(ctx); err != nil {
 		return err
@@ -293,8 +295,8 @@ func (s *service) stateReady(ctx context.Context) error {
 	return s.bootstrap(ctx)
 }
 
-// listen opens the address of the API. Without TLS it must be loopback, because
-// requests contain keys, unless insecure-http is set.
+// listen opens the listener of the API. Requests contain keys, so without TLS the address must be loopback,
+// unless insecure-http is set.
 func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", string(s.Listen))
 	if err != nil {
@@ -335,7 +337,7 @@ func (s *service) serve(ctx context.Context, listener net.Listener) error {
 	return <-stopped
 }
 
-// routes returns all endpoints that need a key.
+// routes returns the endpoints of all services.
 func (s *service) routes() []httpapi.Route {
 	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

@@ -44,7 +44,7 @@ func newSourceList() *cobra.Command {
 	}
 }
 
-// testWindow is the window of `source test`: the last day.
+// testWindow is the length of the time range that `source test` fetches, up to now.
 const testWindow = 24 * time.Hour
 
 func newSourceTest() *cobra.Command {
@@ -95,8 +95,8 @@ func showSample(w io.Writer, s ingest.Sample, most int) error {
 	return err
 }
 
-// newest formats the age of the newest reading, because a source may return old hours
-// only.
+// newest returns a text about the age of the newest reading. It shows whether a source returns only old
+// readings.
 func newest(readings []schema.Reading, now time.Time) string {
 	if len(readings) == 0 {
 		return ""
@@ -105,7 +105,7 @@ func newest(readings []schema.Reading, now time.Time) string {
 	return fmt.Sprintf(", the newest of %s UTC (%s ago)", last.UTC().Format("2006-01-02 15:04"), now.Sub(last).Round(time.Minute))
 }
 
-// showRejections prints the counts by reason, the most frequent first.
+// showRejections prints how many values were rejected for each reason, the most frequent reason first.
 func showRejections(w io.Writer, rejected ingest.Rejections) {
 	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int { return rejected[b] - rejected[a] })
 	for _, reason := range reasons {

@@ -14,12 +14,12 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// sourceStatus is the state of a source of readings, to explain why figures are old.
+// sourceStatus is the state of a source of readings. It can explain why the newest readings are old.
 type sourceStatus struct {
-	Outcome     string   `json:"outcome,omitempty"`      // of the last run, as in vayu_source_outcome
+	Outcome     string   `json:"outcome,omitempty"`      // of the last run, as in the metric vayu_source_outcome
 	LastSuccess string   `json:"last_success,omitempty"` // RFC 3339; absent if none since the start
-	Breaker     string   `json:"breaker,omitempty"`      // open after too many failures
-	Refused     []string `json:"refused,omitempty"`      // reasons of inputs refused since the start
+	Breaker     string   `json:"breaker,omitempty"`      // "open" if fetching is paused after too many failures
+	Refused     []string `json:"refused,omitempty"`      // reasons for which inputs were rejected since the start
 }
 
 // sourcesOf reads the status of the sources from their metrics.
@@ -71,11 +71,11 @@ func labelsOf(m *dto.Metric) map[string]string {
 	return all
 }
 
-// serviceTimeout bounds the request of the doctor to a running service.
+// serviceTimeout limits the request of `vayu doctor` to a running service.
 const serviceTimeout = 5 * time.Second
 
-// checkService reports the readiness of the service at the configured address, and of
-// its sources. No service is not a fault: the doctor works without one.
+// checkService reports the readiness of the service at the configured address, and of its sources. It is no
+// fault if no service runs, because the doctor works without one.
 func (c Config) checkService(ctx context.Context) []finding {
 	ctx, done := context.WithTimeout(ctx, serviceTimeout)
 	defer done()
@@ -111,8 +111,8 @@ func (c Config) checkService(ctx context.Context) []finding {
 	return all
 }
 
-// fetchReadiness requests readiness from the internal listener, which has details, or
-// else from the API. The caller closes the body.
+// fetchReadiness requests readiness from the internal listener, which has details. If that fails, it requests
+// readiness from the API. The caller closes the body.
 func (c Config) fetchReadiness(ctx context.Context) (resp *http.Response, address string, err error) {
 	scheme := "http"
 	if c.TLS.Enabled() {
@@ -122,7 +122,7 @@ func (c Config) fetchReadiness(ctx context.Context) (resp *http.Response, addres
 	if internal, _ := c.internalAddress(); internal != "" {
 		addresses = slices.Insert(addresses, 0, "http://"+internal+readyPath)
 	}
-	// The certificate is for the public name. This request stays on the machine and
+	// The certificate is not checked, because it is for the public name. The request stays on this machine and
 	// sends no secret.
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // see above
@@ -138,12 +138,12 @@ func (c Config) fetchReadiness(ctx context.Context) (resp *http.Response, addres
 		if resp.Header.Get("Content-Type") == "application/json" || address == addresses[len(addresses)-1] {
 			return resp, address, nil
 		}
-		_ = resp.Body.Close() // another program has the default port of the internal listener
+		_ = resp.Body.Close() // another program listens at the default port of the internal listener
 	}
 	return nil, address, err
 }
 
-// remedies are the remedies by outcome of a source.
+// remedies are what an operator can do about a source, by the outcome of its last run.
 var remedies = map[string]string{
 	"fetch_failed":  "its reply is invalid or missing: vayu source test NAME shows the error",
 	"timed_out":     "it answers too slowly: vayu source test NAME shows how slowly",
@@ -154,11 +154,11 @@ var remedies = map[string]string{
 	"breaker_open":  "it failed too often and is paused: vayu source test NAME shows why",
 }
 
-// finding returns the line of the report.
+// finding returns the line about the source in the report of `vayu doctor`.
 func (s *sourceStatus) finding(name string) finding {
 	ok := s.Outcome == "done" || s.Outcome == ""
 	text := name + ": " + s.Outcome
-	if s.Outcome == "" { // since the start, or since another instance collects
+	if s.Outcome == "" { // no run since the start, or another instance collects
 		text = name + ": does not run here"
 	}
 	if s.LastSuccess != "" {

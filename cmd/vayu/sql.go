@@ -16,8 +16,7 @@ import (
 	"vayu/query/result"
 )
 
-// clickHouseError returns the message of ClickHouse, without the additions of the
-// client.
+// clickHouseError returns the message of ClickHouse itself, without what the client library adds.
 func clickHouseError(err error) error {
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return fmt.Errorf("ClickHouse, code %d: %s", e.Code, e.Message)

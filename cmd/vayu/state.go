@@ -16,26 +16,25 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// stateTool is the environment of a command on the state store.
+// stateTool is what a command needs that works with the state store and then ends.
 type stateTool struct {
 	Config
 	log *slog.Logger
 	db  *sqlstore.DB
 }
 
-// withState runs work when the state store is ready, with a running service or without
-// one. The data directory must exist.
+// withState runs work as soon as the state store is ready, even beside a running service. The data directory
+// must exist.
 func withState(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
 	return runStateTool(cmd, false, work)
 }
 
-// withKey is withState for work that appends to the audit log and needs the encryption
-// key.
+// withKey is withState for work that appends to the audit log, which needs the encryption key for its MACs.
 func withKey(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
 	return withState(cmd, withEncryption(work))
 }
 
-// withEncryption returns work that first opens the encryption key of the store.
+// withEncryption returns a function that opens the encryption key of the store and then runs work.
 func withEncryption(work func(ctx context.Context, st *stateTool) error) func(ctx context.Context, st *stateTool) error {
 	return func(ctx context.Context, st *stateTool) error {
 		if _, err := st.openCipher(ctx); err != nil {
@@ -45,7 +44,7 @@ func withEncryption(work func(ctx context.Context, st *stateTool) error) func(ct
 	}
 }
 
-// withNewState is withState, but creates the data directory.
+// withNewState is withState for commands that may create the data directory.
 func withNewState(cmd *cobra.Command, work func(ctx context.Context, st *stateTool) error) error {
 	return runStateTool(cmd, true, work)
 }
@@ -69,7 +68,7 @@ func runStateTool(cmd *cobra.Command, create bool, work func(ctx context.Context
 	return runState(cmd.Context(), cfg, cfg.state(true), log, work)
 }
 
-// runState runs work when the state store of settings is ready.
+// runState opens the state store, runs work as soon as it is ready, and closes it.
 func runState(ctx context.Context, cfg Config, settings sqlstore.Config, log *slog.Logger, work func(ctx context.Context, st *stateTool) error) error {
 	st := &stateTool{Config: cfg, log: log}
 	var err error
@@ -99,14 +98,14 @@ func (st *stateTool) openCipher(ctx context.Context) (*encryption.Cipher, error)
 	if err := box.Claim(ctx, st.db); err != nil {
 		return nil, err
 	}
-	if err := access.KeyHeads(ctx, st.db, time.Now()); err != nil { // commands such as key revoke still work
+	if err := access.KeyHeads(ctx, st.db, time.Now()); err != nil { // logged only, so that key revoke still works
 		st.log.WarnContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
 	return box, nil
 }
 
-// loadQuietly is load for commands that report on standard output: it logs warnings
-// only.
+// loadQuietly is load for commands that print a report. Unless log.level is set, their log has only warnings
+// and errors.
 func loadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 	loaded, log, err := load(cmd)
 	if err != nil {

@@ -63,7 +63,7 @@ city. A running service follows within 10 seconds. Running it again completes a 
 	return cmd
 }
 
-// operator is the user of the operating system, for the audit of this command.
+// operator returns the name of the operating system's user, which is stored with a merge.
 func operator() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

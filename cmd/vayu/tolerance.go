@@ -13,10 +13,10 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// defaultTolerance stands for an account without its own tolerance.
+// defaultTolerance is the text for an account that has no name tolerance of its own.
 const defaultTolerance = "default"
 
-// toleranceScores are the named tolerances, as in requests.
+// toleranceScores are the least scores of the tolerances that have a name. Requests use the same names.
 var toleranceScores = map[string]int64{"strict": 100, "standard": namematch.Standard, "lenient": namematch.Lenient}
 
 func newAccountTolerance() *cobra.Command {
@@ -47,7 +47,7 @@ later verifications, also in a running service.`,
 	}
 }
 
-// toleranceOf parses a tolerance; the result is not valid for the default.
+// toleranceOf parses a tolerance. For "default" it returns NULL.
 func toleranceOf(text string) (sql.NullInt64, error) {
 	if text == defaultTolerance {
 		return sql.NullInt64{}, nil
@@ -62,7 +62,7 @@ func toleranceOf(text string) (sql.NullInt64, error) {
 	return sql.NullInt64{Int64: int64(score), Valid: true}, nil
 }
 
-// toleranceText formats a tolerance for lists.
+// toleranceText formats a tolerance for `account list`.
 func toleranceText(score sql.NullInt64) string {
 	if !score.Valid {
 		return defaultTolerance

@@ -11,8 +11,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// newTrace creates the tracer, nil when traces are off. Host name and process id
-// identify an instance.
+// newTrace creates the tracer; nil if traces are off. In traces, the host name and the process id identify an
+// instance.
 func (s *service) newTrace(cfg Config, log *slog.Logger, reg prometheus.Registerer) (err error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -24,6 +24,6 @@ func (s *service) newTrace(cfg Config, log *slog.Logger, reg prometheus.Register
 	return err
 }
 
-// tracePart exports spans. It starts first and ends last, so that the spans of the last
-// requests are exported.
+// tracePart returns the part that exports spans (timed steps of traces). It starts first and ends last, so that
+// the spans of the last requests are exported.
 func (s *service) tracePart() lifecycle.Part { return lifecycle.Part{Name: "traces", Run: s.trace.Run} }

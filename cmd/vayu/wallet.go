@@ -21,7 +21,7 @@ func newWallet() *cobra.Command {
 	return cmd
 }
 
-// withWallets runs work with the state store and the wallet service.
+// withWallets runs work as soon as the state store is ready, with a wallet service on it.
 func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *stateTool, wallets *wallet.Service) error) error {
 	return withKey(cmd, func(ctx context.Context, st *stateTool) error {
 		events, err := outbox.New(outbox.Config{DB: st.db, Log: st.log})
@@ -66,7 +66,7 @@ func newWalletShow() *cobra.Command {
 	return cmd
 }
 
-// maxPending bounds the payments that `wallet pending` prints.
+// maxPending is the largest number of payments that `wallet pending` prints.
 const maxPending = 1000
 
 func newWalletPending() *cobra.Command {
@@ -183,7 +183,7 @@ func parseWorld(mode string) (schema.World, error) {
 	return 0, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", mode)
 }
 
-// printPayment prints a payment and the balance.
+// printPayment prints a payment and the balance of its wallet.
 func printPayment(cmd *cobra.Command, p *wallet.Payment) {
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s; available now: %s\n", p.ID, p.Amount.Rupees(), p.State, p.Balance.Rupees())
 }

@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	// storeCheckInterval is the interval of checks of the stores. Alerts wait for
-	// minutes, and a check costs one round trip.
+	// storeCheckInterval is the interval of checks of the stores. Alerts fire after minutes, so it can be many
+	// seconds.
 	storeCheckInterval = 15 * time.Second
-	// The ledger is checked some minutes after a start, when other startup work is
-	// done, and then daily. A check reads every posting.
+	// The ledger is checked some minutes after a start, and then daily. A check reads every posting, so it
+	// should not compete with other work at startup.
 	ledgerCheckDelay    = 5 * time.Minute
 	ledgerCheckInterval = 24 * time.Hour
-	// A failed check is retried soon. A new leader has ten attempts before
-	// BooksUnproved fires after an hour.
+	// A failed check is retried soon. Within the hour before the alert BooksUnproved fires, a new leader has
+	// ten attempts.
 	ledgerRetryInterval = 5 * time.Minute
-	// headsInterval is the interval of copies of the audit heads to a file. A later
-	// removal of rows is detectable.
+	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. A
+	// copied head reveals a later removal of its row.
 	headsInterval = time.Minute
 )
 
@@ -40,12 +40,12 @@ type watcher struct {
 	service        *service
 	up             *prometheus.GaugeVec // by store
 	faults         atomic.Int64         // of the last ledger check
-	verified       atomic.Int64         // time of the last ledger check, Unix seconds
+	verified       atomic.Int64         // time of the last completed ledger check, Unix seconds
 	ledgerFailures *failurelog.Log
 	headFailures   *failurelog.Log
 }
 
-// newWatcher registers its metrics.
+// newWatcher creates a watcher and registers its metrics.
 func newWatcher(s *service, reg prometheus.Registerer) (*watcher, error) {
 	w := &watcher{service: s, up: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "vayu_store_up", Help: "1 if the store responds (clickhouse, state, kafka), else 0; checked every 15 seconds.",
@@ -91,7 +91,7 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// runLedgerChecks repeats ledger checks on the leader, whose metrics have the result.
+// runLedgerChecks repeats ledger checks while this instance leads. Only the leader's metrics have the results.
 func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
 	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
@@ -107,8 +107,8 @@ func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	})
 }
 
-// copyHeads copies the audit heads to a file until ctx ends. The service log has the
-// hash of each copy, so that changes of the file are detectable.
+// copyHeads copies the audit heads to a file at intervals until ctx ends. It logs the hash of each copy, so
+// that changes of the file can be detected.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
 	heads := access.NewHeadLog(path)
@@ -135,8 +135,7 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks repeats check until ctx ends. Check reports whether it was
-// completed.
+// repeatLedgerChecks calls prove until ctx ends. The function prove reports whether its check was completed.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval
@@ -146,7 +145,7 @@ func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	}
 }
 
-// checkLedger checks the ledgers, and reports whether the check was completed.
+// checkLedger checks all ledgers, and updates the metrics. It reports whether the check was completed.
 func (w *watcher) checkLedger(ctx context.Context) bool {
 	report, err := checkLedgers(ctx, w.service.state, "")
 	w.ledgerFailures.Observe(ctx, err)

@@ -28,15 +28,15 @@ import (
 // webhooks has the services that deliver events.
 type webhooks struct {
 	outbox        *outbox.Outbox
-	log           *kafka.Log // nil without Kafka: the relay calls the dispatcher
+	log           *kafka.Log // nil without Kafka, when the outbox relay calls the dispatcher itself
 	subscriptions *subscription.Cache
 	deliveries    *delivery.Service
 	dispatch      *dispatch.Service
 	copier        *delivery.Copier
 }
 
-// newWebhooks creates the services. The outbox exists before, because accounts append
-// to it.
+// newWebhooks creates the services that deliver events, except the outbox. That was created before, because
+// access needs it.
 func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Registerer) error {
 	w := &s.webhooks
 	allow, err := cfg.Webhook.Networks()
@@ -57,7 +57,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	w.dispatch, err = dispatch.New(dispatch.Config{
 		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Trace: s.trace, Metrics: reg,
 		Number: func(ctx context.Context, of schema.Owner, transaction string) (string, error) {
-			return s.money.recharges.ClearNumber(ctx, of, transaction) // created later, but before Run
+			return s.money.recharges.ClearNumber(ctx, of, transaction) // created later, but before dispatch runs
 		},
 		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.InFlight, Idle: cfg.Webhook.InFlight}),
 	})
@@ -77,7 +77,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	return nil
 }
 
-// webhookRoots returns the certificate authorities of receivers.
+// webhookRoots returns the certificate authorities that are trusted in connections to receivers.
 func (c Config) webhookRoots() (*x509.CertPool, error) {
 	var files []string
 	if c.Webhook.CA != "" {
@@ -93,7 +93,7 @@ func (c Config) webhookRoots() (*x509.CertPool, error) {
 	return dispatch.Roots(files...)
 }
 
-// test stores a test event and its single delivery.
+// test stores a test event and one delivery of it, to the given subscription.
 func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
 	stored, err := w.outbox.Store(tx, s.Account, s.World, event, schema.TestEventData(event))
 	if err != nil {
@@ -103,12 +103,13 @@ func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event sch
 	return stored.ID, deliveryID, err
 }
 
-// dispatchDrain covers attempts in flight (5 s), their records (4 s), the release of
-// leases (2 s) and a margin.
+// dispatchDrain is the time for deliveries to finish when the service stops. It suffices for attempts in flight
+// (5 s), storing their results (4 s) and releasing leases (2 s), with a margin.
 const dispatchDrain = 15 * time.Second
 
-// parts returns the parts in the order of their start. The relay of events comes last,
-// because it needs all others. An instance with only the API needs the subscriptions.
+// parts returns the parts of the service that this instance's roles need, in the order of their start. The
+// outbox relay starts last, because it uses all others. An instance with the API alone needs only the cache of
+// subscriptions.
 func (w *webhooks) parts(c Config) []lifecycle.Part {
 	if !c.has(roleAPI, roleDispatch) {
 		return nil
@@ -136,7 +137,7 @@ func (w *webhooks) routes() []httpapi.Route {
 	return slices.Concat(w.subscriptions.Routes(), w.deliveries.Routes(), w.outbox.Routes())
 }
 
-// backlog returns the count and the age of waiting events.
+// backlog returns the number of unpublished events, and the age of the oldest.
 func (w *webhooks) backlog() map[string]any {
 	waiting, oldest := w.outbox.Backlog()
 	return map[string]any{"waiting": waiting, "oldest_seconds": int64(oldest.Seconds())}

@@ -35,8 +35,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Events appends events for an account's webhooks, in the transaction of the change that they
-// report.
+// Events appends events for an account's webhooks to the outbox. It does so in the transaction of the change
+// that the event reports.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
@@ -100,14 +100,15 @@ func (s Settings) Validate() []error {
 	return faults
 }
 
-// mostKeysWorth keeps the rate of an account within the range of its type.
+// mostKeysWorth is the largest AccountFactor. The product with the rate of a key stays within the range of an
+// int.
 const mostKeysWorth = 1_000_000
 
-// mostCalls is the largest limit of a plan. Multiplied by 100 per cent it fits into 64 bits, with
-// reserve for usage above the limit.
+// mostCalls is the largest limit of a plan. Computing a percentage multiplies usage by 100, which must fit into
+// 64 bits even above the limit.
 const mostCalls = 1_000_000_000_000_000
 
-// Service implements httpapi.Access over the store.
+// Service admits API calls by the accounts and keys in the store. It implements httpapi.Access.
 type Service struct {
 	Config
 
@@ -149,7 +150,7 @@ func (s *Service) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { s.follow(ctx) })
 	parts.Go(func() { s.writeUsage(ctx) })
-	parts.Go(func() { _ = s.purge(ctx) }) // mayRevoke with ctx only
+	parts.Go(func() { _ = s.purge(ctx) }) // returns when ctx ends, always without an error
 	parts.Wait()
 	return s.finalFlush(ctx)
 }

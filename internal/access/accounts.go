@@ -25,8 +25,8 @@ type AccountRecord struct {
 	CreatedAt     time.Time
 }
 
-// Lock serializes changes of accounts and keys until tx ends. With it, a transaction can check that
-// an account is absent and then create it.
+// Lock makes other changes of accounts and keys wait until tx ends. With it, a transaction can check that an
+// account is absent and then create it.
 func Lock(tx *sqlstore.Tx) error {
 	if _, err := tx.Exec("UPDATE access_revision SET n = n WHERE id = 1"); err != nil {
 		return fmt.Errorf("locking accounts and keys: %w", err)
@@ -34,9 +34,8 @@ func Lock(tx *sqlstore.Tx) error {
 	return nil
 }
 
-// raise increments the revision counter for a change of account or api_key and returns it. It locks
-// the counter until the transaction ends. So revisions become visible in order, and changes of keys
-// are serialized.
+// raise increments the revision counter for a change of account or api_key and returns it. It locks the counter
+// until the transaction ends. Therefore revisions become visible in order, and changes of keys are serialized.
 func raise(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE access_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
@@ -45,8 +44,8 @@ func raise(tx *sqlstore.Tx) (revision int64, err error) {
 	return revision, nil
 }
 
-// CreateAccount creates an account; plans are the configured ones. A *schema.Problem describes an
-// invalid name or plan.
+// CreateAccount creates an account with one of the configured plans. A *schema.Problem describes an invalid
+// name or plan.
 func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string, now time.Time) (AccountRecord, Entry, error) {
 	var f faults
 	f.accountName("name", name)
@@ -91,7 +90,7 @@ func AccountByName(q sqlstore.Querier, name string) (AccountRecord, error) {
 	return oneHolder(q.QueryRow(selectHolder+" WHERE name = $1", name))
 }
 
-// accountByID is AccountByName by id.
+// accountByID returns the account with an id. If there is none, the error is that of AccountByName.
 func accountByID(q sqlstore.Querier, id string) (AccountRecord, error) {
 	return oneHolder(q.QueryRow(selectHolder+" WHERE id = $1", id))
 }
@@ -136,8 +135,8 @@ func SetAllowList(tx *sqlstore.Tx, id string, list []string) (AccountRecord, Ent
 // strictest is the score of identical names.
 const strictest = 100
 
-// SetNameTolerance sets the least passing score of a name, from 0 to 100. A score that is not valid
-// resets it to the service's default.
+// SetNameTolerance sets the least score, from 0 to 100, with which a name passes bank verification. A NULL
+// score selects the service's default.
 func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (AccountRecord, Entry, error) {
 	if score.Valid && (score.Int64 < 0 || score.Int64 > strictest) {
 		return AccountRecord{}, Entry{}, schema.NewProblem(schema.InvalidRequest, "name_tolerance", "A tolerance is a whole number from 0 to 100.")

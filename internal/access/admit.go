@@ -13,23 +13,22 @@ import (
 	"vayu/schema"
 )
 
-// pass is the admission of one call.
+// pass is the admission of one call: its key, and what it counts against.
 type pass struct {
 	service *Service
 	key     *cachedKey
 	day     *daily // day of the call
 	counter *counter
-	// unsigned means that the key needs a signature and none is verified yet. Until then the caller
-	// may be anybody who has seen the key.
+	// unsigned means that the key needs a signature and none is verified yet. Until then the caller may be a
+	// thief of the key, so the call is not counted towards the quota.
 	unsigned bool
 	// limit is the quota that applies to the call; 0 for none.
 	limit int64
-	// reserved is the number of calls of the quota reserved for this one; 0 if the call is not
-	// counted.
+	// reserved is the part of the quota that is reserved for this call; 0 if the call is not counted.
 	reserved int64
 }
 
-// Admit implements httpapi.Access.
+// Admit identifies the key of a call and checks its permissions, rate and quota. It implements httpapi.Access.
 func (s *Service) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pass, error) {
 	p, err := s.admit(c, route)
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 		return nil, err
 	}
 	if g.world == schema.Sandbox && !reads(c) {
-		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), g.world)) // its changes yield to live ones
+		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), g.world)) // changes of the live world go first
 	}
 	p := &pass{service: s, key: g, day: g.account.counters.dayAt(g.world, now)}
 	p.unsigned = g.requireSignature && !c.BySession
@@ -62,14 +61,15 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 // reads reports whether a call is read-only.
 func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method == http.MethodHead }
 
-// Errors of keys.
+// Errors of keys that may not make calls.
 var (
 	errUnknownKey = schema.NewProblem(schema.Unauthorized, "", "The API key is not known.")
 	errRevokedKey = schema.NewProblem(schema.KeyRevoked, "", "The API key was revoked.")
 	errExpiredKey = schema.NewProblem(schema.KeyExpired, "", "The API key has expired.")
 )
 
-// identify finds the key of a call, checks that it is active, and sets the call's principal.
+// identify finds the key of a call and sets the call's principal. It fails if the key is revoked or has
+// expired.
 func (s *Service) identify(c *httpapi.Call, now time.Time) (*cachedKey, error) {
 	find := s.keyOf
 	if c.BySession {
@@ -147,7 +147,7 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	return nil
 }
 
-// Reserve implements httpapi.Pass.
+// Reserve raises the call's reservation to n calls of the account's quota. It implements httpapi.Pass.
 func (p *pass) Reserve(_ *httpapi.Call, n int64) error {
 	if p.reserved == 0 || n <= p.reserved {
 		return nil
@@ -161,7 +161,7 @@ func (p *pass) Reserve(_ *httpapi.Call, n int64) error {
 	left += p.reserved
 	refusal := schema.NewProblem(schema.QuotaExceeded, "", fmt.Sprintf("This counts as %d calls, and the account has %d left of its plan for this month. Nothing was done.", n, left))
 	refusal.RetryAfter = m.secondsLeft(p.service.Now())
-	refusal.Retryable = n <= p.limit // the quota of a whole month suffices
+	refusal.Retryable = n <= p.limit // next month's quota will suffice
 	p.service.metrics.refusedBy(refusal)
 	return refusal
 }
@@ -180,7 +180,7 @@ func allows(list []netip.Prefix, client netip.Addr) bool {
 	return false
 }
 
-// Verify implements httpapi.Pass.
+// Verify checks the signature of a call if its key requires one. It implements httpapi.Pass.
 func (p *pass) Verify(c *httpapi.Call) error {
 	if c.BySession { // the key was verified when the session was created
 		return nil
@@ -194,7 +194,7 @@ func (p *pass) Verify(c *httpapi.Call) error {
 	return nil
 }
 
-// End implements httpapi.Pass.
+// End counts a call and settles its quota reservation, after the reply. It implements httpapi.Pass.
 func (p *pass) End(c *httpapi.Call, status int) {
 	counted := int64(0)
 	if m := p.day.month; m != nil {
@@ -209,9 +209,9 @@ func (p *pass) End(c *httpapi.Call, status int) {
 	p.service.counters.count(p.day, p.counter, status >= 400, counted)
 }
 
-// quotaLimit returns the quota that applies to a route. Calls about the account itself count and
-// are never rejected for it. With the quota used up, a user must still be able to sign in, see
-// that, and revoke a leaked key.
+// quotaLimit returns the quota that applies to an endpoint; 0 for no limit. Calls about the account itself
+// count, but the quota never rejects them. With the quota used up, a user must still be able to sign in, read
+// the usage and revoke a leaked key.
 func (a *cachedAccount) quotaLimit(route *httpapi.Route) int64 {
 	if route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, sessionsPath) {
 		return 0
@@ -219,11 +219,10 @@ func (a *cachedAccount) quotaLimit(route *httpapi.Route) int64 {
 	return a.limit
 }
 
-// isDashboardRead reports whether a session reads the data that the dashboard shows around its
-// pages. That is the account, its keys, usage, audit log, sessions and webhooks with their events
-// and deliveries, or the SSE stream. Such calls are in the usage but not in the quota; otherwise
-// looking at an account would use it up. Readings, recharges, verifications and wallets count for a
-// session as they do for a key.
+// isDashboardRead reports whether a browser session only reads data about the account. That is its keys, usage,
+// audit log, sessions, webhooks, and the SSE stream (Server-Sent Events). Such calls count as usage but not
+// towards the quota. Otherwise looking at the dashboard would use up the quota. Readings, recharges,
+// verifications and wallets count for a session as they do for a key.
 func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	if !c.BySession || !reads(c) {
 		return false
@@ -236,6 +235,6 @@ func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	}
 }
 
-// counts reports whether an answer counts towards the quota. Only answers that reject the caller do
-// not.
+// counts reports whether a call with this status counts towards the quota. Only replies that reject the caller
+// do not.
 func counts(status int) bool { return status != 401 && status != 403 && status != 429 }

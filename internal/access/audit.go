@@ -20,19 +20,20 @@ type Entry struct {
 	World   schema.World
 	Actor   string // id of the key; "command" for the command line
 	Action  string // such as key.create; empty if nothing has changed and nothing is logged
-	Subject string // id of what was changed
+	Subject string // id of the changed object
 	Request string // request id
 	Client  string // IP address
 	Detail  map[string]any
 }
 
-// Audit appends an entry to its chain, in the transaction of the change. It should be the last
-// statement, because it locks the chain of the account until the transaction ends.
+// Audit appends an entry to the hash chain of its account and world (live or sandbox), in the transaction of
+// the change. It should be the last statement, because it locks the chain of the account until the transaction
+// ends.
 func Audit(tx *sqlstore.Tx, now time.Time, e Entry) error {
 	row := auditRow{Entry: e, mode: e.World.String(), at: now.UnixMicro(), detail: []byte("{}")}
 	var err error
 	if e.Detail != nil {
-		if row.detail, err = json.Marshal(e.Detail); err != nil { // names in their order
+		if row.detail, err = json.Marshal(e.Detail); err != nil { // Marshal sorts the names
 			return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
 		}
 	}
@@ -64,10 +65,11 @@ func Audit(tx *sqlstore.Tx, now time.Time, e Entry) error {
 // firstHash is the hash before the first row of a chain.
 var firstHash [sha256.Size]byte
 
-// auditForm starts the hashed bytes, so that a row of another form cannot have the same hash.
+// auditForm is the prefix of the hashed bytes. A later version with other columns uses another prefix, so that
+// its rows cannot have the same hash.
 const auditForm = "vayu audit row, form 1"
 
-// auditRow is a row as stored.
+// auditRow is a row of table audit without its hash.
 type auditRow struct {
 	Entry
 	mode   string
@@ -76,8 +78,8 @@ type auditRow struct {
 	detail []byte
 }
 
-// sum is the hash of a row: SHA-256 of every column and of the hash before it, each with a length
-// prefix. So different rows have different bytes.
+// sum returns the SHA-256 of a row: of its columns and of before, the hash of the previous row. Each text has a
+// length prefix, so that different rows yield different bytes.
 func (r *auditRow) sum(before []byte) [sha256.Size]byte {
 	h := sha256.New()
 	for _, text := range [...]string{auditForm, r.Account, r.mode} {

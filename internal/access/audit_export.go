@@ -19,12 +19,12 @@ const (
 	csvTypeFull = csvType + "; charset=utf-8; header=present"
 )
 
-// exportPage is the number of rows that one query of an export reads: some hundred kilobytes, in a
-// millisecond or two.
+// exportPage is the number of rows that one query of an export reads. They are some hundred kilobytes, which
+// take a millisecond or two.
 const exportPage = 500
 
-// exportAudit streams all rows of a selection, newest first. Rows written meanwhile are not
-// included.
+// exportAudit streams all rows of a selection, newest first. It leaves out rows that are written after it has
+// begun.
 func (s *Service) exportAudit(c *httpapi.Call, f *schema.RequestErrors, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
 	for _, name := range [...]string{"limit", "cursor"} {
 		if _, there := params[name]; there {
@@ -64,7 +64,7 @@ func (s *Service) exportAudit(c *httpapi.Call, f *schema.RequestErrors, sel *sel
 	}}, nil
 }
 
-// writeLine writes a row as a line of JSON, in the form of a page.
+// writeLine writes a row as a line of JSON, in the form that a page of GET /v1/audit has.
 func writeLine(w io.Writer, r *storedAudit) error {
 	row, err := r.wire(r.hash)
 	if err != nil {
@@ -104,8 +104,7 @@ func writeCSV(w io.Writer, record []string) error {
 	return out.Error()
 }
 
-// inert returns a text that no spreadsheet evaluates as a formula: it prefixes an apostrophe where
-// needed.
+// inert prefixes an apostrophe to a text that a spreadsheet would evaluate as a formula.
 func inert(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return "'" + text

@@ -18,8 +18,9 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Head is the last row of an audit chain at some time. Its hash covers all rows up to it: a copy
-// outside the store proves that they were removed or changed.
+// Head is the last row of an audit chain at some time. A chain is the audit log of an account in one world
+// (live or sandbox). The hash of its last row covers all rows. A copy of the hash outside the store reveals
+// later changes and removals.
 type Head struct {
 	Account string    `json:"account"`
 	World   string    `json:"world"` // live, sandbox
@@ -28,7 +29,7 @@ type Head struct {
 	At      time.Time `json:"at"`   // when it was copied
 }
 
-// chainKey identifies a chain.
+// chainKey identifies the audit chain of an account in a world.
 type chainKey struct{ account, world string }
 
 func (h *Head) chain() chainKey { return chainKey{h.Account, h.World} }
@@ -45,7 +46,7 @@ func NewHeadLog(path string) *HeadLog {
 	return &HeadLog{path: path, copied: map[chainKey]string{}}
 }
 
-// Copy appends the heads that have moved since the last Copy. It returns their number and the
+// Copy appends the heads of the chains that have grown since the last Copy. It returns their number and the
 // SHA-256 of the appended text. After an error the next Copy appends them again.
 func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (heads int, sum string, err error) {
 	var moved []Head
@@ -84,8 +85,8 @@ func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (hea
 	return len(moved), hex.EncodeToString(hash[:]), nil
 }
 
-// appendFile appends lines to a file. It starts a new line after an unfinished one of an earlier
-// write, and removes its own unfinished text.
+// appendFile appends lines to a file. If an earlier write left a line without its end, it starts a new line.
+// After an error it removes what it has written.
 func appendFile(path string, text []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -110,8 +111,8 @@ func appendFile(path string, text []byte) (err error) {
 	return file.Sync()
 }
 
-// Heads reads the output of [HeadLog.Copy]. An error concerns one line, which it names, or the
-// reader, which ends the sequence.
+// Heads reads the output of [HeadLog.Copy]. An invalid line yields an error that names the line, and the
+// sequence continues. It ends after an error of the reader.
 func Heads(r io.Reader) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -140,9 +141,9 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 	}
 }
 
-// Check compares the head with its row. It returns what is wrong, or "" if the row has the copied
-// hash. [VerifyAudit] proves that the rows form a chain. All copied heads together prove that it is
-// the same chain. The newest one alone does not, if the chain was cut before the copy.
+// Check compares a copied head with its row in the store. It returns the difference, or "" if the row has the
+// copied hash. [VerifyAudit] proves that the rows form a chain. Only Check of all copied heads proves that no
+// row was replaced: the newest copy may be of a forged chain.
 func (h *Head) Check(ctx context.Context, db *sqlstore.DB) (reason string, err error) {
 	var hash []byte
 	err = db.View(ctx).QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", h.Account, h.World, h.Seq).Scan(&hash)

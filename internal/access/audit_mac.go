@@ -19,21 +19,22 @@ import (
 const (
 	headPurpose  = "audit_head.mac"
 	keyedPurpose = "setting.value:" + keyedName
-	// keyedName is the row of table setting with the time since which heads have a MAC:
-	// microseconds since 1970 and, after a dot, their MAC.
+	// keyedName names a row of table setting: the time from which heads of audit chains have a MAC. The value
+	// is microseconds since 1970, a dot, and a MAC of the number.
 	keyedName = "audit_heads_keyed"
-	// keyedGrace is how long after that a head without a MAC is accepted and gets one. Instances of
-	// an earlier version may run beside this one during an upgrade.
+	// keyedGrace is the period after that time in which heads without a MAC are accepted and get one. During an
+	// upgrade, instances of an earlier version still write heads without a MAC.
 	keyedGrace = 7 * 24 * time.Hour
 )
 
-// digester makes digests with the store's key; a [sqlstore.DB] or a [sqlstore.Tx]. Digest returns
-// nil in a process without the key.
+// digester computes MACs with the store's key. It is a [sqlstore.DB] or a [sqlstore.Tx]. Digest returns nil in
+// a process without the key.
 type digester interface {
 	Digest(purpose string, data ...[]byte) []byte
 }
 
-// headMAC returns the MAC of the last row of a chain; nil in a process without the key.
+// headMAC returns a row number and the MAC of that row, the last of its chain. It is nil in a process without
+// the key.
 func headMAC(of digester, chain chainKey, seq int64, hash []byte) []byte {
 	number := binary.BigEndian.AppendUint64(nil, uint64(seq))
 	mac := of.Digest(headPurpose, []byte(chain.account), []byte(chain.world), number, hash)
@@ -43,7 +44,7 @@ func headMAC(of digester, chain chainKey, seq int64, hash []byte) []byte {
 	return append(number, mac...)
 }
 
-// authenticated returns the seq that a MAC covers; 0 for none.
+// authenticated returns the row number at the start of a MAC; 0 if there is none.
 func authenticated(mac []byte) int64 {
 	if len(mac) < 8 {
 		return 0
@@ -51,11 +52,11 @@ func authenticated(mac []byte) int64 {
 	return int64(binary.BigEndian.Uint64(mac))
 }
 
-// nextMAC returns the MAC of a head with this seq and hash. The row before has the hash before, and
-// its head the MAC old.
+// nextMAC returns the MAC of the head that names row seq with the given hash. The previous row has the hash
+// before, and the previous head has the MAC old.
 //
-// An invalid MAC is kept, so that [VerifyAudit] finds it however many rows follow. A process
-// without the key also keeps the MAC; the next row written with the key makes up for it.
+// An invalid MAC is kept, so that [VerifyAudit] finds it however many rows follow. A process without the key
+// also keeps the MAC. The next row that is written with the key gets a MAC that covers all rows.
 func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byte) ([]byte, error) {
 	if seq == 1 {
 		return headMAC(tx, chain, seq, hash), nil
@@ -82,8 +83,8 @@ func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byt
 	return old, nil
 }
 
-// KeyHeads records since when heads of the audit log have a MAC, and authenticates heads of an
-// earlier version that have none. A process with the key calls it before its first change, and
+// KeyHeads records the time from which heads of the audit log have a MAC. Until a grace period ends, it adds
+// MACs to the heads that an earlier version wrote. A process with the key calls it before its first change, and
 // regularly afterwards. It fails if the record was removed.
 func KeyHeads(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 	since, err := keyedSince(db, db.View(ctx))
@@ -113,7 +114,7 @@ func KeyHeads(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 
 var errKeyedRemoved = fmt.Errorf("heads of the audit log have a MAC, and the setting %s, which records since when, was removed", keyedName)
 
-// keyAll authenticates the heads that have no MAC.
+// keyAll adds a MAC to every head that has none.
 func keyAll(ctx context.Context, db *sqlstore.DB) error {
 	type head struct {
 		chainKey
@@ -144,8 +145,8 @@ func keyAll(ctx context.Context, db *sqlstore.DB) error {
 	return nil
 }
 
-// keyedSince reads since when heads have a MAC; zero if there is no record. It fails if the record
-// was changed.
+// keyedSince reads the time from which heads have a MAC; zero if there is no record. It fails if the MAC of the
+// record does not match.
 func keyedSince(of digester, q sqlstore.Querier) (time.Time, error) {
 	var text string
 	err := q.QueryRow("SELECT value FROM setting WHERE name = $1", keyedName).Scan(&text)
@@ -164,8 +165,8 @@ func keyedSince(of digester, q sqlstore.Querier) (time.Time, error) {
 	return time.UnixMicro(micros), nil
 }
 
-// authentic compares the MAC of the head with the chain, whose hashes are already verified. A head
-// without MAC is accepted until the grace period ends.
+// authentic compares the MAC of the head with the chain, whose hashes are already verified. A head without a
+// MAC is accepted until the grace period ends.
 func (c *chain) authentic(view sqlstore.View, mac []byte) error {
 	last := authenticated(mac)
 	switch {

@@ -12,13 +12,13 @@ import (
 	"vayu/schema"
 )
 
-// auditScan bounds the rows that one page scans for filters without an index: some milliseconds. A
-// page may therefore be short, and the client continues with its cursor.
+// auditScan is the largest number of rows that one page scans for filters without an index. That takes some
+// milliseconds. A page may therefore be short, and the client continues with its cursor.
 const auditScan = 10_000
 
-// position is the position of a row in the audit log of an account. Rows of several instances may
-// be written out of clock order: time comes first, the number in the chain second. Rows of a
-// subject are in the order of the chain, like their index.
+// position is the position of a row in a list from the audit log. Lists are in the order of time, then of the
+// row number. The two can differ, because the clocks of instances differ. A list of one subject (the id of the
+// changed object) is in the order of row numbers only.
 type position struct{ at, seq int64 }
 
 // String formats a position for a cursor.
@@ -46,10 +46,10 @@ func (s *selection) start() position {
 	if s.subject != "" {
 		return position{s.to, math.MaxInt64}
 	}
-	return position{s.to, math.MinInt64} // before every row of the instant to
+	return position{s.to, math.MinInt64} // before every row whose time is s.to
 }
 
-// auditQuery builds a statement on audit.
+// auditQuery builds an SQL statement on table audit.
 type auditQuery struct {
 	text strings.Builder
 	args []any
@@ -67,7 +67,7 @@ func (q *auditQuery) and(condition string, values ...any) {
 	q.text.WriteString(condition)
 }
 
-// after starts a query of columns of the rows after a position, as far as an index finds them.
+// after starts a query of the rows after a position. It has the conditions that an index supports.
 func (s *selection) after(columns string, after position) *auditQuery {
 	q := &auditQuery{args: []any{s.owner.Account, s.owner.World.String()}}
 	q.text.WriteString("SELECT " + columns + " FROM audit WHERE account_id = $1 AND mode = $2")
@@ -82,7 +82,7 @@ func (s *selection) after(columns string, after position) *auditQuery {
 	return q
 }
 
-// order is the order of the index.
+// order returns the ORDER BY clause, which is the order of the index used.
 func (s *selection) order() string {
 	if s.subject != "" {
 		return " ORDER BY seq DESC"
@@ -95,13 +95,14 @@ func (s *selection) filters() bool {
 	return s.actor != "" || s.action != "" || s.subject != "" && (s.from != math.MinInt64 || s.to != math.MaxInt64)
 }
 
-// lowest is the statement for the last row that a page scans.
+// lowest returns a statement that finds the last row that a page may scan.
 func (s *selection) lowest(after position) (string, []any) {
 	q := s.after("at, seq", after)
 	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(auditScan-1), q.args
 }
 
-// query is the statement for up to limit rows after a position, down to the floor.
+// query returns a statement for up to limit rows after a position. floor is the last row to scan; nil for no
+// bound.
 func (s *selection) query(after position, floor *position, limit int) (string, []any) {
 	q := s.after("seq, at, actor, action, subject, request_id, client, detail, hash", after)
 	if s.subject != "" {
@@ -130,8 +131,8 @@ func (s *selection) query(after position, floor *position, limit int) (string, [
 	return q.text.String() + s.order() + " LIMIT $" + strconv.Itoa(len(q.args)), q.args
 }
 
-// page returns at most limit rows after a position, and the position for the next page, or nil.
-// With filters, a page may be short without being the last.
+// page returns at most limit rows after a position, and the position at which the next page starts. That is nil
+// after the last page. With filters, a page may be short without being the last.
 func (s *selection) page(view sqlstore.View, after position, limit int) (rows []storedAudit, next *position, err error) {
 	var floor *position
 	if s.filters() {

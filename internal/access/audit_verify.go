@@ -14,16 +14,16 @@ import (
 	"vayu/schema"
 )
 
-// verifyPage is the number of rows of a chain that one statement reads: half a second's work.
-// PostgreSQL's statement timeout is ten seconds.
+// verifyPage is the number of rows of a chain that one statement reads. Reading takes half a second, far less
+// than the statement timeout of ten seconds.
 const verifyPage = 20_000
 
 // AuditReport is the result of verifying one chain of the audit log.
 type AuditReport struct {
 	Account string
 	World   schema.World
-	// Rows is the number of valid rows from the first on. Hash is the hash of the last valid row,
-	// in lower-case hex.
+	// Rows is the number of valid rows before the first fault. Hash is the hash of the last of them, in
+	// lower-case hex.
 	Rows int64
 	Hash string
 	// Wrong is the seq of the first invalid or missing row, and Reason its fault. Reason is "" if
@@ -35,12 +35,12 @@ type AuditReport struct {
 	Unkeyed int64
 }
 
-// VerifyAudit verifies every chain of the audit log, or those of one account if its id is given. It
-// calls report for each chain that has rows. It may run while a service appends. It fails if a read
-// fails, or the account does not exist.
+// VerifyAudit verifies the chains of the audit log: one for each account and world (live or sandbox). If
+// account is not empty, it is the id of the only account to verify. It calls report for each chain that has
+// rows. It may run while a service appends rows. It fails if a read fails, or if the account does not exist.
 //
-// A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the
-// hash before it. audit_head names the last row. An account with keys has a chain.
+// A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the hash of the
+// previous row. Table audit_head names the last row, the head. An account with keys has a chain.
 //
 // In a process with the store's key, the head also has a valid MAC. Write access to the store
 // without the key does not suffice to cut rows off and reset the head. A MAC that was copied while
@@ -49,7 +49,7 @@ func VerifyAudit(ctx context.Context, db *sqlstore.DB, account string, report fu
 	return verifyAudit(ctx, db, account, verifyPage, report)
 }
 
-// verifyAudit is VerifyAudit with another page size.
+// verifyAudit is VerifyAudit with a page size, so that tests can use small pages.
 func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int, report func(AuditReport)) error {
 	view := db.View(ctx)
 	accounts, err := sqlstore.All(view, func(row sqlstore.Scanner) (id string, err error) {
@@ -93,7 +93,7 @@ func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int,
 	return nil
 }
 
-// anyKeyed fails if a head has a MAC although there is no record of it.
+// anyKeyed fails if a head has a MAC although the setting that records MACs is missing.
 func anyKeyed(view sqlstore.View) error {
 	var heads int64
 	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)
@@ -103,12 +103,12 @@ func anyKeyed(view sqlstore.View) error {
 	return err
 }
 
-// chain is the verification of one chain.
+// chain is the state of the verification of one chain.
 type chain struct {
 	report AuditReport
 	last   []byte // hash of the last valid row
 	size   int    // rows per page
-	// hasKey: this process has the key of MACs. keyed: every head has a MAC.
+	// hasKey means that this process has the key of MACs. keyed means that every head must have a MAC.
 	hasKey, keyed bool
 	digests       digester
 }
@@ -117,8 +117,8 @@ func (c *chain) wrong(seq int64, reason string) {
 	c.report.Wrong, c.report.Reason = seq, reason
 }
 
-// verify reads the chain in pages. Each page includes the head of the same snapshot. So the last
-// page and its head agree while rows are appended.
+// verify reads the chain in pages. Each page includes the head, read in the same snapshot. Therefore the last
+// page and the head agree even while rows are appended.
 func (c *chain) verify(view sqlstore.View) error {
 	var head struct {
 		seq       int64
@@ -132,7 +132,7 @@ func (c *chain) verify(view sqlstore.View) error {
 	if err != nil {
 		return err
 	}
-	after := int64(math.MinInt64) // a row 0 is as invalid as a surplus row
+	after := int64(math.MinInt64) // also reads rows with an invalid number below 1
 	for c.report.Reason == "" {
 		rows := 0
 		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
@@ -183,7 +183,8 @@ func (c *chain) headless(view sqlstore.View) error {
 	return err
 }
 
-// missing detects a chain that was removed completely: each key has a row of its creation.
+// missing detects a chain that was removed completely. Each key has a row about its creation, so an account
+// with keys has rows.
 func (c *chain) missing(view sqlstore.View) error {
 	var keys int64
 	err := view.QueryRow("SELECT count(*) FROM api_key WHERE account_id = $1 AND mode = $2",
@@ -194,7 +195,7 @@ func (c *chain) missing(view sqlstore.View) error {
 	return err
 }
 
-// storedRow is a row that is not verified yet.
+// storedRow is a row of table audit that is not verified yet.
 type storedRow struct {
 	seq, at                                         sql.NullInt64
 	actor, action, subject, request, client, detail sql.NullString

@@ -46,18 +46,19 @@ func (g *cachedKey) ended(now int64) bool {
 	return g.revokedAt != 0 && now >= g.revokedAt || g.expiresAt != 0 && now >= g.expiresAt
 }
 
-// keyState is what this process counts for a key while it is cached, across changes of its row.
+// keyState holds the counters and buckets of a cached key. A changed row of the key keeps them.
 type keyState struct {
-	hash    keyHash // of the key; guarded by keyCache.mu
+	hash    keyHash // hash of the key; guarded by keyCache.mu
 	buckets [httpapi.LimitClasses]*bucket
 	usedAt  atomic.Int64 // seconds
-	dirty   atomic.Bool  // usedAt is not written yet
+	dirty   atomic.Bool  // usedAt has not been written to the store
 }
 
-// keyHash is the SHA-256 of a key. Keys are looked up by it.
+// keyHash is the SHA-256 of a key, by which the cache and the store find it.
 type keyHash [sha256.Size]byte
 
-// shardCount limits the number of entries that a change copies: with 100,000 keys a shard has 400.
+// shardCount is the number of shards (parts) of the cache. A change of a key copies its whole shard, which has
+// 400 entries if there are 100,000 keys.
 const shardCount = 256
 
 // keyCache holds every account, and every key that is neither revoked nor expired. Lookups by hash
@@ -91,8 +92,7 @@ func (b *keyCache) find(hash keyHash) *cachedKey {
 	return (*shard)[hash]
 }
 
-// byID returns the key with an id, or nil. It takes a lock, which is cheap here: a browser's call
-// also reads a session row.
+// byID returns the key with an id, or nil. It takes a lock, unlike find.
 func (b *keyCache) byID(id string) *cachedKey {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -110,7 +110,7 @@ func (b *keyCache) account(id string) *cachedAccount {
 	return b.accounts[id]
 }
 
-// loadedRevision returns the last applied revision, and whether the cache was loaded at all.
+// loadedRevision returns the last applied revision. begun is false if the cache was never loaded.
 func (b *keyCache) loadedRevision() (revision int64, begun bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -132,10 +132,10 @@ type keyRow struct {
 	hash      keyHash
 }
 
-// delta holds the rows that a refresh has read.
+// delta holds the changed rows that a refresh has read.
 type delta struct {
 	revision int64
-	// full means that everything was read: entries without a row are removed.
+	// full means that all rows were read, so that cached entries without a row are removed.
 	full     bool
 	accounts []*cachedAccount
 	keys     []keyRow
@@ -193,13 +193,13 @@ func (b *keyCache) apply(n delta, now int64, buckets func() [httpapi.LimitClasse
 	b.revision, b.loaded = n.revision, true
 }
 
-// cacheUpdate collects new versions of shards until publish.
+// cacheUpdate collects new versions of the cache's shards until publish makes them visible.
 type cacheUpdate struct {
 	cache  *keyCache
 	shards map[byte]map[keyHash]*cachedKey
 }
 
-// clear removes all entries. The counters of accounts stay.
+// clear removes all keys and accounts. The counters of accounts are kept elsewhere.
 func (e *cacheUpdate) clear() {
 	e.cache.ended.init()
 	for i := range e.cache.shards {
@@ -218,7 +218,7 @@ func (e *cacheUpdate) find(hash keyHash) *cachedKey {
 
 func (e *cacheUpdate) put(hash keyHash, g *cachedKey) { e.shard(hash)[hash] = g }
 
-// shard returns a copy of the hash's shard, which may be changed.
+// shard returns the new version of the shard of a hash. The caller may change it.
 func (e *cacheUpdate) shard(hash keyHash) map[keyHash]*cachedKey {
 	shard, changed := e.shards[hash[0]]
 	if !changed {

@@ -11,14 +11,13 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Changer performs a state-changing call inside tx. It returns the reply and the audit entry, of
-// which it sets Action, Subject and Detail. It may run again after a conflict, so its only effects
-// must go through tx.
+// Changer performs a state-changing call inside tx. It returns the reply and an audit entry with Action,
+// Subject and Detail. It may run again after a conflict, so it must change nothing but the store, through tx.
 type Changer func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, Entry, error)
 
-// Change returns a handler that runs do. One transaction holds the change, its audit row and, for a
-// POST with an Idempotency-Key, its reply. A repeated call gets that reply and has no further
-// effect. A failed call leaves nothing behind, not even its Idempotency-Key.
+// Change returns a handler that runs do. One transaction writes the change, its audit row and, for a POST with
+// an Idempotency-Key, its reply. A repeated call gets the stored reply and has no further effect. A failed call
+// stores nothing, not even its Idempotency-Key.
 func (s *Service) Change(do Changer) httpapi.Handler {
 	return func(c *httpapi.Call) (httpapi.Response, error) {
 		return s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {
@@ -27,11 +26,11 @@ func (s *Service) Change(do Changer) httpapi.Handler {
 	}
 }
 
-// change is a state-changing call of a key; caller is the key's current row.
+// change describes a state-changing call. caller is the current row of the calling key.
 type change struct {
 	do func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error)
-	// access means that accounts or keys are changed. Such changes are serialized before the caller
-	// is read. A key that is being revoked can then change nothing.
+	// access means that accounts or keys are changed. Such changes are serialized by a lock that is taken
+	// before caller is read. A key that is being revoked can then change nothing.
 	access bool
 	// notStored means that the call is performed every time. Its reply contains secrets that are
 	// not stored, so an Idempotency-Key cannot replay it.
@@ -99,7 +98,8 @@ func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (KeyRecord, error
 	return k, nil
 }
 
-// auditCall appends the change of a call. An entry without an action means that nothing changed.
+// auditCall appends the change of a call to the audit log. An entry without an action means that nothing
+// changed.
 func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e Entry) error {
 	if e.Action == "" {
 		return nil
@@ -112,7 +112,7 @@ func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e Entry) error {
 	return Audit(tx, now, e)
 }
 
-// finished encodes a response, so that the stored reply is the one that is sent.
+// finished encodes the body of a response, so that the stored reply and the sent one have the same bytes.
 func finished(resp httpapi.Response) (httpapi.Response, error) {
 	if resp.Status == 0 {
 		resp.Status = http.StatusOK

@@ -14,14 +14,14 @@ import (
 	"vayu/schema"
 )
 
-// Limits of client input.
+// Limits of client input: characters of names, entries of an allow-list.
 const (
 	longestAccountName = 64
 	longestKeyName     = 100
 	longestAllowList   = 100
 )
 
-// faults collects the faults of one request.
+// faults collects the invalid fields of one request.
 type faults struct{ schema.RequestErrors }
 
 func (f *faults) accountName(field, name string) {
@@ -34,7 +34,7 @@ func (f *faults) accountName(field, name string) {
 	}
 }
 
-// keyText matches most of a key.
+// keyText matches the start of an API key.
 var keyText = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]{20}`)
 
 func (f *faults) keyName(field, name string) {
@@ -42,7 +42,7 @@ func (f *faults) keyName(field, name string) {
 	if strange || utf8.RuneCountInString(name) > longestKeyName {
 		f.Add(field, "The name of a key has at most 100 printable characters.")
 	}
-	if keyText.MatchString(name) { // names are displayed, and kept for ever
+	if keyText.MatchString(name) { // names are displayed, and the audit log keeps them for ever
 		f.Add(field, "The name of a key must not hold a key.")
 	}
 }
@@ -65,8 +65,8 @@ func defaultScopes() []schema.Scope {
 	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return s == schema.KeysManage })
 }
 
-// scopes returns the requested scopes without duplicates, in the order of schema.Scopes. nil
-// requests the default.
+// scopes returns the requested scopes without duplicates, in the order of schema.Scopes. If wanted is nil, it
+// returns the default scopes.
 func (f *faults) scopes(field string, wanted []schema.Scope) []schema.Scope {
 	if wanted == nil {
 		return defaultScopes()
@@ -96,8 +96,8 @@ func joinScopes(scopes []schema.Scope, between string) string {
 	return b.String()
 }
 
-// allowList returns the networks of a list without duplicates, in normal form: mwanted, and IPv4 as
-// IPv4.
+// allowList returns the networks of a list without duplicates. They are in normal form: masked, and IPv4 not
+// mapped to IPv6.
 func (f *faults) allowList(field string, list []string) []netip.Prefix {
 	if len(list) > longestAllowList {
 		f.Add(field, "An allow-list has at most 100 entries.")

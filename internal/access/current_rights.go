@@ -9,9 +9,9 @@ import (
 	"vayu/schema"
 )
 
-// Scopes returns the current scopes of the key of an admitted call. It returns none if the key was
-// revoked or has expired, or no longer allows the call's address. It needs no query; changes by
-// other instances show within a quarter of a second.
+// Scopes returns the current scopes of the key of an admitted call. It returns none if the key was revoked or
+// has expired, or no longer allows the call's address. It needs no query. Changes by other instances take
+// effect within a quarter of a second.
 func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 	g := s.cache.byID(c.Key)
 	if g == nil {
@@ -33,8 +33,8 @@ func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 // selectSessions selects the sessions that have not ended.
 var selectSessions = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
 
-// SessionsEnded reports for each call that a session made whether the session has ended. One query serves
-// several calls.
+// SessionsEnded reports, for each call of a browser session, whether that session has ended. It needs one query
+// for all calls.
 func (s *Service) SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error) {
 	on, view, now := map[string]bool{}, s.DB.View(ctx), s.Now().UnixMicro()
 	err := selectSessions.Each(len(calls), func(text string, from, to int) error {

@@ -11,8 +11,8 @@ import (
 // A key can delegate only permissions and limits that it has. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
-// inherited returns the requested specification with the limits of k where the request sets none.
-// Default scopes are not narrowed: a request for scopes that k lacks gets an error.
+// inherited returns the requested specification, with the limits of k where the request sets none. It does not
+// reduce the default scopes to those of k. If k lacks one, covers returns an error.
 func (k *KeyRecord) inherited(wanted KeySpec, signatureOpen bool) KeySpec {
 	if wanted.AllowList == nil {
 		wanted.AllowList = k.AllowList
@@ -26,8 +26,8 @@ func (k *KeyRecord) inherited(wanted KeySpec, signatureOpen bool) KeySpec {
 	return wanted
 }
 
-// covers returns an error if the created key can do more than k. A key that was rotated from k may
-// outlive it, because k ends by the rotation.
+// covers returns an error if the created key can do more than k. A key that was rotated from k may outlive k,
+// because it replaces k.
 func (k *KeyRecord) covers(made KeyRecord) error {
 	if made.RotatedFrom != nil && *made.RotatedFrom == k.ID {
 		return nil
@@ -65,8 +65,8 @@ func (k *KeyRecord) mayRevoke(other KeyRecord) error {
 	return nil
 }
 
-// mayReplaceAllowList returns an error if k has an allow-list and the account's allow-list would
-// become wider. Other keys are bound by it.
+// mayReplaceAllowList returns an error if k has an allow-list and the account's allow-list would become wider.
+// That list also restricts the account's other keys.
 func (k *KeyRecord) mayReplaceAllowList(account, wanted []string) error {
 	if len(k.AllowList) == 0 || within(wanted, account) {
 		return nil
@@ -75,8 +75,8 @@ func (k *KeyRecord) mayReplaceAllowList(account, wanted []string) error {
 		"A key with an allow-list can only narrow the account's. Use a key without one, or vayu account set --allow.")
 }
 
-// within reports whether every network of list lies in one of limits. Both are in stored form.
-// Empty limits allow everything.
+// within reports whether every network of list lies in one of limits. An empty list allows every address, so it
+// lies only in empty limits.
 func within(list, limits []string) bool {
 	if len(limits) == 0 {
 		return true

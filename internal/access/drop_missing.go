@@ -12,10 +12,10 @@ var (
 	presentKeys     = sqlstore.NewBatchStatement(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
 )
 
-// dropMissing removes from a batch the usage of accounts and keys that are no longer in the store.
-// That happens after a manual DELETE, or after a restore of an older store. One such row would fail
-// every flush of all accounts. dropMissing reports whether it removed any; otherwise the flush
-// failed for another reason. The caller holds flushing.
+// dropMissing removes from a batch the usage of accounts and keys that are no longer in the store. That happens
+// after a manual DELETE, or after a restore of an older store. One such row would make every flush fail, for
+// all accounts. dropMissing reports whether it removed any; otherwise the flush failed for another reason. The
+// caller holds usageCounters.flushing.
 func (s *Service) dropMissing(ctx context.Context, b *batch) bool {
 	accounts, keys := make([]string, len(b.days)), make([]string, len(b.keys))
 	for i, d := range b.days {
@@ -46,6 +46,6 @@ func (s *Service) dropMissing(ctx context.Context, b *batch) bool {
 	s.buildRows(b)
 	s.metrics.dropped.Add(float64(dropped))
 	s.Log.Warn("dropping usage of accounts or keys that are no longer in the store", "rows", dropped)
-	s.cache.invalidate() // it still admits them
+	s.cache.invalidate() // the cache still has the missing accounts and keys
 	return true
 }

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// sweepEvery is how often expired keys are removed from the cache. Until then they are rejected
-	// by their expiry.
+	// sweepEvery is the interval between removals of expired keys from the cache. A key in the cache is
+	// rejected from its expiry on.
 	sweepEvery = time.Minute
-	// endedMost bounds the memory of ended keys to about a megabyte.
+	// endedMost is the largest number of remembered ended keys, which need about a megabyte.
 	endedMost = 4096
 )
 
-// endedKeys remembers the latest revoked and expired keys that were removed from the cache. Clients
-// that still use one get the right error without a query. Older ones are looked up in the store.
+// endedKeys remembers the revoked and expired keys that the cache removed last. Clients that still use one get
+// the right error without a query. Earlier ended keys are looked up in the store.
 type endedKeys struct {
 	mu     sync.Mutex
-	keys   map[keyHash]*cachedKey // without state, scopes and allow-lists
-	oldest []keyHash              // a ring
+	keys   map[keyHash]*cachedKey // values have no state, scopes or allow-list
+	oldest []keyHash              // ring buffer of the hashes, in the order of add
 	next   int
 }
 
@@ -36,7 +36,7 @@ func (e *endedKeys) init() {
 	e.keys, e.oldest, e.next = map[keyHash]*cachedKey{}, nil, 0
 }
 
-// add remembers an ended key. It forgets the oldest one if there are too many.
+// add remembers an ended key. If there are endedMost keys, it first forgets the oldest.
 func (e *endedKeys) add(hash keyHash, g *cachedKey) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +93,7 @@ func (b *keyCache) sweep(now int64) {
 	e.publish()
 }
 
-// sweep sweeps the cache when it is due. The caller holds refreshing.
+// sweep removes expired keys from the cache if sweepEvery has passed. The caller holds s.refreshing.
 func (s *Service) sweep() {
 	if now := s.Now(); now.Sub(s.sweptAt).Abs() >= sweepEvery {
 		s.sweptAt = now
@@ -130,13 +130,13 @@ func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedK
 	return s.cache.ended.find(hash, now), nil
 }
 
-// selectKeys reads the keys changed since a revision. A full read, since 0, leaves out revoked
-// ones.
+// selectKeys reads the keys that were changed after a revision. After revision 0, it reads all keys that are
+// not revoked.
 const selectKeys = `SELECT id, account_id, mode, name, hash, scopes, allow_list, require_signature, signing_secret,
 		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
 	FROM api_key WHERE revision > $1 AND ($1 > 0 OR revoked_at IS NULL)`
 
-// changedKeys reads the keys that were changed since a revision.
+// changedKeys runs selectKeys.
 func (s *Service) changedKeys(view sqlstore.View, since int64) ([]keyRow, error) {
 	return sqlstore.All(view, s.scanKey, selectKeys, since)
 }

@@ -6,8 +6,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Personal returns the personal data of an account in this package's tables. The audit log is kept:
-// it is a hash chain, in which numbers are masked and names are hashed.
+// Personal describes the personal data of an account in this package's tables, for its erasure. The audit log
+// is not erased, because each row is hashed into the next. In it, numbers are masked and names are hashed.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{Table: "session", Key: []string{"id"}, From: "session t JOIN api_key k ON k.id = t.key_id WHERE k.account_id = $1"},
@@ -19,7 +19,7 @@ func Personal() []sqlstore.Erasure {
 	}
 }
 
-// erasedPrefix and the id are the name of an erased account.
+// erasedPrefix, followed by the account's id, is the name of an erased account.
 const erasedPrefix = "erased-"
 
 // Erase renames an account to erased-ID and empties its allow-list. The caller has erased the other

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// batch is what one transaction writes: the usage since the last successful flush.
+// batch is the usage since the last successful flush, which one transaction writes.
 type batch struct {
 	days   []*daily
 	rows   []usageRow
@@ -19,7 +19,7 @@ type batch struct {
 	keys   []keyUse
 }
 
-// usageRow is an increment of a row of usage_day.
+// usageRow is an increment of a row of table usage_day.
 type usageRow struct {
 	day                    *daily
 	operation              string
@@ -27,8 +27,8 @@ type usageRow struct {
 	calls, failed, counted int64
 }
 
-// monthRow is an increment of a row of quota_period. It exists also for an increment of 0: the next
-// call after a plan was reduced must announce the crossed mark.
+// monthRow is an increment of a row of table quota_period. An increment of 0 is written too: the write compares
+// the total with the limit, which may have been lowered.
 type monthRow struct {
 	*month
 
@@ -75,7 +75,7 @@ func (s *Service) flush(ctx context.Context) error {
 	return nil
 }
 
-// collect returns the batch to write; nil if there is nothing. The caller holds flushing.
+// collect returns the batch to write; nil if there is nothing. The caller holds l.flushing.
 func (s *Service) collect() *batch {
 	l := &s.counters
 	l.mu.Lock()
@@ -151,7 +151,7 @@ func (b *batch) sort() {
 	slices.SortFunc(b.keys, func(x, y keyUse) int { return cmp.Compare(x.key.id, y.key.id) })
 }
 
-// markWritten records in memory what was written.
+// markWritten subtracts a committed batch from the usage that is still to write.
 func (b *batch) markWritten() {
 	for i := range b.rows {
 		l := &b.rows[i]
@@ -164,7 +164,7 @@ func (b *batch) markWritten() {
 	}
 }
 
-// requeue puts everything back for the next batch. The caller holds l.mu.
+// requeue includes the usage of a failed batch in the next one. The caller holds l.mu.
 func (b *batch) requeue(l *usageCounters) {
 	for _, d := range b.days {
 		if d.dirty.CompareAndSwap(false, true) {
@@ -178,7 +178,7 @@ func (b *batch) requeue(l *usageCounters) {
 	}
 }
 
-// write runs in the transaction.
+// write writes the batch in tx.
 func (b *batch) write(tx *sqlstore.Tx, s *Service) error {
 	lines := make([][]any, len(b.rows))
 	for i, l := range b.rows {
@@ -201,7 +201,7 @@ func (b *batch) write(tx *sqlstore.Tx, s *Service) error {
 	return nil
 }
 
-// writeMonths adds to the quotas and announces the crossed marks.
+// writeMonths adds to the months' usage, and announces the quota marks (80 and 100 per cent) that it reaches.
 func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 	rows, parts := make([][]any, len(b.months)), map[[2]string]*monthRow{}
 	for i, m := range b.months {
@@ -255,15 +255,15 @@ var marks = [...]mark{
 // reached reports whether used calls of a limit reach the mark.
 func (m *mark) reached(used, limit int64) bool { return used*100 >= limit*m.threshold }
 
-// announcement is a mark that the usage of a month has crossed.
+// announcement is an event to publish: the usage of a month has reached a mark.
 type announcement struct {
 	*monthRow
 
 	mark int // index into marks
 }
 
-// publish sets the mark and appends the event. If the mark is already set, it does nothing: the
-// event happens once per month, for all plans and instances.
+// publish records that the mark was announced, and appends the event. If it was announced before, publish does
+// nothing. So the event occurs once per month, whatever plans and instances there are.
 func (a announcement) publish(tx *sqlstore.Tx, events Events, now int64) error {
 	m := &marks[a.mark]
 	set, err := tx.Exec(m.set, now, a.account, a.period)

@@ -18,13 +18,13 @@ import (
 
 const (
 	idempotencyHeader = "Idempotency-Key"
-	// idempotencyLongest is the length of the longest key; idempotencyLife is how long a reply is
-	// stored.
+	// idempotencyLongest is the length of the longest key.
 	idempotencyLongest = 255
 	idempotencyLife    = 24 * time.Hour
 )
 
-// IdempotencyKey is the Idempotency-Key of a POST. Its methods accept nil for a call without one.
+// IdempotencyKey is the Idempotency-Key header of a POST, which makes retries safe. Its methods accept nil for
+// a call without the header.
 type IdempotencyKey struct {
 	box         *encryption.Cipher
 	account     string
@@ -33,8 +33,8 @@ type IdempotencyKey struct {
 	fingerprint []byte
 }
 
-// ParseIdempotencyKey reads the Idempotency-Key of a POST; nil if the call has none. box digests
-// the request, to detect a repeated key with another request.
+// ParseIdempotencyKey reads the Idempotency-Key of a POST; nil if the call has none. box computes a digest of
+// the request. A later request with the same key and another digest is rejected.
 func ParseIdempotencyKey(box *encryption.Cipher, c *httpapi.Call) (*IdempotencyKey, error) {
 	values := c.Header[idempotencyHeader]
 	if c.Method != http.MethodPost || len(values) == 0 {
@@ -58,7 +58,7 @@ func validIdempotencyKey(text string) bool {
 	return len(text) > 0 && len(text) <= idempotencyLongest
 }
 
-// perform runs do, or returns the stored reply of an earlier call with the same key; then stored is
+// perform runs do. If an earlier call had the same key, it returns that call's reply instead, and stored is
 // true. Without an Idempotency-Key it only runs do.
 func (o *IdempotencyKey) perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, Entry, error)) (resp httpapi.Response, e Entry, stored bool, err error) {
 	if o != nil {
@@ -79,7 +79,7 @@ func (o *IdempotencyKey) perform(tx *sqlstore.Tx, now time.Time, do func() (http
 	return resp, e, false, err
 }
 
-// claim claims the key for this call, or returns the reply of the call that has it. Of two
+// claim reserves the key for this call, or returns the reply of the earlier call that has claimed it. Of two
 // simultaneous calls, the second waits in this statement until the first commits or rolls back.
 func (o *IdempotencyKey) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	n, err := tx.Exec(`
@@ -138,8 +138,8 @@ func (o *IdempotencyKey) CreatedPath(q sqlstore.Querier, now time.Time) (path st
 	return before.Location, nil
 }
 
-// Claim claims the key for the object that tx creates at path. It returns false if another call has
-// claimed it; [IdempotencyKey.CreatedPath] then finds the object.
+// Claim reserves the key for a call that creates an object at path in tx. It returns false if another call has
+// claimed the key. [IdempotencyKey.CreatedPath] then finds that call's object.
 func (o *IdempotencyKey) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
 	if o == nil {
 		return true, nil
@@ -151,7 +151,8 @@ func (o *IdempotencyKey) Claim(tx *sqlstore.Tx, now time.Time, path string) (cla
 	return true, o.keep(tx, httpapi.Response{Status: http.StatusAccepted, Location: path})
 }
 
-// keep stores the reply of the call that has claimed the key: Location, line feed, body.
+// keep stores the reply of the call that has claimed the key. The stored text is the Location, a line feed and
+// the body.
 func (o *IdempotencyKey) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
 	for _, part := range resp.Tail {

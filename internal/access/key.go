@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// base62 holds the digits, by value.
+// base62 holds the digits of base 62, in ascending order.
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // Widths of a key's parts: 62^33 > 2^192 and 62^6 > 2^32.
@@ -22,14 +22,14 @@ const (
 	keyWidth       = keyBodyWidth + keyCheckWidth
 )
 
-// Prefixes of keys of each world; of the same length.
+// Prefixes of the keys of each world (live or sandbox). Both have the same length.
 const (
 	livePrefix    = "sk_live_"
 	sandboxPrefix = "sk_test_"
 )
 
-// mintKey returns a new key of a world: "sk_live_" or "sk_test_", 24 random bytes in base62, and 6
-// characters of CRC-32 over all before them. Secret scanners use the checksum to recognize keys.
+// mintKey returns a new random key of a world. It is "sk_live_" or "sk_test_", 24 random bytes in base62, and
+// their CRC-32 with the prefix in 6 characters. Secret scanners use the checksum to recognize keys.
 func mintKey(world schema.World) string {
 	var secret [24]byte
 	_, _ = rand.Read(secret[:]) // never fails: it ends the program instead
@@ -79,7 +79,7 @@ func wellFormed(key string) (schema.World, bool) {
 		if i >= keyPrefixWidth && base62Value[key[i]] < 0 {
 			return 0, false
 		}
-		sum = crc32.IEEETable[byte(sum)^key[i]] ^ sum>>8 // crc32.ChecksumIEEE needs bytes, and they would escape
+		sum = crc32.IEEETable[byte(sum)^key[i]] ^ sum>>8 // crc32.ChecksumIEEE would need a []byte on the heap
 	}
 	check := uint64(0)
 	for i := keyBodyWidth; i < keyWidth; i++ {

@@ -26,19 +26,19 @@ type KeySpec struct {
 	AllowList        []string       // CIDRs or addresses
 	RequireSignature bool
 	ExpiresAt        time.Time // zero for never; whole seconds
-	// MaxActive is the largest number of active keys of the account in the world, including this one; 0
-	// for no limit. The command line sets no limit.
+	// MaxActive is the largest number of active keys of the account in the world (live or sandbox), including
+	// this one; 0 for no limit. The command line sets no limit.
 	MaxActive int
 }
 
-// CreatedKey is a new key. The key and its secret can be read only here.
+// CreatedKey is a new key. It is the only place with the key and its secret in plain text.
 type CreatedKey struct {
 	Record        schema.Key
 	Key           string
 	SigningSecret string // empty unless signatures are required
 }
 
-// KeyRecord is a key as stored.
+// KeyRecord is a key as read from the store, without its hash and secret.
 type KeyRecord struct {
 	schema.Key
 	Account string
@@ -47,8 +47,8 @@ type KeyRecord struct {
 	expiresAt time.Time // with full precision; zero for never
 }
 
-// check returns the scopes and networks to store, and all faults except those that depend on the
-// time.
+// check returns the scopes and networks to store, and all faults of the specification except an expiry in the
+// past.
 func (k *KeySpec) check() (scopes []schema.Scope, networks []netip.Prefix, f faults) {
 	f.keyName("name", k.Name)
 	scopes = f.scopes("scopes", k.Scopes)
@@ -87,7 +87,7 @@ func keyAuditEntry(action, account string, k schema.Key) Entry {
 	return Entry{Account: account, World: schema.WorldOf(k.Mode), Action: action, Subject: k.ID, Detail: detail}
 }
 
-// newKey is a checked specification in stored form.
+// newKey is a checked specification, converted to the columns of table api_key.
 type newKey struct {
 	KeySpec
 	scopes   string
@@ -96,12 +96,12 @@ type newKey struct {
 	revision int64
 }
 
-// countActive counts the active keys of an account in a world, along api_key_active.
+// countActive counts the active keys of an account in a world. Each part can use the index api_key_active.
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
 
-// room returns an error if the account has no room for one more active key. raise serializes
-// changes of keys, so the count is exact.
+// room returns an error if the account has its largest number of active keys. The caller has called raise,
+// which serializes changes of keys, so the count is exact.
 func (k *KeySpec) room(tx *sqlstore.Tx, now time.Time) error {
 	if k.MaxActive == 0 {
 		return nil
@@ -161,7 +161,7 @@ const selectKey = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.last_f
 	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
-// scanKey reads a row of selectKey. The key's Active is as of now.
+// scanKey returns a function that reads a row of selectKey. now decides whether the key is active.
 func scanKey(now time.Time) func(sqlstore.Scanner) (KeyRecord, error) {
 	return func(row sqlstore.Scanner) (KeyRecord, error) {
 		var k KeyRecord
@@ -217,7 +217,7 @@ func isKeyID(text string) bool {
 // keyByID returns a key of any account. If there is none, the error is a *schema.Problem with
 // not_found.
 func keyByID(q sqlstore.Querier, id string, now time.Time) (KeyRecord, error) {
-	if !isKeyID(id) { //  PostgreSQL may reject it as text
+	if !isKeyID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
 		return KeyRecord{}, errNoKey
 	}
 	k, err := scanKey(now)(q.QueryRow(selectKey+" WHERE k.id = $1", id))

@@ -9,7 +9,6 @@ import (
 	"vayu/schema"
 )
 
-// metrics holds the metrics of the service.
 type metrics struct {
 	refusals        *prometheus.CounterVec
 	byCode          map[schema.Code]prometheus.Counter

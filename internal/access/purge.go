@@ -10,15 +10,15 @@ import (
 
 const (
 	purgeEvery = time.Minute
-	// purgeGroup keeps a deletion in the range of milliseconds: on SQLite every other change waits
-	// for it.
+	// purgeGroup is the number of rows per deletion, which takes milliseconds. It must be short, because on
+	// SQLite every other change waits for it.
 	purgeGroup = 500
-	// purgeDelay is how long a row is kept after it expires. Instances whose clock is behind still
-	// find it, and none vanishes while it is read.
+	// purgeDelay is how long a row is kept after it expires. Instances whose clock is behind can then still
+	// read it.
 	purgeDelay = time.Minute
 )
 
-// purges delete expired rows, one group at a time.
+// purges are the statements that delete expired rows, up to a number of rows each.
 var purges = map[string]string{
 	"idempotent replies": `DELETE FROM idempotent_reply WHERE (account_id, mode, key) IN
 		(SELECT account_id, mode, key FROM idempotent_reply WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)

@@ -8,14 +8,14 @@ import (
 	"vayu/schema"
 )
 
-// freePlan applies to accounts whose plan is not configured. freeCalls is its limit per month if it
-// is not configured either.
+// freePlan applies to accounts whose plan is not configured. freeCalls is the monthly limit if freePlan is not
+// configured either.
 const (
 	freePlan  = "free"
 	freeCalls = 1000
 )
 
-// plans records the unconfigured plans.
+// plans remembers the unconfigured plans, each of which is logged once.
 type plans struct {
 	mu     sync.Mutex
 	warned map[string]bool // plans that are already logged
@@ -40,7 +40,7 @@ func (s *Service) limitOf(plan string) int64 {
 	return limit
 }
 
-// month is the usage of an account in one month (UTC) in the live world.
+// month is the usage of an account in one month (UTC) in the live world. The sandbox has no quota.
 type month struct {
 	account string
 	period  string // 2026-11
@@ -48,17 +48,16 @@ type month struct {
 	used    atomic.Int64
 	// allocated is used plus the reservations of calls in flight.
 	allocated atomic.Int64
-	// usedAtMark holds, for each mark, the value of used when it was reached here. It is 0 if it is
-	// not reached, or was reached by calls of another instance.
+	// usedAtMark holds, for each mark (80 or 100 per cent), the value of used when a call of this instance
+	// reached it. It is 0 if no call did.
 	usedAtMark [len(marks)]atomic.Int64
 
-	// stored is the part of used that is in the store, of all instances; guarded by
-	// usageCounters.flushing.
+	// stored is the part of used that is in the store, from all instances. usageCounters.flushing guards it.
 	stored int64
 }
 
-// reserve reserves n calls of a limit; limit 0 is no limit. If fewer than n are left it reserves
-// none. left is the number left.
+// reserve reserves n calls of a limit; limit 0 is no limit. If fewer than n calls are left, it reserves none.
+// left is the number of calls that are left.
 func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	if limit == 0 {
 		m.allocated.Add(n)
@@ -75,8 +74,8 @@ func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	}
 }
 
-// settle ends a reservation: the call counts as n, or not at all if n is 0. limit is the account's,
-// for the marks.
+// settle replaces a reservation by the n calls that are counted; 0 for none. limit is the account's limit, to
+// which the marks are relative.
 func (m *month) settle(reserved, n, limit int64) {
 	if n != reserved {
 		m.allocated.Add(n - reserved)
@@ -92,8 +91,8 @@ func (m *month) settle(reserved, n, limit int64) {
 	}
 }
 
-// usedAt returns the value of used when a mark was reached, if this instance knows it. Otherwise it
-// returns the total, which is higher after a burst that is written at once.
+// usedAt returns the value of used when a mark was reached, if a call of this instance reached it. Otherwise it
+// returns total, which may be higher.
 func (m *month) usedAt(i int, limit, total int64) int64 {
 	if at := m.usedAtMark[i].Load(); at != 0 && at <= total && marks[i].reached(at, limit) {
 		return at
@@ -101,9 +100,9 @@ func (m *month) usedAt(i int, limit, total int64) int64 {
 	return total
 }
 
-// mergeTotal adopts the store's total, of which this instance has just written pushed; 0 after a
-// read. The caller holds flushing, so that a total and its increments are seen together. Totals
-// never fall, and an older one has no effect.
+// mergeTotal adds what other instances have counted, according to the store's total. pushed is the part that
+// this instance has just written; 0 after a read. The caller holds usageCounters.flushing, so that no other
+// write comes in between. Totals never fall, so an older total has no effect.
 func (m *month) mergeTotal(total, pushed int64) {
 	news := max(total, m.stored+pushed) - m.stored - pushed
 	m.stored += pushed + news
@@ -121,7 +120,7 @@ func (m *month) secondsLeft(now time.Time) int {
 // periodOf returns the name of the month of a time.
 func periodOf(now time.Time) string { return now.UTC().Format("2006-01") }
 
-// monthOf returns the month of a time, with nothing used.
+// monthOf returns the month of a time, with no calls used.
 func monthOf(account string, now time.Time) *month {
 	y, m, _ := now.UTC().Date()
 	return &month{

@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// bucket is the token bucket of a key, or of an account in a world, for one class of routes. nil
-// has no limit.
+// bucket is the token bucket of a key, or of an account in one world (live or sandbox), for one class of
+// endpoints. Each call takes a token. A nil bucket has no limit.
 type bucket struct {
 	limiter *rate.Limiter
 }
@@ -28,8 +28,8 @@ func (s *Service) newBuckets() [httpapi.LimitClasses]*bucket {
 // worldBuckets are the buckets of an account, by world.
 type worldBuckets [len(schema.Worlds)][httpapi.LimitClasses]*bucket
 
-// newAccountBuckets returns the full buckets that all keys of an account share. Otherwise n keys
-// would have n times the rate of one.
+// newAccountBuckets returns the full buckets that all keys of an account share. Without them, n keys would have
+// n times the rate of one key.
 func (s *Service) newAccountBuckets() (all worldBuckets) {
 	n := s.Settings.AccountFactor
 	if n == 0 {
@@ -45,9 +45,8 @@ func (s *Service) newAccountBuckets() (all worldBuckets) {
 	return all
 }
 
-// takeBoth takes a token from the key's bucket and one from the account's. It returns the bucket
-// that is empty, or nil. The key's comes first, so that a key over its limit takes no tokens from
-// other keys.
+// takeBoth takes a token from the key's bucket and one from the account's. It returns the first bucket that was
+// empty, or nil. A key over its own limit takes no token from the account, which other keys share.
 func takeBoth(key, account *bucket, now time.Time) (refused *bucket) {
 	switch {
 	case !key.take(now):

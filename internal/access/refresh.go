@@ -15,16 +15,16 @@ import (
 	"vayu/schema"
 )
 
-// A revoked key must be rejected, and a quota shared, within a second. Refreshing every 250 ms
-// leaves time for a slow query. Flushing every 400 ms and reading totals every 200 ms makes 600 ms
-// between instances.
+// A revoked key must be rejected, and a quota shared, within a second. Refreshing every 250 ms leaves time for
+// a slow query. Usage is flushed every 400 ms and read every 200 ms, so other instances see it after at most
+// 600 ms.
 const (
 	refreshInterval = 250 * time.Millisecond
 	totalsInterval  = 200 * time.Millisecond
 	flushEvery      = 2 // in readings of totals
-	// readTimeout ends a read of a store that hangs, so that the next one is tried.
+	// readTimeout ends a read from a store that does not answer, so that it is retried.
 	readTimeout = 2 * time.Second
-	// flushTimeout limits a flush, including its wait for the store, also the last one.
+	// flushTimeout limits every flush, including its wait for the store.
 	flushTimeout = 5 * time.Second
 )
 
@@ -79,9 +79,9 @@ func (s *Service) initialLoad(ctx context.Context) {
 	}
 }
 
-// Refresh applies the changes in the store to the cache now. Code that changes a key or an account
-// calls it after the commit, so that the change takes effect here at once. Other instances see it
-// within a second. After an error the next refresh includes the same changes.
+// Refresh applies the changes in the store to the cache now. After committing a change of a key or an account,
+// callers use it so that the change takes effect on this instance at once. Other instances see it within a
+// second. After an error the next refresh includes the same changes.
 func (s *Service) Refresh(ctx context.Context) error {
 	limit, done := context.WithTimeout(ctx, readTimeout) // includes the wait for the lock
 	defer done()
@@ -92,7 +92,7 @@ func (s *Service) Refresh(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.refreshFailed.Store(false)
-	case ctx.Err() == nil: // else the caller was canceled; the store may be well
+	case ctx.Err() == nil: // else the caller was canceled, and the store may be available
 		s.refreshFailed.Store(true)
 		s.metrics.refreshFailures.Inc()
 	}
@@ -103,16 +103,16 @@ func (s *Service) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Rate and burst of refreshes for unknown keys. They let people and scripts use a key as soon as it
-// is created, and protect the store from clients that guess keys.
+// Rate and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The limit
+// protects the store from clients that guess keys.
 const (
 	lookupRate  = 20
 	lookupBurst = 5
 )
 
-// findKey returns the key with a hash, or nil. An unknown key may have just been created by the
-// command line or another instance, so findKey refreshes first. It does not after a failed refresh:
-// every wrong key would wait for the timeout.
+// findKey returns the key with a hash, or nil. An unknown key may have just been created by the command line or
+// another instance, so findKey refreshes first. If the last refresh failed, it does not. Otherwise every call
+// with a wrong key would wait for the timeout.
 func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
 	if g := s.cache.find(hash); g != nil {
 		return g
@@ -194,8 +194,8 @@ func (s *Service) scanKey(row sqlstore.Scanner) (keyRow, error) {
 	return k, nil
 }
 
-// allowList parses a column of networks. An invalid one allows no address: an empty one would allow
-// all.
+// allowList parses a column of networks. If the column is invalid, the list allows no address. It must not be
+// empty, because an empty list allows every address.
 func (s *Service) allowList(of, list string) []netip.Prefix {
 	networks, err := config.Networks(strings.Fields(list))
 	if err != nil {
@@ -205,8 +205,8 @@ func (s *Service) allowList(of, list string) []netip.Prefix {
 	return networks
 }
 
-// clockSkew is the tolerated clock skew between instances. Rows changed this long before the last
-// reading are read again.
+// clockSkew is the tolerated difference between the clocks of instances. readTotals therefore also reads the
+// rows that changed up to clockSkew before its last run.
 const clockSkew = 10 * time.Second
 
 // readTotals reads what all instances have counted this month. For a new month it reads all rows,
@@ -245,7 +245,7 @@ func (s *Service) cacheAge() time.Duration {
 	return s.Now().Sub(time.UnixMicro(s.refreshedAt.Load()))
 }
 
-// refresh calls Refresh after a committed change and ignores its error.
+// refresh calls Refresh after a committed change. It ignores the error, because the change is durable.
 func (s *Service) refresh(ctx context.Context) {
 	_ = s.Refresh(context.WithoutCancel(ctx)) // the metric counts the error; follow logs it
 }

@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// Grace period of a rotation: the default and the longest.
+// Grace periods of a rotation, during which the old key stays valid.
 const (
 	DefaultGrace = 24 * time.Hour
 	longestGrace = 7 * 24 * time.Hour
@@ -17,11 +17,10 @@ const (
 
 var errGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
 
-// RotateKey creates a key that replaces another. It has the same name, scopes, world, allow-list,
-// signature requirement and expiry, and a new secret. The old key expires after the grace period,
-// unless it expires sooner. A second rotation keeps that expiry. A revoked or expired key cannot be
-// rotated. The account has one active key more during the grace period; most is
-// [KeySpec.MaxActive].
+// RotateKey creates a key that replaces another. It has the same name, scopes, world (live or sandbox),
+// allow-list, signature requirement and expiry, and a new secret. The old key expires after the grace period,
+// unless it expires sooner. A second rotation never postpones that expiry. A revoked or expired key cannot be
+// rotated. Both keys are active during the grace period; most limits active keys like [KeySpec.MaxActive].
 func RotateKey(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Duration, most int, now time.Time) (CreatedKey, Entry, error) {
 	if grace < 0 || grace > longestGrace {
 		return CreatedKey{}, Entry{}, errGrace
@@ -61,8 +60,8 @@ func RotateKey(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Du
 	return made, entry, nil
 }
 
-// RevokeKey ends a key at once and for ever. For a revoked key it does nothing, and the entry is
-// empty.
+// RevokeKey revokes a key at once and for ever. If it was revoked before, RevokeKey does nothing and returns an
+// empty Entry.
 func RevokeKey(tx *sqlstore.Tx, id string, now time.Time) (KeyRecord, Entry, error) {
 	revision, err := raise(tx)
 	if err != nil {

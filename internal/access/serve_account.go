@@ -33,8 +33,8 @@ func (s *Service) shown(c *httpapi.Call, h AccountRecord) httpapi.Response {
 	}}
 }
 
-// patchAccount answers PATCH /v1/account. The allow-list applies to both worlds. A sandbox key,
-// which is protected less, cannot change it.
+// patchAccount answers PATCH /v1/account. The allow-list applies to both worlds (live and sandbox). Sandbox
+// keys cannot change it, because they are often less well protected.
 func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
@@ -93,8 +93,8 @@ func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 	}}, nil
 }
 
-// usageDays parses the range of a usage query. to defaults to today, from to the first day of that
-// month.
+// usageDays parses the range of a usage query. The default of "to" is today. The default of "from" is the first
+// day of the month of "to".
 func usageDays(params map[string]string, now time.Time) (from, to time.Time, err error) {
 	var f faults
 	read := func(name string, otherwise time.Time) time.Time {
@@ -120,7 +120,7 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 	return from, to, f.Problem()
 }
 
-// quota returns the usage of the caller's account; nil in the sandbox, which has no quota.
+// quota returns the quota of the caller's account; nil in the sandbox, which has none.
 func (s *Service) quota(c *httpapi.Call) *schema.Quota {
 	if c.World != schema.Live {
 		return nil

@@ -13,8 +13,8 @@ import (
 // auditTypes are the media types of the audit log besides JSON.
 const auditTypes = csvType + ", " + linesType
 
-// listAudit answers GET /v1/audit, newest first: one page as JSON, or all rows as CSV or JSON
-// rows.
+// listAudit answers GET /v1/audit, newest row first. It returns one page as JSON, or all rows as CSV or as
+// lines of JSON.
 func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "from", "to", "subject", "actor", "action", "limit", "cursor")
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply}, nil
 }
 
-// selectionOf parses the filters of a call; faults go to f.
+// selectionOf parses the filters of a call. It adds the faults that it finds to f.
 func selectionOf(f *schema.RequestErrors, owner schema.Owner, params map[string]string) *selection {
 	s := &selection{owner: owner, subject: params["subject"], actor: params["actor"], action: params["action"]}
 	s.from, s.to = pagination.TimeRange(f, params)
@@ -73,7 +73,8 @@ func selectionOf(f *schema.RequestErrors, owner schema.Owner, params map[string]
 	return s
 }
 
-// isAction reports whether a text is an action, or the prefix of one up to its dot.
+// isAction reports whether a text has the form of an action, such as key.create, or of its prefix with the dot,
+// such as key.
 func isAction(text string) bool {
 	const longest = 64
 	first, second, dotted := strings.Cut(text, ".")

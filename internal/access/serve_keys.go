@@ -45,8 +45,8 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, er
 		f.Add("mode", "The mode is live or sandbox.")
 	}
 	if len(f.RequestErrors) > 0 {
-		// Without other faults CreateKey checks this: a repeated call must get its stored reply
-		// even after the key has expired.
+		// A body without other faults is left to CreateKey. It does not run for a repeated call, which gets its
+		// stored reply even after expires_at.
 		f.future("expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}
@@ -79,7 +79,7 @@ func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// keysPath is the path of keys, before their id.
+// keysPath is the path of a key without its id.
 const keysPath = "/v1/keys/"
 
 func keyMade(made CreatedKey) httpapi.Response {
@@ -99,8 +99,8 @@ func (s *Service) refreshed(c *httpapi.Call, ch change) (httpapi.Response, error
 	return resp, err
 }
 
-// checkDelegation checks that the key in a reply can do no more than the caller. A stored reply may
-// come from a call of a stronger key.
+// checkDelegation checks that the key in a reply can do no more than the caller. This covers stored replies
+// too, because a key with more rights may have made the first call.
 func (s *Service) checkDelegation(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Response) error {
 	made, err := keyByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *Service) checkDelegation(tx *sqlstore.Tx, caller KeyRecord, resp httpap
 	return caller.covers(made)
 }
 
-// ownKey returns the key in the path, if it is of the caller's account and world. Other keys are
-// reported as not found.
+// ownKey returns the key in the path, if it is of the caller's account and world (live or sandbox). For other
+// keys it returns errNoKey.
 func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (KeyRecord, error) {
 	k, err := keyByID(q, mux.Vars(c.Request)["id"], s.Now())
 	if err == nil && (k.Account != c.Account || k.World != c.World) {
@@ -201,7 +201,7 @@ func graceOf(c *httpapi.Call) (time.Duration, error) {
 		return DefaultGrace, err
 	}
 	const longest = int64(longestGrace / time.Second)
-	if *wanted.GraceSeconds < 0 || *wanted.GraceSeconds > longest { // in seconds: a duration could overflow
+	if *wanted.GraceSeconds < 0 || *wanted.GraceSeconds > longest { // before the conversion, which could overflow
 		return 0, errGrace
 	}
 	return time.Duration(*wanted.GraceSeconds) * time.Second, nil

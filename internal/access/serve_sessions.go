@@ -16,7 +16,6 @@ import (
 	"vayu/schema"
 )
 
-// sessionsPath is the path of sessions.
 const sessionsPath = "/v1/sessions"
 
 // postSession answers POST /v1/sessions: it exchanges a key for a session. It is not idempotent,
@@ -29,7 +28,7 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "A session is made with an API key, not with another session.")
 	}
 	var cookie *http.Cookie
-	// access: otherwise a key that is being revoked could create a session that survives it.
+	// With access, the key cannot be revoked meanwhile. Otherwise the session could outlive its key.
 	resp, err := s.change(c, change{access: true, notStored: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
 		now := s.Now()
 		token, hash := mintToken()
@@ -92,7 +91,7 @@ func (s *Service) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	if c.BySession {
 		row, err := scanSession(view.QueryRow("SELECT "+sessionColumns+" FROM session WHERE id = $1", c.Session))
-		if errors.Is(err, sql.ErrNoRows) { // flushDone since admission
+		if errors.Is(err, sql.ErrNoRows) { // the session has ended since its admission
 			return httpapi.Response{}, errNoSession
 		}
 		if err != nil {
@@ -113,7 +112,7 @@ func (s *Service) deleteSession(c *httpapi.Call) (httpapi.Response, error) {
 	if !named {
 		id = c.Session
 	}
-	if !isSessionID(id) { //  PostgreSQL may reject it as text
+	if !isSessionID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
 		return httpapi.Response{}, errOtherSession
 	}
 	resp, err := s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {

@@ -13,17 +13,16 @@ import (
 const (
 	// usageWait limits the wait of a usage query for a flush, which usually takes milliseconds.
 	usageWait = 250 * time.Millisecond
-	// usageReads is the number of attempts to read between two flushes. A flush takes milliseconds
-	// of each 400, so a third attempt is rare.
+	// usageReads is the largest number of attempts to read while no flush begins. A flush begins every 400 ms
+	// and a read takes milliseconds, so a third attempt is rare.
 	usageReads = 3
 )
 
-// usage returns the usage of the caller's account in its world, on the days from and to and
-// between. It adds the stored counts and those that this instance has not written yet. It writes
-// nothing.
+// usage returns the usage of the caller's account in its world (live or sandbox). The days include from and to.
+// It adds the stored counts and those that this instance has not written yet.
 //
-// The result is exact as of an instant during the call, except for unwritten counts of other
-// instances. If the store hangs in a flush, the calls of that flush may be counted twice.
+// The result is exact as of an instant during the call, except for unwritten counts of other instances. If a
+// flush does not end in time, its calls may be counted twice.
 func (s *Service) usage(c *httpapi.Call, from, to string) ([]schema.UsageDay, error) {
 	for try := 1; ; try++ {
 		writings := s.counters.waitFlushed(c.Context(), usageWait)
@@ -47,7 +46,7 @@ func (s *Service) storedUsage(c *httpapi.Call, from, to string) ([]schema.UsageD
 		c.Account, c.World.String(), from, to)
 }
 
-// unwritten returns the usage that only this instance's memory has.
+// unwritten returns the usage that is in this instance's memory and not in the store.
 func (s *Service) unwritten(c *httpapi.Call, from, to string) []schema.UsageDay {
 	var b batch
 	for _, d := range s.counters.pending(func(d *daily) bool {

@@ -37,17 +37,18 @@ const (
 	sessionToken    = 32 // random bytes
 )
 
-// Errors of sessions. All invalid sessions get the same one, so that it reveals nothing.
+// Errors of sessions. All invalid sessions get the same error, which does not reveal what is wrong.
 var (
 	errNoSession    = schema.NewProblem(schema.Unauthorized, "", "You are not signed in, or your session has ended: sign in with an API key.")
 	errSessionToo   = schema.NewProblem(schema.InvalidRequest, "Authorization", "A call with a session has no Authorization header; with an API key ask below /v1.")
 	errOtherSession = schema.NewProblem(schema.NotFound, "", "There is no such session of this key.")
 )
 
-// sessionHash is the SHA-256 of a session's token. Sessions are looked up by it.
+// sessionHash is the SHA-256 of a session's token, the secret in the browser's cookie. It is the key of a
+// session in the store.
 type sessionHash [sha256.Size]byte
 
-// mintToken returns a new session token, as in the cookie, and its hash.
+// mintToken returns a new random session token, in the form of the cookie's value, and its hash.
 func mintToken() (string, sessionHash) {
 	var raw [sessionToken]byte
 	_, _ = rand.Read(raw[:]) // never fails
@@ -67,8 +68,8 @@ func parseToken(text string) (sessionHash, bool) {
 	return sha256.Sum256(raw[:]), true
 }
 
-// keyOfSession finds the key of a browser's session. If the store fails, the error is temporary, so
-// that no user is signed out.
+// keyOfSession finds the API key that a browser's session was created with. If the store fails, the error is
+// "unavailable", for which the dashboard does not sign the user out.
 func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, error) {
 	if len(c.Header["Authorization"]) > 0 {
 		return nil, errSessionToo
@@ -110,7 +111,7 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, erro
 	return g, nil
 }
 
-// stillSignedIn checks that the session of a call has not ended since its admission.
+// stillSignedIn checks that the session of a call has not ended after the call was admitted.
 func stillSignedIn(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 	var id string
 	err := tx.QueryRow("SELECT id FROM session WHERE id = $1 AND expires_at > $2", c.Session, now.UnixMicro()).Scan(&id)
@@ -123,7 +124,8 @@ func stillSignedIn(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 	return nil
 }
 
-// insertSession creates a session of a key, and ends the oldest ones above the limit.
+// insertSession creates a session of a key. It deletes the oldest sessions above the limit, and returns their
+// ids as over.
 func insertSession(tx *sqlstore.Tx, c *httpapi.Call, key KeyRecord, hash sessionHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
 	ends = now.Add(sessionLife)
 	if !key.expiresAt.IsZero() && key.expiresAt.Before(ends) {
@@ -150,7 +152,7 @@ func scanText(row sqlstore.Scanner) (text string, err error) {
 	return text, err
 }
 
-// sessionRow is a row of session, without its hash.
+// sessionRow is a row of table session, without its hash.
 type sessionRow struct {
 	id, key, client, agent string
 	created, expires       int64
@@ -171,10 +173,11 @@ func (r sessionRow) wire(current string) schema.Session {
 	}
 }
 
-// keyWhole matches a key, or most of one, to its end.
+// keyWhole matches an API key, or most of one, and all letters and digits that follow.
 var keyWhole = regexp.MustCompile(keyText.String() + `[0-9A-Za-z]*`)
 
-// agentOf returns the User-Agent, made safe to store and display.
+// agentOf returns the User-Agent, safe to store and display: printable, limited in length and with API keys
+// masked.
 func agentOf(r *http.Request) string {
 	name := strings.ToValidUTF8(r.UserAgent(), "?")
 	name = strings.Map(func(c rune) rune {
@@ -190,8 +193,8 @@ func agentOf(r *http.Request) string {
 	return name
 }
 
-// cookieOf returns the cookie of a session token. Browsers send it only to the dashboard's paths
-// and from this site, and scripts cannot read it.
+// cookieOf returns the cookie of a session token. Browsers send it only from this site and below
+// [httpapi.SessionPrefix]. Scripts cannot read it.
 func cookieOf(token string, life time.Duration) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // the router adds Secure where there is TLS
 		Name: sessionCookie, Value: token, Path: httpapi.SessionPrefix, MaxAge: max(1, int(life/time.Second)),

@@ -20,12 +20,12 @@ const (
 	// signatureHeader is X-SERVICE-Request-Signature in Go's canonical form.
 	signatureHeader = "X-Service-Request-Signature"
 	versionHeader   = "X-Service-Version"
-	// signatureWindow is the largest difference between the time of a signature and the server's,
-	// both ways.
+	// signatureWindow is the largest difference between the time of a signature and the server's time, in both
+	// directions.
 	signatureWindow = 300 * time.Second
 )
 
-// Errors of signatures. They do not reveal the right one.
+// Errors of signatures. They do not reveal the expected signature.
 var (
 	errSignatureRequired = schema.NewProblem(schema.SignatureRequired, signatureName,
 		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v2=<hex>.")
@@ -45,10 +45,10 @@ const signatureName = "X-SERVICE-Request-Signature"
 type scheme string
 
 const (
-	// dotted is t.METHOD.path?query.body. It leaves out headers, and its parts may contain dots.
-	// Clients of 0.1.0 send it.
+	// dotted signs the text t.METHOD.path?query.body. It covers no headers, and dots in its parts make it
+	// ambiguous. Clients of version 0.1.0 send it.
 	dotted scheme = "v1"
-	// lined is [Signed.text]. It cannot be downgraded to dotted without the secret.
+	// lined signs the lines of [Signed.text]. An attacker cannot turn it into dotted without the secret.
 	lined scheme = "v2"
 )
 
@@ -106,8 +106,8 @@ func (r *Signed) Sign(secret string, now time.Time) string {
 	return "t=" + at + ",v2=" + hex.EncodeToString(macOf([]byte(secret), r.text(at), r.Body))
 }
 
-// text returns the signed text before the body: six lines. No value may contain a line feed in
-// HTTP, and the body is last, so the parts are unambiguous.
+// text returns the signed text before the body: six lines. The parts are unambiguous: in HTTP no value contains
+// a line feed, and the body is last.
 func (r *Signed) text(at string) string {
 	return strings.Join([]string{string(lined), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
 }
@@ -127,7 +127,7 @@ func macOf(secret []byte, text string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// signs reports whether s is the signature of a call under a secret.
+// signs reports whether s is the correct signature of a call with a secret.
 func (s *signature) signs(c *httpapi.Call, secret []byte) bool {
 	text := s.at + "." + c.Method + "." + c.RequestURI + "."
 	if s.scheme == lined {
@@ -141,8 +141,8 @@ func (s *signature) signs(c *httpapi.Call, secret []byte) bool {
 	return hmac.Equal(macOf(secret, text, c.Body), s.mac[:])
 }
 
-// verifySignature checks the signature of a call if its key requires one. Each signature is
-// accepted once, also after a restart and across instances.
+// verifySignature checks the signature of a call if its key requires one. Each signature is accepted only once,
+// even after a restart or by another instance.
 func (s *Service) verifySignature(c *httpapi.Call, g *cachedKey) error {
 	if !g.requireSignature {
 		return nil
@@ -169,7 +169,8 @@ func (s *Service) verifySignature(c *httpapi.Call, g *cachedKey) error {
 	return s.spend(c.Context(), g.id, sent, time.Unix(sent.unix+window+1, 0))
 }
 
-// spend records a signature until its time is outside the window.
+// spend stores a signature as used, and fails if it was used before. The record is needed until the time of the
+// signature is outside the window.
 func (s *Service) spend(ctx context.Context, key string, sent signature, until time.Time) error {
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, $3) ON CONFLICT (key_id, signature) DO NOTHING",

@@ -10,10 +10,10 @@ import (
 	"vayu/schema"
 )
 
-// usageCounters holds the usage that is counted, and which of it is not stored yet.
+// usageCounters holds the usage of this instance, and which of it is not in the store yet.
 //
-// A call adds to the counter of its account, world, day and operation. Days with unwritten counts
-// are listed, so that a flush visits only those. A day that is over and written is garbage.
+// A call adds to the counter of its account, world (live or sandbox), day and operation. A day is dirty while
+// it has unwritten counts. Dirty days are listed, so that a flush visits only those.
 type usageCounters struct {
 	plans plans
 
@@ -21,14 +21,13 @@ type usageCounters struct {
 
 	mu        sync.Mutex // guards the fields below
 	accounts  map[string]*accountCounters
-	days      []*daily      // those that are dirty
-	keys      []*cachedKey  // those whose use is not written
+	days      []*daily      // dirty days
+	keys      []*cachedKey  // keys whose last use is not written
 	batch     *batch        // being written; nil for none
 	flushes   int           // flushes that have begun
-	flushDone chan struct{} // closed when the current flush ends
+	flushDone chan struct{} // closed when the latest flush ends
 
-	// flushing is held while totals of the store are read or written, until they are merged into
-	// memory.
+	// flushing is held from reading or writing totals in the store until they are merged into memory.
 	flushing sync.Mutex
 	period   string // of the last reading of totals
 	readAt   time.Time
@@ -49,7 +48,7 @@ type accountCounters struct {
 	mu      sync.Mutex // guards the replacement of month and today
 }
 
-// account returns the counters of an account. There is one value per account.
+// account returns the counters of an account, always the same value for one account.
 func (l *usageCounters) account(account string) *accountCounters {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +60,8 @@ func (l *usageCounters) account(account string) *accountCounters {
 	return t
 }
 
-// monthAt returns the account's month. If the clock goes back, it stays in the later month.
+// monthAt returns the account's usage of the month at now. If the clock is set back, the later month stays
+// current.
 func (t *accountCounters) monthAt(now time.Time) *month {
 	m := t.month.Load()
 	if m != nil && now.Unix() < m.ends {
@@ -76,7 +76,7 @@ func (t *accountCounters) monthAt(now time.Time) *month {
 	return m
 }
 
-// dayAt returns the account's day in a world.
+// dayAt returns the account's usage of the day at now in a world.
 func (t *accountCounters) dayAt(world schema.World, now time.Time) *daily {
 	d := t.today[world].Load()
 	if d != nil && now.Unix() < d.ends {
@@ -112,7 +112,8 @@ type daily struct {
 	mu       sync.Mutex                             // guards the replacement of counters
 }
 
-// operation is a route with its path template, so that the number of operations is bounded.
+// operation is the method and the path template of an endpoint. With templates, the number of operations is
+// bounded.
 type operation struct{ method, path string }
 
 // String returns the name of an operation in usage_day.
@@ -123,7 +124,7 @@ type counter struct {
 	now, written sums
 }
 
-// sums are the three counts of a row of usage_day.
+// sums are the three counts in a row of table usage_day.
 type sums struct {
 	calls, failed, counted atomic.Int64
 }
@@ -150,8 +151,8 @@ func (d *daily) counter(o operation) *counter {
 	return c
 }
 
-// count adds one call to a counter of a day. It marks the day dirty after adding, and a flush
-// clears the mark before reading: no call is missed.
+// count adds one call to a counter of a day. It marks the day dirty after adding, whereas a flush clears the
+// mark before reading. Therefore no call is missed.
 func (l *usageCounters) count(d *daily, c *counter, failed bool, counted int64) {
 	c.now.calls.Add(1)
 	if failed {
@@ -167,7 +168,7 @@ func (l *usageCounters) count(d *daily, c *counter, failed bool, counted int64) 
 	}
 }
 
-// touch records that a key was used.
+// touch records the time at which a key was used last.
 func (l *usageCounters) touch(g *cachedKey, now time.Time) {
 	seconds := now.Unix()
 	if g.state.usedAt.Load() >= seconds {
@@ -181,8 +182,8 @@ func (l *usageCounters) touch(g *cachedKey, now time.Time) {
 	}
 }
 
-// pending returns the days with counts that are not stored, or not confirmed: dirty days and days
-// being written. keep selects among them.
+// pending returns the days with counts that may not be in the store: dirty days and days of the current flush.
+// Only days for which keep returns true are included.
 func (l *usageCounters) pending(keep func(*daily) bool) []*daily {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"filippo.io/age"
 )
 
-// Suffix is the suffix of encrypted files.
+// Suffix ends the names of encrypted files.
 const Suffix = ".age"
 
-// Recipients parses public keys (age1…), separated by blanks or commas.
+// Recipients parses public keys (age1…) for Encrypt. They are separated by blanks, commas or line breaks.
 func Recipients(text string) ([]age.Recipient, error) {
 	lines := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }), "\n")
 	all, err := age.ParseRecipients(strings.NewReader(lines))
@@ -27,7 +27,7 @@ func Recipients(text string) ([]age.Recipient, error) {
 	return all, nil
 }
 
-// Identities reads private keys from a file written by age-keygen.
+// Identities reads private keys for Decrypt from a file that age-keygen has written.
 func Identities(path string) ([]age.Identity, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -56,8 +56,8 @@ func Encrypt(from, to string, recipients []age.Recipient) error {
 	})
 }
 
-// Decrypt reverses Encrypt. It skips files without [Suffix]. An error names the file that is
-// damaged, or not encrypted to any of the identities.
+// Decrypt decrypts every file below from that has [Suffix] to the same path below to, without the suffix. An
+// error names the file that is damaged, or not encrypted to any of the identities.
 func Decrypt(from, to string, identities []age.Identity) error {
 	return eachFile(from, func(name string) error {
 		plain, encrypted := strings.CutSuffix(name, Suffix)
@@ -89,7 +89,7 @@ func eachFile(dir string, do func(name string) error) error {
 	})
 }
 
-// convert writes a new file from the content of another.
+// convert creates the file to, and calls do to write it from the content of the file from.
 func convert(from, to string, do func(in io.Reader, out io.Writer) error) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

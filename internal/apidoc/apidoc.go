@@ -1,5 +1,5 @@
-// Package apidoc serves the contract of the HTTP API, schema.OpenAPI, as /openapi.json for programs
-// and /docs for people. Both are built once and load nothing from elsewhere.
+// Package apidoc serves the contract of the HTTP API, schema.OpenAPI, as /openapi.json for programs and /docs
+// for people. Both are built when the service starts. The page loads nothing from other hosts.
 package apidoc
 
 import (
@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// New returns the handlers of /openapi.json and /docs, by path, for httpapi.Config.Open. They need
-// no key. They do not check the method; the router admits only GET and HEAD.
+// New returns the handlers of /openapi.json and /docs, by path, for httpapi.Config.Open. They need no key. The
+// router admits only GET and HEAD, so they do not check the method.
 func New() (map[string]http.Handler, error) {
 	document, err := Document()
 	if err != nil {
@@ -43,7 +43,7 @@ func New() (map[string]http.Handler, error) {
 	return map[string]http.Handler{"/openapi.json": program, "/docs": guarded}, nil
 }
 
-// cacheable serves a body that clients cache and revalidate.
+// cacheable returns a handler that serves body. Clients may cache the body if they revalidate it for each use.
 func cacheable(body []byte, typed string) (http.Handler, error) {
 	resp := httpapi.Ready(body, time.Time{})
 	resp.Type, resp.Cache = []string{typed}, []string{"no-cache"}

@@ -13,10 +13,11 @@ import (
 	"vayu/schema"
 )
 
-// rootFile is the main file of the contract.
+// rootFile is the main file of the contract, the OpenAPI description of the API. It refers to other files.
 const rootFile = "openapi.yaml"
 
-// Document returns the contract as one OpenAPI 3.1 document in JSON, in the order of the files.
+// Document returns the contract as one OpenAPI 3.1 document in JSON. Members have the same order as in the
+// files.
 func Document() ([]byte, error) {
 	tree, err := bundle(schema.OpenAPI)
 	if err != nil {
@@ -29,7 +30,7 @@ func Document() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// bundle joins the files of the contract.
+// bundle joins the files of the contract to one value.
 func bundle(files fs.FS) (*value, error) {
 	b := bundler{files: files, read: map[string]*yaml.Node{}}
 	root, err := b.file(rootFile)
@@ -39,15 +40,16 @@ func bundle(files fs.FS) (*value, error) {
 	return b.value(root, rootFile)
 }
 
-// bundler converts YAML nodes to values. It replaces a reference to another file by the referenced
-// content. A reference to the root file becomes one within the document.
+// bundler converts YAML nodes to values. It replaces a reference to another file by the referenced content. A
+// reference to rootFile becomes a reference within the document.
 type bundler struct {
 	files fs.FS
 	read  map[string]*yaml.Node
 	depth int
 }
 
-// maxDepth is deeper than any contract nests. It stops at cyclic aliases and files.
+// maxDepth is the largest nesting of values, far more than the contract has. The limit detects cyclic YAML
+// aliases and files that refer to each other.
 const maxDepth = 200
 
 func (b *bundler) file(name string) (*yaml.Node, error) {
@@ -127,7 +129,8 @@ func (b *bundler) mapping(node *yaml.Node, file string) (*value, error) {
 	return v, nil
 }
 
-// refer returns a reference within the document, or the referenced content of another file.
+// refer resolves a reference. It returns a reference within the document if the target is rootFile, else the
+// referenced content.
 func (b *bundler) refer(ref, file string) (string, *value, error) {
 	target, pointer, found := strings.Cut(ref, "#")
 	if !found {
@@ -163,7 +166,7 @@ func child(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// scalarOf converts a YAML scalar to JSON. Dates are text; only YAML treats them differently.
+// scalarOf converts a YAML scalar to JSON. Dates become strings, because JSON has no type for them.
 func scalarOf(node *yaml.Node, file string) (*value, error) {
 	if node.Tag == "!!timestamp" || node.Tag == "!!str" {
 		return text(node.Value), nil

@@ -9,7 +9,7 @@ import (
 // field is a row of a table: a parameter, a header or a member of an object.
 type field struct {
 	Name      string
-	In        string // of a parameter
+	In        string // place of a parameter, such as query or path
 	Required  bool   // in a request
 	Sometimes bool   // in a reply: may be absent
 	Type      []typePart
@@ -18,7 +18,8 @@ type field struct {
 	Text      template.HTML
 }
 
-// typePart is a part of a type's text. Object is the name of the object that it refers to, or "".
+// typePart is a part of a type's text. If it is the name of an object with its own table, Object is that name
+// and the page links to the table.
 type typePart struct{ Text, Object string }
 
 func (p *pager) parameter(v *value) field {
@@ -29,7 +30,7 @@ func (p *pager) parameter(v *value) field {
 	}
 }
 
-// requestFields returns the members of a request's object, replyFields those of a reply's.
+// requestFields returns the members of an object in a request, and marks those that are required.
 func (p *pager) requestFields(s *value) []field {
 	all, required := p.fieldsOf(s)
 	for i := range all {
@@ -74,7 +75,8 @@ func (p *pager) fieldsOf(s *value) ([]field, map[string]bool) {
 	return out, required
 }
 
-// cases returns the objects that a member can be, if that depends on another member; otherwise nil.
+// cases returns the types that a member can have, if the type depends on the value of another member; otherwise
+// nil.
 func (p *pager) cases(s *value, member string) []typePart {
 	var out []typePart
 	for _, part := range s.at("allOf").list() {
@@ -94,7 +96,7 @@ func (p *pager) hasTable(s *value) bool {
 	return name != "" && (target.at("properties") != nil || target.at("allOf") != nil)
 }
 
-// typeOf describes the type of a schema.
+// typeOf returns the text about the type of a schema, such as "array of" and the name of an object.
 func (p *pager) typeOf(s *value) []typePart {
 	target, name := s.reference(p.root)
 	if p.hasTable(s) {
@@ -145,7 +147,7 @@ func (*pager) join(all []*value, text func(*value) string, between string) strin
 	return strings.Join(parts, between)
 }
 
-// bounds describes the limits of a number or a text.
+// bounds returns the text about the limits of a number or a string, such as ", 1 to 100".
 func bounds(s *value) string {
 	var out string
 	from, to := s.at("minimum").text(), s.at("maximum").text()
@@ -167,7 +169,7 @@ func bounds(s *value) string {
 	return out
 }
 
-// codes returns the error codes of a reply.
+// codes returns the error codes that a reply may contain.
 func (*pager) codes(described *value) []string {
 	code := described.at("content", "application/json", "schema", "properties", "error", "properties", "code")
 	var out []string
@@ -209,8 +211,8 @@ func (p *pager) replyHeaders() []field {
 	return out
 }
 
-// objects returns the schemas that are objects, except parts of other objects and the data of
-// events.
+// objects returns the objects that get a table of their own. Parts of other objects and the data of events get
+// none.
 func (p *pager) objects() []objectView {
 	events := map[string]bool{}
 	for _, w := range p.root.at("webhooks").fields() {

@@ -20,11 +20,11 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-// page is the data of page.html.
+// page is the data with which the template page.html is executed.
 type page struct {
 	Title, Summary, Version string
 	Style                   template.CSS
-	Sections                []section // the conventions
+	Sections                []section // general conventions of the API
 	Tags                    []tag
 	Statuses                []statusRow
 	RequestHeaders          []field // that every operation takes
@@ -51,13 +51,13 @@ type operation struct {
 	Parameters                []field
 	Body                      []field
 	BodyOptional              bool
-	Reply                     []field // of an object without its own table
+	Reply                     []field // members of the reply, if its object has no table of its own
 	Kinds                     []kindOf
 	Examples                  []example
 	Responses                 []response
 }
 
-// kindOf is one of the objects that a reply can be. It has fields if it is the only one.
+// kindOf is one of the objects that can be the body of a reply. Fields is set if there is only one.
 type kindOf struct {
 	Name   string
 	Text   template.HTML
@@ -84,15 +84,15 @@ type objectView struct {
 	Fields []field
 }
 
-// pager builds the page from the contract.
+// pager builds the page /docs from the contract (the OpenAPI description of the API).
 type pager struct {
 	root *value
 	md   goldmark.Markdown
 	err  error // first error of Markdown
 }
 
-// render returns the page of the contract and its Content-Security-Policy, which allows only the
-// page's own style.
+// render returns the page /docs and its Content-Security-Policy. The policy allows only the page's own style
+// sheet.
 func render(root *value) (html []byte, policy string, err error) {
 	p := &pager{root: root, md: goldmark.New(goldmark.WithExtensions(extension.Table))}
 	view := page{
@@ -117,7 +117,7 @@ func render(root *value) (html []byte, policy string, err error) {
 	return out.Bytes(), policy, nil
 }
 
-// markdown converts a description to HTML, without raw HTML.
+// markdown converts a description from Markdown to HTML. It drops raw HTML.
 func (p *pager) markdown(text string) template.HTML {
 	var out bytes.Buffer
 	if err := p.md.Convert([]byte(text), &out); err != nil && p.err == nil {
@@ -128,13 +128,13 @@ func (p *pager) markdown(text string) template.HTML {
 	return template.HTML(html) //nolint:gosec // from our own file, by a converter that escapes
 }
 
-// inline converts one sentence, without the paragraph around it.
+// inline converts one sentence from Markdown to HTML, without a paragraph around it.
 func (p *pager) inline(text string) template.HTML {
 	html := strings.TrimSpace(string(p.markdown(text)))
 	return template.HTML(strings.TrimSuffix(strings.TrimPrefix(html, "<p>"), "</p>")) //nolint:gosec // as in markdown
 }
 
-// slug returns the anchor of a heading.
+// slug converts a heading to the anchor that links refer to.
 func slug(text string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -148,7 +148,7 @@ func slug(text string) string {
 	}, text), "-")
 }
 
-// sections splits the document's description at its headings.
+// sections splits the description of the API at its headings.
 func (p *pager) sections() []section {
 	parts := strings.Split("\n"+p.root.at("info", "description").text(), "\n## ")
 	var out []section
@@ -209,7 +209,7 @@ func (p *pager) operation(path, method string, item, op *value) operation {
 	return o
 }
 
-// reply describes the reply of a successful call.
+// reply adds the fields or objects of the reply to a successful call.
 func (p *pager) reply(o *operation, described *value) {
 	for _, media := range described.at("content").fields() {
 		s := media.value.at("schema")
@@ -230,8 +230,7 @@ func (p *pager) reply(o *operation, described *value) {
 	}
 }
 
-// examplesOf pairs requests with the replies of the same name, and appends the replies without a
-// request.
+// examplesOf pairs example requests with the replies of the same title. It appends replies without a request.
 func examplesOf(samples []*value, replies []member) []example {
 	var out []example
 	paired := map[*value]bool{}

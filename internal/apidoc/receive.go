@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// receiving describes the webhooks of the contract to their receiver. All have the same headers and
+// receiving is the part of the page about receiving webhooks. All webhooks of a tag have the same headers and
 // replies.
 type receiving struct {
 	Headers  []field
-	Envelope string // the object that is the body
+	Envelope string // name of the object that is the body
 	Answers  []response
 	Messages []message
 }
 
-// message is an event of one type.
+// message describes the webhook of one event type.
 type message struct {
 	ID, Name, Summary string
-	Object            string // the name of its data
+	Object            string // name of the object in the member data
 	Text              template.HTML
 	Data              []field
 	Example           string // of a body
 }
 
-// receiving returns the webhooks of a tag; nil for none.
+// receiving returns the description of the webhooks of a tag; nil if the tag has none.
 func (p *pager) receiving(tag string) *receiving {
 	var out *receiving
 	for _, w := range p.root.at("webhooks").fields() {
@@ -48,7 +48,8 @@ func (p *pager) receiving(tag string) *receiving {
 	return out
 }
 
-// messageHeaders returns the described headers and Content-Type, which OpenAPI keeps with the body.
+// messageHeaders returns the headers of a webhook. It adds Content-Type, which OpenAPI describes with the body
+// instead.
 func (p *pager) messageHeaders(op *value, typed string) []field {
 	var out []field
 	for _, param := range op.at("parameters").list() {

@@ -7,13 +7,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// value is a JSON value that keeps the order of its members. A nil value is absent: it has no
-// members, items or text.
+// value is a JSON value that keeps the order of its members. A nil *value stands for an absent one, which has
+// no members, items or text.
 type value struct {
 	kind    kind
 	members []member
 	items   []*value
-	raw     json.RawMessage // of a scalar
+	raw     json.RawMessage // a scalar as JSON
 }
 
 type member struct {
@@ -34,7 +34,7 @@ func text(s string) *value {
 	return &value{kind: scalar, raw: json.RawMessage(raw)}
 }
 
-// set replaces a member or appends it.
+// set sets the member name to a value. It appends the member if it is new.
 func (v *value) set(name string, to *value) {
 	for i := range v.members {
 		if v.members[i].name == name {
@@ -45,7 +45,7 @@ func (v *value) set(name string, to *value) {
 	v.members = append(v.members, member{name, to})
 }
 
-// at returns the value at a path of names; nil if one is missing.
+// at returns the value at a path of member names; nil if a member is missing.
 func (v *value) at(names ...string) *value {
 	for _, name := range names {
 		var next *value
@@ -73,7 +73,7 @@ func (v *value) list() []*value {
 	return v.items
 }
 
-// text returns the string v, or another scalar in JSON.
+// text returns a string without quotes, or another scalar as JSON. For other values it returns "".
 func (v *value) text() string {
 	if v == nil || v.kind != scalar {
 		return ""
@@ -85,8 +85,8 @@ func (v *value) text() string {
 	return string(v.raw)
 }
 
-// reference resolves a $ref within the document root. A value without $ref is its own target. The
-// name is the last part of the reference, or "".
+// reference resolves the $ref of v within the document root, and returns the last part of the reference as
+// name. Without $ref, it returns v and "".
 func (v *value) reference(root *value) (target *value, name string) {
 	pointer, ok := strings.CutPrefix(v.at("$ref").text(), "#/")
 	if !ok {

@@ -15,17 +15,17 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// base is the path of the application, which is also set in its build.
+// base is the path of the application. The build of the web files (web/vite.config.ts) has the same path.
 const base = "/dashboard/"
 
-// The folder is empty in a fresh checkout but for a file that git keeps.
+// In a fresh checkout, the folder dist has only a hidden file, so that the embedding compiles before a build.
 //
 //go:embed all:dist
 var built embed.FS
 
-// New returns the handlers of the dashboard, by path, for httpapi.Config.Open. The router admits
-// only GET and HEAD, and itself answers below /dashboard/v1/. The page needs no key and is the same
-// for all users.
+// New returns the handlers of the dashboard, by path, for httpapi.Config.Open. The router admits only GET and
+// HEAD, and handles the API calls below /dashboard/v1/ itself. The page needs no key and is the same for all
+// users.
 func New() (map[string]http.Handler, error) {
 	dist, err := fs.Sub(built, "dist")
 	if err != nil {
@@ -42,16 +42,16 @@ func handlers(dist fs.FS) (map[string]http.Handler, error) {
 	return map[string]http.Handler{"/dashboard": http.HandlerFunc(toPage), base: s}, nil
 }
 
-// toPage redirects the path without its slash to the page.
+// toPage redirects /dashboard to /dashboard/.
 func toPage(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Location", base)
 	w.WriteHeader(http.StatusFound)
 }
 
-// site holds every file of the build, in memory and compressed.
+// site holds the handlers of all files of the build, with their compressed content in memory.
 type site struct {
 	page  http.Handler
-	files map[string]http.Handler // by full path
+	files map[string]http.Handler // by path of the URL
 }
 
 func newSite(dist fs.FS) (*site, error) {
@@ -86,7 +86,7 @@ func newSite(dist fs.FS) (*site, error) {
 
 const index = "index.html"
 
-// unbuilt is the page shown without a build.
+// unbuilt is the page that is served if the dashboard was not built.
 const unbuilt = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -99,9 +99,9 @@ const unbuilt = `<!doctype html>
 </html>
 `
 
-// Has implements httpapi.Tree. It reports true for the files, and for every path that could be a
-// route of the page. Names of places in routes may have dots. Missing files beside the page, and
-// paths below the API's, are not found.
+// Has reports whether a path is a file of the build, or could be a view within the single-page application.
+// Views below a folder may have dots, because they contain names of places. Missing files, and paths below
+// /dashboard/v1/, yield false. It implements httpapi.Tree.
 func (s *site) Has(name string) bool {
 	if s.files[name] != nil {
 		return true
@@ -121,8 +121,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.page.ServeHTTP(w, r)
 }
 
-// guards are headers of every file. The page loads nothing from other hosts, runs only its own
-// scripts, and cannot be framed. So markup in a name that is not escaped by mistake has no effect.
+// guards are headers of every file. With them, the page loads nothing from other hosts, runs only its own
+// scripts, and cannot be framed. If the page fails to escape a name, scripts in the name do not run.
 var guards = map[string][]string{
 	"Content-Security-Policy": {"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 		"font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
@@ -142,7 +142,8 @@ var (
 	revalidated = []string{"no-cache"}
 )
 
-// types are the media types of the build's files, independent of the machine's table.
+// types are the media types of the build's files by suffix. Package mime would depend on the tables of the
+// machine.
 var types = map[string]string{
 	".css":         "text/css; charset=utf-8",
 	".html":        "text/html; charset=utf-8",

@@ -12,15 +12,15 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// claimName is the row of table setting with the id of the store's key.
+// claimName names the row of table setting with the id of the store's key. The row is called the claim.
 const claimName = "encryption_key"
 
 const selectClaim = "SELECT value FROM setting WHERE name = $1"
 
-// Claim binds the cipher's key to the store. If the store has no key yet, it makes the key in the
-// data directory if needed, and claims the store. Otherwise the keys must match: an instance with
-// another key could not decrypt the store's values. Claim also installs the key of a rotation that
-// was killed after its commit. It must be called before the cipher is used.
+// Claim makes sure that the cipher has the key of the store. If the store has none yet, Claim records the id of
+// the cipher's key. It first creates a key file if the cipher has no key. Otherwise it fails unless the ids
+// match, because the cipher could not decrypt the store's values. Claim also installs the key of a rotation
+// that was killed after its commit. It must be called before the cipher is used.
 func (b *Cipher) Claim(ctx context.Context, db *sqlstore.DB) error {
 	owner, err := StoreKeyID(db.View(ctx))
 	switch {
@@ -37,7 +37,7 @@ func (b *Cipher) Claim(ctx context.Context, db *sqlstore.DB) error {
 	return b.takeDigestKey(ctx, db)
 }
 
-// StoreKeyID returns the id of the store's key; empty if it has none yet.
+// StoreKeyID returns the id of the key with which the store is encrypted; empty if it has no key yet.
 func StoreKeyID(q sqlstore.Querier) (string, error) {
 	var owner string
 	err := q.QueryRow(selectClaim, claimName).Scan(&owner)
@@ -47,8 +47,8 @@ func StoreKeyID(q sqlstore.Querier) (string, error) {
 	return owner, nil
 }
 
-// Find checks that the cipher has the key named by the store (StoreKeyID), after it reloads the key
-// file if needed. It is for processes that change nothing; others call Claim, which includes it.
+// Find checks that the cipher has the key whose id is owner, the result of StoreKeyID. It first reloads the key
+// file if necessary. Processes that change nothing call it. Others call Claim, which includes it.
 func (b *Cipher) Find(owner string) error {
 	if b.dir != "" && (b.cipher == nil || b.KeyID() != owner) {
 		if err := b.adopt(owner); err != nil {
@@ -58,9 +58,9 @@ func (b *Cipher) Find(owner string) error {
 	return b.checkOwner(owner)
 }
 
-// Confirm checks that the cipher's key is still the store's, and blocks rotations until the
-// transaction ends. Processes that a rotation cannot detect, such as commands, call it first in a
-// change that encrypts.
+// Confirm checks that the cipher's key is still the store's, and blocks rotations until the transaction ends. A
+// rotation detects running services, but not processes such as commands. Those call Confirm first in a
+// transaction that encrypts.
 func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	var owner string
 	if err := tx.QueryRow("UPDATE setting SET value = value WHERE name = $1 RETURNING value", claimName).Scan(&owner); err != nil {
@@ -69,7 +69,8 @@ func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	return b.checkOwner(owner)
 }
 
-// takeDigestKey decrypts the digest key. It creates the key if the store has none.
+// takeDigestKey reads the key of Digest from the store and decrypts it. It creates the key if the store has
+// none.
 func (b *Cipher) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 	fresh := make([]byte, keySize)
 	_, _ = rand.Read(fresh) // never fails
@@ -93,7 +94,8 @@ func (b *Cipher) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 	return nil
 }
 
-// claimFirst is Claim for a store without a key, unless another instance claims it first.
+// claimFirst does the work of Claim for a store without a key. It fails if another instance claims the store
+// first with another key.
 func (b *Cipher) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 	made := false
 	if b.cipher == nil {
@@ -116,7 +118,7 @@ func (b *Cipher) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 		return fmt.Errorf("recording the encryption key in the store: %w", err)
 	}
 	err = b.checkOwner(owner)
-	if err != nil && made { // a key that has encrypted nothing must not be mistaken for the right one
+	if err != nil && made { // an unused key file must not be mistaken for the store's key
 		err = errors.Join(err, os.Remove(filepath.Join(b.dir, keyName)))
 	}
 	return err

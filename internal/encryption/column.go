@@ -1,14 +1,15 @@
 package encryption
 
-// Column is a column of encrypted values. The owner of the table and the key rotation use the same
-// Column, so that they agree on the associated data.
+// Column describes a column of encrypted values. The package that owns the table and the key rotation use the
+// same Column, so that they agree on the associated data.
 type Column struct {
 	Table string
-	Name  string // a BYTEA; NULL and empty values are not encrypted
-	// Key is the table's primary key: names of TEXT columns, and others cast to TEXT.
+	Name  string // a BYTEA column; NULL and empty values are not encrypted
+	// Key holds the columns of the table's primary key. Columns that are not TEXT are cast to TEXT.
 	Key []string
-	// AssociatedData returns the associated data of the row with this key, in the order of Key. It
-	// differs for all rows, and for all columns whose values are not interchangeable.
+	// AssociatedData returns the associated data of the row with this key, in the order of Key. It must differ
+	// between rows, and between columns whose values must not be interchanged. Otherwise an encrypted value
+	// could be moved unnoticed.
 	AssociatedData func(key ...string) string
 }
 

@@ -8,18 +8,18 @@ import (
 	"fmt"
 )
 
-// digestName is the row of table setting with the digest key: 32 random bytes, encrypted, in
-// base64. It never changes, because the data of existing digests is not stored.
+// digestName names the row of table setting with the digest key: 32 random bytes, encrypted, in base64. The key
+// never changes, because existing digests could not be computed again: their data is not stored.
 const digestName = "digest_key"
 
 const digestKeyPlace = "setting.value:" + digestName
 
-// Digest returns a keyed hash of data, HMAC-SHA256 (32 bytes), to recognize repeated data that is
-// not stored. The key belongs to the store and survives rotations. An unkeyed hash of all account
-// numbers could be computed in an hour. The purpose separates the digests of different uses. ("a",
-// "bc") and ("ab", "c") differ.
+// Digest returns a keyed hash of data, HMAC-SHA256 (32 bytes), which recognizes repeated data without storing
+// it. The key belongs to the store, and a rotation does not change it. Without a key, a thief of the store
+// could hash all possible account numbers in an hour and compare. Different purposes yield different digests of
+// the same data. So do different parts with the same bytes, such as ("a", "bc") and ("ab", "c").
 //
-// It panics before Claim.
+// Digest panics if Claim was not called.
 func (b *Cipher) Digest(purpose string, data ...[]byte) []byte {
 	if b.digestKey == nil {
 		panic("seal: Digest is called before Claim")
@@ -36,7 +36,7 @@ func (b *Cipher) Digest(purpose string, data ...[]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// encryptDigestKey returns the digest key in stored form.
+// encryptDigestKey encrypts the digest key for table setting, in base64.
 func (b *Cipher) encryptDigestKey(key []byte) string {
 	return base64.StdEncoding.EncodeToString(b.Encrypt(key, digestKeyPlace))
 }

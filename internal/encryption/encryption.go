@@ -1,9 +1,9 @@
-// Package encryption encrypts stored values that must be readable to the service only: signing
-// secrets, replies that contain a key, account numbers of pending verifications. It also makes
-// keyed digests, which recognize values that are not stored.
+// Package encryption encrypts stored values that only the service may read. Examples are signing secrets,
+// replies that contain a key, and account numbers of pending verifications. It also computes keyed digests,
+// which recognize values that are not stored.
 //
-// A store has one key at a time and records its id: Claim checks it, Rotate replaces it. Every
-// encrypted column is a Column.
+// A store has one key at a time and records its id. Claim compares it with the cipher's key, and Rotate
+// replaces the key. Every encrypted column is described by a Column.
 package encryption
 
 import (
@@ -25,11 +25,12 @@ import (
 //
 //	version (1 byte), key id (4), nonce (24), ciphertext with its tag (16)
 //
-// and authenticates everything before the ciphertext, and the associated data.
+// It authenticates everything before the ciphertext, and the associated data: the table, column and row of the
+// value.
 //
-// The nonce is random. With 12 bytes, as in AES-256-GCM, a key may encrypt 2³² values (NIST SP
-// 800-38D, 8.3). At a thousand stored replies per second that is seven weeks. With 24 bytes, the
-// chance of a collision after 2⁸⁰ values is 2⁻³².
+// The nonce is random, and must be unique per key. With 12 bytes, as in AES-256-GCM, a key may encrypt only 2³²
+// values (NIST SP 800-38D, 8.3). A thousand stored replies per second reach that in seven weeks. With 24 bytes,
+// the chance of a collision after 2⁸⁰ values is 2⁻³².
 const (
 	formVersion = 1
 	idSize      = 4
@@ -39,13 +40,13 @@ const (
 	tagSize     = chacha20poly1305.Overhead
 )
 
-// Reasons why a value cannot be decrypted. Their texts reveal nothing about it.
+// Reasons why a value cannot be decrypted. Their texts reveal nothing about the value.
 var (
 	// ErrFormat is the error for a value that Encrypt did not make, or that a newer program made.
 	ErrFormat = errors.New("the encrypted value has an unknown format")
 	// ErrWrongKey is the error for a value that another key encrypted.
 	ErrWrongKey = errors.New("the value was encrypted with another key")
-	// ErrCorrupt is the error for a value that was changed, or moved from another place.
+	// ErrCorrupt is the error for a value that was changed, or moved from another row or column.
 	ErrCorrupt = errors.New("the encrypted value was changed or belongs to another place")
 )
 
@@ -57,12 +58,13 @@ type Cipher struct {
 	id     [idSize]byte
 	cipher cipher.AEAD // nil until Claim has made a key
 
-	digestKey []byte // nil until Claim
-	file      []byte // the key itself, while a rotation must write it
+	digestKey []byte // key of Digest; nil until Claim
+	file      []byte // the key, until a rotation has written it to its file
 }
 
-// Open reads the key from the configuration (32 bytes, base64), or from the file encryption.key in
-// dir. Without either, the cipher has no key until Claim, which makes one if the store has none.
+// Open returns a cipher with the key from the configuration (32 bytes, base64), or else from the file
+// encryption.key in dir. Without either, the cipher has no key until Claim, which makes one if the store has
+// none.
 func Open(key config.Secret, dir string) (*Cipher, error) {
 	b := &Cipher{}
 	if key.IsSet() {
@@ -91,24 +93,25 @@ func (b *Cipher) readFile() error {
 	return b.setKey(raw)
 }
 
-// setKey sets the key of the cipher.
+// setKey makes a key the cipher's key.
 func (b *Cipher) setKey(key []byte) (err error) {
 	b.id = idOf(key)
 	b.cipher, err = chacha20poly1305.NewX(key)
 	return err
 }
 
-// idOf returns the id of a key.
+// idOf returns the first 4 bytes of a key's SHA-256, which identify the key.
 func idOf(key []byte) [idSize]byte {
 	sum := sha256.Sum256(key)
 	return [idSize]byte(sum[:idSize])
 }
 
-// KeyID returns the first 4 bytes of the key's SHA-256 in hex. It reveals nothing about the key.
+// KeyID returns the id of the cipher's key: the first 4 bytes of its SHA-256, in hex. The id does not reveal
+// the key.
 func (b *Cipher) KeyID() string { return hex.EncodeToString(b.id[:]) }
 
-// Encrypt encrypts plain. associatedData is the place of the result, such as
-// "api_key.signing_secret:key_01…"; the value can only be decrypted with the same.
+// Encrypt encrypts plain. The associatedData names the place of the result, such as
+// "api_key.signing_secret:key_01…". The value can only be decrypted with the same associatedData.
 func (b *Cipher) Encrypt(plain []byte, associatedData string) []byte {
 	encrypted := make([]byte, headSize, headSize+len(plain)+tagSize)
 	encrypted[0] = formVersion
@@ -134,7 +137,8 @@ func (b *Cipher) Decrypt(encrypted []byte, associatedData string) ([]byte, error
 	return plain, nil
 }
 
-// associated returns the authenticated data: the head, which has a fixed length, and the place.
+// associated returns the data that is authenticated but not encrypted. The head has a fixed length, so the two
+// parts cannot be confused.
 func associated(head []byte, associatedData string) []byte {
 	return append(append(make([]byte, 0, len(head)+len(associatedData)), head...), associatedData...)
 }

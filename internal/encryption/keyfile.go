@@ -15,10 +15,10 @@ import (
 // keyName is the name of the key file in the data directory.
 const keyName = "encryption.key"
 
-// errKeyText does not quote the text, which may be most of a key.
+// errKeyText does not quote the invalid text, because that may be most of a key.
 var errKeyText = fmt.Errorf("it is not %d bytes in base64 (such as `openssl rand -base64 32` prints)", keySize)
 
-// parseKey parses a key as in the configuration and the file.
+// parseKey parses a key in base64, from the configuration or the key file.
 func parseKey(text string) ([]byte, error) {
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(text))
 	if err != nil || len(raw) != keySize {
@@ -27,7 +27,8 @@ func parseKey(text string) ([]byte, error) {
 	return raw, nil
 }
 
-// readKey reads a key file. A damaged one is never replaced, because its values would be lost.
+// readKey reads a key file. If the file is damaged, it fails. A new key must not replace it, because then the
+// encrypted values could never be decrypted.
 func readKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -47,8 +48,8 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey creates the key file. Of several processes only one succeeds; made reports whether it was
-// this one.
+// makeKey creates the key file. If several processes do so at once, only one creates it. made is true if it was
+// this process.
 func makeKey(dir string) (made bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
@@ -67,8 +68,8 @@ func newKey() []byte {
 	return key
 }
 
-// writeKey writes a key to a temporary file and then links it to path. So the file is complete and
-// durable before it has its name. The error is fs.ErrExist if there is such a file.
+// writeKey writes a key to a temporary file and then links it to path. Therefore a file named path is always
+// complete and durable. The error is fs.ErrExist if path exists.
 func writeKey(key []byte, path string) error {
 	dir := filepath.Dir(path)
 	draft, err := os.CreateTemp(dir, keyName+".*") // 0600
@@ -86,7 +87,7 @@ func writeKey(key []byte, path string) error {
 	return syncFolder(dir)
 }
 
-// syncFolder makes the names of files durable.
+// syncFolder makes new and changed file names in a folder durable.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -95,18 +96,19 @@ func syncFolder(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// nextName returns the name of the file of a rotation's new key. It is unique per key, so that no
-// file is overwritten.
+// nextName returns the name of the file for the new key of a rotation. The name contains the key's id, so that
+// no other key is overwritten.
 func nextName(id string) string { return keyName + ".next-" + id }
 
-// adopt reloads the key file. If the key that the store names is in its own file, adopt installs it
-// as the key file. Several processes may do so at once. Without such a key it does nothing.
+// adopt reloads the key file. If that has another key than owner, the store's key may be in the file that a
+// rotation wrote ([nextName]). Then adopt renames that file to the key file and loads it. Several processes may
+// do so at once.
 func (b *Cipher) adopt(owner string) error {
 	err := b.readFile() // another process may have created it
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {
 		return err
 	}
-	if !isKeyID(owner) { // it becomes part of a file name
+	if !isKeyID(owner) { // owner becomes part of a file name
 		return nil
 	}
 	next := filepath.Join(b.dir, nextName(owner))
@@ -129,13 +131,13 @@ func (b *Cipher) adopt(owner string) error {
 	return b.rereadFile()
 }
 
-// isKeyID reports whether a text is a key id.
+// isKeyID reports whether a text has the form of a key id.
 func isKeyID(text string) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) == idSize
 }
 
-// rereadFile is readFile for a file that may be absent.
+// rereadFile calls readFile, and does nothing if the file is absent.
 func (b *Cipher) rereadFile() error {
 	if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -8,8 +8,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// pageRows bounds the memory of a rotation. Most values have a hundred bytes, but a stored reply
-// can have a few megabytes.
+// pageRows is the number of rows that a rotation reads at once. It is small because a stored reply can have a
+// few megabytes.
 const pageRows = 64
 
 // encryptedRow is a value and the key of its row.
@@ -18,11 +18,11 @@ type encryptedRow struct {
 	value []byte
 }
 
-// reencrypt encrypts every value of the column with the key of next, and calls page after each page
+// reencrypt decrypts every value of the column with old, encrypts it with next, and calls page after each page
 // of rows. An error names the row whose value cannot be decrypted.
 func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n int64, err error) {
 	ask, change := c.statements()
-	after := make([]any, len(c.Key)) // no id is empty, so all come after it
+	after := make([]any, len(c.Key)) // all keys are greater, because no id is empty
 	for i := range after {
 		after[i] = ""
 	}
@@ -53,7 +53,7 @@ func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n in
 	}
 }
 
-// statements returns the statements that read a page of values and change one.
+// statements returns the SQL that reads a page of values, and the SQL that changes one value.
 func (c Column) statements() (ask, change string) {
 	marks, equal := make([]string, len(c.Key)), make([]string, len(c.Key))
 	for i, name := range c.Key {

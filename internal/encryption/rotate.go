@@ -14,8 +14,8 @@ import (
 
 // Rotation describes a change of the store's key.
 type Rotation struct {
-	Key config.Secret // the setting, as for Open
-	Dir string        // of the key file, as for Open
+	Key config.Secret // the old key, if it is a setting; see Open
+	Dir string        // folder of the key file; see Open
 	// Next is the new key if the old one is a setting. If the old one is a file, Rotate creates the
 	// new one.
 	Next config.Secret
@@ -24,23 +24,23 @@ type Rotation struct {
 	// CheckExclusive fails if another process uses the store; nil skips the check.
 	CheckExclusive func(tx *sqlstore.Tx) error
 
-	at func(moment string) // called at each moment; for tests
+	at func(moment string) // called at each moment below, so that tests can kill the process there
 }
 
-// Moments of a rotation at which tests kill it.
+// Moments of a rotation at which tests kill the process.
 const (
 	atStart        = "start"
 	atWritten      = "written"   // the new key is on disk
-	atReencrypting = "resealing" // some values are re-encrypted, and not committed
-	atCommitted    = "committed" // committed, but the new key file is not installed
+	atReencrypting = "resealing" // some values are re-encrypted, and the transaction is open
+	atCommitted    = "committed" // the transaction is committed, but the new key file is not installed
 	atPlaced       = "placed"
 )
 
-// RotationResult is the result of a rotation.
+// RotationResult reports what a rotation has done.
 type RotationResult struct {
 	From, To       string              // ids of keys
 	Reencrypted    []ReencryptedColumn // in the order of Rotation.Columns; nil if AlreadyRotated
-	AlreadyRotated bool                // the store had the new key already
+	AlreadyRotated bool                // an earlier call has rotated to the new key
 }
 
 // ReencryptedColumn is a column and the number of its re-encrypted values.
@@ -49,14 +49,14 @@ type ReencryptedColumn struct {
 	Values        int64
 }
 
-// Rotate replaces the key of a store. It re-encrypts every value and changes the store's claim in
-// one transaction, and then installs the new key. Only one may run per directory, and no service
-// may use the store.
+// Rotate replaces the key of a store. In one transaction it re-encrypts every value and records the id of the
+// new key. Then it installs the new key file. Only one rotation may run per directory, and no service may use
+// the store.
 //
-// It is crash-safe: the store can always be opened with the old key or the new one. A new key file
-// is durable before the transaction, under the name for which Claim looks. After an error the store
-// has the old key, unless the outcome of the commit is unknown. In that case the file of the new
-// key is kept too.
+// It is crash-safe: the store can always be opened with the old key or the new one. A new key file is durable
+// before the transaction begins, under a name that Claim can find. After an error the store has the old key,
+// unless the connection broke during the commit. In that case either key may be the store's, so the file of the
+// new key is kept.
 func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (RotationResult, error) {
 	old, err := Open(r.Key, r.Dir)
 	if err != nil {
@@ -85,7 +85,7 @@ func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (RotationResult, e
 	return r.run(ctx, db, old, next)
 }
 
-// next returns a cipher with the new key.
+// next returns a cipher with the new key, which is Next or, if the old key is a file, a random one.
 func (r *Rotation) next() (*Cipher, error) {
 	switch {
 	case !r.Key.IsSet() && r.Next.IsSet():
@@ -107,7 +107,7 @@ func (r *Rotation) next() (*Cipher, error) {
 	return b, err
 }
 
-// run does the rotation, starting from a cipher that has the claim.
+// run does the rotation. old is the cipher with the store's current key.
 func (r *Rotation) run(ctx context.Context, db *sqlstore.DB, old, next *Cipher) (RotationResult, error) {
 	done := RotationResult{From: old.KeyID(), To: next.KeyID()}
 	file := filepath.Join(r.Dir, nextName(done.To))
@@ -118,7 +118,7 @@ func (r *Rotation) run(ctx context.Context, db *sqlstore.DB, old, next *Cipher) 
 		}
 	}
 	r.reach(atWritten)
-	refused := false // set by the transaction itself, which is then certainly not committed
+	refused := false // the function failed, so the transaction was certainly not committed
 	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		defer func() { refused = err != nil }()
 		done.Reencrypted, err = r.reencrypt(tx, old, next)
@@ -147,7 +147,7 @@ func (r *Rotation) reach(moment string) {
 	}
 }
 
-// sweep removes the new keys of rotations that were killed before their commit. They have encrypted
+// sweep removes the key files of rotations that were killed before their commit. Those keys have encrypted
 // nothing.
 func (r *Rotation) sweep() {
 	left, err := filepath.Glob(filepath.Join(r.Dir, nextName(strings.Repeat("?", 2*idSize))))
@@ -159,9 +159,9 @@ func (r *Rotation) sweep() {
 	}
 }
 
-// reencrypt runs in the transaction. It takes the claim first, which blocks other rotations and
-// starting instances. It raises the statement timeout of a server, usually ten seconds. A page of a
-// column that is NULL in millions of rows takes longer.
+// reencrypt is the transaction of a rotation. Its first change is the row with the store's key id, which blocks
+// other rotations and starting instances. On PostgreSQL it raises the statement timeout, usually ten seconds.
+// That is too short for a page of a column that is NULL in millions of rows.
 func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Cipher) ([]ReencryptedColumn, error) {
 	if tx.Name() == "postgres" {
 		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {

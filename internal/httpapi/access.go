@@ -7,41 +7,41 @@ import (
 	"vayu/schema"
 )
 
-// Principal identifies the account and key of a request.
+// Principal identifies the account, the key and the world (live or sandbox) of a request.
 type Principal struct {
 	World   schema.World
 	Account string // id of the account
 	Key     string // id of the key, never the key itself
-	// Scopes are those of the key at its admission. The router checks the route's own scope;
-	// handlers check scopes that depend on the parameters.
+	// Scopes are the key's scopes when the call was admitted. Access checks the endpoint's own scope. Handlers
+	// check scopes that depend on the parameters.
 	Scopes schema.ScopeSet
 }
 
 // Owner returns the owner of the data that the key can access.
 func (p Principal) Owner() schema.Owner { return schema.Owner{Account: p.Account, World: p.World} }
 
-// Access authenticates and limits calls. It is safe for concurrent use.
+// Access authenticates calls and enforces their limits. It is safe for concurrent use.
 type Access interface {
-	// Admit decides by header, address and limits whether a call may reach its route: key,
-	// allow-list, scope, rate, quota. It sets the call's Principal and Limits as soon as they are
-	// known, also on an error. A *schema.Problem becomes the reply.
+	// Admit decides whether a call may reach its handler. It checks the key, the allow-list, the scope, the
+	// rate and the quota. It sets the call's Principal and Limits as soon as it has them, also before an error.
+	// A *schema.Problem becomes the reply.
 	Admit(c *Call, route *Route) (Pass, error)
 }
 
-// Pass is the admission of one call.
+// Pass is the admission of one call, on which the router finishes the checks and the accounting.
 type Pass interface {
-	// Verify checks what depends on the body: a signature, if the key requires one. The router
-	// calls it once, before the handler.
+	// Verify checks the signature of the request, if the key requires one. It needs the body, so the router
+	// calls it after reading the body and before the handler.
 	Verify(c *Call) error
-	// Reserve reserves n calls in total of the account's quota, including the one of Admit. It is
-	// idempotent. If fewer are left it reserves none and returns a *schema.Problem.
+	// Reserve reserves n calls of the account's quota for this call. They include the one that Admit has
+	// reserved. It is idempotent. If fewer are left, it reserves none and returns a *schema.Problem.
 	Reserve(c *Call, n int64) error
 	// End counts the call and updates Limits. The router calls it once with the status of the
 	// reply, before it writes the header.
 	End(c *Call, status int)
 }
 
-// Limits holds the limits of the key and account that a reply reports.
+// Limits holds the limits of a key and its account, which the headers of the reply report.
 type Limits struct {
 	Rate  Rate
 	Quota Quota
@@ -51,7 +51,7 @@ type Limits struct {
 type Rate struct {
 	PerSecond int
 	Burst     int
-	Remaining int // calls that are allowed at once
+	Remaining int // calls that are allowed now
 	Reset     int // seconds until the bucket is full again
 }
 
@@ -62,8 +62,8 @@ type Quota struct {
 	Reset int64 // start of the next month, Unix seconds
 }
 
-// BearerKey returns the key of the request's one Authorization header. The
-// scheme's name may be written in any case (RFC 9110, 11.1).
+// BearerKey returns the API key in the Authorization header. It fails unless there is exactly one such header.
+// The scheme's name may be written in any case (RFC 9110, 11.1).
 func BearerKey(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {

@@ -5,27 +5,27 @@ import (
 	"net/netip"
 )
 
-// Call is one admitted request.
+// Call is one request, with what the router and [Access] have found out about the caller.
 type Call struct {
 	*http.Request
 	Principal
 	ID     string     // the request id
 	Client netip.Addr // client address: of the socket, or from a trusted proxy
-	// BySession means that the call carries a browser session instead of a key in a header. Its
-	// path was below SessionPrefix.
+	// BySession means that the call carries a browser session instead of a key in a header. Its path was below
+	// SessionPrefix, which the router has removed.
 	BySession bool
 	Session   string // id of that session; empty unless BySession
 	Body      []byte // the whole body; nil for none
-	// Count is the number of calls that this one counts for in the quota: 1 unless the handler sets
-	// more, as a bulk call does.
+	// Count is the number of calls by which this call reduces the quota. It is 1 unless the handler sets more,
+	// as for a batch.
 	Count  int64
 	Limits Limits
 	pass   Pass // from Admit; nil for none
 }
 
-// Reserve checks that the account's quota has room for n calls. A handler whose call counts as n
-// calls it before the work. It is idempotent, so that a retried transaction may call it again. The
-// error is a *schema.Problem with quota_exceeded.
+// Reserve checks that the account's quota has room for n calls. A handler that sets Count to n uses it before
+// the work. It is idempotent, so that a retried transaction may call it again. The error is a *schema.Problem
+// with quota_exceeded.
 func (c *Call) Reserve(n int64) error {
 	if c.pass == nil {
 		return nil
@@ -33,8 +33,8 @@ func (c *Call) Reserve(n int64) error {
 	return c.pass.Reserve(c, n)
 }
 
-// Class returns the bucket of the call on a route. Sessions have their own bucket, except where
-// money moves.
+// Class returns the class of token buckets from which the call takes a token. Browser sessions have a bucket of
+// their own, except for recharges and verifications.
 func (c *Call) Class(r *Route) LimitClass {
 	if c.BySession && r.Limit == Calls {
 		return Viewing
@@ -51,26 +51,26 @@ type Route struct {
 	Method string
 	Path   string // a gorilla/mux template
 	Scope  string // required scope; empty for any valid key
-	// Limit is the token bucket of the route.
+	// Limit is the class of token buckets from which calls take a token.
 	Limit LimitClass
-	// Body is the largest JSON body in bytes; 0 means that the route takes none.
+	// Body is the largest JSON body in bytes; 0 means that the endpoint takes none.
 	Body int64
-	// Type lists media types besides JSON that the route offers through Accept, separated by a
-	// comma and a blank; empty for none.
+	// Type lists the media types besides JSON that a client can select with Accept, separated by a comma and a
+	// blank; empty for none.
 	Type string
-	// NoAuth means that the call needs no key. The handler authenticates the caller itself, and
-	// nothing is limited or counted.
+	// NoAuth means that the call needs no key. The handler authenticates the caller itself. No limit applies,
+	// and the call is not counted.
 	NoAuth  bool
 	Handler Handler
 }
 
-// Body limits of routes.
+// Values of [Route].Body, in bytes.
 const (
 	SmallBody = 64 << 10
 	BatchBody = 8 << 20
 )
 
-// LimitClass is one of the buckets of each key.
+// LimitClass selects one of the token buckets that each key and each account have.
 type LimitClass uint8
 
 const (
@@ -78,10 +78,10 @@ const (
 	Calls LimitClass = iota
 	// Money is the bucket of recharges and verifications.
 	Money
-	// Viewing is the bucket of browser sessions. So people and the programs with the same key do
-	// not use up each other's calls.
+	// Viewing is the bucket of browser sessions. It keeps people and programs that use the same key from using
+	// up each other's calls.
 	Viewing
 )
 
-// LimitClasses is the number of classes.
+// LimitClasses is the number of values of LimitClass.
 const LimitClasses = 3

@@ -19,15 +19,16 @@ import (
 )
 
 const (
-	// reloadInterval is the interval of checks for changed files. They are a few kilobytes.
+	// reloadInterval is the interval of checks for changed files. Each check reads the files, which have a few
+	// kilobytes.
 	reloadInterval = 5 * time.Second
-	// acmeFirstRetry is the delay of the first retry. The first attempt may have failed because the port
-	// was not open yet. autocert does not retry within a minute.
+	// acmeFirstRetry is the delay of the first retry. It is short because the first attempt may have failed
+	// only because the port was not open yet. It is more than a minute because autocert does not retry earlier.
 	acmeFirstRetry = 70 * time.Second
-	// acmeRetry stays below Let's Encrypt's limit of five failed validations of a name per hour
+	// acmeRetry is the delay of later retries. Let's Encrypt allows five failed validations of a name per hour
 	// (letsencrypt.org/docs/rate-limits).
 	acmeRetry = 15 * time.Minute
-	// acmeMetricInterval is the interval of updates of the expiry metric; autocert renews certificates by
+	// acmeMetricInterval is the interval at which the expiry metric is updated. autocert renews certificates by
 	// itself.
 	acmeMetricInterval = time.Hour
 )
@@ -40,14 +41,14 @@ type Certificates struct {
 	expiry   prometheus.Gauge
 	manager  *autocert.Manager // nil if certificates come from files
 	current  atomic.Pointer[tls.Certificate]
-	seen     pair // the files as last read, valid or not
+	seen     pair // content of the files when they were last read, valid or not
 
 	mu       sync.Mutex
-	expiries map[string]time.Time // by name, of ACME certificates
-	failed   map[string]bool      // by name
+	expiries map[string]time.Time // expiry of each ACME certificate, by host name
+	failed   map[string]bool      // host names for which the last attempt failed
 }
 
-// pair is the content of the two files.
+// pair is the content of the certificate file and of its key file.
 type pair struct{ cert, key []byte }
 
 func readPair(cert, key string) (p pair, err error) {
@@ -70,7 +71,7 @@ func (s *Certificates) Config() *tls.Config {
 	return c
 }
 
-// use makes a pair the current certificate.
+// use makes a pair the current certificate, which new connections get.
 func (s *Certificates) use(p pair) error {
 	s.seen = p
 	c, err := tls.X509KeyPair(p.cert, p.key)
@@ -85,7 +86,7 @@ func (s *Certificates) use(p pair) error {
 	return nil
 }
 
-// get is tls.Config.GetCertificate.
+// get returns the certificate for a handshake. It is the callback tls.Config.GetCertificate.
 func (s *Certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if s.manager == nil {
 		return s.current.Load(), nil
@@ -103,16 +104,16 @@ func (s *Certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	s.mu.Lock()
 	failed := s.failed[name]
 	s.mu.Unlock()
-	if failed { // Run retries; clients must not use up the authority's rate limit
+	if failed { // only Run retries, so that clients cannot use up the authority's rate limit
 		return nil, errNoCertificate
 	}
 	return s.obtain(name)
 }
 
-// obtain returns the certificate of a name from memory, from the cache, or from the authority,
-// which takes seconds. It lists ECDSA as supported, which TLS 1.3 requires (RFC 8446, 9.1).
-// Otherwise autocert would choose RSA for clients without cipher suites of TLS 1.2, and request two
-// certificates per name.
+// obtain returns the certificate of a name from memory, from the cache directory, or from the authority, which
+// takes seconds. Package autocert keeps an ECDSA and an RSA certificate per name, and chooses by the client's
+// algorithms. Every client of TLS 1.3 supports ECDSA (RFC 8446, 9.1). Therefore obtain always states ECDSA, and
+// only one certificate is requested.
 func (s *Certificates) obtain(name string) (*tls.Certificate, error) {
 	c, err := s.manager.GetCertificate(&tls.ClientHelloInfo{
 		ServerName: name, SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
@@ -138,8 +139,8 @@ func (s *Certificates) obtain(name string) (*tls.Certificate, error) {
 	return c, nil
 }
 
-// Run keeps certificates current until ctx ends. It reloads files when they change, or obtains
-// certificates before the first client needs them. With ACME it should start after the listener.
+// Run keeps certificates current until ctx ends. It reloads files when they change. With ACME it obtains
+// certificates before the first client needs them, and should start after the listener.
 func (s *Certificates) Run(ctx context.Context) error {
 	if s.manager != nil {
 		return s.runACME(ctx)
@@ -180,7 +181,7 @@ func (s *Certificates) runACME(ctx context.Context) error {
 	pause := acmeFirstRetry
 	for {
 		failed := make(chan bool, 1)
-		go func() { failed <- s.prepare() }() // autocert cannot be stopped; it ends with the process
+		go func() { failed <- s.prepare() }() // autocert cannot be canceled, so it may run until the process ends
 		wait := acmeMetricInterval
 		select {
 		case f := <-failed:

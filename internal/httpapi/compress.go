@@ -13,8 +13,8 @@ import (
 const (
 	gzipName = "gzip"
 	zstdName = "zstd"
-	// compressFrom is the smallest body worth compressing, in bytes. A smaller reply fits into one
-	// packet (1,460 bytes with headers) anyway.
+	// compressFrom is the smallest body that is compressed, in bytes. A smaller reply fits into one packet
+	// (1,460 bytes) with its headers, so compression would not make it faster.
 	compressFrom = 1024
 )
 
@@ -53,8 +53,8 @@ func compress(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	_ = z.Close()
 }
 
-// negotiate returns zstd or gzip, whichever the client prefers, zstd by default, or "" for neither
-// (RFC 9110, 12.5.3).
+// negotiate returns the encoding that the Accept-Encoding headers prefer (RFC 9110, 12.5.3): zstd, gzip, or ""
+// for neither. It returns zstd if both are equal.
 func negotiate(headers []string) string {
 	if len(headers) == 0 {
 		return ""

@@ -17,24 +17,25 @@ import (
 	"vayu/schema"
 )
 
-// conn is a connection of HTTP/1. It replaces net/http's own error replies with the body of the
-// contract, and adds the router's header lines. All writes come from one goroutine at a time.
+// conn is an HTTP/1 connection. It replaces net/http's own error replies by JSON bodies as the API's
+// description requires, and inserts the router's header lines. All writes come from one goroutine at a time.
 type conn struct {
 	net.Conn
-	head *headerBlock // for the next reply; nil for none
-	// routed is true from the router's start of a request until net/http has finished it. What is
-	// written meanwhile comes from the router, whatever it looks like.
+	head *headerBlock // header lines for the next reply; nil for none
+	// routed is true from the router's start of a request until net/http has finished the request. Bytes that
+	// are written meanwhile come from the router, even if they look like an error of net/http.
 	routed  bool
 	refused prometheus.Counter
 	secure  bool
-	matched int         // how much of lengthName the last read bytes match; only the reading goroutine uses it
+	matched int         // bytes of lengthName that the last read bytes match; only for the reading goroutine
 	length  atomic.Bool // whether a Content-Length was read
 }
 
-// lengthName is the start of a header line. net/http rejects a blank before the colon.
+// lengthName is the start of a header line, in lower case. It has no blank before the colon, because net/http
+// rejects one.
 const lengthName = "\ncontent-length:"
 
-// Read implements net.Conn.
+// Read reads from the connection and looks for a Content-Length header. It implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 && !c.length.Load() {
@@ -43,11 +44,11 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hadLength reports whether a request of the connection had a Content-Length. Similar text in a
-// body counts too; that only closes a connection.
+// hadLength reports whether any request of the connection had a Content-Length. Similar text in a body counts
+// too. The only effect is that a connection is closed after a reply.
 func (c *conn) hadLength() bool { return c.length.Load() }
 
-// scan searches the read bytes for lengthName, across reads.
+// scan searches the read bytes for lengthName, which may be split between two reads.
 func (c *conn) scan(p []byte) {
 	for i := 0; i < len(p); i++ {
 		if c.matched == 0 {
@@ -85,8 +86,8 @@ type secureConn struct {
 // ConnectionState returns the TLS state of the connection.
 func (c secureConn) ConnectionState() tls.ConnectionState { return c.tls.ConnectionState() }
 
-// CloseWrite lets net/http close its side first. A client that is still sending can then read the
-// error.
+// CloseWrite closes the sending direction only. net/http calls it before Close, so that a client that is still
+// sending can read an error.
 func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
 
 func closeWrite(c net.Conn) error {
@@ -96,7 +97,7 @@ func closeWrite(c net.Conn) error {
 	return net.ErrClosed
 }
 
-// begin returns the header block of the next reply. The router calls it when it starts a request.
+// begin returns the block of header lines for the next reply. The router calls it when it starts a request.
 func (c *conn) begin() *headerBlock {
 	c.routed = true
 	if c.head == nil { // else the last request of the connection got no reply
@@ -106,11 +107,11 @@ func (c *conn) begin() *headerBlock {
 	return c.head
 }
 
-// end is called when the whole reply is written.
+// end marks the request as finished. The server calls it after the whole reply is written.
 func (c *conn) end() { c.routed = false }
 
-// Write implements net.Conn. A status line is at the start of a write, because the buffer is
-// flushed after each reply.
+// Write sends p, with the router's header lines after a status line. A status line can only be at the start of
+// p, because net/http flushes its buffer after each reply. Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
 	const informational = "HTTP/1.1 1"
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || bytes.HasPrefix(p, []byte(informational)) {
@@ -136,8 +137,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// parseServerError recognises the error replies of net/http to requests that it cannot route. Each
-// is a single write of known text, so any difference means that it is something else.
+// parseServerError recognises the error replies that net/http itself sends to malformed requests. net/http
+// sends each one as a single write of known text. Any other text is not such an error.
 func parseServerError(p []byte) (status int, text string, ok bool) {
 	const plain = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 	const proto, longest = "HTTP/1.x ", 512
@@ -160,15 +161,15 @@ func parseServerError(p []byte) (status int, text string, ok bool) {
 	return status, text, true
 }
 
-// expectationFailed recognises the one error that net/http writes like a handler's reply, without
-// its protocol.
+// expectationFailed recognises the one error of net/http that has headers like a handler's reply. p is the
+// reply without "HTTP/1.x ".
 func expectationFailed(p []byte) bool {
 	const before, after = "417 Expectation Failed\r\nConnection: close\r\nDate: ", "\r\nContent-Length: 0\r\n\r\n"
 	return len(p) == len(before)+len(http.TimeFormat)+len(after) &&
 		bytes.HasPrefix(p, []byte(before)) && bytes.HasSuffix(p, []byte(after))
 }
 
-// errorReply returns the whole reply to a malformed request.
+// errorReply returns the bytes of the reply to a malformed request: status line, headers and JSON body.
 func errorReply(status int, text string, secure bool) []byte {
 	var message string
 	switch status {
@@ -189,7 +190,7 @@ func errorReply(status int, text string, secure bool) []byte {
 	id := newRequestID()
 	body, err := json.Marshal(schema.NewProblem(schema.InvalidRequest, "", message).Body(id))
 	if err != nil {
-		body = nil // impossible: strings and a number
+		body = nil // impossible: the body has only strings and a number
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\nCache-Control: %s\r\n"+

@@ -9,22 +9,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Connections limits the connections of a listener. The zero value only has the limit of all
-// connections.
+// Connections limits the open connections of a listener. The zero value limits only their total, not those of
+// one client.
 type Connections struct {
-	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64
-	// network. 0 is no limit. It does not apply to Proxies and to loopback, which proxies on this
-	// machine use.
+	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64 network. 0 is no
+	// limit. It does not apply to addresses in Proxies and to loopback, because a proxy there has many clients.
 	PerAddress int
 	Proxies    []netip.Prefix
-	most       int // 0 for maxConnections
+	most       int // limit of all connections; 0 for maxConnections
 }
 
-// addressBits is the prefix length of an IPv6 client network.
+// addressBits is the prefix length of the IPv6 networks that count as one client.
 const addressBits = 64
 
-// shareOf returns the address by which a client's connections are counted; false for a client
-// without limit.
+// shareOf returns the address or network under which a client's connections are counted; false for a client
+// without a limit.
 func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || c.PerAddress == 0 {
@@ -41,9 +40,9 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	return at, true
 }
 
-// limitedListener counts open connections. If there is no room for a new one, it closes the longest
-// idle one. That is one of the same client if the client is at its limit, else one of all. The
-// listener of golang.org/x/net/netutil would wait instead, and hides CloseWrite.
+// limitedListener limits open connections. At a limit, it makes room for a new connection by closing the one
+// that has been idle longest. At the limit of a client, it closes one of that client. The listener of
+// golang.org/x/net/netutil would wait instead, and it hides CloseWrite.
 type limitedListener struct {
 	net.Listener
 	Connections
@@ -51,8 +50,8 @@ type limitedListener struct {
 
 	mu      sync.Mutex
 	open    int
-	idle    idleList                  // of all, longest idle first
-	clients map[netip.Addr]*clientUse // with connections and a limit
+	idle    idleList                  // of all clients, longest idle first
+	clients map[netip.Addr]*clientUse // clients with a limit and at least one connection
 	room    chan struct{}             // receives when a connection was closed or became idle
 	end     sync.Once
 	closed  chan struct{}
@@ -64,11 +63,11 @@ type clientUse struct {
 	idle idleList
 }
 
-// Reasons for closing a connection.
+// Reasons for closing a connection, as labels of the metric.
 const (
-	closedForShare = "share"   // idle: its client opened one more than its limit
-	closedForRoom  = "room"    // idle: maxConnections was reached
-	closedRefused  = "refused" // new: its client is at its limit, and none of its connections is idle
+	closedForShare = "share"   // an idle connection, because its client opened another one at its limit
+	closedForRoom  = "room"    // an idle connection, because maxConnections was reached
+	closedRefused  = "refused" // a new connection, because its client is at its limit with no idle connection
 )
 
 func newLimitedListener(l net.Listener, c Connections, closings *prometheus.CounterVec) *limitedListener {
@@ -81,7 +80,7 @@ func newLimitedListener(l net.Listener, c Connections, closings *prometheus.Coun
 	}
 }
 
-// Accept implements net.Listener.
+// Accept waits for a connection for which there is room. It implements net.Listener.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()
@@ -112,8 +111,8 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection if there is room for it. It returns the connection to close for that,
-// which is c if its client has no room.
+// admit counts a new connection if there is room or an idle connection can be closed. victim is the connection
+// to close, if any. It is c itself if the client of c is at its limit without an idle connection.
 func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string, took bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +140,7 @@ func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string
 		c.use = use
 	}
 	c.counted = true
-	c.setIdle(true) // until its first request is read
+	c.setIdle(true) // a connection is idle until its first request is read
 	return victim, why, true
 }
 
@@ -175,8 +174,7 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// limitedConn is a counted connection. The listener's lock guards all fields except the first
-// three.
+// limitedConn is a connection of a limitedListener. The listener's lock guards the fields from counted on.
 type limitedConn struct {
 	net.Conn
 	listener *limitedListener
@@ -185,7 +183,7 @@ type limitedConn struct {
 	counted  bool
 	idle     bool
 	use      *clientUse // nil without a limit
-	all, own idleLinks  // links in the lists of all and of its client
+	all, own idleLinks  // links in the idle lists of the listener and of the client
 }
 
 // Close implements net.Conn.
@@ -196,10 +194,10 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite closes one direction.
+// CloseWrite closes the sending direction only.
 func (c *limitedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// uses records whether a request of the connection is in flight.
+// uses records whether the connection has a request in flight. Otherwise it is idle.
 func (c *limitedConn) uses(active bool) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -208,7 +206,7 @@ func (c *limitedConn) uses(active bool) {
 	}
 }
 
-// setIdle adds a connection to the lists of idle ones, or removes it. The caller holds the lock.
+// setIdle adds the connection to the lists of idle connections, or removes it. The caller holds the lock.
 func (c *limitedConn) setIdle(idle bool) {
 	if c.idle == idle {
 		return
@@ -228,7 +226,7 @@ func (c *limitedConn) setIdle(idle bool) {
 	c.listener.signal()
 }
 
-// limitedOf returns the counted connection inside a net/http connection; nil for none.
+// limitedOf returns the limitedConn that a connection of net/http wraps; nil for none.
 func limitedOf(c net.Conn) *limitedConn {
 	for {
 		switch inner := c.(type) {
@@ -246,7 +244,8 @@ func limitedOf(c net.Conn) *limitedConn {
 	}
 }
 
-// idleList is an intrusive list, so that the start and end of a request allocate nothing.
+// idleList is a linked list whose links are fields of limitedConn. Therefore the start and the end of a request
+// allocate nothing.
 type idleList struct{ first, last *limitedConn }
 
 type idleLinks struct{ before, after *limitedConn }

@@ -18,8 +18,8 @@ import (
 // maxDepth limits the nesting of objects and arrays in a body.
 const maxDepth = 32
 
-// Decode strictly parses the body of a call as one JSON object. Names are case-sensitive and
-// unique, numbers are not strings, text is UTF-8, and nothing follows the object. Unknown names are
+// Decode strictly parses the body of a call as one JSON object. Names are case-sensitive and must be unique,
+// strings are not accepted as numbers, text must be UTF-8, and nothing may follow the object. Unknown names are
 // ignored, and null counts as absent. A missing body is an error. The error is a *schema.Problem.
 func Decode[T any](c *Call) (T, error) {
 	var v T
@@ -45,8 +45,8 @@ func DecodeOptional[T any](c *Call) (T, error) {
 	return Decode[T](c)
 }
 
-// wellFormed checks that a body is one JSON object before any decoding. It only stores the names on
-// the current path, so deep nesting needs little memory.
+// wellFormed checks that a body is one JSON object before any decoding. It stores only the names on the current
+// path and limits their depth, so it needs little memory.
 func wellFormed(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	kind := d.PeekKind()
@@ -127,10 +127,10 @@ func jsonTypeOf(t reflect.Type) string {
 	}
 }
 
-// maxField is the longest reported path; a client's longer names are cut.
+// maxField is the largest length of a field name in an error. Longer names of a client are cut.
 const maxField = 128
 
-// dotted formats a JSON pointer as a field name of error bodies: recharges.3.amount.
+// dotted formats a JSON pointer as a field name in an error, such as recharges.3.amount.
 func dotted(p jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range p.Tokens() {

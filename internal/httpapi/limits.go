@@ -8,13 +8,12 @@ import (
 	"vayu/schema"
 )
 
-// limits writes the rate-limit headers, as far as the call's Limits are known.
+// limits writes the rate-limit and quota headers, if the call has such limits.
 //
-// RateLimit and RateLimit-Policy follow draft-ietf-httpapi-ratelimit-headers-10. Its policies are
-// windows, whereas ours is a token bucket. The quota q is the bucket's size, and the window w the
-// time in which an empty bucket fills. So q calls at once are allowed after w seconds without
-// calls, and q/w is the long-term rate. The X- headers are for older clients, with the reset in
-// Unix seconds.
+// RateLimit and RateLimit-Policy follow draft-ietf-httpapi-ratelimit-headers-10. The draft describes windows,
+// whereas this limit is a token bucket. The quota q is the bucket's size, and the window w is the time in which
+// an empty bucket fills. A client may send q calls at once after w seconds without calls, and q/w calls per
+// second in the long term. The X- headers are for older clients, with the reset in Unix seconds.
 func (x *exchange) limits() {
 	if x.limited {
 		return
@@ -52,12 +51,12 @@ func (x *exchange) number(name string, v int64) {
 	x.set(name, strconv.AppendInt(room[:0], v, 10))
 }
 
-// classNames are the names of buckets in headers.
+// classNames are the names of the token buckets in the headers RateLimit and RateLimit-Policy.
 var classNames = [LimitClasses]string{Calls: "default", Money: "money", Viewing: "viewing"}
 
-// retryIn returns the seconds after which a rejected call may be retried, if the problem has none.
-// That is the end of the month, the next token, or the recovery of a dependency; 0 if a retry does
-// not help.
+// retryIn returns the seconds after which a rejected call may be retried; 0 if a retry does not help. Unless
+// the problem has a value, it estimates when the quota starts again, the next token is there, or a dependency
+// recovers.
 func retryIn(p *schema.Problem, l *Limits) int {
 	switch {
 	case p.RetryAfter > 0:

@@ -12,13 +12,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// NewListener returns a listener for a server of [NewServer] that accepts from l, with TLS unless
-// config is nil. It also gives malformed HTTP requests the error body of the contract, so a service
-// should use it.
+// NewListener returns a listener for a server of [NewServer] that accepts from l, with TLS unless config is
+// nil. Replies to malformed HTTP requests get an error body as the API's description requires, which net/http
+// alone does not do.
 //
-// It holds at most maxConnections at once, and per client as many as limits allows. If there is no
-// room, it closes the longest idle connection. If none is idle, new ones wait in the system's
-// queue.
+// At most maxConnections are open at once, and per client as many as limits allows. If there is no room, the
+// listener closes the connection that has been idle longest. If none is idle, new connections wait in the queue
+// of the operating system.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
 	m := &listenerMetrics{
 		malformed: prometheus.NewCounter(prometheus.CounterOpts{
@@ -67,8 +67,8 @@ func (l *plainListener) Accept() (net.Conn, error) {
 	return &conn{Conn: c, refused: l.malformed}, nil
 }
 
-// tlsListener completes the TLS handshake before it passes a connection to net/http. net/http's own
-// TLS would hide what it writes.
+// tlsListener completes the TLS handshake before it passes a connection to net/http. With TLS in net/http, conn
+// would see only encrypted bytes, and could not insert headers.
 type tlsListener struct {
 	net.Listener
 	*listenerMetrics

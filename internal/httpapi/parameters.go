@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// Parameters parses the query of a request. It rejects unknown, repeated and empty parameters: a
-// misspelled filter must not return everything. The error is a *schema.Problem that names every
+// Parameters parses the query of a request. It rejects unknown, repeated and empty parameters, because a
+// request with a misspelled filter must not return everything. The error is a *schema.Problem that names every
 // fault.
 func Parameters(raw string, allowed ...string) (map[string]string, error) {
 	var faults []schema.ProblemDetail
@@ -51,8 +51,7 @@ func Parameters(raw string, allowed ...string) (map[string]string, error) {
 // mostFaults limits the number of faults in a reply.
 const mostFaults = 20
 
-// Printable returns the printable form of a client's parameter name for a reply: at most 40
-// characters.
+// Printable makes a parameter name of a client safe to repeat in a reply: printable, and at most 40 characters.
 func Printable(name string) string {
 	const longest = 40
 	name = strings.Map(func(r rune) rune {
@@ -67,13 +66,13 @@ func Printable(name string) string {
 	return name
 }
 
-// Page sizes of lists.
+// Entries per page of a list.
 const (
 	defaultLimit = 100
 	maxLimit     = 1000
 )
 
-// PageSize reads the parameter limit: 1 to 1000 entries, 100 by default.
+// PageSize returns the entries per page from the parameter "limit": 1 to 1000, by default 100.
 func PageSize(params map[string]string) (int, *schema.Problem) {
 	text, ok := params["limit"]
 	if !ok {

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// PreferWait returns how long the client wants the reply to wait for an outcome. It is the
-// preference wait of the Prefer headers in whole seconds, limited to most (RFC 7240, 4.3). Unknown
-// preferences are ignored, as section 2 requires, and the first wait counts. wanted is false, and
-// wait 0, without one.
+// PreferWait returns how long the client wants the server to wait for a result before it replies. That is the
+// preference "wait" of the Prefer headers, such as wait=10, at most most (RFC 7240, 4.3). Other preferences are
+// ignored, and the first wait counts. If there is no wait, it returns 0 and false.
 func PreferWait(headers []string, most time.Duration) (wait time.Duration, wanted bool) {
 	for _, header := range headers {
 		for preference := range preferences(header) {
-			preference, _, _ = strings.Cut(preference, ";") // its parameters are ignored
+			preference, _, _ = strings.Cut(preference, ";") // parameters of a preference are ignored
 			name, value, _ := strings.Cut(preference, "=")
 			if strings.EqualFold(strings.Trim(name, blanks), "wait") {
 				return seconds(strings.Trim(value, blanks), most)
@@ -47,8 +46,8 @@ func preferences(header string) func(yield func(string) bool) {
 	}
 }
 
-// seconds parses a number of seconds, limited to most, with or without quotes (RFC 7240, 2). It
-// returns 0 and false for other text.
+// seconds parses a number of seconds, with or without quotes (RFC 7240, 2). It returns at most most. For other
+// text it returns 0 and false.
 func seconds(text string, most time.Duration) (time.Duration, bool) {
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {
 		if text, ok = strings.CutSuffix(quoted, `"`); !ok {
@@ -59,7 +58,7 @@ func seconds(text string, most time.Duration) (time.Duration, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil { // it has only digits, so it is too large
+	if err != nil { // the text has only digits, so the number is too large
 		return most, true
 	}
 	return min(time.Duration(n)*time.Second, most), true

@@ -18,8 +18,8 @@ var errPanic = errors.New("panic")
 
 func stack() string { return string(debug.Stack()) }
 
-// problemOf returns the problem that the client sees. Other errors than *schema.Problem stay
-// internal: their text may contain SQL or addresses.
+// problemOf converts an error to the problem (error body) that the client gets. The text of other errors than
+// *schema.Problem is left out, because it may contain SQL or addresses.
 func problemOf(err error) *schema.Problem {
 	if p, ok := errors.AsType[*schema.Problem](err); ok {
 		return p
@@ -38,7 +38,7 @@ func pathOf(r *http.Request) string {
 	return keyText.ReplaceAllString(r.URL.Path, "sk_${1}_***")
 }
 
-// refuse replies with an error body and returns the status. All error replies are written here.
+// refuse replies with an error body and returns the status. It writes all error replies of the router.
 func (rt *router) refuse(x *exchange, err error) int {
 	p := problemOf(err)
 	status := cmp.Or(p.Status, p.Code.Status())
@@ -53,7 +53,7 @@ func (rt *router) refuse(x *exchange, err error) int {
 	}
 	x.end(status)
 	x.limits()
-	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // rejected before its route was known
+	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // rejected before its endpoint was found
 		x.varyBy(credentialOf(&x.call, &Route{}))
 	}
 	h := x.Header()
@@ -73,5 +73,6 @@ func (rt *router) refuse(x *exchange, err error) int {
 	return write(x.begin(), r, &resp)
 }
 
-// retryAfter is the default Retry-After of a 503, in seconds: the engine restarts within 5 s.
+// retryAfter is the default Retry-After of a 503, in seconds. The column store's engine restarts within that
+// time.
 const retryAfter = 5

@@ -19,9 +19,9 @@ func (p proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// client returns the client's address: the socket's or, behind trusted proxies, the first untrusted
-// address from the right. Entries to the left of it come from the client and are ignored. On a Unix
-// socket the address is invalid.
+// client returns the client's address: that of the socket or, behind trusted proxies, one from X-Forwarded-For.
+// That is the rightmost address that is not a trusted proxy. Entries to its left may be forged and are ignored.
+// On a Unix socket the address is invalid.
 func (p proxies) client(r *http.Request) netip.Addr {
 	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -52,9 +52,9 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	return at
 }
 
-// secure reports whether a request came over TLS to this server, or to a trusted proxy that reports
-// it. Of several entries, the first is about the client's own connection. A forged one can only
-// make a client lose its own cookie.
+// secure reports whether the client used TLS, either to this server or to a trusted proxy that reports TLS. The
+// first entry of X-Forwarded-Proto is about the client's own connection. A client that forges it can only lose
+// its own cookie.
 func (p proxies) secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
@@ -67,8 +67,8 @@ func (p proxies) secure(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
-// plain removes the IPv6 form of an IPv4 address, and the zone, which names an interface of this
-// host.
+// plain returns an IPv4-mapped IPv6 address as IPv4. It removes the zone, which names a network interface of
+// this host.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 // parseForwarded parses an entry of X-Forwarded-For: an address, optionally with a port or, for

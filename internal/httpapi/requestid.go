@@ -5,12 +5,12 @@ import (
 	"net/http"
 )
 
-// maxRequestID is the longest accepted request id of a client.
+// maxRequestID is the largest length of a request id that a client may choose.
 const maxRequestID = 64
 
-// requestID returns the client's X-Request-Id, or a new id. A valid id has 1–64 letters, digits,
-// hyphens and underscores. It contains no API key, because it is logged and stored in the audit
-// log. An id protects nothing, so its random part need not be secret.
+// requestID returns the client's X-Request-Id if it is valid, else a new id. A valid id has 1–64 letters,
+// digits, hyphens and underscores. It must not contain an API key, because ids are logged and stored in the
+// audit log. New ids protect nothing, so they need no secure random numbers.
 func requestID(r *http.Request) string {
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && validID(given[0]) && !keyText.MatchString(given[0]) {
 		return given[0]

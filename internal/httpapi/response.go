@@ -12,36 +12,34 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Flusher is the destination of a stream.
+// Flusher is the writer to which [Response].Stream writes the body of a reply.
 type Flusher interface {
 	io.Writer
 	// Flush sends the written bytes.
 	Flush() error
 }
 
-// Response is the reply of a handler: Body if the bytes are ready, else Value, which is encoded as
-// JSON. Header values are prepared slices, so that a shared response costs nothing per request.
-// They must not be changed.
+// Response is what a handler returns. The reply's body is Body, or else Value encoded as JSON. Header values
+// are slices in the form of net/http, so that a response can be shared by requests without allocations. They
+// must not be changed.
 type Response struct {
 	Status int // 0 is 200
 	Value  any
 	Body   []byte
-	// Tail follows Body, so that the parts of a long answer need not be copied together. A handler
-	// that sets it also sets Length and ETag for the whole.
+	// Tail is sent after Body, so that a handler need not copy the parts of a long answer into one slice. A
+	// handler that sets it also sets Length and ETag for all parts together.
 	Tail [][]byte
-	// Stream writes the body in pieces, instead of Value and Body. Written bytes are sent at each
-	// flush, and each piece has the time limit of a whole reply. It is called once, after status
-	// and header are sent. An error aborts the reply so that the client sees that it is incomplete.
+	// Stream writes the body in pieces, instead of Value and Body. A piece is sent at each flush, and has the
+	// time limit that otherwise a whole reply has. Stream is called once, after status and header are sent. If
+	// it fails, the connection is aborted, so that the client notices the missing rest.
 	Stream func(w Flusher) error
-	// Endless means that Stream runs until the client disconnects. A header turns buffering in
-	// proxies off. A piece that is not sent within seconds ends the connection, and a disconnect is
-	// not logged.
+	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off buffering
+	// in proxies. If a piece cannot be sent within seconds, the connection ends. A disconnect is not logged.
 	Endless bool
 	// ETag is the quoted strong validator of Body; nil for none. A response with an ETag answers
 	// conditional requests.
 	ETag []string
-	// Modified is the Last-Modified header and Changed the same instant; nil
-	// and zero for none.
+	// Modified is the Last-Modified header, and Changed is the same instant. They are nil and zero for none.
 	Modified []string
 	Changed  time.Time
 	// Type is the Content-Type header; nil means JSON.
@@ -52,22 +50,22 @@ type Response struct {
 	Length []string
 	// Location is the path of the created object; "" for none.
 	Location string
-	// Cookie is set in the client; nil for none. The router adds Secure if the request came over
-	// TLS. A reply stored for idempotency does not include it.
+	// Cookie is a cookie for the client; nil for none. The router adds Secure if the request came over TLS. A
+	// reply stored for idempotency does not include it.
 	Cookie *http.Cookie
-	// Replayed marks a stored reply to a repeated call.
+	// Replayed means that this is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
-	// Measured is the Unix second of the oldest reading in the answer; 0 for none. DataAge is its
-	// age in seconds, and Stale reports that it is too old. Both are sent only with Measured.
+	// Measured is the Unix second of the oldest reading in the answer; 0 for none. DataAge is the age of that
+	// reading in seconds, and Stale means that it is too old. Both are sent only if Measured is set.
 	Measured int64
 	DataAge  int64
 	Stale    bool
-	vary     credential        // headers that the answer depends on
+	vary     credential        // request header that the reply depends on
 	packed   map[string][]byte // the whole body by encoding, if precompressed
 }
 
-// Ready sets the headers of an immutable body: its strong ETag (a hash), its length, and
-// Last-Modified unless changed is zero.
+// Ready returns a response with an immutable body. It sets the headers ETag (a hash of the body),
+// Content-Length and, unless changed is zero, Last-Modified.
 func Ready(body []byte, changed time.Time) Response {
 	resp := Response{Body: body, ETag: []string{ETag(body)}, Length: []string{strconv.Itoa(len(body))}}
 	if !changed.IsZero() {
@@ -88,8 +86,8 @@ func ETag(body []byte) string {
 	return `"` + string(text[:]) + `"`
 }
 
-// notModified reports whether the client has the current response. If-None-Match takes precedence
-// over If-Modified-Since (RFC 9110, 13.2.2).
+// notModified reports whether the client's copy is current, so that a 304 suffices. If-None-Match takes
+// precedence over If-Modified-Since (RFC 9110, 13.2.2).
 func notModified(r *http.Request, resp *Response) bool {
 	if matches, ok := r.Header["If-None-Match"]; ok {
 		return len(resp.ETag) == 1 && etagListed(matches, resp.ETag[0])
@@ -102,8 +100,8 @@ func notModified(r *http.Request, resp *Response) bool {
 	return err == nil && !resp.Changed.After(t)
 }
 
-// etagListed compares weakly, as If-None-Match requires. The tag of a compressed representation
-// counts as equal.
+// etagListed reports whether If-None-Match headers contain an ETag. The comparison ignores the W/ of weak tags
+// (RFC 9110, 13.1.2), and the suffix for compressed bodies.
 func etagListed(headers []string, etag string) bool {
 	opaque := strings.Trim(etag, `"`)
 	for _, header := range headers {
@@ -145,12 +143,12 @@ var (
 	replayed    = []string{"true"}
 	closing     = []string{"close"}
 	unbuffered  = []string{"no"}
-	// A year, which browsers and scanners recommend.
+	// One year, which browser makers recommend.
 	onlyTLS = []string{"max-age=31536000"}
 )
 
-// render sets the status and encodes Value into Body. Encoding errors occur here, before anything
-// is sent.
+// render sets the default status and encodes Value into Body. It runs before anything is sent, so that an
+// encoding error can still become an error reply.
 func (resp *Response) render() (err error) {
 	if resp.Status == 0 {
 		resp.Status = http.StatusOK
@@ -161,8 +159,7 @@ func (resp *Response) render() (err error) {
 	return err
 }
 
-// write sends a rendered response and returns its status. All bodies except streams are written
-// here.
+// write sends a rendered response and returns its status. It writes all replies of the router except streams.
 func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) {
 	status, body := resp.Status, resp.Body
 	h := w.Header()
@@ -178,8 +175,8 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	for _, part := range resp.Tail {
 		size += len(part)
 	}
-	// The encoding comes first: a 304 has the ETag and Vary of the corresponding 200 (RFC 9110,
-	// 15.4.5).
+	// The encoding is chosen before a possible 304, which must have the ETag and Vary of the corresponding 200
+	// (RFC 9110, 15.4.5).
 	encoding := ""
 	if size >= compressFrom {
 		resp.vary.add(h)

@@ -19,13 +19,13 @@ import (
 // Version is the only version of the API so far.
 const Version = "2026-11-01"
 
-// SessionPrefix precedes the path of calls with a browser session: /dashboard/v1/aqi is /v1/aqi
-// with a session. The browser sends the session cookie only below it, so that /v1 requires a key.
+// SessionPrefix precedes the path of calls with a browser session. For example, /dashboard/v1/aqi is /v1/aqi
+// with a session. Browsers send the session cookie only below this prefix, so paths below /v1 need a key.
 const SessionPrefix = "/dashboard"
 
-// Config holds the dependencies and settings of a router. Open holds the handlers that need no key
-// (health, metrics), by path, for GET and HEAD only. A path that ends with a slash stands for all
-// paths below it, unless the handler is a Tree.
+// Config holds the dependencies and settings of a router. Open holds the open handlers by path. They need no
+// key, such as health and metrics, and serve GET and HEAD only. A path that ends with a slash includes all
+// paths below it. If the handler is a Tree, it includes only those that the Tree has.
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
@@ -37,15 +37,15 @@ type Config struct {
 	Metrics prometheus.Registerer
 }
 
-// Tree is a handler of Config.Open that serves only some paths below its own. Others are answered
-// as not found.
+// Tree is a handler of Config.Open that serves only some of the paths below its own. The router answers other
+// paths with 404.
 type Tree interface {
 	http.Handler
 	// Has reports whether the handler serves a path.
 	Has(path string) bool
 }
 
-// router is the outermost handler.
+// router is the handler of all requests. It finds the endpoint of a path, and handles errors and panics.
 type router struct {
 	mux          *mux.Router
 	literalPaths map[string]*endpoint // paths without variables
@@ -107,18 +107,19 @@ func New(c Config) (http.Handler, error) {
 	return rt, nil
 }
 
-// exchange is the state of one request and its reply in the router, in one allocation.
+// exchange is the router's state of one request and its reply. It is one value, so that a request needs one
+// allocation.
 type exchange struct {
 	http.ResponseWriter
 	call       Call
 	LimitClass              // of the route
-	pass       Pass         // from Admit, until it is ended; nil for none
-	head       *headerBlock // nil if the router's headers go into the map
+	pass       Pass         // admission from Admit, until end; nil for none
+	head       *headerBlock // nil if the router's headers go into net/http's map
 	limited    bool         // the rate-limit headers are written
 	varied     bool         // the header Vary is decided
 }
 
-// end reports the status of the call to its pass, once.
+// end reports the status of the call to its Pass (its admission by Access), once.
 func (x *exchange) end(status int) {
 	pass := x.pass
 	if pass == nil {
@@ -135,7 +136,7 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := rt.newExchange(w, r)
 	defer rt.recovered(x)
 	if raw := r.URL.RawPath; raw != "" && (strings.Contains(raw, "%2f") || strings.Contains(raw, "%2F")) {
-		rt.notFound(x, r) // an escaped slash belongs to a name, and no name has one
+		rt.notFound(x, r) // an escaped slash would be part of a name, but no name contains a slash
 		return
 	}
 	if rest, ok := strings.CutPrefix(r.URL.Path, SessionPrefix+"/v1/"); ok {
@@ -146,8 +147,8 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	// Most requests are for a path without variables. The mux tries routes one by one and copies
-	// the request twice; a map does neither.
+	// Most requests are for a path without variables, which a map finds. The mux is slower: it tries routes one
+	// by one and copies the request twice.
 	if e := rt.literalPaths[r.URL.Path]; e != nil {
 		e.ServeHTTP(x, r)
 		return
@@ -174,7 +175,8 @@ func (rt *router) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	return x
 }
 
-// bySession marks the call as one with a session and returns its request with the path replaced.
+// bySession marks the call as one with a browser session. It returns the request with path, which lacks
+// SessionPrefix.
 func (x *exchange) bySession(path string) *http.Request {
 	r := *x.call.Request
 	at := *r.URL
@@ -184,7 +186,8 @@ func (x *exchange) bySession(path string) *http.Request {
 	return &r
 }
 
-// recovered turns a panic into a 500, except http.ErrAbortHandler.
+// recovered answers a panic with status 500. It panics again with http.ErrAbortHandler, which aborts the
+// connection.
 func (rt *router) recovered(x *exchange) {
 	p := recover()
 	if p == nil {
@@ -217,7 +220,7 @@ func (rt *router) refuseMethod(x *exchange, allow string) {
 	rt.refuse(x, p)
 }
 
-// readOnly restricts an open handler to GET and HEAD.
+// readOnly restricts an open handler (one that needs no key) to GET and HEAD.
 func (rt *router) readOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -246,7 +249,7 @@ type method struct {
 
 // ServeHTTP implements http.Handler.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := w.(*exchange) // mux passes on the router's writer
+	x := w.(*exchange) // always the writer that router.ServeHTTP has passed on
 	x.call.Request = r
 	m := e.methods[r.Method]
 	if m == nil {
@@ -267,7 +270,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer runs one request through access, body and handler, and writes the reply.
+// answer admits a request, reads its body, runs its handler and writes the reply.
 func (rt *router) answer(x *exchange, m *method) (status int) {
 	c := &x.call
 	c.Count = 1
@@ -300,8 +303,8 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	return write(x.begin(), c.Request, &resp)
 }
 
-// finalize adapts a reply to the client. Over TLS, a cookie becomes Secure. For a session, Location
-// gets SessionPrefix.
+// finalize adapts a reply to the way it was requested. Over TLS, its cookie becomes Secure. For a browser
+// session, its Location gets SessionPrefix.
 func (rt *router) finalize(c *Call, resp *Response) {
 	if resp.Cookie != nil && rt.proxies.secure(c.Request) {
 		cookie := *resp.Cookie //nolint:gosec // the next line is what is missed
@@ -313,7 +316,7 @@ func (rt *router) finalize(c *Call, resp *Response) {
 	}
 }
 
-// admit calls Access, unless the route needs no key.
+// admit calls Access.Admit, unless the endpoint needs no key.
 func (rt *router) admit(c *Call, route *Route) (Pass, error) {
 	if route.NoAuth {
 		return noLimits{}, nil
@@ -321,19 +324,19 @@ func (rt *router) admit(c *Call, route *Route) (Pass, error) {
 	return rt.access.Admit(c, route)
 }
 
-// noLimits is the pass of calls without a key.
+// noLimits is the Pass of calls that need no key. It checks and counts nothing.
 type noLimits struct{}
 
-// Verify implements Pass.
+// Verify accepts every request. It implements [Pass].
 func (noLimits) Verify(*Call) error { return nil }
 
-// Reserve implements Pass.
+// Reserve always succeeds. It implements [Pass].
 func (noLimits) Reserve(*Call, int64) error { return nil }
 
-// End implements Pass.
+// End does nothing. It implements [Pass].
 func (noLimits) End(*Call, int) {}
 
-// handle verifies an admitted call, reads its body and runs the handler.
+// handle checks the headers of an admitted call, reads its body, verifies its signature and runs the handler.
 func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
 	c := &x.call
 	if err := acceptable(c.Request, m.Type); err != nil {

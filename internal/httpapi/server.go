@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Limits of a connection. A client that sends its header too slowly is cut off after readHeader.
-// The longest query (100 city names in Hindi, percent-encoded) has about 10 KB.
+// Limits of a connection. They cut off slow clients. The longest legitimate header has a query of about 10 KB:
+// 100 city names in Hindi, percent-encoded.
 const (
 	readHeader = 5 * time.Second
 	readAll    = 30 * time.Second
 	writeAll   = 60 * time.Second
 	idle       = 120 * time.Second
 	maxHeader  = 32 << 10
-	// An idle connection takes 20 KiB, so maxConnections take 320 MiB.
+	// An idle connection needs 20 KiB of memory, so maxConnections need 320 MiB.
 	maxConnections = 16 << 10
 )
 
-// NewServer returns an HTTP server for the handler with limits against slow and oversized clients.
-// Serve it with a listener of [NewListener].
+// NewServer returns an HTTP server for h with limits on the time and size of requests. Serve it with a listener
+// of [NewListener].
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	s := &http.Server{
 		Handler:           h,
@@ -30,7 +30,7 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      writeAll,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
-		// "OPTIONS *" is handled like other requests.
+		// The router answers "OPTIONS *" like other requests, not net/http.
 		DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if c, ok := c.(interface{ begin() *headerBlock }); ok {
@@ -38,7 +38,7 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 			}
 			return ctx
 		},
-		// A connection is idle from the end of a reply to the next request.
+		// The listener closes idle connections first: those between the end of a reply and the next request.
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if limited := limitedOf(c); limited != nil && (state == http.StateActive || state == http.StateIdle) {
 				limited.uses(state == http.StateActive)

@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Static returns a handler for Config.Open that always sends the same body. The body is compressed
-// once, as small as possible: requests without a key must be cheap.
+// Static returns a handler for Config.Open (paths that need no key) that always sends the same body. The body
+// is compressed in advance with the best level, because requests without a key must be cheap.
 func Static(resp Response) (http.Handler, error) {
 	if err := resp.render(); err != nil {
 		return nil, fmt.Errorf("writing a page: %w", err)

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// pieceMost is the largest part of a stream that is buffered before it is sent.
+// pieceMost is the size at which buffered bytes of a stream are sent without a flush.
 const pieceMost = 32 << 10
 
-// Limits of an endless stream. Its pieces are small and there may be thousands of streams. A client
-// that does not read must not delay a shutdown.
+// Limits of a piece of an endless stream: its size and the time to send it. The buffer is small because there
+// may be thousands of streams. The time is short because a client that does not read must not delay a shutdown.
 const (
 	endlessMost  = 4 << 10
 	endlessWrite = 5 * time.Second
 )
 
-// stream writes a reply in pieces. If the stream fails, it aborts the connection. The status is
-// already sent, so nothing else shows the client that the rest is missing.
+// stream writes a reply in pieces. If the stream fails, it aborts the connection. The status is already sent,
+// so only the abort shows the client that the rest is missing.
 func (rt *router) stream(w http.ResponseWriter, c *Call, resp *Response) (status int) {
 	h := w.Header()
 	h["Cache-Control"], h["Content-Type"] = noStore, jsonType
@@ -51,7 +51,8 @@ func (rt *router) stream(w http.ResponseWriter, c *Call, resp *Response) (status
 	return resp.Status
 }
 
-// pieces is the Flusher of a stream. It sends a piece when it is flushed or full.
+// pieces buffers a stream and sends the buffer as one piece when it is flushed or full. It implements
+// [Flusher].
 type pieces struct {
 	*bufio.Writer
 
@@ -69,7 +70,7 @@ func newPieces(w http.ResponseWriter, endless bool) *pieces {
 	return p
 }
 
-// Flush implements Flusher.
+// Flush sends the buffered bytes to the client. It implements [Flusher].
 func (p *pieces) Flush() error {
 	if err := p.Writer.Flush(); err != nil {
 		return err
@@ -77,11 +78,12 @@ func (p *pieces) Flush() error {
 	if err := unlessUnsupported(p.control.Flush()); err != nil || !p.endless {
 		return err
 	}
-	// HTTP/2 ends a stream whose deadline passes, even an idle one.
+	// HTTP/2 ends a stream when a deadline passes, even between two pieces. Hence there is none until the next
+	// write.
 	return unlessUnsupported(p.control.SetWriteDeadline(time.Time{}))
 }
 
-// deadlined sets a new deadline for every write.
+// deadlined is a writer that sets a new deadline before every write.
 type deadlined struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -96,7 +98,7 @@ func (d deadlined) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-// unlessUnsupported ignores the error of a writer without deadlines.
+// unlessUnsupported returns err, or nil if the writer has no deadlines, as in tests.
 func unlessUnsupported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

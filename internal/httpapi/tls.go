@@ -20,8 +20,8 @@ import (
 	"vayu/internal/config"
 )
 
-// TLSConfig configures the source of certificates: files, or an ACME authority. With neither the
-// API serves plain HTTP. The settings are below the key "tls".
+// TLSConfig configures where certificates come from: files, or an ACME authority such as Let's Encrypt. If
+// neither is set, the API serves plain HTTP. In the configuration, the settings are below the key "tls".
 type TLSConfig struct {
 	Cert    string   `koanf:"cert" help:"file of the certificate chain for HTTPS, PEM; read again when it changes"`
 	Key     string   `koanf:"key" help:"file of the certificate's private key, PEM"`
@@ -64,8 +64,8 @@ func (c TLSConfig) Validate() []error {
 
 func unfit(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }
 
-// Open reads the files, or prepares ACME without contacting the authority. The ACME account and
-// certificates are stored in data unless the settings name another folder.
+// Open reads the certificate files, or prepares ACME without contacting the authority. ACME stores its account
+// and certificates below the folder data, unless the settings name another folder.
 func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string) (*Certificates, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -111,7 +111,7 @@ func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string
 	return s, nil
 }
 
-// client returns the ACME client; nil for autocert's own.
+// client returns an ACME client for the configured authority; nil for autocert's default client.
 func (c TLSConfig) client() (*acme.Client, error) {
 	if c.Directory == "" && c.Root == "" {
 		return nil, nil

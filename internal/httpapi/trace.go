@@ -6,8 +6,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// traced runs answer in the root span of a trace. The span contains the route template and no text
-// from the client except a valid request id.
+// traced runs answer within a span (a timed step of a trace), the first one of its trace. The span contains the
+// endpoint's path template. The only text from the client is a valid request id.
 func (rt *router) traced(x *exchange, m *method) (status int) {
 	c := &x.call
 	r, span := rt.trace.Request(c.Request, m.Method+" "+m.Path)

@@ -6,10 +6,10 @@ import (
 	"vayu/schema"
 )
 
-// HasValue reports whether a field of a body has a value; null counts as absent.
+// HasValue reports whether a field is present in a body. A field with null counts as absent.
 func HasValue(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
 
-// Text reads a text of any length. For another type it returns false and adds the fault to f.
+// Text returns the value of a JSON string. If v is of another type, it returns false and adds a fault to f.
 func Text(f *schema.RequestErrors, field string, v jsontext.Value) (text string, ok bool) {
 	if v.Kind() != jsontext.KindString {
 		f.Add(field, field+" must be text.")
@@ -23,8 +23,8 @@ func Text(f *schema.RequestErrors, field string, v jsontext.Value) (text string,
 	return string(raw), true
 }
 
-// Ref reads the field ref_id, the client's reference. It returns "" if the field is absent, which
-// is no fault, or invalid, which is added to f.
+// Ref reads the field ref_id, the client's reference for an order. It returns "" if the field is absent. If the
+// field is invalid, it returns "" and adds a fault to f.
 func Ref(f *schema.RequestErrors, v jsontext.Value) string {
 	const field = "ref_id"
 	if !HasValue(v) {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// credential is the header that identifies the caller. Replies vary by it: caches must not give one
-// key's reply to another.
+// credential is the kind of header that identifies the caller. Replies name it in Vary, so that a cache does
+// not send the reply for one key to another.
 type credential uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	sessionCredential
 )
 
-// credentialOf returns the credential of a call on a route.
+// credentialOf returns the kind of credential that a call of an endpoint needs.
 func credentialOf(c *Call, route *Route) credential {
 	switch {
 	case c.BySession:
@@ -26,8 +26,8 @@ func credentialOf(c *Call, route *Route) credential {
 	return keyCredential
 }
 
-// add sets the Vary header of a reply that also varies by encoding. On HTTP/1 the credential's own
-// line is in the header block already, and a second line adds to it.
+// add sets the Vary header of a reply that also depends on Accept-Encoding. On HTTP/1 the Vary line for the
+// credential is already in the [headerBlock]. A second Vary line is then added.
 func (v credential) add(h http.Header) {
 	if h["Vary"] == nil {
 		h["Vary"] = varyHeader
@@ -39,7 +39,7 @@ func (v credential) add(h http.Header) {
 	}
 }
 
-// varyBy writes the Vary header of the credential.
+// varyBy writes the Vary header that names the credential's header.
 func (x *exchange) varyBy(v credential) {
 	x.varied = true
 	switch v {
@@ -51,7 +51,7 @@ func (x *exchange) varyBy(v credential) {
 	}
 }
 
-// age writes the headers about the age of an answer.
+// age writes the headers about the age of the readings in an answer.
 func (x *exchange) age(resp *Response) {
 	if resp.Measured == 0 {
 		return

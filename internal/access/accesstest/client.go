@@ -12,13 +12,13 @@ import (
 	"vayu/schema"
 )
 
-// Client sends requests to some routes, and checks every reply against the contract.
+// Client sends requests to the endpoints of a test, and checks every reply against the API's description.
 type Client struct {
 	tb      testing.TB
 	handler http.Handler
 }
 
-// NewClient returns a client of a router with routes.
+// NewClient returns a client of a new router that serves routes.
 func NewClient(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Client {
 	tb.Helper()
 	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: access})
@@ -28,16 +28,16 @@ func NewClient(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Cli
 	return Client{tb, httpapitest.Checked(tb, h)}
 }
 
-// Reply is the reply to a request.
+// Reply is what the router sent back for one request.
 type Reply struct {
 	Status int
 	Header http.Header
 	Text   string
-	Body   map[string]any // of one JSON object
+	Body   map[string]any // the decoded text, if it is JSON
 }
 
-// Do sends a request, with a JSON body unless it is empty. header holds names and values in turn.
-// An empty key sends no Authorization.
+// Do sends a request, with a JSON body unless it is empty. header holds names and values in turn. With an empty
+// key, the request has no Authorization header.
 func (d Client) Do(key, method, path, body string, header ...string) Reply {
 	d.tb.Helper()
 	r := httptest.NewRequest(method, path, http.NoBody)
@@ -62,7 +62,8 @@ func (d Client) Do(key, method, path, body string, header ...string) Reply {
 	return out
 }
 
-// At returns the value of the body at a path such as data.id; nil if there is none.
+// At returns a value of the JSON body by its path, such as data.id. The value is nil if the path does not
+// exist.
 func (r Reply) At(path string) any {
 	var v any = r.Body
 	for name := range strings.SplitSeq(path, ".") {
@@ -72,13 +73,13 @@ func (r Reply) At(path string) any {
 	return v
 }
 
-// TextAt returns the text of the body at a path; "" if there is none.
+// TextAt returns a string of the JSON body by its path; "" if there is no string.
 func (r Reply) TextAt(path string) string {
 	text, _ := r.At(path).(string)
 	return text
 }
 
-// Want fails the test unless the reply has a status.
+// Want stops the test unless the reply has this status.
 func (r Reply) Want(tb testing.TB, what string, status int) Reply {
 	tb.Helper()
 	if r.Status != status {
@@ -87,7 +88,7 @@ func (r Reply) Want(tb testing.TB, what string, status int) Reply {
 	return r
 }
 
-// WantError checks for an error with a status, code and field.
+// WantError fails the test unless the reply is an error with this status, code and field.
 func (r Reply) WantError(tb testing.TB, what string, status int, code schema.Code, field string) {
 	tb.Helper()
 	if r.Status != status || r.TextAt("error.code") != string(code) || r.TextAt("error.field") != field {

@@ -1,5 +1,5 @@
-// Package accesstest provides the environment for tests of endpoints. It has accounts with keys, a
-// service that admits them, and a client that checks every reply against the contract.
+// Package accesstest provides accounts with keys, a service that admits their calls, and a client for tests of
+// endpoints.
 package accesstest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Plans has one plan, without a limit.
+// Plans are the plans of accounts in tests: one, without a limit of calls.
 var Plans = map[string]int64{"unlimited": 0}
 
 // Cipher returns a cipher with the same key in every test.
@@ -37,7 +37,7 @@ func ClaimedCipher(tb testing.TB, db *sqlstore.DB) *encryption.Cipher {
 	return box
 }
 
-// Tenant is an account with a key of every scope in each world.
+// Tenant is an account with one key in each world (live and sandbox). The keys have every scope.
 type Tenant struct {
 	ID   string
 	Keys [len(schema.Worlds)]string
@@ -70,8 +70,8 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 	return a
 }
 
-// Access returns a service that admits the tenants of a store, without rate limits. It does not
-// run: call Refresh after adding tenants.
+// Access returns a service that admits the tenants of a store, without rate limits. Its background work does
+// not run, so call Refresh after adding tenants.
 func Access(tb testing.TB, db *sqlstore.DB, now func() time.Time) *access.Service {
 	tb.Helper()
 	s, err := access.New(access.Config{DB: db, Cipher: ClaimedCipher(tb, db), Settings: access.Settings{Plans: Plans}, Now: now})

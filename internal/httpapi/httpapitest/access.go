@@ -1,7 +1,6 @@
-// Package httpapitest provides the environment for tests of HTTP endpoints: an Access with two
-// keys, and the check of every reply against the contract. A test wraps its handler with Checked,
-// or its client's transport with Transport. Each reply that differs from schema.OpenAPI fails the
-// test.
+// Package httpapitest helps to test HTTP endpoints. It has an httpapi.Access with two keys, and checks every
+// reply against the contract, schema.OpenAPI. A test wraps its handler with Checked, or its client's transport
+// with Transport. The test fails if a reply differs from the contract.
 package httpapitest
 
 import (
@@ -9,10 +8,11 @@ import (
 	"vayu/schema"
 )
 
-// Keys is an Access with one key for each world, which has every scope and no limits.
+// Keys is an httpapi.Access with one key for each world (live and sandbox). The keys have every scope and no
+// limits.
 type Keys [len(schema.Worlds)]string
 
-// Admit implements httpapi.Access.
+// Admit admits every call with one of the keys. It implements httpapi.Access.
 func (k Keys) Admit(c *httpapi.Call, _ *httpapi.Route) (httpapi.Pass, error) {
 	key, err := httpapi.BearerKey(c.Request)
 	if err != nil {
@@ -27,14 +27,14 @@ func (k Keys) Admit(c *httpapi.Call, _ *httpapi.Route) (httpapi.Pass, error) {
 	return nil, schema.NewProblem(schema.Unauthorized, "", "The API key is not known.")
 }
 
-// open is the Pass without limits.
+// open is an httpapi.Pass (the admission of a call) without limits.
 type open struct{}
 
-// Verify implements httpapi.Pass.
+// Verify accepts every request. It implements httpapi.Pass.
 func (open) Verify(*httpapi.Call) error { return nil }
 
-// Reserve implements httpapi.Pass.
+// Reserve always succeeds. It implements httpapi.Pass.
 func (open) Reserve(*httpapi.Call, int64) error { return nil }
 
-// End implements httpapi.Pass.
+// End does nothing. It implements httpapi.Pass.
 func (open) End(*httpapi.Call, int) {}

@@ -17,9 +17,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Check fails the test if a reply violates the contract, schema.OpenAPI, in its status, headers,
-// type or body. The body is as received, compressed or not. An undescribed path or method must be
-// rejected, with the body of its status.
+// Check fails the test if a reply violates the contract, schema.OpenAPI, in its status, headers, type or body.
+// The body is as received, compressed or not. A request of an undescribed path or method must get 404 or 405.
 //
 // Most tests need not call it: wrap the handler with [Checked], or the client's transport with
 // [Transport].
@@ -30,9 +29,9 @@ func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	}
 }
 
-// CheckRefusal fails the test if an error reply has wrong headers or a wrong body for its status,
-// whatever the request was. That includes replies to malformed requests. method is the request's,
-// as far as it could be parsed.
+// CheckRefusal fails the test if the headers or the body of an error reply do not match its status. Unlike
+// Check, it needs no valid request. The parameter method is the method of the request, as far as it could be
+// parsed.
 func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte) {
 	tb.Helper()
 	for _, fault := range refusalFaults(method, resp, body) {
@@ -40,8 +39,8 @@ func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte
 	}
 }
 
-// unread are the statuses, besides 400, of errors before the handler. Their replies are described
-// as 400's, and in the contract's prose.
+// unread are the statuses, besides 400, of requests that could not be read. The contract describes their
+// replies by that of status 400.
 var unread = []int{
 	http.StatusRequestTimeout, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,
 	http.StatusNotImplemented, http.StatusHTTPVersionNotSupported,
@@ -63,7 +62,7 @@ func refusalFaults(method string, resp *http.Response, body []byte) []string {
 	return append(want.checkHeaders(resp.Header), want.checkBody(method, resp, body)...)
 }
 
-// faults are the differences between a reply and the contract.
+// faults returns the differences between a reply and the contract.
 func faults(req *http.Request, resp *http.Response, body []byte) []string {
 	d, err := contract()
 	if err != nil {
@@ -92,7 +91,7 @@ func (d *document) checkLocation(got http.Header) []string {
 	return found
 }
 
-// reply returns the described reply for a request and status, or why there is none.
+// reply returns the description of the reply for a request and status, or the reasons why there is none.
 func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	p := d.find(pathOf(req.URL))
 	switch {
@@ -124,7 +123,7 @@ func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	return o.replies[status], found
 }
 
-// pathOf returns the path of a request's URL, also of //host/path or http://host/path.
+// pathOf returns the path of a request's URL, which may also have the form //host/path or http://host/path.
 func pathOf(u *url.URL) string {
 	if u.Opaque == "" {
 		return u.Path
@@ -137,7 +136,7 @@ func pathOf(u *url.URL) string {
 	return "/" + rest
 }
 
-// plainHeaders are standard HTTP headers, which the contract does not describe.
+// plainHeaders are standard HTTP headers that every reply may have. The contract does not describe them.
 var plainHeaders = []string{
 	"Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Security-Policy", "Content-Type",
 	"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy", "Date", "Referrer-Policy", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "X-Content-Type-Options",
@@ -146,7 +145,7 @@ var plainHeaders = []string{
 func (r *reply) checkHeaders(got http.Header) []string {
 	all := http.Header{}
 	for name, values := range got {
-		name = http.CanonicalHeaderKey(name) // handlers write some names as the specification does
+		name = http.CanonicalHeaderKey(name) // some handlers write names in other than canonical case
 		all[name] = append(all[name], values...)
 	}
 	var found []string
@@ -254,7 +253,7 @@ func unpack(encoding string, body []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// explain removes the constant address of the schema.
+// explain returns the text of a validation error without the URL of the schema, which is always the same.
 func explain(err error) string {
 	if e, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return strings.ReplaceAll(strings.TrimSpace(e.Error()), documentURL, "")

@@ -8,8 +8,9 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// Complete fails the test if the routes and the contract differ. Faults are an undescribed route, a
-// description without a route, and another scope than x-scope. The paths in open need no key.
+// Complete fails the test if the routes and the API's description (schema/openapi.yaml) differ. It finds
+// undescribed routes, descriptions without a route, and routes whose scope is not the described x-scope. The
+// paths in open need no key.
 func Complete(tb testing.TB, routes []httpapi.Route, open []string) {
 	tb.Helper()
 	for _, fault := range incomplete(tb, routes, open) {

@@ -16,15 +16,15 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// document is the compiled contract.
+// document is the API's description (schema/openapi.yaml), the contract, prepared for checks of replies.
 type document struct {
 	paths []*path
-	// refusals are the error replies that any request can get, by status, also at undescribed
-	// paths.
+	// refusals are the error replies that any request can get, by status. Requests of undescribed paths get
+	// them too.
 	refusals map[int]*reply
 }
 
-// path is one described path.
+// path is a path template of the contract, such as /v1/keys/{id}, with its methods.
 type path struct {
 	template string
 	segments []string // "" for a parameter
@@ -37,9 +37,9 @@ type operation struct {
 	replies map[int]*reply
 }
 
-// reply is one described reply.
+// reply is the description of the replies of an operation with one status.
 type reply struct {
-	headers map[string]*header // by canonical name
+	headers map[string]*header // by canonical name, such as Content-Type
 	content map[string]*jsonschema.Schema
 }
 
@@ -49,7 +49,7 @@ type header struct {
 	schema   *jsonschema.Schema
 }
 
-// contract is compiled once per test binary.
+// contract returns the compiled contract. It is compiled once per test binary.
 var contract = sync.OnceValues(func() (*document, error) {
 	text, err := apidoc.Document()
 	if err != nil {
@@ -58,7 +58,8 @@ var contract = sync.OnceValues(func() (*document, error) {
 	return compile(text)
 })
 
-// compiler walks the document and compiles its schemas. It records the first error and continues.
+// compiler converts the contract's text to a document and compiles its JSON schemas. It records the first error
+// and continues.
 type compiler struct {
 	root    any
 	schemas *jsonschema.Compiler
@@ -95,19 +96,19 @@ func compile(text []byte) (*document, error) {
 			d.refusals[n] = c.reply("/components/responses/" + status)
 		}
 	}
-	// /v1/keys/{id} comes after a path without parameters.
+	// Paths without parameters come first, so that find prefers /v1/sessions/current to /v1/sessions/{id}.
 	slices.SortStableFunc(d.paths, func(a, b *path) int { return strings.Count(a.template, "{") - strings.Count(b.template, "{") })
 	return d, c.err
 }
 
-// fail keeps the first error.
 func (c *compiler) fail(at string, err error) {
 	if c.err == nil && err != nil {
 		c.err = fmt.Errorf("contract, %s: %w", at, err)
 	}
 }
 
-// resolve follows references and returns the target's pointer and value; nil for nothing.
+// resolve follows references ($ref) from a JSON pointer. It returns the pointer and value of the target. The
+// value is nil if there is no target.
 func (c *compiler) resolve(pointer string) (string, any) {
 	v := c.root
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -224,7 +225,7 @@ func (c *compiler) schema(at string) *jsonschema.Schema {
 // matches any non-empty segment.
 func (d *document) find(name string) *path {
 	if rest, ok := strings.CutPrefix(name, httpapi.SessionPrefix+"/v1/"); ok {
-		name = "/v1/" + rest // the same path with a session
+		name = "/v1/" + rest // the prefix selects a browser session, not another endpoint
 	}
 	segments := strings.Split(strings.TrimPrefix(name, "/"), "/")
 	for _, p := range d.paths {
@@ -242,7 +243,7 @@ func (d *document) find(name string) *path {
 	return nil
 }
 
-// value converts a header's text to the type of its schema.
+// value converts the text of a header to a number if its schema requires an integer.
 func (h *header) value(text string) any {
 	if h.numeric {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {

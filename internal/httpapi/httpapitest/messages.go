@@ -8,10 +8,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// eventStream is the media type of server-sent events; its schema describes a message.
+// eventStream is the media type of Server-Sent Events. The contract's schema for it describes one message.
 const eventStream = "text/event-stream"
 
-// Messages parses server-sent events (WHATWG HTML, 9.2): the fields event, id and data of each
+// Messages parses Server-Sent Events (WHATWG HTML, 9.2). It returns the fields event, id and data of each
 // complete message. It skips comments and messages without data.
 func Messages(text []byte) (all []map[string]string) {
 	for {

@@ -7,15 +7,13 @@ import (
 	"testing"
 )
 
-// Checked returns a handler that answers as h does and checks every reply, see
-// [Check]:
+// Checked returns a handler that passes requests to h and checks every reply with [Check]:
 //
 //	h, err := api.New(…)
 //	server := httptest.NewServer(httpapitest.Checked(t, h))
 //
-// The server must be closed before the test ends. In a benchmark it is h alone. A
-// handler does not see the headers that a connection adds, so behind api's own
-// listener take [Transport] instead.
+// The server must be closed before the test ends. In a benchmark Checked returns h. A handler does not see the
+// headers that a connection adds. With a listener of httpapi.NewListener, use [Transport] instead.
 func Checked(tb testing.TB, h http.Handler) http.Handler {
 	tb.Helper()
 	if _, ok := tb.(*testing.B); ok {
@@ -38,7 +36,7 @@ func Checked(tb testing.TB, h http.Handler) http.Handler {
 type recorder struct {
 	http.ResponseWriter
 	status int
-	header http.Header // as it was when it was sent
+	header http.Header // copy of the header when it was sent
 	body   bytes.Buffer
 }
 
@@ -62,8 +60,9 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.ResponseWriter.Write(p)
 }
 
-// Transport returns a transport that wraps base (http.DefaultTransport for nil) and checks every
-// reply, see [Check]. It is for tests of a whole process, which must read replies before they end.
+// Transport returns a transport that passes requests to base and checks every reply with [Check]. If base is
+// nil, it is http.DefaultTransport. The transport reads each reply to its end, so it cannot be used with
+// endless streams.
 func Transport(tb testing.TB, base http.RoundTripper) http.RoundTripper {
 	tb.Helper()
 	if base == nil {
