@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// headSize is how much of a body is searched for the query; ClickHouse parses no longer query by default
+// headSize is how many bytes of a body are searched for the query. By default ClickHouse parses no longer query
 // (max_query_size).
 const headSize = 256 << 10
 
@@ -29,7 +29,7 @@ type request struct {
 	wait     bool      // buffer the whole result before the first byte
 	readonly bool      // a GET must not change anything
 	inline   []byte    // first part of an INSERT's data
-	body     io.Reader // the rest of it, nil when inline is all
+	body     io.Reader // the rest of the data; nil when inline is all of it
 }
 
 // helloQuery is clickhouse-go's first query; it reads the result in its own protocol revision.

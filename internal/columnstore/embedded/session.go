@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// setting is one setting of a request, in the order of the request.
+// setting is the name and value of one ClickHouse setting of a request.
 type setting struct{ name, value string }
 
 // sessionKey identifies connections with the same current database and settings.
@@ -62,7 +62,7 @@ type session struct {
 	*connection
 	pool *sessions
 	key  sessionKey
-	mark string      // its log_comment: how KILL QUERY finds what it runs
+	mark string      // its log_comment, by which KILL QUERY finds its query
 	bad  atomic.Bool // must not be reused; set by guard and by the handler
 }
 
