@@ -23,8 +23,7 @@ import (
 )
 
 // Backup copies the tables that the migrations in files define into dir, for each of worlds (live, sandbox). Reads
-// and writes continue. dir must be absent or empty. The backup is complete, with a manifest, only if Backup returns
-// nil.
+// and writes continue. dir must be absent or empty. The backup has a manifest only if Backup returns nil.
 //
 // Of each key only the latest row is copied. Tables are read in the reverse order of their creation, so that derived
 // tables come before their sources. So the copy contains the sources of every derived row in it. It may miss rows

@@ -85,8 +85,8 @@ const reservedConnections = 2
 // capacity for both pools.
 func (db *DB) Reserved() driver.Conn { return db.reserved }
 
-// Check returns an error that would end Run, and starts nothing: the library of the embedded engine is missing, or
-// another process keeps the data directory locked.
+// Check returns an error that would end Run: the embedded engine's library is missing, or another process keeps the
+// data directory locked. It starts nothing.
 func (db *DB) Check() error {
 	if !db.Embedded() {
 		return nil

@@ -107,7 +107,7 @@ func (l Loaded[T]) Origin(key string) string {
 	}
 }
 
-// validate validates v and every struct inside it.
+// validate calls the Validator of v and of every struct inside v, and collects their errors.
 func validate(v reflect.Value, key string, origin func(string) string, problems *Problems) {
 	switch v.Kind() {
 	case reflect.Struct:

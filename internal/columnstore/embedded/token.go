@@ -2,8 +2,7 @@ package embedded
 
 import "strings"
 
-// tokenKind is the kind of a token. Only the kinds that are needed to find the start of a statement's data
-// exist.
+// tokenKind is the kind of a token, as far as it is needed to find where a statement's data begins.
 type tokenKind int
 
 const (
