@@ -162,7 +162,7 @@ func (db *DB) child(ctx context.Context) error {
 	db.log.Info("the ClickHouse engine is up", "address", report.Address, "pid", cmd.Process.Pid)
 	err = db.watch(ctx, report.Address, p, func() error { return nil })
 	if errors.Is(err, errHung) {
-		_ = cmd.Process.Kill() // it ignores everything else
+		_ = cmd.Process.Kill() // a hung engine may ignore the end of its stdin
 	}
 	return err
 }

@@ -44,8 +44,8 @@ type Sources struct {
 	File string
 }
 
-// Validator is a struct with rules that its types cannot express. Load calls it on every struct,
-// after all values are set. Create each error with Invalid, so that it names its key.
+// Validator is implemented by structs with rules that their types cannot express. Load calls it on every
+// struct, after all values are set. Create each error with Invalid, so that it names its key.
 type Validator interface {
 	Validate() []error
 }

@@ -91,8 +91,8 @@ func (s *sqlite) run(ctx context.Context) error {
 	}
 }
 
-// group is the changes of one commit: the live ones queued when it begins, then changes of the sandbox, as
-// [group.next] decides.
+// group is the changes of one commit. Those of the live world that are queued when it begins come first, then
+// changes of the sandbox (the world of test keys), as [group.next] decides.
 type group struct {
 	live    []*change
 	sandbox *change // the first of the sandbox, if already received

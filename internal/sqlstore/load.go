@@ -73,7 +73,7 @@ func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	return nil
 }
 
-// loadable reads the manifest of the dump in dir and checks its version. Known is the newest version that this
+// loadable reads the manifest of the dump in dir and checks its version. known is the newest version that this
 // program supports.
 func loadable(ctx context.Context, dir string) (m Manifest, known int64, err error) {
 	if m, err = ReadManifest(dir); err != nil {

@@ -49,9 +49,9 @@ const (
 	outcomeTimeout = 10 * time.Second
 	outcomePause   = 100 * time.Millisecond
 
-	// sweepPause is between two deletions of old proofs. sweepGroup is the number of rows of one statement, far
-	// below the statement timeout.
+	// sweepPause is the pause between two deletions of old rows.
 	sweepPause = time.Minute
+	// sweepGroup is how many rows one statement deletes. That takes far less than the statement timeout.
 	sweepGroup = 1000
 	// clockSkew is the difference between the clocks of two servers at which no needed proof is deleted.
 	clockSkew = 5 * time.Minute

@@ -21,7 +21,7 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Row is a result of one row. Scan runs the query.
+// Row is a query of one row. Scan runs it.
 type Row struct {
 	of    Querier
 	query string
@@ -215,7 +215,7 @@ type fault int
 const (
 	faultStatement  fault = iota // the statement failed; the store works
 	faultStore                   // the store is unavailable at the moment
-	faultConnection              // the same, and the connection is broken: a new one may work
+	faultConnection              // the same, because the connection is broken; a new connection may work
 )
 
 // classify turns an error of an unavailable store into the client's problem, and returns every other unchanged.

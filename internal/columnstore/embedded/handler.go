@@ -30,7 +30,7 @@ type handler struct {
 	chunks   sync.Pool // *[]byte for insert data
 }
 
-// newHandler queries the engine's version and time zone.
+// newHandler makes a handler. It queries the engine for the version and time zone that replies contain.
 func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, error) {
 	h := &handler{pool: pool, password: password, log: log}
 	h.chunks.New = func() any { b := make([]byte, 1<<20); return &b }

@@ -35,7 +35,7 @@ type request struct {
 // helloQuery is clickhouse-go's first query; it reads the result in its own protocol revision.
 const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
 
-// Names in the URL that are not settings.
+// reserved are the names in a URL that are not settings.
 var reserved = []string{
 	"query", "database", "default_format", "user", "password", "quota_key", "query_id", "compress", "decompress",
 	"client_protocol_version", "wait_end_of_query", "buffer_size", "stacktrace", "role", "log_comment",

@@ -40,7 +40,7 @@ func newSessionKey(database string, settings []setting, readonly bool) sessionKe
 // idleSessions bounds the connections kept open for reuse. Opening one costs about 0.5 ms, keeping it some 10 kB.
 const idleSessions = 32
 
-// sessions is a pool of connections. It is safe for concurrent use.
+// sessions is a pool of connections to the engine. It is safe for concurrent use.
 type sessions struct {
 	lib   *library
 	args  []string // of every connection
@@ -148,7 +148,7 @@ func (p *sessions) fresh(key sessionKey) (*session, error) {
 	return s, nil
 }
 
-// release returns the connection to the pool.
+// release returns the connection to the pool, or closes it if it must not be reused.
 func (s *session) release() {
 	p := s.pool
 	defer func() { <-p.slots }()
