@@ -1,8 +1,9 @@
-// Package arch checks the structure of the project: allowed imports, allowed folders, and what no
-// file may contain. A test applies the rules to the whole project on every run.
+// Package arch checks the structure of the project: allowed imports, allowed folders, and what no file may
+// contain. A test applies the rules to the whole project on every run.
 //
-// The rules parse the sources in-process. The result of a test that runs `go list` would be cached
-// by go test, which would hide a new wrong import.
+// The rules parse the sources in-process. go test caches the result of a test if the files that the test
+// itself reads are unchanged. Files that `go list` reads do not count, so a new wrong import would stay
+// hidden.
 package arch
 
 import (
@@ -70,7 +71,7 @@ var internalMay = map[string][]string{
 
 // Fault is one violation of a rule.
 type Fault struct {
-	// Path is the file or folder, relative to the root; Line is 0 for the whole.
+	// Path is the file or folder, relative to the root; Line is 0 for the whole of it.
 	Path string
 	Line int
 	// Text describes the violation and the remedy.

@@ -40,7 +40,7 @@ func (f *file) checkPackage() {
 	}
 }
 
-// checkCalls rejects the clock in schema, and sleeping in tests outside a synctest bubble.
+// checkCalls reports clockCalls in schema, and time.Sleep in tests that do not import testing/synctest.
 func (f *file) checkCalls() {
 	clock := f.importedAs("time")
 	if clock == "" {

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of documents. A front page is read in one go. A line fits a terminal, and its diff is
-// readable.
 const (
+	// maxFrontLines limits a front page, so that it can be read in one go.
 	maxFrontLines = 200
-	maxColumns    = 120
+	// maxColumns limits a line, so that it fits a terminal and has a readable diff.
+	maxColumns = 120
 )
 
 // frontPages are the documents that newcomers read first.
@@ -61,8 +61,8 @@ func checkDocument(fsys fs.FS, name string, text string, faults *[]Fault) {
 	}
 }
 
-// checkNamed requires that a path in backquotes exists if it is in a folder of the project. NAME
-// and * match any name. checkGuide checks the rows of the guide.
+// checkNamed requires that a path in backquotes exists if it is in a folder of the project. Paths with NAME
+// or * are not checked. checkGuide checks the rows of the guide.
 func checkNamed(fsys fs.FS, name string, at int, line string, faults *[]Fault) {
 	if _, isRow := firstCell(line); isRow && name == guide {
 		return

@@ -11,8 +11,7 @@ import (
 // guide is the document whose table under "Layout" describes the folders.
 const guide = "ARCHITECTURE.md"
 
-// maxLayoutRows bounds the table of the guide. A layout that needs more rows does
-// not explain itself.
+// maxLayoutRows limits the table of the guide. A layout that needs more rows is hard to understand.
 const maxLayoutRows = 30
 
 var (
@@ -20,8 +19,8 @@ var (
 	quoted        = regexp.MustCompile("`([^`]+)`")
 )
 
-// checkGuide checks the layout table of the guide: each path in backquotes in its
-// first column exists, each top folder has a row, and the table is short.
+// checkGuide checks the layout table of the guide. Each path in backquotes in the first column must exist.
+// Each top folder needs a row, and the table must be short.
 func checkGuide(fsys fs.FS) []Fault {
 	text, err := fs.ReadFile(fsys, guide)
 	if err != nil {

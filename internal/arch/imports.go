@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// outbox is the one package of a stage that tests of the others may import.
+	// outbox is the only package of a stage that the tests of other stages may import.
 	outbox = "dispatch/outbox"
 	// testSupport holds what only tests and the chaos harness use.
 	testSupport = "internal/testing"
@@ -71,8 +71,9 @@ func forbidden(from, to string, test bool) string {
 	return ""
 }
 
-// downwards applies the table of internal. Any test may import a package made for tests: one whose
-// name ends with "test", or one of internal/testing.
+// downwards returns why one package of internal may not import another; empty if internalMay lists the
+// import. Any test may import a package made for tests: one whose name ends with "test", or one of
+// internal/testing.
 func downwards(from, to string, test bool) string {
 	if from == to || slices.Contains(internalMay[from], to) || test && (strings.HasSuffix(to, "test") || strings.HasPrefix(to, "testing/")) {
 		return ""

@@ -15,7 +15,7 @@ const maxLines = 500
 // counted are the suffixes of hand-written files.
 var counted = []string{".css", ".go", ".html", ".js", ".md", ".mjs", ".sh", ".sql", ".ts", ".yaml", ".yml"}
 
-// checkTop allows only topFolders.
+// checkTop reports the folders beside go.mod that are not allowed there.
 func checkTop(fsys fs.FS) []Fault {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {

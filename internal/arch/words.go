@@ -19,7 +19,7 @@ var forbiddenWords = []string{
 // columnWords are also names of columns, so SQL texts may have them.
 var columnWords = []string{"asked", "told"}
 
-// forbiddenPhrases are those of more than one word.
+// forbiddenPhrases are forbidden terms of more than one word.
 var forbiddenPhrases = []string{"twice changes nothing", "whose turn"}
 
 // identifierWord is a part of an identifier in camel case.
@@ -28,8 +28,8 @@ var identifierWord = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 // proseWord is a word of a comment or text; identifiers in it do not count.
 var proseWord = regexp.MustCompile(`\b[A-Z]?[a-z]+\b`)
 
-// checkWords refuses the forbidden words. A text is a string with a space in it; one
-// without may be a key, a name or a value.
+// checkWords reports the forbidden words. Of the strings it checks only those with a space, because others
+// may be keys, names or values.
 func (f *file) checkWords() {
 	if f.test || path.Dir(f.path) == "internal/arch" {
 		return
@@ -59,7 +59,7 @@ func (f *file) checkWords() {
 	})
 }
 
-// checkProse refuses the forbidden words in a comment or text, but for those allowed.
+// checkProse reports the forbidden words in a comment or text, except the allowed ones.
 func (f *file) checkProse(at token.Pos, text string, allowed []string) {
 	for _, word := range proseWord.FindAllString(text, -1) {
 		if isForbidden(word) && !slices.Contains(allowed, word) {
@@ -79,7 +79,7 @@ func isForbidden(word string) bool {
 	return forbiddenSet[word] || forbiddenSet[strings.TrimSuffix(word, "s")]
 }
 
-// forbiddenSet is forbiddenWords for look-ups.
+// forbiddenSet is forbiddenWords as a set.
 var forbiddenSet = func() map[string]bool {
 	set := map[string]bool{}
 	for _, word := range forbiddenWords {

@@ -39,8 +39,8 @@ var (
 // Statements create the user, or update limits and password of an existing one. Each user has a settings profile of
 // its own, so that limits can differ.
 //
-// readonly is 2, with limits that cannot be raised: with 1 most clients cannot set the format of their results.
-// Limits have a minimum too, because 0 means no limit. Tables are read as with FINAL, and a subquery sees all shards.
+// The setting readonly is 2: with 1 most clients cannot set the format of their results. Limits cannot be raised, nor
+// set to 0, which means no limit. Tables are read as with FINAL, and a subquery sees all shards.
 func (a Analyst) Statements() ([]string, error) {
 	switch {
 	case !userName.MatchString(a.Name) || a.Name == "default":

@@ -22,12 +22,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Backup copies the tables that files define, in every database of worlds, into dir. Reads and writes continue.
-// dir must not exist or be empty. The backup is complete, with a manifest, only if Backup returns nil.
+// Backup copies the tables that the migrations in files define into dir, for each of worlds (live, sandbox). Reads
+// and writes continue. dir must be absent or empty. The backup has a manifest only if Backup returns nil.
 //
-// Of each key only the valid row is copied. Tables are read in the reverse order of their creation, so that derived
-// tables come before their sources. So the copy contains the sources of every derived row in it. Rows stored while a
-// table is read may or may not be included.
+// Of each key only the latest row is copied. Tables are read in the reverse order of their creation, so that derived
+// tables come before their sources. So the copy contains the sources of every derived row in it. It may miss rows
+// that are stored while it is made.
 func Backup(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
 	m := Manifest{Format: backupFormat, Began: time.Now().UTC().Truncate(time.Second)}
 	b := &backup{db: db, dir: dir}
@@ -151,8 +151,8 @@ func definedTables(files fs.FS, world Params) (tables []string, err error) {
 	return tables, nil
 }
 
-// finalRows makes a query read only the valid row of each key. A key lives in one partition. That makes the second
-// setting correct, and limits a query's memory to one partition.
+// finalRows makes a query read only the latest row of each key. All rows of a key are in one partition, so it is
+// enough to merge one partition at a time. The second setting does that, which saves memory.
 func finalRows(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		finalSetting: 1, "do_not_merge_across_partitions_select_final": 1,
@@ -272,7 +272,7 @@ func (b *backupFile) append(block *proto.Block) error {
 	return err
 }
 
-// close closes the file and records its size and checksum; without keep the file is removed.
+// close closes the file and records its size and checksum. It removes the file if keep is false.
 func (b *backupFile) close(f *FileBackup, keep bool) error {
 	err := b.zip.Close()
 	if keep && err == nil {

@@ -43,8 +43,8 @@ func (b *blockReader) next() (*proto.Block, error) {
 	return block, err
 }
 
-// selectBlocks passes every block of a result to take, which must not keep it. HTTP, and so the embedded engine,
-// delivers columns; the client of the native protocol delivers rows only.
+// selectBlocks passes every block of a result to take, which must not keep it. Over HTTP, as from the embedded
+// engine, clickhouse-go delivers columns. Over the native protocol it delivers rows only.
 func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	stream, err := conn.QueryFormat(ctx, "Native", query)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
@@ -107,7 +107,7 @@ func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*
 	return take(block)
 }
 
-// insertBlocks stores the Native data of r. insert is "INSERT INTO table (columns)".
+// insertBlocks stores the data of r, which is in Native format. insert is "INSERT INTO table (columns)".
 func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	buffer := bufio.NewReaderSize(r, 1<<20)
 	err := conn.InsertFormat(clickhouse.Context(ctx, insertSettings(NewToken())), "Native", insert, buffer)
@@ -131,7 +131,7 @@ func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reade
 	}
 }
 
-// insertBatch runs one INSERT; over reports that it was the last.
+// insertBatch runs one INSERT. over is true after the last one.
 func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *blockReader) (over bool, err error) {
 	batch, err := conn.PrepareBatch(clickhouse.Context(ctx, insertSettings(NewToken())), insert)
 	if err != nil {
@@ -144,7 +144,7 @@ func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *b
 	return over, batch.Send()
 }
 
-// fill appends the rows of the next blocks; over reports that there are no more.
+// fill appends the rows of the next blocks. over is true if there are no more.
 func fill(batch driver.Batch, blocks *blockReader) (over bool, err error) {
 	for range batchBlocks {
 		block, err := blocks.next()

@@ -1,5 +1,5 @@
-// Package columnstore opens ClickHouse. It is a server or cluster by DSN, or the embedded engine in a supervised
-// child process (package embedded). The same code uses both through clickhouse-go.
+// Package columnstore opens ClickHouse: a server or cluster by DSN, or the embedded engine in a supervised child
+// process (package embedded). The same code uses both through clickhouse-go.
 package columnstore
 
 import (
@@ -78,15 +78,15 @@ func (db *DB) Cluster() string { return db.cfg.Cluster }
 // the engine and then fails. Run closes the pool when it returns.
 func (db *DB) Conn() driver.Conn { return db.conn }
 
-// reservedConnections is one for each world's snapshot.
+// reservedConnections is one for each snapshot (current answers in memory): that of live and that of sandbox data.
 const reservedConnections = 2
 
 // Reserved is a small pool beside that of Conn, for queries that must not wait for client queries. The engine has
 // capacity for both pools.
 func (db *DB) Reserved() driver.Conn { return db.reserved }
 
-// Check reports at once what would end Run: the library of the embedded engine is missing, or another process keeps
-// the data directory locked.
+// Check returns an error that would end Run: the embedded engine's library is missing, or another process keeps the
+// data directory locked. It starts nothing.
 func (db *DB) Check() error {
 	if !db.Embedded() {
 		return nil
@@ -103,9 +103,9 @@ func (db *DB) Check() error {
 }
 
 // Run keeps the engine running until ctx ends. It starts the child, restarts it when it dies or hangs, and stops it
-// at the end. With Config.Share it uses a running engine. With a DSN it only waits. It returns nil after ctx.
-// Otherwise it returns an error that no restart would fix: the library is missing, or another process has locked the
-// data directory. Run is called once.
+// at the end. With Config.Share it uses a running engine. With a DSN it only waits. It returns nil when ctx ends.
+// Any error is one that no restart would fix: the library is missing, or another process has locked the data
+// directory. Run is called once.
 func (db *DB) Run(ctx context.Context) error {
 	defer func() { _ = errors.Join(db.conn.Close(), db.reserved.Close()) }()
 	if !db.Embedded() {
@@ -172,7 +172,7 @@ func (db *DB) ready(ctx context.Context) error {
 	return db.conn.Ping(ctx)
 }
 
-// Version is ClickHouse's version, such as 26.7.2.1.
+// Version queries the version of ClickHouse, such as 26.7.2.1.
 func (db *DB) Version(ctx context.Context) (string, error) {
 	var version string
 	if err := db.conn.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {

@@ -15,7 +15,7 @@ type Config struct {
 	CA string `koanf:"-"`
 	// Cluster is the server's cluster name; with it the tables are replicated and distributed.
 	Cluster string `koanf:"-"`
-	// Data is the directory of the embedded engine. One engine at a time locks it.
+	// Data is the directory of the embedded engine. Only one engine can use it at a time.
 	Data string `koanf:"-"`
 	// Library is the path of libchdb. If empty, it is searched beside the executable and in the node_modules beside
 	// and above it.

@@ -14,7 +14,7 @@ import (
 const maxHostTimeout = 3 * time.Second
 
 // limitDial ends clickhouse-go's connection attempts with the caller's context. By itself clickhouse-go waits 30 s
-// for a host that does not answer. It tries the next one only after the caller has left.
+// for a host that does not answer, so the caller's context ends before it tries the next host.
 func limitDial(options *clickhouse.Options) {
 	options.DialStrategy = dialInTurn
 	if options.Protocol != clickhouse.Native {
@@ -50,7 +50,7 @@ func dialInTurn(ctx context.Context, id int, options *clickhouse.Options, dial c
 }
 
 // handshakeConn is a connection during the handshake of client and server. Its deadline is never later than the
-// caller's. clickhouse-go ends the handshake by clearing its own deadline.
+// caller's. The handshake is over when clickhouse-go clears its own deadline.
 type handshakeConn struct {
 	net.Conn
 
@@ -63,7 +63,7 @@ func newHandshakeConn(ctx context.Context, conn net.Conn) *handshakeConn {
 	return &handshakeConn{Conn: conn, end: end}
 }
 
-// SetDeadline implements net.Conn.
+// SetDeadline sets the earlier of t and the caller's deadline. A zero t ends the handshake and removes both.
 func (g *handshakeConn) SetDeadline(t time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

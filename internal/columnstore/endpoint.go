@@ -55,7 +55,7 @@ func (e *endpoint) fail(reason error) {
 	e.set(func() { e.up, e.reason, e.stopped = false, reason, true })
 }
 
-// stoppedError means that waiting is useless.
+// stoppedError means that the engine will not start again, so that it is useless to wait for it.
 type stoppedError struct{ reason error }
 
 func (e *stoppedError) Error() string { return e.reason.Error() }
@@ -67,7 +67,7 @@ func (e *endpoint) wait(ctx context.Context) (access, error) {
 	return a, err
 }
 
-// now is wait, with a channel that is closed at the next change.
+// now waits as wait does, and also returns a channel that is closed when the endpoint changes.
 func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 	for {
 		e.mu.Lock()
@@ -90,8 +90,8 @@ func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 // dialTimeout is how long a query waits for an engine that restarts, which takes about a second.
 const dialTimeout = 5 * time.Second
 
-// dial connects to the current engine. An address that refuses belongs to an engine that has just died. It then
-// waits for the next one, which is safe because nothing was sent.
+// dial connects to the current engine. If its address refuses the connection, the engine has just died, and
+// dial waits for the next one. That is safe, because nothing was sent.
 func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -10,10 +10,10 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// insertSettings are the settings of the insert that token names. A file of daily means spans more months than the
-// 100 partitions that an insert may touch by default. A cluster acknowledges a batch when its shards have stored it,
-// not when one node has queued it. Async insert is off, because batches are large. Deduplication does not depend on
-// the server's profile. It is by token only; recent servers have several settings for it, also by content.
+// insertSettings are the settings of one insert. By default an insert may touch 100 partitions, and a file of daily
+// means spans more months, so that limit is off. A cluster acknowledges a batch when its shards have stored it, not
+// when one node has queued it. Async insert is off, because batches are large. Deduplication is on, whatever the
+// server's profile. With a token, inserts are compared by token and not by content.
 func insertSettings(token string) clickhouse.QueryOption {
 	return clickhouse.WithSettings(clickhouse.Settings{
 		"max_partitions_per_insert_block": 0, "distributed_foreground_insert": 1, "async_insert": 0,

@@ -9,8 +9,7 @@ import (
 	"slices"
 )
 
-// logForwarder forwards the engine's log lines to the service's log. Lines that are not JSON come from the library itself,
-// for example the output of a crash.
+// logForwarder forwards the engine's log lines to the service's log. Lines that are not JSON come from the library.
 type logForwarder struct {
 	log  *slog.Logger
 	rest []byte
@@ -19,7 +18,7 @@ type logForwarder struct {
 // maxLine bounds an incomplete line in the buffer.
 const maxLine = 64 << 10
 
-// Write receives a piece of the engine's standard error.
+// Write receives a piece of the engine's standard error, and forwards each complete line of it.
 func (r *logForwarder) Write(p []byte) (int, error) {
 	r.rest = append(r.rest, p...)
 	for {

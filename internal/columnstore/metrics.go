@@ -8,7 +8,7 @@ type metrics struct {
 	up       prometheus.Gauge
 }
 
-// newMetrics registers them; a nil reg registers nothing.
+// newMetrics makes the metrics and registers them in reg, if it is not nil.
 func newMetrics(reg prometheus.Registerer) (metrics, error) {
 	m := metrics{
 		restarts: prometheus.NewCounter(prometheus.CounterOpts{

@@ -31,17 +31,17 @@ func (m migration) sum() string {
 
 // Migrate applies the migrations of files to the database p.Database, in order. They are NNNN_name.sql in the root of
 // files. Each is a template (see Params) of statements that end with ";" at the end of a line. Applied migrations are
-// recorded in the table migration of the same database. A database that is up to date gets no statement that changes
-// anything. So Migrate needs no rights for DDL then, and waits for no node of a cluster.
+// recorded in the table "migration" of the same database. If a database is up to date, Migrate changes nothing in it.
+// Then it needs no rights for DDL, and does not wait for the nodes of a cluster.
 //
 // ClickHouse has no transactions for DDL. A file that stops half-way is applied again from its beginning, so its
 // statements must be idempotent. They use IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above
 // a statement. On the embedded engine a lock in the data directory excludes concurrent migrations. On a server
-// idempotence makes them harmless.
+// concurrent migrations are harmless, because the statements are idempotent.
 //
-// On a cluster every node has all rows of the table migration, and all available nodes are queried. So a replica that
-// lags hides nothing, and an unavailable node is skipped. But a statement ON CLUSTER waits for every node, and fails
-// if one is unavailable; [Transient] reports such an error.
+// On a cluster every node has all rows of the table "migration", and all available nodes are queried. So a replica
+// that lags does not matter, and an unavailable node is skipped. But a statement ON CLUSTER waits for every node, and
+// fails if one is unavailable; [Transient] reports such an error.
 //
 // Migrate rejects a database that a newer program migrated, and a file that was edited after it was applied.
 func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
@@ -81,7 +81,7 @@ type BehindError struct {
 	Has, Want string // names of the last migrations, of the database and of this program; Has is empty for none
 }
 
-// Error describes what is missing; the remedy is up to the program.
+// Error describes what is missing. The caller adds the remedy.
 func (e *BehindError) Error() string {
 	if e.Has == "" {
 		return fmt.Sprintf("%q has no tables yet", e.Database)
@@ -101,7 +101,7 @@ func listFor(files fs.FS, p Params) ([]migration, error) {
 	return list, nil
 }
 
-// migrate is Migrate with the files read.
+// migrate applies list to the database, as Migrate describes.
 func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
 	if db.Embedded() {
 		lock := flock.New(filepath.Join(db.cfg.Data, "migrate.lock"), flock.SetPermissions(0o600))
@@ -123,7 +123,7 @@ func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
 }
 
 // pending returns the files to apply. If there are any, or nothing is recorded yet, it creates the database and its
-// table migration where missing. A cluster may have created them on some of its nodes only.
+// table "migration" where missing. A cluster may have created them on some of its nodes only.
 func (db *DB) pending(ctx context.Context, list []migration, p Params) ([]migration, error) {
 	applied, found, err := db.applied(ctx, p)
 	if err != nil {
@@ -146,7 +146,7 @@ func (db *DB) pending(ctx context.Context, list []migration, p Params) ([]migrat
 	return pendingMigrations(list, applied)
 }
 
-// record is one row of the table migration.
+// record is one row of the table "migration".
 type record struct {
 	Version  uint32 `ch:"version" json:"version"`
 	Name     string `ch:"name" json:"name"`
@@ -167,7 +167,7 @@ ORDER BY version
 COMMENT 'Migrations that were applied. Written by package columnar only.';
 `
 
-// applied reads the applied migrations. Found is false when there is no table migration, at least on the node that
+// applied reads the applied migrations. found is false when there is no table "migration", at least on the node that
 // answers.
 func (db *DB) applied(ctx context.Context, p Params) (rows []record, found bool, err error) {
 	var tables uint64
@@ -190,7 +190,7 @@ func (db *DB) applied(ctx context.Context, p Params) (rows []record, found bool,
 	return rows, true, nil
 }
 
-// recordColumns are those of a record.
+// recordColumns are the columns of table "migration" that apply writes.
 var recordColumns = []clickhouse.ColumnNameAndType{{Name: "version", Type: "UInt32"}, {Name: "name", Type: "String"}, {Name: "checksum", Type: "String"}}
 
 // apply runs one file and records it.

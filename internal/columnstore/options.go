@@ -17,7 +17,7 @@ import (
 	"vayu/internal/config"
 )
 
-// options are those of clickhouse-go: of the DSN, or of the embedded engine.
+// options returns the clickhouse-go options for the DSN or for the embedded engine.
 func (db *DB) options() (*clickhouse.Options, error) {
 	options := &clickhouse.Options{}
 	if !db.Embedded() {
@@ -65,13 +65,13 @@ func Final(ctx context.Context) context.Context {
 }
 
 // clusterSettings apply to every statement on a cluster, unless the DSN sets them. A subquery sees the rows of all
-// shards. While a shard's first replica is available, all clients write and read there, so that the next query sees
-// what was stored. Replicas lag behind each other.
+// shards. Replicas lag behind each other. So all clients write and read on a shard's first replica while it is
+// available: a query then sees every row stored before it.
 var clusterSettings = clickhouse.Settings{
 	"distributed_product_mode": "global", "prefer_localhost_replica": 0, "load_balancing": "in_order",
 }
 
-// serverOptions are those of a DSN. An error begins with the name of the wrong setting.
+// serverOptions returns the clickhouse-go options for the DSN. An error begins with the name of the wrong setting.
 func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	options, err := clickhouse.ParseDSN(withSecure(cfg.DSN))
 	if err != nil {
@@ -146,7 +146,7 @@ func withSecure(dsn config.DSN) string {
 	return text + "?secure=true"
 }
 
-// authorities are those of the system and of a PEM file.
+// authorities returns the certificate authorities of the system and of a PEM file.
 func authorities(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -32,7 +32,7 @@ func Restore(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir stri
 	return m, nil
 }
 
-// restore is a restore in progress.
+// restore is a restore of a backup in progress.
 type restore struct {
 	db     *DB
 	dir    string

@@ -34,7 +34,7 @@ const minKeep = 7 * 24 * time.Hour
 
 var storageName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// Validate implements config.Validator.
+// Validate returns the settings that are wrong or contradict each other. It implements config.Validator.
 func (s Storage) Validate() []error {
 	var faults []error
 	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours} {
@@ -59,7 +59,7 @@ func (s Storage) Validate() []error {
 	return faults
 }
 
-// kept are the tables whose rows have an age, and their retention.
+// kept returns the retention of each table whose rows are deleted or moved by age.
 func (s Storage) kept() map[string]time.Duration {
 	return map[string]time.Duration{"reading": s.KeepReadings, "reading_quality": s.KeepReadings, "corrected": s.KeepReadings, "station_parameter_hour": s.KeepHours, "station_hour": s.KeepHours, "city_hour": s.KeepHours}
 }
@@ -134,7 +134,7 @@ func (db *DB) ApplyStorage(ctx context.Context, p Params) error {
 		var done []string
 		for _, node := range has {
 			for _, statement := range db.cfg.Storage.changes(p, table, node) {
-				if slices.Contains(done, statement) { // for another node of the cluster
+				if slices.Contains(done, statement) { // it was run for another node of the cluster
 					continue
 				}
 				if err := db.conn.Exec(ctx, statement); err != nil {

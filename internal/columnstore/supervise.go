@@ -17,12 +17,13 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// Backoff between two starts: an engine that dies once is back in about a second; one that always fails is restarted
-// every five. An engine that runs for a minute counts as healthy.
 const (
+	// backoffFirst is the pause before the first restart, so that an engine that dies once is soon back.
 	backoffFirst = 100 * time.Millisecond
-	backoffLast  = 5 * time.Second
-	healthyLife  = time.Minute
+	// backoffLast limits the pause, which doubles with each restart.
+	backoffLast = 5 * time.Second
+	// healthyLife is how long an engine must run until the pause is backoffFirst again.
+	healthyLife = time.Minute
 )
 
 // supervise keeps an engine running, or uses that of another process, until ctx ends.
@@ -72,7 +73,7 @@ func (db *DB) once(ctx context.Context) error {
 // errStarting means that another process has an engine that does not answer yet.
 var errStarting = errors.New("the engine of another process does not answer yet")
 
-// follow uses an engine that another process owns, until that one ends.
+// follow uses an engine that another process owns, until that process ends.
 func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	if holder.PID == 0 {
 		return fmt.Errorf("%w: it has only just taken the data directory", errStarting)
@@ -93,7 +94,7 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	return db.watch(ctx, address, nil, func() error { return db.checkHolder(holder) })
 }
 
-// checkHolder fails unless holder still has the data directory; otherwise another program may use its address.
+// checkHolder fails unless holder still has the data directory. After its end another program may use its address.
 func (db *DB) checkHolder(holder embedded.Holder) error {
 	if now, ok := embedded.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
 		return fmt.Errorf("%s has released the data directory", holder)
@@ -161,7 +162,7 @@ func (db *DB) child(ctx context.Context) error {
 	db.log.Info("the ClickHouse engine is up", "address", report.Address, "pid", cmd.Process.Pid)
 	err = db.watch(ctx, report.Address, p, func() error { return nil })
 	if errors.Is(err, errHung) {
-		_ = cmd.Process.Kill() // it ignores everything else
+		_ = cmd.Process.Kill() // a hung engine may ignore the end of its stdin
 	}
 	return err
 }
@@ -175,7 +176,7 @@ func (db *DB) childConfig() embedded.Config {
 	}
 }
 
-// startTimeout limits a start: the engine first checks a store of years.
+// startTimeout limits a start. It is long, because the engine first checks a store that may hold years.
 const startTimeout = 2 * time.Minute
 
 // health defines when an engine counts as hung.
@@ -192,7 +193,7 @@ var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, ma
 // errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine ends, hangs or is replaced, or when ctx ends.
+// watch returns when the engine ends or hangs, when same reports that it was replaced, or when ctx ends.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1
@@ -246,7 +247,7 @@ type process struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
 	ended chan struct{} // closed when it has ended
-	err   error         // how it ended, valid after gone
+	err   error         // how it ended; valid once ended is closed
 }
 
 // read forwards the child's reports and waits for its end.

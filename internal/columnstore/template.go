@@ -92,7 +92,7 @@ func (p Params) onCluster() string {
 	return "ON CLUSTER " + quoteName(p.Cluster)
 }
 
-// Paths in Keeper where replicas of a table find each other, and their names there.
+// The arguments of a replicated engine: the path in Keeper where replicas find each other, and the replica's name.
 const (
 	sharded   = `'/clickhouse/tables/{uuid}/{shard}', '{replica}'`
 	unsharded = `'/clickhouse/tables/{uuid}/all', '{shard}-{replica}'`
@@ -112,7 +112,7 @@ func (p Params) engine(name string, args ...string) (string, error) {
 	return name + "(" + strings.Join(args, ", ") + ")", nil
 }
 
-// everywhere leaves the shard out of the path, and puts it into the name of the replica instead.
+// everywhere puts the shard into the replica's name, not into the path, so that all nodes replicate one table.
 func (p Params) everywhere(name string, args ...string) (string, error) {
 	text, err := p.engine(name, args...)
 	return strings.Replace(text, sharded, unsharded, 1), err
@@ -142,7 +142,7 @@ func (p Params) distributed(table, shard string) string {
 
 func quoteName(name string) string { return "`" + name + "`" }
 
-// everyNode is the union of a table over all nodes of the cluster.
+// everyNode returns the SQL for the union of a table over all nodes of the cluster.
 func (p Params) everyNode(table string) string {
 	if p.Cluster == "" {
 		return quoteName(p.Database) + "." + quoteName(table)

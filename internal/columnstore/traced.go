@@ -8,8 +8,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// traced records each query and statement as a span of its context's trace. It records no insert (PrepareBatch),
-// because inserts belong to no request. Query texts are omitted, because some contain arguments.
+// traced records each query and statement as a span (a timed step) of its context's trace. It records no insert
+// (PrepareBatch), because inserts belong to no request. Query texts are omitted, because some contain arguments.
 type traced struct{ driver.Conn }
 
 func begin(ctx context.Context, operation string) (context.Context, tracing.Span) {
@@ -19,7 +19,7 @@ func begin(ctx context.Context, operation string) (context.Context, tracing.Span
 	return ctx, span
 }
 
-// Query implements driver.Conn. The span ends when the first rows have arrived.
+// Query runs a query in a span, which ends when the first rows have arrived.
 func (t traced) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
 	ctx, span := begin(ctx, "query")
 	rows, err := t.Conn.Query(ctx, query, args...)
@@ -27,7 +27,7 @@ func (t traced) Query(ctx context.Context, query string, args ...any) (driver.Ro
 	return rows, err
 }
 
-// QueryRow implements driver.Conn.
+// QueryRow runs a query of one row in a span.
 func (t traced) QueryRow(ctx context.Context, query string, args ...any) driver.Row {
 	ctx, span := begin(ctx, "query")
 	row := t.Conn.QueryRow(ctx, query, args...)
@@ -35,7 +35,7 @@ func (t traced) QueryRow(ctx context.Context, query string, args ...any) driver.
 	return row
 }
 
-// Select implements driver.Conn.
+// Select reads a whole result into dest, in a span.
 func (t traced) Select(ctx context.Context, dest any, query string, args ...any) error {
 	ctx, span := begin(ctx, "query")
 	err := t.Conn.Select(ctx, dest, query, args...)
@@ -43,7 +43,7 @@ func (t traced) Select(ctx context.Context, dest any, query string, args ...any)
 	return err
 }
 
-// Exec implements driver.Conn.
+// Exec runs a statement in a span.
 func (t traced) Exec(ctx context.Context, query string, args ...any) error {
 	ctx, span := begin(ctx, "statement")
 	err := t.Conn.Exec(ctx, query, args...)

@@ -11,8 +11,8 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// transientCodes are the ClickHouse errors of a server, a node of a cluster or Keeper that is unavailable, starting,
-// or overloaded, with ClickHouse's names for them.
+// transientCodes are the errors, with ClickHouse's names, of a system that is unavailable, starting or overloaded.
+// The system is a server, a node of a cluster or Keeper.
 var transientCodes = map[int32]string{
 	3:    "UNEXPECTED_END_OF_FILE",
 	32:   "ATTEMPT_TO_READ_AFTER_EOF",

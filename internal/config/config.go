@@ -44,8 +44,8 @@ type Sources struct {
 	File string
 }
 
-// Validator is a struct with rules that its types cannot express. Load calls it on every struct,
-// after all values are set. Create each error with Invalid, so that it names its key.
+// Validator is implemented by structs with rules that their types cannot express. Load calls it on every
+// struct, after all values are set. Create each error with Invalid, so that it names its key.
 type Validator interface {
 	Validate() []error
 }
@@ -107,7 +107,7 @@ func (l Loaded[T]) Origin(key string) string {
 	}
 }
 
-// validate validates v and every struct inside it.
+// validate calls the Validator of v and of every struct inside v, and collects their errors.
 func validate(v reflect.Value, key string, origin func(string) string, problems *Problems) {
 	switch v.Kind() {
 	case reflect.Struct:

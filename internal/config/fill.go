@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fill sets v from a node of a source. On an error v keeps its default.
+// fill sets v from n, a value of one source. On an error v keeps its default.
 func fill(v reflect.Value, n node, key, origin string, problems *Problems) {
 	wrong := func(err error) {
 		*problems = append(*problems, Problem{Key: key, Origin: origin, Err: err})
@@ -76,7 +76,7 @@ func fillStruct(v reflect.Value, n node, key, origin string, problems *Problems)
 	}
 }
 
-// originOf replaces the line of an outer node's origin by an inner one's.
+// originOf returns origin, such as "vayu.yaml line 3", with the line of the inner node.
 func originOf(origin string, outer, inner node) string {
 	name, ok := strings.CutSuffix(origin, fmt.Sprintf(" line %d", outer.Line))
 	if !ok || inner.Line == 0 {
@@ -149,7 +149,7 @@ func outOfRange(err, wrong error) error {
 	return wrong
 }
 
-// describe names a type for an operator who writes a configuration.
+// describe names a type in an error for the operator.
 func describe(t reflect.Type) string {
 	switch {
 	case t == durationType:

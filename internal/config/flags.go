@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Bind registers the flags of the given keys of T, or of every key if none is given, with the
-// defaults and help texts of T. It returns an error for a key without a flag and for a flag that is
+// Bind registers the flags of the given keys of T, with its defaults and help texts. Without keys it
+// registers the flags of every key. It returns an error for a key without a flag and for a flag that is
 // already registered.
 func Bind[T any](flags *pflag.FlagSet, defaults T, keys ...string) error {
 	settings, err := settingsOf(reflect.TypeFor[T]())
@@ -38,7 +38,7 @@ func Bind[T any](flags *pflag.FlagSet, defaults T, keys ...string) error {
 	return nil
 }
 
-// flagText is a flag whose text Load parses, as it does for every other source.
+// flagText is the value of a flag as text. Load parses the text, as it does for every other source.
 type flagText struct{ text, kind string }
 
 // String is the text of the flag.

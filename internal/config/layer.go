@@ -21,8 +21,8 @@ type sourceValue struct {
 	Origin string
 }
 
-// layer merges the sources in order of precedence, the lowest first, and returns the variables that
-// are no setting.
+// layer merges the sources in order of precedence, the lowest first. It returns the environment variables
+// that have the prefix but are no setting.
 func layer(into *koanf.Koanf, settings []setting, from Sources, problems *Problems) []string {
 	load := func(p koanf.Provider, parser koanf.Parser, origin string) {
 		var listed Problems
@@ -70,7 +70,7 @@ func environment(settings []setting, environ []string, ignored *[]string) koanf.
 	})
 }
 
-// flagReader returns the flags that were set on the command line.
+// flagReader returns a function with which koanf reads the flags that were set on the command line.
 func flagReader(settings []setting) func(*pflag.Flag) (string, any) {
 	names := map[string]setting{}
 	for _, s := range settings {

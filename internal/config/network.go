@@ -10,8 +10,8 @@ import (
 // 4291, 2.5.5.2).
 const mappedBits = 96
 
-// Network parses an address (10.0.0.7) or a network (10.0.0.0/8) into its canonical form. It is
-// masked, an address is a network of itself, and mapped IPv6 becomes IPv4. It rejects zones,
+// Network parses an address (10.0.0.7) or a network (10.0.0.0/8) into its canonical form. In this form host
+// bits are 0, an address is a network of one address, and IPv4 mapped to IPv6 is IPv4. Zones are rejected,
 // because they name interfaces of one host.
 func Network(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
@@ -20,8 +20,8 @@ func Network(text string) (netip.Prefix, error) {
 	}
 	p, err := netip.ParsePrefix(text) // rejects zones
 	if err == nil && p.Addr().Is4In6() {
-		// A shorter prefix would include IPv6 addresses, so it is no network of IPv4. As one of
-		// IPv6 it would exclude the address that it names.
+		// A prefix shorter than mappedBits becomes invalid and is rejected. It covers more than IPv4, and as
+		// an IPv6 network it would not match the IPv4 address in it.
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
 	}
 	if err != nil || !p.IsValid() {
@@ -43,8 +43,8 @@ func Networks(texts []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// Local reports whether a host is on this machine. It is a name, an address or the folder of a
-// socket. An empty host is local.
+// Local reports whether a host is on this machine. The host is a name, an address or the path of a socket. An
+// empty host is local.
 func Local(host string) bool {
 	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") {
 		return true

@@ -37,8 +37,8 @@ func (p Problem) Error() string {
 // Unwrap returns Err for errors.Is and errors.As.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Problems are all errors of the configuration, in the order of detection: the file, the values,
-// the rules between them.
+// Problems are all errors of the configuration, in the order of detection: those of the file, of the values,
+// and of the Validate methods.
 type Problems []Problem
 
 // Error has one line for each problem.

@@ -61,7 +61,7 @@ func settingsOf(t reflect.Type) ([]setting, error) {
 	return found, nil
 }
 
-// collect walks the fields of t, whose key is prefix.
+// collect lists the settings of t. prefix is the key of t, and index its position in the root struct.
 func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 	var found []setting
 	for i := range t.NumField() {
@@ -99,7 +99,7 @@ func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 	return found, nil
 }
 
-// tagOf is the name of a field as a setting; false for a field that is none.
+// tagOf returns the name of a field as a setting; false if the field is not a setting.
 func tagOf(f reflect.StructField) (string, bool) {
 	name, ok := f.Tag.Lookup("koanf")
 	return name, ok && f.IsExported() && name != "-"

@@ -79,12 +79,12 @@ func (y *yamlFile) Unmarshal(text []byte) (map[string]any, error) {
 	return maps.Unflatten(flat, "."), nil
 }
 
-// Marshal is the unused half of koanf.Parser.
+// Marshal returns an error. koanf.Parser requires the method, but nothing calls it.
 func (y *yamlFile) Marshal(map[string]any) ([]byte, error) {
 	return nil, errors.New("a configuration file is read, never written")
 }
 
-// walk sorts the pairs of a mapping into settings and wrong keys.
+// walk puts the settings in n, whose key is prefix, into flat. It reports keys that are no setting.
 func (y *yamlFile) walk(n node, prefix string, flat map[string]any) {
 	if n.Kind == aNull {
 		return

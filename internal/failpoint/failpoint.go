@@ -1,6 +1,6 @@
-// Package failpoint names the positions at which a kill of the process could lose or duplicate
-// something. Point is a no-op unless it is built with the tag crash. The kill test is built so, and
-// kills the process at each position.
+// Package failpoint names the positions at which a kill of the process could lose or duplicate something.
+// Point is a no-op unless it is built with the tag crash. The kill test uses that build, and kills the
+// process at each position.
 package failpoint
 
 // The failpoints, in the order in which a recharge or a verification passes them.
@@ -20,7 +20,7 @@ const (
 	VerifyClaimed    = "verify.claimed"    // leased for a status enquiry
 	VerifyEnquired   = "verify.enquired"   // the enquiry is answered, nothing is recorded
 	BatchAccepted    = "batch.accepted"    // committed, not replied
-	BatchClaimed     = "batch.claimed"     // a chunk is leased
+	BatchClaimed     = "batch.claimed"     // a chunk (some records of the batch) is leased
 	BatchBegun       = "batch.begun"       // a record has become a recharge
 	BatchDone        = "batch.done"        // all records of a chunk are started, the chunk still exists
 )

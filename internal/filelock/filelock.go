@@ -30,15 +30,14 @@ func (h Holder) String() string {
 	return fmt.Sprintf("pid %d (%s) since %s", h.PID, h.Owner, h.Started.Format(time.RFC3339))
 }
 
-// ParentAlive reports whether the holder's parent is alive. Without a parent a child is about to
-// stop.
+// ParentAlive reports whether the holder's parent is alive. If it is not, the holder is about to stop.
 func (h Holder) ParentAlive() bool {
 	return h.PID > 0 && h.Parent > 0 && alive(h.Parent)
 }
 
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// HeldError means that another process has locked the data directory.
+// HeldError means that another process has locked a file of the data directory.
 type HeldError struct {
 	Data   string
 	Holder Holder
@@ -63,8 +62,8 @@ func Find(path string) (h Holder, ok bool) {
 	return read(path), true
 }
 
-// read reads the record in a locked file. A record of a dead process was left by a kill, and the
-// current holder has not written its own yet. The result is then unknown, with the process id 0.
+// read reads the holder from a locked file. If the recorded process is dead, the current holder has not
+// written its own record yet. The result is then "unknown", with the process id 0.
 func read(path string) Holder {
 	var h Holder
 	text, err := os.ReadFile(path)
@@ -83,12 +82,12 @@ const pause = 50 * time.Millisecond
 // Lock is a lock of this process, until Release.
 type Lock struct{ file *flock.Flock }
 
-// Acquire locks the file path, in an existing folder. It waits at most timeout for another holder,
-// and then returns a *HeldError. Even for a free lock timeout must not be 0, because Find locks the
+// Acquire locks the file path, in an existing folder. It waits at most timeout for another holder to release
+// the lock, and then returns a *HeldError. timeout must not be 0 even for a free lock, because Find locks the
 // file for an instant.
 //
-// Others see the holder only after [Lock.WriteHolder], so that the caller can first remove what the
-// last holder left.
+// Others see the holder only after [Lock.WriteHolder], so that the caller can first remove what the last
+// holder left.
 func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	limit, cancel := context.WithTimeout(ctx, timeout)
@@ -103,8 +102,8 @@ func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, er
 	return &Lock{lock}, nil
 }
 
-// WriteHolder records this process, which runs the command owner, as the holder. A child passes its
-// parent: if the parent was already killed, the system would report another.
+// WriteHolder records this process, which runs the command owner, as the holder. parent is the process that
+// started this one. It is passed, because os.Getppid changes when the parent is killed.
 func (l *Lock) WriteHolder(owner string, parent int) error {
 	text, err := json.Marshal(Holder{PID: os.Getpid(), Parent: parent, Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
 	if err == nil {

@@ -9,10 +9,10 @@ import (
 // groupForms is how many sizes a statement for many rows has: 1, 2, 4, 8 and 16 rows. With powers of two a
 // connection prepares five forms of each statement, not dozens. SQLite searches all parameter names for each
 // value, so 256 rows make a value ten times as slow as 16 do. (BenchmarkGroup in dispatch/delivery: 83 µs a
-// delivery and 27.) PostgreSQL shows no difference.
+// delivery against 27.) PostgreSQL shows no difference.
 const groupForms = 5
 
-// BatchStatement is a statement about any number of rows: one text for each size of a group.
+// BatchStatement is a statement about any number of rows, as one text for each of 1, 2, 4, 8 and 16 rows.
 type BatchStatement [groupForms]string
 
 // NewBatchStatement makes the texts of a statement: head, the rows separated by commas, and tail. Each ? of row
@@ -41,7 +41,8 @@ func NewBatchStatement(fixed int, head, row, tail string) (all BatchStatement) {
 	return all
 }
 
-// Each splits n rows into groups and calls do with the text for the rows from and up to to.
+// Each splits n rows into groups and calls do for each group, with its text and the range of its rows. to is
+// exclusive.
 func (g *BatchStatement) Each(n int, do func(text string, from, to int) error) error {
 	for from := 0; from < n; {
 		form := sizeOf(n - from)
@@ -54,14 +55,14 @@ func (g *BatchStatement) Each(n int, do func(text string, from, to int) error) e
 	return nil
 }
 
-// ForRows returns the text for exactly n rows, n as Each passes it.
+// ForRows returns the text for a group of n rows. n must be the size of a group of Each.
 func (g *BatchStatement) ForRows(n int) string { return g[sizeOf(n)] }
 
-// sizeOf is the largest form for at most n rows, n from 1.
+// sizeOf returns the index of the text for the most rows that are not more than n, which is at least 1.
 func sizeOf(n int) int { return min(bits.Len(uint(n)), groupForms) - 1 }
 
-// ExistingIDs returns which of the ids exist. The statement selects one column, the id, where it is among those
-// of the rows.
+// ExistingIDs returns which of the ids exist. The rows of the statement are ids, and it selects those that a
+// table has.
 func ExistingIDs(q Querier, statement *BatchStatement, ids []string) (map[string]bool, error) {
 	there := map[string]bool{}
 	err := statement.Each(len(ids), func(text string, from, to int) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // CheckEmpty returns the error with which [Load] would reject the dump in dir for the server of cfg. It changes
-// nothing, and is for callers with a long step before Load. A store in a directory is not checked here.
+// nothing, and is for callers with a long step before Load. It does not check SQLite.
 func CheckEmpty(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	m, _, err := loadable(ctx, dir)
 	if err != nil || cfg.DSN == "" {

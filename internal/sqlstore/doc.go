@@ -1,5 +1,5 @@
-// Package sqlstore opens the state store. It holds accounts, keys, quotas, the audit log and everything else
-// about clients, but no air quality data.
+// Package sqlstore opens the state store. The store holds accounts, keys, quotas, the audit log and everything
+// else about clients, but no air quality data.
 //
 // The store is SQLite in the data directory, or PostgreSQL by DSN. Both run the same SQL text and give the same
 // guarantee. When [DB.Update] returns nil, the change is durable. When it returns an error, the change is
@@ -13,9 +13,9 @@
 // it.
 //
 // If a PostgreSQL server disconnects before it answers COMMIT, the outcome is unknown. The store then reads the
-// change's row in commit_proof, from that server or its successor. Only if no server answers within ten
-// seconds, the error states that the outcome is unknown. A connection and an answer are each waited for half a
-// second longer than Settings.StatementTimeout, whatever the caller's deadline.
+// change's row in the table commit_proof, from that server or its successor. Only if no server answers within
+// ten seconds, the error states that the outcome is unknown. The store waits for a connection, and for the
+// result of a query, at most half a second longer than Settings.StatementTimeout.
 //
 // [DB.Dump] and [Load] move a store to another place, or to the other engine.
 package sqlstore

@@ -24,7 +24,7 @@ type Erasure struct {
 type Erased struct {
 	Table string
 	Rows  int64 // deleted or changed
-	Left  int64 // found afterwards; 0 unless others write meanwhile
+	Left  int64 // still found afterwards; 0 unless others write meanwhile
 }
 
 // eraseGroup is how many rows are erased in one transaction. Other changes wait for its few milliseconds.

@@ -20,7 +20,7 @@ const (
 type change struct {
 	ctx     context.Context //nolint:containedctx // of the caller, while it waits
 	do      func(*Tx) error
-	claimed atomic.Bool   // by the writer, which makes it, or by the caller, which leaves
+	claimed atomic.Bool   // by the writer before it runs the change, or by a caller that gives up
 	started bool          // do was called
 	err     error         // final when done is closed
 	done    chan struct{} // closed by the writer
@@ -30,8 +30,8 @@ type change struct {
 var errGroup = errors.New("the changes were not committed")
 
 // update queues a change and waits for its result. It returns when the change is done, when ctx ends before the
-// change starts, or when the writer has stopped. The writer makes no more changes then, and has closed done of
-// each that it made.
+// change starts, or when the writer has stopped. A stopped writer makes no more changes, and has closed done of
+// each change that it made.
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	queue := s.queue
@@ -91,8 +91,8 @@ func (s *sqlite) run(ctx context.Context) error {
 	}
 }
 
-// group is the changes of one commit: the live ones queued when it begins, then changes of the sandbox, as
-// [group.next] decides.
+// group is the changes of one commit. Those of the live world that are queued when it begins come first, then
+// changes of the sandbox (the world of test keys), as [group.next] decides.
 type group struct {
 	live    []*change
 	sandbox *change // the first of the sandbox, if already received
@@ -112,10 +112,10 @@ func (s *sqlite) waiting(received ...*change) []*change {
 	return received
 }
 
-// nextCheck returns the next change, or nil when the group is complete. Live changes come first. Every group
-// includes one change of the sandbox, so that the sandbox always progresses. It includes more only while no live
-// change is in it or in the queue. So a live change waits for two changes of the sandbox at most: the current
-// one, and one in its own group.
+// next returns the next change, or nil when the group is complete. Live changes come first. Every group
+// includes one change of the sandbox, so that the sandbox always progresses. It includes more only while no
+// live change is in it or in the queue. So a live change waits for two changes of the sandbox at most: the
+// current one, and one in its own group.
 func (g *group) next(s *sqlite) *change {
 	n := len(g.started)
 	switch {
@@ -224,8 +224,8 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	return exec("COMMIT")
 }
 
-// runRecovered runs a change and recovers a panic for its caller. It logs the stack here, because it is the
-// writer's.
+// runRecovered runs a change and returns a panic as an error, with which the caller panics again. The log gets
+// the stack of the writer, because the caller's stack does not show the position.
 func (s *sqlite) runRecovered(do func(*Tx) error, tx *Tx) error {
 	err := panics.Catch(func() error { return tx.result(do(tx)) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {

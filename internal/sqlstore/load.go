@@ -50,8 +50,8 @@ func ReadManifest(dir string) (Manifest, error) {
 
 // Load fills the store of cfg with the dump in dir, from either engine, and then migrates its tables to the
 // newest version. It creates missing tables. It rejects a store that has accounts or that a running service has
-// locked. A dump of an older version needs a place without a store. All rows are inserted in one transaction.
-// The error names a damaged file, and then nothing is changed.
+// locked. A dump of an older version can be loaded only where no store exists yet. All rows are inserted in one
+// transaction. If a file is damaged, the error names it and no row is changed.
 func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	m, known, err := loadable(ctx, dir)
 	if err != nil {
@@ -73,7 +73,7 @@ func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	return nil
 }
 
-// loadable reads the manifest of the dump in dir and checks its version. Known is the newest version that this
+// loadable reads the manifest of the dump in dir and checks its version. known is the newest version that this
 // program supports.
 func loadable(ctx context.Context, dir string) (m Manifest, known int64, err error) {
 	if m, err = ReadManifest(dir); err != nil {
@@ -113,7 +113,7 @@ func withStore(ctx context.Context, cfg Config, log *slog.Logger, version int64,
 	return err
 }
 
-// fill puts every table's rows where there are none.
+// fill replaces the rows of all tables by those of the dump. It fails if the store has accounts.
 func fill(ctx context.Context, tx *Tx, all []table, m Manifest, dir string) error {
 	var n int64
 	if err := tx.QueryRow("UPDATE access_revision SET n = n RETURNING n").Scan(&n); err != nil { // blocks concurrent changes of accounts

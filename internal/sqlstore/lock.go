@@ -18,16 +18,16 @@ const (
 )
 
 const (
-	// lockTimeout is longer than a command's short probe of the lock.
+	// lockTimeout limits the wait for state.lock. A command that tests the lock holds it only for an instant.
 	lockTimeout = time.Second
 	// migrateTimeout limits the wait for another process that migrates.
 	migrateTimeout = time.Minute
 )
 
 // acquireDirectory locks the data directory for this process and calls migrate. A command beside a running
-// service calls check instead. migrate runs under the migration lock, so that two migrations cannot race. The
-// service acquires its own lock before it releases that one, so that a command that finds a service finds
-// migrated tables.
+// service calls check instead. migrate runs under the migration lock, so that two migrations cannot race.
+// Every process acquires the migration lock first, and a service keeps it until the tables are migrated. So a
+// command that finds a running service also finds migrated tables.
 func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, check func(filelock.Holder) error) (err error) {
 	migration, err := filelock.Acquire(ctx, filepath.Join(s.db.cfg.Data, migrateName), migrateTimeout)
 	if err != nil {

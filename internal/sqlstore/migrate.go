@@ -14,10 +14,11 @@ import (
 	migrations "vayu/schema/migrations/sql"
 )
 
-// Another instance migrates for a minute at most; the lock is tried once a second.
 const (
+	// lockSeconds is the pause between two attempts to get the migration lock of PostgreSQL.
 	lockSeconds = 1
-	lockTries   = 60
+	// lockTries limits the attempts, so that the wait for another instance ends after a minute.
+	lockTries = 60
 )
 
 // newProvider loads the migrations for one store.

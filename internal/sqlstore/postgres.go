@@ -19,7 +19,7 @@ import (
 type postgres struct {
 	db   *DB
 	pool *sql.DB
-	// sandbox has a slot for each concurrent change of the sandbox.
+	// sandbox holds a value for each running change of the sandbox (the world of test keys).
 	sandbox chan struct{}
 }
 
@@ -45,7 +45,7 @@ func (p *postgres) open(ctx context.Context) error {
 	}
 	chosen := p.db.cfg.Settings
 	preset(cfg, "statement_timeout", milliseconds(chosen.StatementTimeout))
-	if chosen.LockTimeout > 0 { // migrations may wait
+	if chosen.LockTimeout > 0 { // not for migrations, which may wait longer
 		preset(cfg, "lock_timeout", milliseconds(chosen.LockTimeout))
 	}
 	p.pool = stdlib.OpenDB(*cfg)
@@ -141,8 +141,8 @@ func conflict(err error) bool {
 // resources, operator intervention (which includes a statement timeout), system error.
 var postgresFaults = map[string]bool{"08": true, "53": true, "57": true, "58": true}
 
-// unavailableState adds single codes: read-only after a failover, lock not available, idle-transaction timeout,
-// and repeated conflicts.
+// unavailableState reports whether a SQLSTATE means an unavailable server. Besides the classes above these are
+// read-only after a failover, lock not available, idle-transaction timeout, and repeated conflicts.
 func unavailableState(code string) bool {
 	if len(code) != 5 {
 		return false

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxConflictAttempts limits the attempts of a change after conflicts. The winner has committed by then, so
-	// a second conflict in a row is rare already.
+	// maxConflictAttempts limits the attempts of a change that conflicts with others. The other change has
+	// usually ended before the retry, so two conflicts in a row are rare already.
 	maxConflictAttempts = 8
 	// conflictPause is the longest pause before the second attempt; it grows with the attempts.
 	conflictPause = 10 * time.Millisecond
@@ -42,7 +42,8 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 	}
 }
 
-// enterSandbox waits for a slot of the sandbox, as long as [postgres.connection] waits for a connection.
+// enterSandbox waits for one of the slots that limit the concurrent changes of the sandbox. It waits as long as
+// [postgres.connection] does. leave frees the slot.
 func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	limit, cancel := context.WithTimeout(ctx, p.db.answerTimeout)
 	defer cancel()
@@ -56,7 +57,7 @@ func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// runOnce runs a change in one transaction. Only the wait for a connection ends with ctx.
+// runOnce runs a change in one transaction. ctx limits only the wait for a connection.
 func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.db.changeTimeout)
 	defer cancel()
@@ -86,7 +87,7 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 		return err
 	case p.fault(err) != faultStatement:
 		open = false
-		discard(conn) // the enquiry needs a connection of the pool
+		discard(conn) // frees its place in the pool, because outcome needs a connection
 		if err := p.outcome(ctx, id, err); err != nil {
 			return err
 		}
@@ -104,8 +105,8 @@ func commitRejected(err error) bool {
 	return ok && stated.SeverityUnlocalized == "ERROR"
 }
 
-// begin starts a transaction. It retries on a connection that broke while idle, because nothing has been done
-// yet. It closes the connection to a read-only server, so that the next change finds the primary.
+// begin starts a transaction. If a connection broke while it was idle, begin tries another one: nothing has
+// been done yet. It closes the connection to a read-only server, so that the next change finds the primary.
 func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 	for try := 0; ; try++ {
 		conn, err := p.connection(ctx)

@@ -14,28 +14,30 @@ import (
 
 // How the outcome of a change is found when its COMMIT was not answered.
 //
-// Each change inserts a row with its id into commit_proof, in the same message as its COMMIT, so that it costs
-// no round trip. If the reply is lost, the client inserts a row of the same id that marks the change as undone.
-// The unique key admits one of the two. If the change's row exists, the change is committed. While the change
-// is in progress, the insert waits for it. If the client's row is inserted, the change is not committed and
-// never can be, even if its COMMIT arrives later. After a failover another server answers, for its own copy of
-// the store, which is the valid one from then on. Because the enquiry writes, its reply waits for synchronous
-// standbys as a COMMIT does: what it reports as committed is on them.
+// Each change that writes inserts a row with its id into table commit_proof. The insert is in the same message
+// as the COMMIT, so that it costs no round trip. If the reply is lost, the client inserts a row of the same id
+// that marks the change as undone. The unique key admits one of the two. If the change's row exists, the change
+// is committed. While the change is in progress, the insert waits for it. If the client's row is inserted, the
+// change is not committed and never can be, even if its COMMIT arrives later. After a failover another server
+// answers, for its own copy of the store, which is the valid one from then on. Because the enquiry writes, its
+// reply waits for synchronous standbys as a COMMIT does. So a change that it reports as committed is on the
+// standbys too.
 //
 // pg_xact_status would cost less, but is not reliable. A server reuses transaction ids whose WAL it lost. That
-// happens on a promoted standby, and on the same server after a crash, on the same timeline and with the same
-// system identifier. The status is then that of another transaction.
+// happens on a promoted standby, and on the same server after a crash. After a crash even the timeline and the
+// system identifier stay the same. The status may be that of another transaction.
 const (
 	// proofVersion is the first version of the tables that has commit_proof. Load also fills older ones.
 	proofVersion = 7
 
-	// microsecondsOnServer is the current time, not the start of the transaction.
+	// microsecondsOnServer is the server's clock. now() would be the start of the transaction.
 	microsecondsOnServer = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-	// insertProof inserts no row for a change without writes: its COMMIT writes nothing then. The id is
-	// inserted as text, because of the simple protocol.
+	// insertProof inserts no row for a change without writes: its COMMIT writes nothing then. The id is part of
+	// the text, because the simple protocol has no parameters.
 	insertProof = "INSERT INTO commit_proof (id, at, undone) SELECT '%s', " + microsecondsOnServer + ", 0 WHERE pg_current_xact_id_if_assigned() IS NOT NULL; "
 
+	// resolveProof inserts the row of an undone change, or reads undone from the row that exists.
 	resolveProof = "INSERT INTO commit_proof AS c (id, at, undone) VALUES ($1, " + microsecondsOnServer + ", 1) " +
 		"ON CONFLICT (id) DO UPDATE SET undone = c.undone RETURNING undone"
 
@@ -43,22 +45,22 @@ const (
 	sweepProofs = "WITH old AS (SELECT id FROM commit_proof WHERE id > $1 AND at < " + microsecondsOnServer + " - $2 ORDER BY id LIMIT $3), " +
 		"gone AS (DELETE FROM commit_proof USING old WHERE commit_proof.id = old.id) SELECT coalesce(max(id), '') FROM old"
 
-	// outcomeTimeout limits the enquiry for the outcome of a change: as long as a client waits.
+	// outcomeTimeout limits the search for the outcome of a change: as long as a client waits.
 	outcomeTimeout = 10 * time.Second
 	outcomePause   = 100 * time.Millisecond
 
-	// sweepPause is between two deletions of old proofs. sweepGroup is the number of rows of one statement, far
-	// below the statement timeout.
+	// sweepPause is the pause between two deletions of old rows.
 	sweepPause = time.Minute
+	// sweepGroup is how many rows one statement deletes. That takes far less than the statement timeout.
 	sweepGroup = 1000
 	// clockSkew is the difference between the clocks of two servers at which no needed proof is deleted.
 	clockSkew = 5 * time.Minute
 )
 
-// usesProof reports whether changes leave a proof.
+// usesProof reports whether the tables include commit_proof.
 func (p *postgres) usesProof() bool { return p.db.version == 0 || p.db.version >= proofVersion }
 
-// commit ends a transaction, and returns the id of its proof.
+// commit commits a transaction. It returns the id of its row in commit_proof, empty without one.
 func (p *postgres) commit(ctx context.Context, conn *sql.Conn) (id string, tag pgconn.CommandTag, err error) {
 	text := "COMMIT"
 	if p.usesProof() {
@@ -93,7 +95,8 @@ func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
 	}
 }
 
-// sweep deletes expired proofs, in groups in the order of their ids, so that no row is scanned twice.
+// sweep deletes expired rows of commit_proof, in groups in the order of their ids, so that no row is scanned
+// twice.
 func (p *postgres) sweep(ctx context.Context, age time.Duration) {
 	for last, more := "", true; more; more = last != "" {
 		err := p.db.View(ctx).QueryRow(sweepProofs, last, age.Microseconds(), sweepGroup).Scan(&last)
@@ -110,7 +113,7 @@ func (p *postgres) sweep(ctx context.Context, age time.Duration) {
 // keepSwept sweeps until ctx ends.
 func (p *postgres) keepSwept(ctx context.Context) {
 	for sleep.For(ctx, sweepPause) {
-		// A change may wait for its COMMIT, and then for the enquiry.
+		// A row is needed while its change waits for COMMIT, and then for outcome.
 		p.sweep(ctx, p.db.changeTimeout+p.db.outcomeTimeout+clockSkew)
 	}
 }

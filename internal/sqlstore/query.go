@@ -21,7 +21,7 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Row is a result of one row. Scan runs the query.
+// Row is a query of one row. Scan runs it.
 type Row struct {
 	of    Querier
 	query string
@@ -56,8 +56,8 @@ type Tx struct {
 	ctx     context.Context //nolint:containedctx // lives as long as the change, and has no end of its own
 	session session
 	db      *DB
-	failed  error // of the first statement that failed because the store is unavailable
-	broken  error // of the first that failed because the store cannot work
+	failed  error // of the first statement that failed
+	broken  error // of the first statement that failed because the store is unavailable
 	after   []func()
 	origin  context.Context //nolint:containedctx // of the caller of Update
 }
@@ -70,11 +70,11 @@ func (tx *Tx) CallerContext() context.Context { return tx.origin }
 // find the change.
 func (tx *Tx) OnCommit(then func()) { tx.after = append(tx.after, then) }
 
-// Name is that of the store, [DB.Name], for the few PostgreSQL statements that SQLite lacks, such as FOR UPDATE
-// SKIP LOCKED.
+// Name returns the engine, as [DB.Name] does, for the few PostgreSQL statements that SQLite lacks, such as FOR
+// UPDATE SKIP LOCKED.
 func (tx *Tx) Name() string { return tx.db.Name() }
 
-// Digest is that of the store, [DB.Digest].
+// Digest makes a keyed digest, as [DB.Digest] does.
 func (tx *Tx) Digest(purpose string, data ...[]byte) []byte { return tx.db.Digest(purpose, data...) }
 
 // session runs statements: a connection, or one with its prepared statements.
@@ -93,7 +93,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// QueryRow prepares a query of one row.
+// QueryRow returns a query of one row. [Row.Scan] runs it.
 func (tx *Tx) QueryRow(query string, args ...any) Row { return Row{tx, query, args} }
 
 func (tx *Tx) scan(query string, args, dest []any) error {
@@ -153,7 +153,7 @@ func each(ctx context.Context, on session, do func(Scanner) error, query string,
 	return n, nil, rows.Err()
 }
 
-// View reads committed data.
+// View runs queries on committed data, outside a change.
 type View struct {
 	ctx context.Context //nolint:containedctx // a View is made for one request
 	db  *DB
@@ -163,7 +163,7 @@ type View struct {
 // Settings.StatementTimeout. Split queries that may take longer.
 func (db *DB) View(ctx context.Context) View { return View{ctx, db} }
 
-// QueryRow prepares a query of one row.
+// QueryRow returns a query of one row. [Row.Scan] runs it.
 func (v View) QueryRow(query string, args ...any) Row { return Row{v, query, args} }
 
 func (v View) scan(query string, args, dest []any) error {
@@ -179,8 +179,8 @@ func (v View) scan(query string, args, dest []any) error {
 	return v.classify(err)
 }
 
-// readTries is how often a query is tried when its connection breaks. A query changes nothing, and the next
-// connection is a new one.
+// readTries is how often a query is tried when its connection breaks. A retry is safe, because a query changes
+// nothing.
 const readTries = 2
 
 func (v View) each(do func(Scanner) error, query string, args []any) error {
@@ -215,7 +215,7 @@ type fault int
 const (
 	faultStatement  fault = iota // the statement failed; the store works
 	faultStore                   // the store is unavailable at the moment
-	faultConnection              // the same, and the connection is broken: a new one may work
+	faultConnection              // the same, because the connection is broken; a new connection may work
 )
 
 // classify turns an error of an unavailable store into the client's problem, and returns every other unchanged.

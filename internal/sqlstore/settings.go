@@ -22,9 +22,9 @@ type Settings struct {
 	IdleTimeout time.Duration `koanf:"idle-timeout" help:"after which PostgreSQL ends a transaction whose client hangs"`
 }
 
-// answerSlack is how much longer than StatementTimeout the client waits for a connection or an answer. A
-// hanging server or network does not cancel the statement itself; a working server should report its own error
-// first. A change of several statements is abandoned after three times StatementTimeout.
+// answerSlack is how much longer than StatementTimeout the client waits for a connection or an answer. So a
+// working server can cancel the statement and report its own error first. The client's limit is for a server
+// or network that hangs. A change of several statements is abandoned after three times StatementTimeout.
 const answerSlack = 500 * time.Millisecond
 
 // DefaultSettings are 16 connections, so that six instances fit into PostgreSQL's default of 100. A statement
@@ -33,7 +33,7 @@ func DefaultSettings() Settings {
 	return Settings{Connections: 16, StatementTimeout: 10 * time.Second, IdleTimeout: 30 * time.Second}
 }
 
-// Validate implements config.Validator.
+// Validate returns the settings that are out of range. It implements config.Validator.
 func (s Settings) Validate() []error {
 	var faults []error
 	if s.Connections < 1 {

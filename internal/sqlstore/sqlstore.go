@@ -31,8 +31,8 @@ type Config struct {
 	Share bool
 	// Settings are the operator's choices. Zero values are replaced by DefaultSettings.
 	Settings Settings
-	// ChangeTimeout limits one change on a server, which others may wait for. 0 means three statement timeouts,
-	// 30 seconds by default. A command that works alone may need more.
+	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 means
+	// three statement timeouts, 30 seconds by default. A command that works alone may need more.
 	ChangeTimeout time.Duration
 }
 
@@ -49,24 +49,24 @@ type DB struct {
 	changeTimeout time.Duration
 	// answerTimeout limits the wait for a connection, and for an answer.
 	answerTimeout time.Duration
-	// outcomeTimeout limits the enquiry for the outcome of a change.
+	// outcomeTimeout limits the search for the outcome of a change whose COMMIT was not answered.
 	outcomeTimeout time.Duration
 	failing        atomic.Bool // the last change could not be written
-	// probe holds one value when a caller of Check got the error that the store is failing.
+	// probe holds a value while a write probe is due: Check puts it in, and probeWrites takes it out.
 	probe chan struct{}
-	// version is the target version of the tables; 0 for the newest. Only Load sets another.
+	// version is the target version of the tables; 0 for the newest. Only Load sets it.
 	version int64
-	// digest makes digests with the store's key; nil in a process without it.
+	// digest makes keyed digests; nil in a process without the key.
 	digest atomic.Pointer[Digester]
 }
 
-// Digester makes a digest with the store's key. It is deterministic in purpose and data.
+// Digester makes a keyed digest (a MAC). The same purpose and data give the same digest.
 type Digester func(purpose string, data ...[]byte) []byte
 
-// UseDigest sets the function that makes digests with the store's key.
+// UseDigest sets the function that Digest calls. The package that holds the key provides it.
 func (db *DB) UseDigest(of Digester) { db.digest.Store(&of) }
 
-// Digest calls the function set by UseDigest; without one it returns nil.
+// Digest makes a digest with the function that UseDigest set. It returns nil if none is set.
 func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 	of := db.digest.Load()
 	if of == nil {
@@ -81,11 +81,11 @@ type engine interface {
 	open(ctx context.Context) error
 	// run works until ctx ends; then it calls DB.end and closes everything.
 	run(ctx context.Context) error
-	// update implements DB.Update.
+	// update makes one change, with the guarantees of DB.Update.
 	update(ctx context.Context, do func(*Tx) error) error
 	// reader is the pool for reading.
 	reader() *sql.DB
-	// fault classifies err: whether the store is unavailable at the moment.
+	// fault classifies err as an error of the statement, of the store or of the connection.
 	fault(err error) fault
 }
 
@@ -126,7 +126,7 @@ func (db *DB) Name() string {
 }
 
 // Run opens the store, migrates its tables, and serves it until ctx ends. It fails if the store cannot be
-// withStore, or if another process holds its lock.
+// opened, or if another process has locked its directory.
 func (db *DB) Run(ctx context.Context) error {
 	defer db.end()
 	if err := db.engine.open(ctx); err != nil {
@@ -141,7 +141,7 @@ func (db *DB) Run(ctx context.Context) error {
 	return db.engine.run(ctx)
 }
 
-// probeWrites retries a no-op write on each request of Check, so that an instance that only reads, such as a
+// probeWrites tries a no-op write on each request of Check, so that an instance that only reads, such as a
 // standby, notices recovery.
 func (db *DB) probeWrites(ctx context.Context) {
 	for {
@@ -180,9 +180,9 @@ func (db *DB) Ready(ctx context.Context) error {
 //
 // An error of do is returned unchanged. A failed statement fails the change even when do returns nil, because
 // PostgreSQL aborts such a transaction. Use ON CONFLICT where a row may already exist. When the store is
-// unavailable (disk full, server unreachable, service stopping), the error is a service_unavailable of package
-// schema. A ctx that ends before the change has started prevents it. A started change continues, so that its
-// outcome is known.
+// unavailable (disk full, server unreachable, service stopping), the error is a schema.Problem with the code
+// service_unavailable. A ctx that ends before the change has started prevents it. A started change continues,
+// so that its outcome is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
 	ctx, span := tracing.Start(ctx, "state change", tracing.Internal)
@@ -223,8 +223,8 @@ func (db *DB) hasEnded() bool {
 // errFailing is returned by Check when the store answers but cannot write.
 var errFailing = errors.New("the last change could not be written")
 
-// Check runs a query, and also fails if the last change could not be written, as on a full disk. It then
-// triggers a write probe, so that a later Check reports recovery.
+// Check runs a query, and also fails if the last change could not be written, as on a full disk. In that case
+// it triggers a write probe, so that a later Check reports recovery.
 func (db *DB) Check(ctx context.Context) error {
 	var one int
 	if err := db.View(ctx).QueryRow("SELECT 1").Scan(&one); err != nil {

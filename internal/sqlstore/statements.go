@@ -6,8 +6,8 @@ import (
 	"database/sql/driver"
 )
 
-// maxStatements bounds how many prepared statements are kept. The program has a few hundred fixed texts;
-// generated texts must not evict them.
+// maxStatements bounds how many prepared statements a connection keeps. The program has a few hundred fixed
+// texts. The limit bounds the memory that generated texts could fill.
 const maxStatements = 512
 
 // statements is a connection that keeps its prepared statements, because SQLite spends longer on parsing a

@@ -36,16 +36,16 @@ const (
 // kinds are the types that the migrations use.
 var kinds = map[string]kind{"TEXT": text, "BIGINT": integer, "INTEGER": integer, "BYTEA": binary}
 
-// tables returns the tables and the version of the migrations up to a version, 0 for the newest. Parents come
-// first. commit_proof is omitted: its rows are useless after minutes. It reads the schema from an SQLite in
-// memory, so that both engines have the same result.
+// tables returns the tables that the migrations up to a version (0 for the newest) make, and that version.
+// Parents come first. Table commit_proof is omitted, because its rows are useless after minutes. The function
+// migrates a SQLite database in memory and reads its schema, so that the result is the same for both engines.
 func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	memory, err := sql.Open("sqlite", ":memory:?_dqs=0")
 	if err != nil {
 		return nil, 0, err
 	}
 	defer memory.Close()
-	memory.SetMaxOpenConns(1) // each connection would be a store of its own
+	memory.SetMaxOpenConns(1) // each connection would open another, empty database
 	if err := migrate(ctx, goose.DialectSQLite3, memory, to); err != nil {
 		return nil, 0, err
 	}
@@ -116,8 +116,8 @@ func stringColumn(ctx context.Context, db *sql.DB, query string, args ...any) (a
 	return all, rows.Err()
 }
 
-// parentsFirst sorts tables so that each comes after those that it refers to. A table that refers to itself is
-// read by its key: ids grow with time, so that a parent has the smaller one.
+// parentsFirst sorts tables so that each comes after those that it refers to. A table may refer to itself,
+// because its rows are dumped in key order. Ids grow with time, so a parent row comes before its children.
 func parentsFirst(all []table) (sorted []table, err error) {
 	placed := map[string]bool{}
 	for len(sorted) < len(all) {

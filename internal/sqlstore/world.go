@@ -6,12 +6,12 @@ import (
 	"vayu/schema"
 )
 
-// worldKey is the key of a context's world.
+// worldKey is the context key of WithWorld.
 type worldKey struct{}
 
-// WithWorld marks the changes that are made with ctx as those of a world. The store serves the live world
-// first: the sandbox is free and uncounted, so it must not delay paying customers. Changes without a world
-// count as live.
+// WithWorld marks the changes that are made with ctx as those of a world, live or sandbox. The store
+// serves the live world first: the sandbox is free and uncounted, so it must not delay paying customers.
+// Changes without a world count as live.
 func WithWorld(ctx context.Context, w schema.World) context.Context {
 	if w != schema.Sandbox {
 		return ctx
@@ -19,7 +19,7 @@ func WithWorld(ctx context.Context, w schema.World) context.Context {
 	return context.WithValue(ctx, worldKey{}, w)
 }
 
-// WorldOf is the world of a context; the live one without a mark.
+// WorldOf returns the world that WithWorld set in ctx; live if it set none.
 func WorldOf(ctx context.Context) schema.World {
 	if isSandbox(ctx) {
 		return schema.Sandbox

@@ -26,8 +26,8 @@ const oneShard = `<clickhouse>
 var replicated = regexp.MustCompile(`Replicated((?:Replacing)?MergeTree)\('[^']*', '[^']*'(?:, )?`)
 
 // Cluster starts an engine for one test, with the distributed tables of files in the database vayu. The engine is the
-// only node of its cluster. The statements are those for a cluster without ON CLUSTER and replicas, which need
-// Keeper.
+// only node of its cluster. The statements are those for a cluster, but without ON CLUSTER and replicas, because both
+// need Keeper.
 func Cluster(tb testing.TB, files fs.FS, values map[string]any) *columnstore.DB {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "cluster.xml")

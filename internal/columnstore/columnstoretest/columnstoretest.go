@@ -27,13 +27,14 @@ import (
 // childVariable marks the child process of the test binary that is the engine.
 const childVariable = "VAYU_TEST_ENGINE"
 
-// Environment makes the test binary act as the engine's process; use it for Config.Environment.
+// Environment returns the variables that make the test binary act as the engine's process. Use it for
+// Config.Environment.
 func Environment() []string { return []string{childVariable + "=1"} }
 
 // server is the engine that the tests of one binary share. The first test that needs it starts it.
 type server struct {
 	once sync.Once
-	main bool // Main runs, so the binary can be its own engine
+	main bool // Main runs; only then can the binary act as the engine's process
 	db   *columnstore.DB
 	data string
 	err  error
@@ -91,8 +92,8 @@ func New(tb testing.TB) *columnstore.DB {
 	return shared.db
 }
 
-// Access returns how other ClickHouse clients reach the engine of [New]: host:port, and the password of the user
-// "default".
+// Access returns the address (host:port) of the engine of [New], and the password of its user "default". Other
+// ClickHouse clients can connect with them.
 func Access(tb testing.TB) (address, password string) {
 	tb.Helper()
 	New(tb)

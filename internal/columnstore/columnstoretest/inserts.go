@@ -39,7 +39,7 @@ func RecordInserts(tb testing.TB) (driver.Conn, *Inserts) {
 	return conn, seen
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip sends a request and records it if it is an insert. It implements http.RoundTripper.
 func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 	if values := q.URL.Query(); strings.HasPrefix(values.Get("query"), "INSERT") {
 		s.mu.Lock()
@@ -49,8 +49,8 @@ func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(q)
 }
 
-// Check fails the test unless there were inserts into each of tables and no other. Each insert must have a token of
-// its own, and settings that acknowledge only stored batches on a cluster.
+// Check fails the test unless there were inserts into each of tables, and into no other table. Each insert must
+// have a token of its own, and settings that acknowledge only stored batches on a cluster.
 func (s *Inserts) Check(tb testing.TB, tables ...string) {
 	tb.Helper()
 	s.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// answer writes one reply: headers with the first byte, then data. An error is reported in the form that is still
-// possible.
+// answer writes one reply: headers with the first byte, then data. After the first byte an error can only be
+// reported inside the data.
 type answer struct {
 	w       http.ResponseWriter
 	r       *http.Request

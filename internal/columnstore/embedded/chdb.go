@@ -108,7 +108,7 @@ type connection struct {
 	handle uintptr // chdb_connection *
 }
 
-// inner is the chdb_connection that chdb_connect's result points to.
+// inner returns the chdb_connection, to which the result of chdb_connect points.
 func (c *connection) inner() uintptr {
 	return *(*uintptr)(pointer(c.handle))
 }
@@ -132,7 +132,7 @@ type result struct {
 	handle uintptr
 }
 
-// acquire makes a result of a handle. It turns the engine's message into an error; then the result is already freed.
+// take wraps the handle of a result. If it has an error message, take frees it and returns the message as an error.
 func (l *library) take(handle uintptr) (result, error) {
 	if handle == 0 {
 		return result{}, errors.New("the engine gave neither a result nor an error")
@@ -146,7 +146,7 @@ func (l *library) take(handle uintptr) (result, error) {
 
 func (r result) free() { r.lib.destroyResult(r.handle) }
 
-// data is valid until free.
+// data returns the bytes of the result, which are valid until free.
 func (r result) data() []byte {
 	n := r.lib.resultLength(r.handle)
 	if n == 0 {

@@ -20,7 +20,7 @@ func (e *Exception) Error() string {
 	return fmt.Sprintf("Code: %d. DB::Exception: %s (%s)", e.Code, e.Message, e.Name)
 }
 
-// Codes of errors of the HTTP interface itself (src/Common/ErrorCodes.cpp of ClickHouse).
+// Codes of errors that the HTTP interface itself reports (src/Common/ErrorCodes.cpp of ClickHouse).
 const (
 	codeBadArguments   = 36
 	codeNotImplemented = 48

@@ -30,7 +30,7 @@ type handler struct {
 	chunks   sync.Pool // *[]byte for insert data
 }
 
-// newHandler queries the engine's version and time zone.
+// newHandler makes a handler. It queries the engine for the version and time zone that replies contain.
 func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, error) {
 	h := &handler{pool: pool, password: password, log: log}
 	h.chunks.New = func() any { b := make([]byte, 1<<20); return &b }
@@ -116,7 +116,7 @@ func (h *handler) authenticate(r *http.Request) error {
 	return nil
 }
 
-// run executes the statement. It returns an error only while the reply can still report it.
+// run executes the statement. The caller reports its error to the client. A client that disconnects is no error.
 func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	if q.hello {
 		return h.hello(a)
@@ -127,7 +127,7 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	}
 	defer s.release()
 	s.bad.Store(q.session())
-	stop := s.guard(ctx) // from here on bad is only ever set: a late KILL must not hit a reused session
+	stop := s.guard(ctx) // from here on bad is set, never cleared: a late KILL must not hit a reused session
 	defer stop()
 	if err := h.execute(s, q, a); err != nil {
 		s.bad.Store(true) // the engine prepends the output of a failed query to the connection's next result
@@ -244,7 +244,7 @@ func (h *handler) insert(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// feed copies the data. When the engine rejects more, done returns the engine's own error.
+// feed copies the request's data to the engine. If the engine rejects it, insertion.done returns the error.
 func (h *handler) feed(in *insertion, q *request) error {
 	if in.write(q.inline) != nil || q.body == nil {
 		return nil

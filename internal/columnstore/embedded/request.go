@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// headSize is how much of a body is searched for the query; ClickHouse parses no longer query by default
+// headSize is how many bytes of a body are searched for the query. By default ClickHouse parses no longer query
 // (max_query_size).
 const headSize = 256 << 10
 
@@ -29,13 +29,13 @@ type request struct {
 	wait     bool      // buffer the whole result before the first byte
 	readonly bool      // a GET must not change anything
 	inline   []byte    // first part of an INSERT's data
-	body     io.Reader // the rest of it, nil when inline is all
+	body     io.Reader // the rest of the data; nil when inline is all of it
 }
 
 // helloQuery is clickhouse-go's first query; it reads the result in its own protocol revision.
 const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
 
-// Names in the URL that are not settings.
+// reserved are the names in a URL that are not settings.
 var reserved = []string{
 	"query", "database", "default_format", "user", "password", "quota_key", "query_id", "compress", "decompress",
 	"client_protocol_version", "wait_end_of_query", "buffer_size", "stacktrace", "role", "log_comment",

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// setting is one setting of a request, in the order of the request.
+// setting is the name and value of one ClickHouse setting of a request.
 type setting struct{ name, value string }
 
 // sessionKey identifies connections with the same current database and settings.
@@ -40,7 +40,7 @@ func newSessionKey(database string, settings []setting, readonly bool) sessionKe
 // idleSessions bounds the connections kept open for reuse. Opening one costs about 0.5 ms, keeping it some 10 kB.
 const idleSessions = 32
 
-// sessions is a pool of connections. It is safe for concurrent use.
+// sessions is a pool of connections to the engine. It is safe for concurrent use.
 type sessions struct {
 	lib   *library
 	args  []string // of every connection
@@ -62,7 +62,7 @@ type session struct {
 	*connection
 	pool *sessions
 	key  sessionKey
-	mark string      // its log_comment: how KILL QUERY finds what it runs
+	mark string      // its log_comment, by which KILL QUERY finds its query
 	bad  atomic.Bool // must not be reused; set by guard and by the handler
 }
 
@@ -148,7 +148,7 @@ func (p *sessions) fresh(key sessionKey) (*session, error) {
 	return s, nil
 }
 
-// release returns the connection to the pool.
+// release returns the connection to the pool, or closes it if it must not be reused.
 func (s *session) release() {
 	p := s.pool
 	defer func() { <-p.slots }()

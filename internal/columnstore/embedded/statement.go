@@ -29,7 +29,7 @@ func readStatement(text string) statement {
 	return st
 }
 
-// rest reads to the end of a statement that takes no data; depth is the number of open parentheses.
+// rest scans to the end of a statement that takes no data; depth is the number of open parentheses.
 func (st *statement) rest(s *scanner, depth int) {
 	ended := false
 	for t := s.next(); t.kind != tokenEnd; t = s.next() {

@@ -2,7 +2,7 @@ package embedded
 
 import "strings"
 
-// tokenKind has only the kinds that are needed to find where a statement's data begins.
+// tokenKind is the kind of a token, as far as it is needed to find where a statement's data begins.
 type tokenKind int
 
 const (
@@ -80,7 +80,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// past moves behind the next mark, searching from offset on, or to the end.
+// past moves behind the next mark, searching from offset on. Without a mark it moves to the end of the text.
 func (s *scanner) past(mark string, offset int) {
 	i := strings.Index(s.text[s.pos+offset:], mark)
 	if i < 0 {

@@ -13,19 +13,19 @@ import (
 // loopback is the address of all listeners outside a network namespace.
 const loopback = "127.0.0.1"
 
-// Range of the tried ports. It is below the range of ephemeral ports, so that a restarted process
-// gets its port again.
+// The ports that freeAddress tries. They are below the ephemeral ports, which the system gives to
+// connections, so that a restarted process gets its port again.
 const (
 	firstPort = 20000
 	ports     = 12000
 )
 
-// freeAddress is a host:port on which no process of this machine listens.
+// freeAddress returns a host:port on which no process of this machine listens.
 func freeAddress(ip string) string {
 	for {
 		address := net.JoinHostPort(ip, strconv.Itoa(firstPort+rand.IntN(ports)))
 		if ip != loopback {
-			return address // a new network
+			return address // a new network namespace, in which no process listens
 		}
 		if listener, err := net.Listen("tcp", address); err == nil { //nolint:noctx // done at once
 			_ = listener.Close()
@@ -34,7 +34,7 @@ func freeAddress(ip string) string {
 	}
 }
 
-// host is host:port of a DSN.
+// host returns the host:port of a DSN.
 func host(dsn string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {

@@ -25,11 +25,11 @@ type Config struct {
 	Root string
 	// Dir is the folder of all data: empty or missing at the start, removed at the end.
 	Dir string
-	// CA are authorities of receivers on this machine, as PEM; empty for none.
+	// CA holds the certificate authorities of webhook receivers on this machine, as PEM; empty for none.
 	CA []byte
 	// Keep leaves Dir when the cluster ends.
 	Keep bool
-	// Namespaces puts instances into network namespaces of their own, which partitions need.
+	// Namespaces puts each instance into a network namespace of its own. Network partitions need it.
 	Namespaces bool
 	// Out receives progress messages.
 	Out io.Writer
@@ -113,7 +113,7 @@ func Start(ctx context.Context, c Config) (all *Cluster, err error) {
 
 func (c Config) caFile() string { return filepath.Join(c.Dir, "receivers.pem") }
 
-// writeCA writes the authorities of receivers for the instances.
+// writeCA writes CA into a file, which the instances read.
 func (c Config) writeCA() error {
 	if len(c.CA) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// disk is a file system of its own, in memory.
+// disk is a small file system in memory for the data of one process.
 type disk struct{ folder, size, mode string }
 
 // smallDisks are the folders with a disk of their own, which a fault can fill; this needs root.
@@ -55,7 +55,7 @@ func (c *Cluster) FillDisk(name string) (free func() error, err error) {
 	defer func() { _ = f.Close() }()
 	for chunk := make([]byte, 1<<16); len(chunk) > 0; {
 		if _, err = f.Write(chunk); errors.Is(err, syscall.ENOSPC) {
-			chunk, err = chunk[:len(chunk)/2], nil // to the last byte
+			chunk, err = chunk[:len(chunk)/2], nil // smaller pieces fill the disk to the last byte
 		}
 		if err != nil {
 			return nil, fmt.Errorf("filling the disk of %s: %w", name, err)

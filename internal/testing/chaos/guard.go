@@ -76,8 +76,9 @@ func claim(dir string) error {
 	return nil
 }
 
-// Guard waits until in ends, as it does with the process that has the other end. Then it removes
-// what a cluster in Dir may have left. It does not touch a folder that Start has not marked.
+// Guard waits until in ends. in is a pipe, so it ends at the latest when the process with its other end does.
+// Then Guard removes what a cluster in Dir may have left. It does not touch a folder that Start has not
+// marked.
 func Guard(c Config, in io.Reader) error {
 	_, _ = io.Copy(io.Discard, in)
 	if _, err := os.Stat(filepath.Join(c.Dir, marker)); err != nil {

@@ -22,10 +22,10 @@ type Instance struct {
 	Roles   []string
 	Address string // host:port of its API, or of its /readyz alone
 	Data    string
-	Net     *Network // nil for that of the cluster
+	Net     *Network // nil if it has the network of this process
 }
 
-// topology are the instances: each role survives the loss of any one of them.
+// topology lists the instances. Two have each role, so that the service survives the loss of one.
 var topology = []struct {
 	name  string
 	roles []string
@@ -43,7 +43,7 @@ var topology = []struct {
 // Has reports whether the instance has a role.
 func (i *Instance) Has(role string) bool { return slices.Contains(i.Roles, role) }
 
-// plan makes the instances, and starts none.
+// plan makes the instances with their folders, addresses and networks. It starts none.
 func (c *Cluster) plan(ctx context.Context) error {
 	for _, t := range topology {
 		i := &Instance{Roles: t.roles, Data: filepath.Join(c.Dir, t.name)}
@@ -156,7 +156,7 @@ func await(ctx context.Context, timeout time.Duration, check func(context.Contex
 		}
 		if !sleep.For(ctx, 200*time.Millisecond) {
 			if errors.Is(context.Cause(ctx), context.Canceled) {
-				return context.Canceled // interrupted, no fault of the cluster
+				return context.Canceled // the run was interrupted; the cluster may be healthy
 			}
 			return fmt.Errorf("%w; last error: %w", context.Cause(ctx), err)
 		}

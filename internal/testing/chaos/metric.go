@@ -42,7 +42,7 @@ func (i *Instance) Metric(ctx context.Context, name, labelled string) (sum float
 	return sum, lines.Err()
 }
 
-// Leader is the collector that leads; nil if none does.
+// Leader returns the collector that is the leader; nil if there is none.
 func (c *Cluster) Leader(ctx context.Context) *Instance {
 	for _, i := range c.Instances {
 		if !i.Has("ingest") || !i.Alive() {
@@ -55,11 +55,11 @@ func (c *Cluster) Leader(ctx context.Context) *Instance {
 	return nil
 }
 
-// backfillTimeout limits the simulator's backfill of 60 days on a small machine under load.
+// backfillTimeout limits the computation of the sandbox's 60 past days, on a small machine under load.
 const backfillTimeout = 10 * time.Minute
 
-// AwaitBackfill waits for the sandbox backfill, which is simulated at the first start. It uses most
-// of a small machine, so there is no idle baseline before its end.
+// AwaitBackfill waits until the past hours of the sandbox, which has simulated air, are computed. That begins
+// at the first start and uses most of a small machine, so there is no idle baseline before its end.
 func (c *Cluster) AwaitBackfill(ctx context.Context) error {
 	err := await(ctx, backfillTimeout, func(ctx context.Context) error {
 		i := c.Leader(ctx)
@@ -103,5 +103,5 @@ func (c *Cluster) QueryClickHouse(ctx context.Context, sql string) (string, erro
 	return string(text), nil
 }
 
-// EngineAddress is host:port of ClickHouse.
+// EngineAddress returns the host:port of ClickHouse.
 func (c *Cluster) EngineAddress() string { return host(c.engineURL) }

@@ -14,9 +14,9 @@ import (
 // namespaceNetwork has the addresses of instances in network namespaces.
 const namespaceNetwork = "10.77.0.0/16"
 
-// networks are those of the instances. Each instance has a network namespace, connected to this
-// process's by a veth pair. Traffic to 127.0.0.1 passes it as packets, so that they can be dropped.
-// This needs root, iproute2, iptables and an unshared network namespace: see [Unshared].
+// networks are the network namespaces of the instances. A veth pair (a virtual cable) connects each of them
+// to that of this process. The instance's traffic to 127.0.0.1 crosses the pair as packets, which can be
+// dropped. This needs root, iproute2, iptables and an unshared network namespace: see [Unshared].
 type networks struct {
 	prefix string
 	count  int
@@ -39,7 +39,7 @@ func newNetworks(ctx context.Context, dir string) (*networks, error) {
 	return &networks{prefix: netPrefix(dir)}, tool(ctx, "iptables", "-t", "nat", "-A", "PREROUTING", "-d", namespaceNetwork, "-p", "tcp", "-j", "DNAT", "--to-destination", loopback)
 }
 
-// netPrefix begins the names of a cluster's networks.
+// netPrefix returns the prefix of the names of a cluster's networks.
 func netPrefix(dir string) string { return filepath.Base(dir) + "." }
 
 // Loopback brings up 127.0.0.1 in a new network.
@@ -71,7 +71,7 @@ func (n *networks) add(ctx context.Context, name string) (*Network, error) {
 	return net, nil
 }
 
-// enter begins a command line that runs in the network.
+// enter returns the first words of a command line that runs in the network.
 func (n *Network) enter() []string { return []string{"ip", "netns", "exec", n.name} }
 
 // Direction is a direction of packets.
@@ -119,7 +119,7 @@ func tool(ctx context.Context, argv ...string) error {
 // netnsDir is where iproute2 keeps named networks.
 const netnsDir = "/run/netns"
 
-// removeNetworks removes those of the cluster in a folder.
+// removeNetworks removes the networks of the cluster whose folder is dir.
 func removeNetworks(ctx context.Context, dir string) error {
 	entries, err := os.ReadDir(netnsDir)
 	if err != nil {

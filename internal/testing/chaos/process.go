@@ -50,7 +50,7 @@ func (p *Process) Start(ctx context.Context) error {
 		late := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // ends its output
 		err = p.handshake(in, out)
 		if cause := context.Cause(ctx); !late() {
-			if !errors.Is(cause, context.Canceled) { // else an error caused by the kill is no fault
+			if !errors.Is(cause, context.Canceled) { // an error that the kill caused is no fault of the program
 				cause = errors.Join(cause, err)
 			}
 			err = cause
@@ -96,14 +96,14 @@ func (p *Process) launch() (*exec.Cmd, io.Reader, error) {
 	return cmd, out, nil
 }
 
-// current is the running process, or the last one.
+// current returns the running process, or the last one.
 func (p *Process) current() (*exec.Cmd, chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cmd, p.ended
 }
 
-// PID is that of the last started process; 0 before the first.
+// PID returns the id of the last started process; 0 before the first start.
 func (p *Process) PID() int {
 	cmd, _ := p.current()
 	if cmd == nil {

@@ -24,7 +24,7 @@ import (
 // brokers is the number of Kafka brokers: the least that tolerates the loss of one.
 const brokers = 3
 
-// newKey is a key of the state store.
+// newKey returns a new encryption key for the state store.
 func newKey() (string, error) {
 	var raw [32]byte
 	if _, err := rand.Read(raw[:]); err != nil {
@@ -87,7 +87,7 @@ func (c Config) postgresDir() string { return filepath.Join(c.Dir, "pg-disk", "p
 func (c Config) kafkaDir() string    { return filepath.Join(c.Dir, "kafka") }
 func (c Config) engineDir() string   { return filepath.Join(c.Dir, "engine") }
 
-// StartPostgres starts PostgreSQL, also after a kill; then it has another port.
+// StartPostgres starts PostgreSQL, also after a kill. After a kill it has another port.
 func (c *Cluster) StartPostgres(ctx context.Context) error {
 	dsn, err := c.script(ctx, "postgres", "start", c.postgresDir(), "max_wal_size=256") // MB, for its small disk
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *Cluster) StartPostgres(ctx context.Context) error {
 	return nil
 }
 
-// PostgresPID is the id of PostgreSQL's main process.
+// PostgresPID returns the id of PostgreSQL's main process.
 func (c *Cluster) PostgresPID() (int, error) {
 	text, err := os.ReadFile(filepath.Join(c.postgresDir(), "cluster", "postmaster.pid"))
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *Cluster) StopBroker(ctx context.Context, n int) error {
 	return errors.Join(late, c.KillBroker(ctx, n)) // which waits until the process has ended
 }
 
-// brokerPID is the id of a broker's process.
+// brokerPID returns the id of a broker's process.
 func (c *Cluster) brokerPID(n int) (int, error) {
 	text, err := os.ReadFile(filepath.Join(c.kafkaDir(), strconv.Itoa(n), "pid"))
 	if err != nil {

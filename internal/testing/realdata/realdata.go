@@ -1,5 +1,5 @@
-// Package realdata finds the real files that tests use. They are beside the checkout, in
-// ../shared/data, and never part of it: most may be used, but not all may be redistributed.
+// Package realdata finds the real files that tests use. They are beside the checkout, in ../shared/data, and
+// never part of it, because some of them may not be redistributed.
 package realdata
 
 import (
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Path returns the path of a real file, relative to the data folder ("cpcb/city_day.csv"). If the
-// folder is missing, the test is skipped. Under CI the test fails, because the folder must exist.
+// Path returns the path of a real file, relative to the data folder ("cpcb/city_day.csv"). If the file is
+// missing, the test is skipped. Under CI the test fails, because the file must exist.
 func Path(tb testing.TB, name string) string {
 	tb.Helper()
 	dir, err := os.Getwd()

@@ -24,7 +24,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// Times of the proxy; those of haproxy.cfg.
+// Settings of the proxy, with the values of haproxy.cfg.
 const (
 	pollEvery      = time.Second
 	pollSoon       = 500 * time.Millisecond // while an instance starts
@@ -101,7 +101,8 @@ var errNoneReady = errors.New("no instance is ready")
 // ServeHTTP forwards a request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.forward.ServeHTTP(w, r) }
 
-// RoundTrip implements [http.RoundTripper] with the least loaded instance.
+// RoundTrip sends a request to the ready instance with the fewest in flight. It implements
+// [http.RoundTripper].
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := readAll(r)
 	if err != nil {
@@ -167,7 +168,7 @@ type countedBody struct {
 	once sync.Once
 }
 
-// Close implements io.Closer.
+// Close closes the body. The request is then no longer in flight.
 func (c *countedBody) Close() error {
 	c.once.Do(func() { c.of.inFlight.Add(-1) })
 	return c.ReadCloser.Close()

@@ -31,7 +31,7 @@ type request struct {
 	only []string // faults or partitions; empty for all
 }
 
-// actions by the first argument.
+// actions are the functions of the commands, by the first argument.
 var actions = map[string]func(ctx context.Context, r request) error{
 	"up":         up,
 	"faults":     faults,
@@ -76,8 +76,8 @@ func run(ctx context.Context, args []string) error {
 // errInterrupted is the result of an interrupted test run.
 var errInterrupted = errors.New("interrupted")
 
-// outcome is the reported error. Ctrl-C ends up without an error, but makes other commands fail.
-// Other errors are always reported.
+// outcome returns the error to report. Ctrl-C is no error for the command "up", but makes other commands
+// fail. Other errors are always reported.
 func outcome(action string, err error) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
@@ -89,7 +89,7 @@ func outcome(action string, err error) error {
 	return errors.Join(errInterrupted, rest)
 }
 
-// besides returns the errors other than interruptions.
+// besides returns err without the errors of an interruption.
 func besides(err error) error {
 	if !errors.Is(err, context.Canceled) {
 		return err

@@ -15,9 +15,9 @@ import (
 
 // Limits of the invariants.
 const (
-	minAvailability = 99.9 // percent, over the run
-	minShare        = 40.0 // percent of the deliveries, of each dispatcher
-	maxTakeOver     = 15 * time.Second
+	minAvailability = 99.9             // percent, over the run
+	minShare        = 40.0             // percent of the deliveries, of each dispatcher
+	maxTakeOver     = 15 * time.Second // until other instances do the work of an unavailable one
 )
 
 // arrived waits until every event has arrived, or no new event arrives any more, and returns the
@@ -48,7 +48,7 @@ func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int,
 	}
 }
 
-// after is how long after a moment the last event arrived that was committed before.
+// after returns how long after moment the last of the events arrived that were committed before moment.
 func (r *Run) after(moment time.Time) (longest time.Duration) {
 	for _, id := range r.events.Between(r.began, moment) {
 		if at, ok := r.Inbox.Arrived(id); ok {
@@ -68,7 +68,7 @@ func inTime(what string, is, limit time.Duration) check {
 	return check{what, fmt.Sprintf("%.1f s", is.Seconds()), fmt.Sprintf("at most %.0f s", limit.Seconds()), is <= limit}
 }
 
-// rolled checks that clients did not notice a rolling restart.
+// rolled checks that no request failed during a rolling restart.
 func rolled(name string, stats load.AirStats) check {
 	return check{"requests failed during " + name, fmt.Sprintf("%d of %d", stats.Failed, stats.Requests), "0", stats.Failed == 0 && stats.Requests > 0}
 }

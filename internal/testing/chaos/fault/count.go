@@ -33,8 +33,8 @@ func (r *Run) counts(ctx context.Context) ([]check, error) {
 	}, nil
 }
 
-// countedOf compares calls with answers. A killed instance loses the counts of its last second.
-// Unanswered calls may have been counted.
+// countedOf compares the counted calls with the answers that clients got. A killed instance loses the counts
+// of its last second. Unanswered calls may have been counted.
 func countedOf(calls int64, air, limited load.AirStats, kills int) check {
 	answered := air.Answered + limited.Answered
 	unanswered := air.Requests + limited.Requests - answered
@@ -47,8 +47,8 @@ func countedOf(calls int64, air, limited load.AirStats, kills int) check {
 	}
 }
 
-// aloneBefore is how long before a moment instances could not exchange their counts; 0 if they
-// could.
+// aloneBefore returns for how long before moment the instances could not exchange their counts of calls; 0 if
+// they could exchange them at moment.
 func (r *Run) aloneBefore(moment time.Time) time.Duration {
 	for _, d := range r.rows {
 		if d.alone && moment.After(d.from) && moment.Before(d.faultEnded.Add(d.recovered)) {
@@ -58,9 +58,9 @@ func (r *Run) aloneBefore(moment time.Time) time.Duration {
 	return 0
 }
 
-// enforced checks that the limited client got what its quota allows. Two instances exchange counts
-// twice a second, so one second of traffic may exceed it. Each killed instance adds another second,
-// and so does the time without exchange.
+// enforced checks that the limited client got what its quota allows. Two instances exchange counts twice a
+// second, so clients may get one second of traffic beyond the quota. Each killed instance adds another
+// second, and each second without exchange adds one.
 func enforced(limited load.AirStats, kills int, alone time.Duration) check {
 	quota, good := load.Quota(), limited.Requests-limited.Failed
 	may := limitedRate * (1 + kills + int((alone+time.Second-1)/time.Second))

@@ -22,7 +22,7 @@ type Fault struct {
 	Do func(ctx context.Context, c *chaos.Cluster) (note string, err error)
 	// kills is the number of killed API instances. Each may lose the counts of its last second.
 	kills int
-	// takeOver requires that the events that were committed before still arrive within maxTakeOver.
+	// takeOver requires that events committed before the fault arrive within maxTakeOver after its start.
 	takeOver bool
 	// maxHeal limits the time after the fault until all events committed before have arrived; 0 for
 	// no limit.
@@ -104,7 +104,7 @@ func names(all []Fault) string {
 	return strings.Join(text, ", ")
 }
 
-// wait waits, and fails when ctx ends before.
+// wait pauses for d. It fails if ctx ends first.
 func wait(ctx context.Context, d time.Duration) error {
 	if !sleep.For(ctx, d) {
 		return ctx.Err()
@@ -112,7 +112,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// killed kills an instance and restarts it after some time.
+// killed returns a fault that kills an instance and restarts it after the time away.
 func killed(name string, away time.Duration) func(context.Context, *chaos.Cluster) (string, error) {
 	return func(ctx context.Context, c *chaos.Cluster) (string, error) {
 		return "", restart(ctx, c.Instance(name).Process, away)

@@ -10,8 +10,8 @@ import (
 const (
 	// maxKnown limits the time from storing results to all clients seeing them, without a fault.
 	maxKnown = 2 * time.Second
-	// maxStored is the same for readings. A roll-up comes between, which takes half a second, and
-	// longer on a busy machine.
+	// maxStored is the same limit for readings. Their results are first computed by a roll-up, which takes
+	// half a second, and longer on a busy machine.
 	maxStored = 10 * time.Second
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// partedFor is as long as PostgreSQL is cut off, and longer than any lease or session.
+	// partedFor is how long packets are dropped. It is longer than any lease or session.
 	partedFor = 30 * time.Second
 	// maxHeal limits the time from the end of a partition until all earlier events have arrived.
 	// TCP doubles its retransmission timeout, so that a connection kept through 30 silent seconds
@@ -18,8 +18,8 @@ const (
 	maxHeal = 45 * time.Second
 )
 
-// Partitions returns the partitions of a cluster with namespaces: instances and what they cannot
-// reach, in each direction and in both.
+// Partitions returns faults in which instances cannot reach a store, in one direction or in both. They need a
+// cluster with network namespaces.
 func Partitions() []Fault {
 	var all []Fault
 	for _, way := range []chaos.Direction{chaos.Both, chaos.Outbound, chaos.Inbound} {
@@ -39,7 +39,7 @@ func store(c *chaos.Cluster) []string  { return []string{c.Store.Address()} }
 func engine(c *chaos.Cluster) []string { return []string{c.EngineAddress()} }
 func kafka(c *chaos.Cluster) []string  { return c.Brokers }
 
-// parted drops packets between instances and addresses for some time.
+// parted returns a fault that drops packets between instances and addresses for partedFor.
 func parted(way chaos.Direction, from func(*chaos.Cluster) []string, names ...string) func(context.Context, *chaos.Cluster) (string, error) {
 	return func(ctx context.Context, c *chaos.Cluster) (string, error) {
 		var ports []string

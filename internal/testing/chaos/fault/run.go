@@ -18,11 +18,12 @@ const (
 	eventRate  = 200 // events per second
 	orderRate  = 2   // recharges per second
 	airClients = 8
-	// limitedRate is the rate of the client with a quota, per second. The quota is exhausted after
-	// 100 s, when the API instances have been killed.
+	// limitedRate is the rate of the client with a quota, per second. It exhausts the quota after 100 s. By
+	// then the API instances have been killed.
 	limitedRate = 10
-	// clients have a webhook each. An account's events stay on one of 12 partitions. With so many
-	// clients, the load of the two halves differs by less than a tenth.
+	// clients is the number of accounts, with a webhook each. All events of an account are on one of 12 Kafka
+	// partitions. With so many accounts, the load of two halves of the partitions differs by less than a
+	// tenth.
 	clients = 200
 	// undisturbed is how long the load runs before the first fault.
 	undisturbed = 45 * time.Second
@@ -162,10 +163,10 @@ func (r *Run) underLoad(ctx context.Context) error {
 	return err
 }
 
-// maxRefused is longer than a quota takes to be exhausted.
+// maxRefused limits the wait until the quota is exhausted.
 const maxRefused = 3 * time.Minute
 
-// refused waits until the quota is exhausted, which is already so in a long run. It waits a little
+// refused waits until the quota is exhausted. In a long run it already is. Then refused waits a little
 // longer, to count requests that are still answered.
 func (r *Run) refused(ctx context.Context) error {
 	for until := time.Now().Add(maxRefused); time.Now().Before(until); {

@@ -99,7 +99,7 @@ func (l *Link) forward(ctx context.Context, near net.Conn) {
 	back.Wait()
 }
 
-// remember registers a connection; false if the link is cut.
+// remember registers a connection and returns its target. If the link is cut, it resets the connection.
 func (l *Link) remember(c net.Conn) (target string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

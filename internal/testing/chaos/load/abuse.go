@@ -14,15 +14,15 @@ import (
 	"vayu/internal/sleep"
 )
 
-// Abuse is one account of the sandbox that sends as much as possible. It sends batches of equal
-// orders, queries of hourly history, and top-ups with webhooks at an endpoint that never answers.
-// It also opens idle connections to each instance.
+// Abuse is one account of the sandbox (the world of test keys) that sends as much as possible. It sends
+// batches of equal orders, queries of hourly history, and top-ups with webhooks at an endpoint that never
+// answers. It also opens idle connections to each instance.
 type Abuse struct {
 	URL, Key  string
 	Cities    []string
 	Instances []string // host:port
 
-	statuses [6]atomic.Int64 // replies by hundreds; 0 for none
+	statuses [6]atomic.Int64 // by the first digit of the status; 0 for calls without a reply
 }
 
 const (
@@ -34,8 +34,8 @@ const (
 	abuseIdle     = 400 // connections to each instance: more than allowed for one address
 )
 
-// Run sends until ctx ends, and returns once nothing is in flight. The error is of its own
-// endpoint.
+// Run sends until ctx ends, and returns once nothing is in flight. It fails only if it cannot listen for
+// webhooks.
 func (a *Abuse) Run(ctx context.Context) error {
 	hanging, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

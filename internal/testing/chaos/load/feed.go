@@ -80,8 +80,8 @@ const selectStored = `SELECT toUnixTimestamp(r.at), toUnixTimestamp64Milli(r.sto
 	FROM (SELECT 1 AS one, at, min(ingested_at) AS stored FROM %[1]s.reading GROUP BY at) AS r
 	ASOF LEFT JOIN (SELECT 1 AS one, started, at FROM %[1]s.rollup) AS u ON r.one = u.one AND r.stored <= u.started`
 
-// look polls what is stored. The first stamp of a reading counts, because a new leader reads the
-// folder once more.
+// look reads from ClickHouse what is stored. A new leader reads the folder again, so only the first time of
+// storing a reading counts.
 func (f *Feed) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()

@@ -24,7 +24,7 @@ type Recharges struct {
 var numbers = []struct{ mobile, state string }{
 	{"9000000001", "success"},
 	{"9000000002", "success"}, // pending for five seconds
-	{"9000000003", "failed"},  // pending before
+	{"9000000003", "failed"},  // after it was pending
 	{"9000000004", "failed"},
 }
 

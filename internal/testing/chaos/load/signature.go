@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// genuine verifies a delivery as docs/webhooks.md describes, without using the code that signs. v1
-// is the HMAC-SHA256 of the time, a dot and the body.
+// genuine verifies the signature of a delivery as docs/webhooks.md describes. It does not use the code that
+// signs. v1 is the HMAC-SHA256 of the time, a dot and the body.
 func genuine(header string, body []byte, secret string) bool {
 	stamp, signatures, ok := strings.Cut(header, ",")
 	at, isTime := strings.CutPrefix(stamp, "t=")

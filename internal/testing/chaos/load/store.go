@@ -16,14 +16,14 @@ import (
 	"vayu/schema"
 )
 
-// Store is the state store, not affected by cut links.
+// Store accesses the state store directly, so that cut links do not affect it.
 type Store struct {
 	db     *sqlstore.DB
 	box    *encryption.Cipher
 	events *outbox.Outbox
 }
 
-// OpenStore opens the store; Run must run.
+// OpenStore opens the store. It can be used while Run runs. Accounts waits until it is ready.
 func OpenStore(dsn, key, dir string) (*Store, error) {
 	log := slog.New(slog.DiscardHandler)
 	db, err := sqlstore.Open(sqlstore.Config{DSN: config.DSN(dsn), Data: dir}, log, nil)
@@ -47,13 +47,13 @@ func (s *Store) Run(ctx context.Context) error { return s.db.Run(ctx) }
 // Account is a client.
 type Account struct{ ID, Key string }
 
-// Plans of accounts: without limits, and with a small monthly quota.
+// Plans of accounts.
 const (
-	Unlimited = "unlimited"
-	Limited   = "free"
+	Unlimited = "unlimited" // no limits
+	Limited   = "free"      // a small monthly quota
 )
 
-// Quota is the monthly quota of the plan Limited.
+// Quota returns the monthly quota of the plan Limited.
 func Quota() int { return int(access.DefaultSettings().Plans[Limited]) }
 
 // Accounts creates n accounts of a plan, each with a key of the live world.

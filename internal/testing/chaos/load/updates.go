@@ -14,8 +14,8 @@ type Update struct {
 	SeenByAll time.Time
 }
 
-// Updates returns the observed updates except the first, which may predate the test, and the last,
-// which may still propagate. An older answer counts until the next readings are answered.
+// Updates returns the observed updates except the first, which may predate the test, and the last, which may
+// still propagate. Each older answer postpones SeenByAll, until the next update appears.
 func (a *Air) Updates() []Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
