@@ -25,6 +25,9 @@ import (
 // patience bounds every wait of these tests, also on a busy machine.
 const patience = 90 * time.Second
 
+// logOfFailure is the length of a service's output that a failed test prints, in bytes.
+const logOfFailure = 8 << 10
+
 // binary returns the program as `make build` leaves it.
 func binary(t *testing.T) string { return built(t, "vayu", "make build") }
 
@@ -146,7 +149,13 @@ func startProcess(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *
 		}
 		_ = cmd.Wait()
 	}()
-	t.Cleanup(func() { s.stop(syscall.SIGTERM) }) // in order, so that the engine leaves its directory too
+	t.Cleanup(func() {
+		s.stop(syscall.SIGTERM) // in order, so that the engine leaves its directory too
+		if t.Failed() {
+			text := transcript.String()
+			t.Logf("the last messages of the service:\n%s", text[max(0, len(text)-logOfFailure):])
+		}
+	})
 	select {
 	case s.address = <-address:
 		return s, true
