@@ -17,6 +17,9 @@ RACE      := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.
 # What `make run` hands to `vayu serve`: make run ARGS="--listen :9000".
 ARGS      ?=
 
+# How often `make kills` kills each service.
+KILLS     ?= 200
+
 # What breaks in `make faults` and `make partitions`: beginnings of names, with commas.
 FAULTS    ?=
 
@@ -33,7 +36,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration kills bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +86,11 @@ integration: bin/vayu-crash ## run the tests that need the built binary (build t
 	.ci/alerts
 	.ci/deploy
 	.ci/browser
+
+# CI kills each service 12 to 48 times; 200 take an hour. PostgreSQL and Kafka are
+# needed, as in CI.
+kills: bin/vayu-crash ## run the tests that kill the service, KILLS times each
+	VAYU_TEST_KILLS=$(KILLS) $(GO) test -tags integration -count=1 -v -timeout 3h -run 'TestIntegration.*(Killed|Instances|Kafka|Acknowledged)' ./cmd/vayu
 
 bench: $(NPM) ## run every benchmark, BENCHTIME each
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 60m ./...

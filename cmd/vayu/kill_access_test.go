@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// kills is how often the service is killed under load.
-const kills = 50
+// accessKills is the number of kills under load.
+const accessKills = 15
 
 // acknowledged has the ids of acknowledged changes.
 type acknowledged struct {
@@ -73,6 +73,7 @@ func TestIntegrationKilledServiceLosesNothingItAcknowledged(t *testing.T) {
 	if err := os.WriteFile(settings, []byte("access:\n  most-keys: 0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	kills := killCount(t, accessKills)
 	for round := range kills {
 		s := start(t, data, "--config", settings)
 		s.sandbox = key

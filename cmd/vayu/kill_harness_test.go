@@ -150,12 +150,19 @@ func (w *killHarness) listen(address string) net.Listener {
 	return l
 }
 
-// killCount returns the number of kills, which VAYU_TEST_KILLS overrides.
-func killCount(usual int) int {
-	if n, err := strconv.Atoi(os.Getenv("VAYU_TEST_KILLS")); err == nil {
-		return n
+// killCount returns the number of kills of a test: VAYU_TEST_KILLS (`make kills`) or
+// else few, which is enough to reach each failpoint several times.
+func killCount(t *testing.T, few int) int {
+	t.Helper()
+	text := os.Getenv("VAYU_TEST_KILLS")
+	if text == "" {
+		return few
 	}
-	return usual
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("VAYU_TEST_KILLS: %v", err)
+	}
+	return n
 }
 
 // kill kills instances in turn at the failpoints, and every fourth time at random. With

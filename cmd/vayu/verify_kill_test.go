@@ -19,21 +19,21 @@ import (
 	"vayu/schema"
 )
 
-// verifyKills is the number of kills: in turn at each failpoint, and every fourth at
+// verifyKills is the number of kills: three at each failpoint, and every fourth at
 // random.
-const verifyKills = 100
+const verifyKills = 40
 
 // No penny drop is repeated despite kills. The bank drops, delays, duplicates and
 // falsifies replies. Clients retry.
 func TestIntegrationNoPennyIsDroppedTwiceHoweverOftenTheServiceIsKilled(t *testing.T) {
 	t.Parallel()
-	newVerifyHarness(t, 1).killUnderLoad(killCount(verifyKills), true)
+	newVerifyHarness(t, 1).killUnderLoad(killCount(t, verifyKills), true)
 }
 
 // Two instances share one PostgreSQL, and one is killed while the other continues.
 func TestIntegrationNoPennyIsDroppedTwiceByTwoInstances(t *testing.T) {
 	t.Parallel()
-	newVerifyHarness(t, 2).killUnderLoad(killCount(verifyKills/8), false)
+	newVerifyHarness(t, 2).killUnderLoad(killCount(t, verifyKills/4), false)
 }
 
 // verifyHarness is a killHarness with an unreliable bank, which makes a deposit for

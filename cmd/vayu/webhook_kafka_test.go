@@ -6,9 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+)
+
+// A killed group member is missing for seconds, and a broker for longer: the numbers of
+// kills are low.
+const (
+	kafkaKills  = 5
+	brokerKills = 3
 )
 
 // broker is a Kafka for one test, which kills it.
@@ -53,21 +59,6 @@ func (b *broker) do(action string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// times returns the number of kills. The default is low, because a killed group member
-// is missing for seconds. VAYU_TEST_KILLS overrides it.
-func times(t *testing.T, few int) int {
-	t.Helper()
-	text := os.Getenv("VAYU_TEST_KILLS")
-	if text == "" {
-		return few
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("VAYU_TEST_KILLS: %v", err)
-	}
-	return n
-}
-
 // No event is lost through Kafka when the service and then the broker are killed.
 func TestIntegrationNoEventIsLostThroughKafka(t *testing.T) {
 	t.Parallel()
@@ -76,7 +67,7 @@ func TestIntegrationNoEventIsLostThroughKafka(t *testing.T) {
 	flags := r.flags("--kafka", b.address)
 	s := serve(t, t.TempDir(), flags...)
 	s.subscribe(s.live, r, "/", `"payment.succeeded"`)
-	killAndCount(t, r, s.fire("--rate", "500", "--count", "0"), s, times(t, 5), flags)
+	killAndCount(t, r, s.fire("--rate", "500", "--count", "0"), s, killCount(t, kafkaKills), flags)
 }
 
 func TestIntegrationNoEventIsLostWhenTheBrokerIsKilled(t *testing.T) {
@@ -86,7 +77,7 @@ func TestIntegrationNoEventIsLostWhenTheBrokerIsKilled(t *testing.T) {
 	s := serve(t, t.TempDir(), r.flags("--kafka", b.address)...)
 	s.subscribe(s.live, r, "/", `"payment.succeeded"`)
 	fire := s.fire("--rate", "200", "--count", "0")
-	for range times(t, 3) {
+	for range killCount(t, brokerKills) {
 		all, _ := r.deliveries()
 		r.wait("deliveries", func(now []received) bool { return len(now) >= len(all)+50 })
 		b.do("kill")
