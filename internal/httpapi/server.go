@@ -43,9 +43,6 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 			if limited := limitedOf(c); limited != nil && (state == http.StateActive || state == http.StateIdle) {
 				limited.uses(state == http.StateActive)
 			}
-			if c, ok := c.(interface{ end() }); ok && state == http.StateIdle {
-				c.end()
-			}
 		},
 	}
 	if log != nil {

@@ -138,7 +138,7 @@ func TestTLSVersionAndHSTS(t *testing.T) {
 	if err := tls.Client(dial(t, address), old).Handshake(); err == nil || !strings.Contains(err.Error(), "protocol version") {
 		t.Errorf("a client of TLS 1.2 met %v", err)
 	}
-	if diff := cmp.Diff([]string{"400 invalid_request"}, exchangeRaw(t, dial(t, address), "GET /v1/aqi HTTP/1.1\r\nHost: a\r\n\r\n")); diff != "" {
+	if diff := cmp.Diff([]string{"400 net/http"}, exchangeRaw(t, dial(t, address), "GET /v1/aqi HTTP/1.1\r\nHost: a\r\n\r\n")); diff != "" {
 		t.Errorf("plain HTTP: %s", diff)
 	}
 	if got := value(t, reg, "vayu_tls_handshake_failures_total"); got != 2 {
