@@ -108,7 +108,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.box, err = encryption.Open(cfg.Encryption, cfg.Data); err != nil {
 		return nil, err
 	}
-	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Box: s.box, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
+	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
 		return nil, err
 	}
 	if s.access, err = access.New(access.Config{DB: s.state, Cipher: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
