@@ -20,7 +20,7 @@ import (
 	"vayu/internal/agefile"
 	"vayu/internal/columnstore"
 	"vayu/internal/config"
-	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/server"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/pipeline/airquality/quality"
@@ -56,7 +56,7 @@ type Config struct {
 
 	Quality quality.Settings `koanf:"quality"`
 
-	TLS      httpapi.TLSConfig  `koanf:"tls"`
+	TLS      server.TLSConfig   `koanf:"tls"`
 	Store    sqlstore.Settings  `koanf:"state-store"`
 	Access   access.Settings    `koanf:"access"`
 	Webhook  dispatch.Settings  `koanf:"webhook"`

@@ -100,7 +100,7 @@ func dial(tb testing.TB, address string) net.Conn {
 
 func TestEveryRequestGetsTheContractsAnswer(t *testing.T) {
 	t.Parallel()
-	address := serve(t, testAPI(t, testAccess()), plain(t))
+	address := serve(t, testAPI(t, httpapitest.Keys{liveKey, sandboxKey}), plain(t))
 	for name, c := range rawRequests() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

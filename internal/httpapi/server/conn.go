@@ -1,4 +1,4 @@
-package httpapi
+package server
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 // goroutine at a time.
 type conn struct {
 	net.Conn
-	head    *headerBlock // header lines for the next reply; nil for none
+	head    *HeaderBlock // header lines for the next reply; nil for none
 	matched int          // bytes of lengthName that the last read bytes match; only for the reading goroutine
 	length  atomic.Bool  // whether a Content-Length was read
 }
@@ -82,10 +82,10 @@ func closeWrite(c net.Conn) error {
 	return net.ErrClosed
 }
 
-// begin returns the block of header lines for the next reply. The router calls it when it starts a request.
-func (c *conn) begin() *headerBlock {
+// Begin returns the block of header lines for the next reply. The router calls it when it starts a request.
+func (c *conn) Begin() *HeaderBlock {
 	if c.head == nil { // else the last request of the connection got no reply
-		c.head = headerBlocks.Get().(*headerBlock)
+		c.head = headerBlocks.Get().(*HeaderBlock)
 	}
 	c.head.lines = c.head.lines[:0]
 	return c.head

@@ -1,4 +1,4 @@
-package httpapi
+package server
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// NewListener returns a listener for a server of [NewServer] that accepts from l, with TLS unless config is
+// NewListener returns a listener for a server of [New] that accepts from l, with TLS unless config is
 // nil.
 //
 // At most maxConnections are open at once, and per client as many as limits allows. If there is no room, the
@@ -122,7 +122,7 @@ func (l *tlsListener) hand(a accepted) {
 }
 
 func (l *tlsListener) handshake(c net.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), readHeader)
+	ctx, cancel := context.WithTimeout(context.Background(), headerTimeout)
 	defer cancel()
 	secure := tls.Server(c, l.config)
 	if err := secure.HandshakeContext(ctx); err != nil {
