@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"vayu/dispatch"
-	"vayu/dispatch/kafka"
+	"vayu/dispatch/kafka/broker"
 	"vayu/ingest/source"
 	"vayu/internal/access"
 	"vayu/internal/agefile"
@@ -60,7 +60,7 @@ type Config struct {
 	Store    sqlstore.Settings  `koanf:"state-store"`
 	Access   access.Settings    `koanf:"access"`
 	Webhook  dispatch.Settings  `koanf:"webhook"`
-	EventLog kafka.Settings     `koanf:"event-log"`
+	EventLog broker.Settings    `koanf:"event-log"`
 	Recharge recharge.Settings  `koanf:"recharge"`
 	Verify   verify.Settings    `koanf:"verify"`
 	Log      LogConfig          `koanf:"log"`
@@ -116,7 +116,7 @@ func defaults() Config {
 		Store:      sqlstore.DefaultSettings(),
 		Access:     access.DefaultSettings(),
 		Webhook:    dispatch.DefaultSettings(),
-		EventLog:   kafka.DefaultSettings(),
+		EventLog:   broker.DefaultSettings(),
 		Recharge:   recharge.DefaultSettings(),
 		Verify:     verify.DefaultSettings(),
 		Log:        LogConfig{Level: "info", Format: "text"},
