@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"vayu/dispatch/kafka"
+	"vayu/dispatch/kafka/broker"
 	"vayu/dispatch/webhook"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -79,7 +80,7 @@ func benchTopic(b *testing.B) *kafka.Log {
 	if address == "" {
 		b.Skip("VAYU_TEST_KAFKA is not set; .ci/kafka starts a broker and prints it")
 	}
-	settings := kafka.DefaultSettings()
+	settings := broker.DefaultSettings()
 	name := "bench." + rand.Text()
 	settings.Topic, settings.DeadTopic, settings.Group = name, name+".dead", name
 	log, err := kafka.New(kafka.Config{Settings: settings, Brokers: []string{address}})

@@ -17,8 +17,8 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 	"vayu/query"
 	"vayu/schema"
 	"vayu/schema/migrations/clickhouse"
@@ -95,7 +95,7 @@ func listen(t testing.TB, h http.Handler) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := httpapi.NewListener(raw, nil, nil, httpapi.Connections{})
+	l, err := server.NewListener(raw, nil, nil, server.Connections{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,14 +104,14 @@ func listen(t testing.TB, h http.Handler) string {
 
 func serveOn(t testing.TB, l net.Listener, h http.Handler) string {
 	t.Helper()
-	server := httpapi.NewServer(h, nil)
+	s := server.New(h, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(l)
+		_ = s.Serve(l)
 	}()
 	t.Cleanup(func() {
-		_ = server.Close()
+		_ = s.Close()
 		<-done
 	})
 	return "http://" + l.Addr().String()

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"vayu/dispatch"
-	"vayu/dispatch/kafka"
+	"vayu/dispatch/kafka/broker"
 	"vayu/ingest/source"
 	"vayu/internal/access"
 	"vayu/internal/agefile"
 	"vayu/internal/columnstore"
 	"vayu/internal/config"
-	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/server"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/pipeline/airquality/quality"
@@ -56,11 +56,11 @@ type Config struct {
 
 	Quality quality.Settings `koanf:"quality"`
 
-	TLS      httpapi.TLSConfig  `koanf:"tls"`
+	TLS      server.TLSConfig   `koanf:"tls"`
 	Store    sqlstore.Settings  `koanf:"state-store"`
 	Access   access.Settings    `koanf:"access"`
 	Webhook  dispatch.Settings  `koanf:"webhook"`
-	EventLog kafka.Settings     `koanf:"event-log"`
+	EventLog broker.Settings    `koanf:"event-log"`
 	Recharge recharge.Settings  `koanf:"recharge"`
 	Verify   verify.Settings    `koanf:"verify"`
 	Log      LogConfig          `koanf:"log"`
@@ -116,7 +116,7 @@ func defaults() Config {
 		Store:      sqlstore.DefaultSettings(),
 		Access:     access.DefaultSettings(),
 		Webhook:    dispatch.DefaultSettings(),
-		EventLog:   kafka.DefaultSettings(),
+		EventLog:   broker.DefaultSettings(),
 		Recharge:   recharge.DefaultSettings(),
 		Verify:     verify.DefaultSettings(),
 		Log:        LogConfig{Level: "info", Format: "text"},

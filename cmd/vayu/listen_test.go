@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/devreceiver"
-	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/server"
 	"vayu/schema"
 )
 
@@ -34,7 +34,7 @@ func TestListenFindsTheServiceNearby(t *testing.T) {
 		if got := localURL(cfg); got != want {
 			t.Errorf("%s: got %s, want %s", listens, got, want)
 		}
-		cfg.TLS = httpapi.TLSConfig{Cert: "cert.pem", Key: "key.pem"}
+		cfg.TLS = server.TLSConfig{Cert: "cert.pem", Key: "key.pem"}
 		if got, want := localURL(cfg), strings.Replace(want, "http:", "https:", 1); got != want {
 			t.Errorf("%s with TLS: got %s, want %s", listens, got, want)
 		}

@@ -34,7 +34,7 @@ type money struct {
 func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Registerer) error {
 	m := &s.money
 	var err error
-	m.wallets, err = wallet.New(wallet.Config{DB: s.state, Cipher: s.box, Events: s.outbox, Change: s.access.Change, Log: log, Metrics: reg})
+	m.wallets, err = wallet.New(wallet.Config{DB: s.state, Events: s.outbox, Change: s.access.Change, Log: log, Metrics: reg})
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/server"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
@@ -80,7 +81,7 @@ type service struct {
 	live   *sse.Service
 	server *http.Server
 	// certificates is nil if the API serves plain HTTP.
-	certificates *httpapi.Certificates
+	certificates *server.Certificates
 	trace        *tracing.Tracer // nil when it is off
 	watcher      *watcher
 	metrics      *prometheus.Registry
@@ -108,7 +109,7 @@ func newService(cfg Config, log *slog.Logger, out io.Writer) (*service, error) {
 	if s.box, err = encryption.Open(cfg.Encryption, cfg.Data); err != nil {
 		return nil, err
 	}
-	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Box: s.box, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
+	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
 		return nil, err
 	}
 	if s.access, err = access.New(access.Config{DB: s.state, Cipher: s.box, Settings: cfg.access(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
@@ -170,7 +171,7 @@ func (s *service) newAPI(reg prometheus.Registerer) error {
 	if err != nil {
 		return err
 	}
-	s.server = httpapi.NewServer(s.closeConnections(handler), s.log)
+	s.server = server.New(s.closeConnections(handler), s.log)
 	s.server.RegisterOnShutdown(s.money.recharges.CloseWaiters)
 	s.server.RegisterOnShutdown(s.money.verifications.CloseWaiters)
 	s.server.RegisterOnShutdown(s.live.End)
@@ -315,7 +316,7 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("proxies: %w", err)
 	}
-	return httpapi.NewListener(listener, settings, s.metrics, httpapi.Connections{PerAddress: s.PerAddress, Proxies: proxies})
+	return server.NewListener(listener, settings, s.metrics, server.Connections{PerAddress: s.PerAddress, Proxies: proxies})
 }
 
 func (s *service) serve(ctx context.Context, listener net.Listener) error {

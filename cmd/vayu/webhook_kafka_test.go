@@ -17,15 +17,15 @@ const (
 	brokerKills = 3
 )
 
-// broker is a Kafka for one test, which kills it.
-type broker struct {
+// kafkaBroker is a Kafka for one test, which kills it.
+type kafkaBroker struct {
 	t       *testing.T
 	dir     string
 	address string
 }
 
 // startBroker starts a Kafka if VAYU_TEST_KAFKA is set.
-func startBroker(t *testing.T) *broker {
+func startBroker(t *testing.T) *kafkaBroker {
 	t.Helper()
 	if os.Getenv("VAYU_TEST_KAFKA") == "" {
 		if os.Getenv("CI") == "true" {
@@ -37,14 +37,14 @@ func startBroker(t *testing.T) *broker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &broker{t: t, dir: dir}
+	b := &kafkaBroker{t: t, dir: dir}
 	b.address = b.do("start")
 	t.Cleanup(func() { b.do("stop") })
 	return b
 }
 
 // do runs an action of .ci/kafka and returns its output.
-func (b *broker) do(action string) string {
+func (b *kafkaBroker) do(action string) string {
 	b.t.Helper()
 	script, err := filepath.Abs("../../.ci/kafka")
 	if err != nil {

@@ -65,7 +65,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 		return err
 	}
 	w.deliveries, err = delivery.New(delivery.Config{
-		DB: s.state, Box: s.box, Change: s.access.Change, Wake: w.dispatch.Wake, Backlog: cfg.Webhook.Backlog, Log: log, Metrics: reg,
+		DB: s.state, Change: s.access.Change, Wake: w.dispatch.Wake, Backlog: cfg.Webhook.Backlog, Log: log, Metrics: reg,
 	})
 	if err != nil || len(cfg.Kafka) == 0 {
 		return err

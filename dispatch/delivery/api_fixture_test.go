@@ -73,7 +73,7 @@ func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 		}
 		return nil
 	})
-	s.Service, err = delivery.New(delivery.Config{DB: db, Box: box, Change: service.Change, Metrics: s.reg, Now: now, Wake: func(webhook string) {
+	s.Service, err = delivery.New(delivery.Config{DB: db, Change: service.Change, Metrics: s.reg, Now: now, Wake: func(webhook string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.woken = append(s.woken, webhook)

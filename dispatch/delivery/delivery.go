@@ -12,7 +12,6 @@ import (
 	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
 	"vayu/internal/access"
-	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -76,8 +75,7 @@ type Transition struct {
 
 // Config configures a Service.
 type Config struct {
-	DB  *sqlstore.DB
-	Box *encryption.Cipher
+	DB *sqlstore.DB
 	// Change returns a handler that makes and audits a change: access.Service.Change.
 	Change func(access.Changer) httpapi.Handler
 	// Wake is called after the commit with a subscription that has a delivery due.

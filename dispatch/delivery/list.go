@@ -59,7 +59,7 @@ func (s *Service) answer(c *httpapi.Call, params map[string]string) (httpapi.Res
 	}
 	reply.Data = append(reply.Data, all...)
 	if reply.HasMore = next != ""; reply.HasMore {
-		reply.NextCursor = pagination.Cursor(s.Box, c, list, next)
+		reply.NextCursor = pagination.Cursor(c, list, next)
 	}
 	return httpapi.Response{Value: reply}, nil
 }
@@ -80,7 +80,7 @@ func (s *Service) filterOf(c *httpapi.Call, params map[string]string) (f filter,
 		"state": {params["state"]}, "retried": {f.retried}, "webhook_id": {f.webhook}, "event_id": {f.event},
 		"from": {strconv.FormatInt(f.from, 10)}, "to": {strconv.FormatInt(f.to, 10)},
 	}.Encode()
-	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, s.Box, c, list, params)
+	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, c, list, params)
 	return f, list, faults.Problem()
 }
 

@@ -8,12 +8,10 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"vayu/dispatch/kafka/broker"
 	"vayu/dispatch/outbox"
 	"vayu/internal/failurelog"
 )
-
-// clientID identifies this program in logs and metrics of brokers.
-const clientID = "vayu"
 
 const (
 	// session is how long a killed group member keeps its partitions. 6 s is the default
@@ -42,7 +40,7 @@ type reader struct {
 
 	ctx     context.Context // of Consume
 	process Process
-	conns   *connTracker
+	conns   *broker.Tracker
 	// Failures that are logged once until they recover.
 	broker, processing, writingDead *failurelog.Log
 }
@@ -56,12 +54,12 @@ type reader struct {
 // It returns nil within seconds after ctx ends, and has then left the group.
 func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)) error {
 	r := &reader{
-		Log: l, ctx: ctx, process: process, conns: newConnTracker(ctx, len(l.Brokers) == 1, l.secure),
+		Log: l, ctx: ctx, process: process, conns: broker.NewTracker(ctx, len(l.Brokers) == 1, l.security),
 		broker:      failurelog.New(l.Log, "events: Kafka", "joining the group", "events wait in the log", l.metrics.connectFailures),
 		processing:  failurelog.New(l.Log, "events: the dispatcher", "processing a batch", "it is retried", l.metrics.redelivered),
 		writingDead: failurelog.New(l.Log, "events: the dead topic", "writing dead letters", "later messages wait", l.metrics.deadLetterFailures),
 	}
-	defer r.conns.shut()
+	defer r.conns.Shut()
 	if !r.awaitTopics() {
 		return nil // ctx has ended
 	}
@@ -71,7 +69,7 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 	}
 	defer func() {
 		// Leave the group; do not wait for a broker that does not reply.
-		impatient := time.AfterFunc(leaving, r.conns.shut)
+		impatient := time.AfterFunc(leaving, r.conns.Shut)
 		defer impatient.Stop()
 		_ = group.Close() // never fails
 	}()
@@ -114,7 +112,7 @@ func (r *reader) awaitTopics() bool {
 func (r *reader) groupConfig() kafka.ConsumerGroupConfig {
 	return kafka.ConsumerGroupConfig{
 		ID: r.Group, Brokers: r.Brokers, Topics: []string{r.Topic},
-		Dialer:            r.conns.dialer(),
+		Dialer:            r.conns.Dialer(),
 		HeartbeatInterval: heartbeat,
 		SessionTimeout:    session,
 		RebalanceTimeout:  rebalance,

@@ -8,6 +8,8 @@ import (
 	"net"
 
 	"github.com/segmentio/kafka-go"
+
+	"vayu/dispatch/kafka/broker"
 )
 
 // Statuses that /readyz shows of brokers that reject the connection.
@@ -48,7 +50,7 @@ func diagnose(err error) (status, advice string) {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" {
 		return statusCertificate, "event-log.cert is missing, expired, or not signed by an authority that the brokers trust"
 	}
-	if _, ok := errors.AsType[handshakeError](err); ok { // after the more specific errors
+	if _, ok := errors.AsType[broker.HandshakeError](err); ok { // after the more specific errors
 		return statusNoTLS, "event-log.tls is on; perhaps the listener has none"
 	}
 	return "", ""
@@ -64,7 +66,7 @@ func explain(err error) error {
 
 // Check probes all brokers concurrently; one reply is enough.
 func (l *Log) Check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, broker.DialTimeout)
 	defer cancel()
 	answers := make(chan error, len(l.Brokers))
 	for _, broker := range l.Brokers {
@@ -101,21 +103,21 @@ func (l *Log) Status(ctx context.Context) string {
 
 // probe opens its own connection, because an idle one of the writer may be stale. The end
 // of ctx closes it.
-func (l *Log) probe(ctx context.Context, broker string) error {
-	dialer := &kafka.Dialer{ClientID: clientID, SASLMechanism: l.secure.login, DialFunc: func(within context.Context, network, address string) (net.Conn, error) {
-		conn, err := l.secure.dial(within, network, address)
+func (l *Log) probe(ctx context.Context, address string) error {
+	dialer := &kafka.Dialer{ClientID: broker.ClientID, SASLMechanism: l.security.Login, DialFunc: func(within context.Context, network, host string) (net.Conn, error) {
+		conn, err := l.security.Dial(within, network, host)
 		if err == nil {
 			context.AfterFunc(ctx, func() { _ = conn.Close() })
 		}
 		return conn, err
 	}}
-	conn, err := dialer.DialContext(ctx, "tcp", broker)
+	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }() // it was only read from
 	if _, err := conn.ApiVersions(); err != nil {
-		return fmt.Errorf("probing %s: %w", broker, err)
+		return fmt.Errorf("probing %s: %w", address, err)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"vayu/dispatch/kafka/broker"
 )
 
 const (
@@ -64,9 +66,9 @@ func (p *partition) visit() error {
 
 // open connects to the leader of the partition.
 func (p *partition) open() (*kafka.Conn, error) {
-	dialing, cancel := context.WithTimeout(p.over, dialTimeout)
+	dialing, cancel := context.WithTimeout(p.over, broker.DialTimeout)
 	defer cancel()
-	dialer := p.conns.dialer()
+	dialer := p.conns.Dialer()
 	var faults []error
 	for _, broker := range p.Brokers {
 		conn, err := dialer.DialLeader(dialing, "tcp", broker, p.Topic, p.id)

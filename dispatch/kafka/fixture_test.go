@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"vayu/dispatch/kafka/broker"
 	"vayu/dispatch/outbox"
 	"vayu/schema"
 )
@@ -80,7 +81,7 @@ func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
 		return '-'
 	}, tb.Name()), time.Now().UnixNano())
 	c := Config{
-		Settings: Settings{Topic: name, DeadTopic: name + ".dead", Group: name, Partitions: 4, Replicas: 1},
+		Settings: broker.Settings{Topic: name, DeadTopic: name + ".dead", Group: name, Partitions: 4, Replicas: 1},
 		Brokers:  brokers, Metrics: prometheus.NewRegistry(),
 	}
 	if testing.Verbose() {

@@ -19,12 +19,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 
+	"vayu/dispatch/kafka/broker"
 	"vayu/dispatch/outbox"
 )
 
 // Config configures a Log.
 type Config struct {
-	Settings
+	broker.Settings
 	Brokers []string // host:port
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -35,7 +36,7 @@ type Log struct {
 	Config
 
 	pace          pace
-	secure        secure
+	security      broker.Security
 	transport     *kafka.Transport // of the writer and of metadata requests
 	addr          net.Addr
 	balancer      kafka.Murmur2Balancer
@@ -64,7 +65,7 @@ func newPace() pace {
 // are invalid, or if a metric is already registered.
 func New(c Config) (*Log, error) {
 	faults := c.Validate()
-	secure, err := c.secure()
+	security, err := c.Security()
 	if err != nil && len(faults) == 0 {
 		faults = append(faults, err)
 	}
@@ -82,7 +83,7 @@ func New(c Config) (*Log, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	l := &Log{Config: c, pace: newPace(), secure: secure, addr: kafka.TCP(c.Brokers...)}
+	l := &Log{Config: c, pace: newPace(), security: security, addr: kafka.TCP(c.Brokers...)}
 	l.transport = l.newTransport()
 	if l.metrics, err = newMetrics(l, c.Metrics); err != nil {
 		return nil, err
@@ -97,11 +98,11 @@ const metadataAge = 2 * time.Second
 // cluster may have thousands.
 func (l *Log) newTransport() *kafka.Transport {
 	return &kafka.Transport{
-		ClientID:       clientID,
+		ClientID:       broker.ClientID,
 		MetadataTopics: []string{l.Topic, l.DeadTopic},
 		MetadataTTL:    metadataAge,
-		Dial:           l.secure.dial,
-		SASL:           l.secure.login,
+		Dial:           l.security.Dial,
+		SASL:           l.security.Login,
 	}
 }
 

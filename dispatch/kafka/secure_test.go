@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"vayu/dispatch/kafka/broker"
 	"vayu/internal/config"
 	"vayu/internal/testing/fixture"
 )
@@ -41,7 +42,7 @@ func (a authority) mutual(c *tls.Config) {
 }
 
 // byTLS are settings that know the authority.
-func (a authority) byTLS(more func(*Settings)) func(*Config) {
+func (a authority) byTLS(more func(*broker.Settings)) func(*Config) {
 	ca := a.CA()
 	return func(c *Config) {
 		c.TLS, c.CA = true, ca
@@ -52,8 +53,8 @@ func (a authority) byTLS(more func(*Settings)) func(*Config) {
 }
 
 // login logs in.
-func login(sasl, password string) func(*Settings) {
-	return func(s *Settings) { s.SASL, s.Username, s.Password = sasl, "vayu", config.NewSecret(password) }
+func login(sasl, password string) func(*broker.Settings) {
+	return func(s *broker.Settings) { s.SASL, s.Username, s.Password = sasl, "vayu", config.NewSecret(password) }
 }
 
 // loginBroker is a broker whose logins have a password each.
@@ -100,11 +101,11 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 	}{
 		"TLS":                  {fakeBroker(t, a.server(nil)).ListenAddrs(), a.byTLS(nil)},
 		"TLS 1.2":              {fakeBroker(t, a.server(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })).ListenAddrs(), a.byTLS(nil)},
-		"certificate":          {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *Settings) { s.Cert, s.Key = cert, key })},
-		"scram-sha-256":        {loginBroker(t), func(c *Config) { login(loginScram256, "two")(&c.Settings) }},
-		"scram-sha-512":        {loginBroker(t), func(c *Config) { login(loginScram512, "three")(&c.Settings) }},
-		"scram-sha-512 by TLS": {loginBroker(t, a.server(nil)), a.byTLS(login(loginScram512, "three"))},
-		"plain by TLS":         {loginBroker(t, a.server(nil)), a.byTLS(login(loginPlain, "one"))},
+		"certificate":          {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *broker.Settings) { s.Cert, s.Key = cert, key })},
+		"scram-sha-256":        {loginBroker(t), func(c *Config) { login(broker.LoginScram256, "two")(&c.Settings) }},
+		"scram-sha-512":        {loginBroker(t), func(c *Config) { login(broker.LoginScram512, "three")(&c.Settings) }},
+		"scram-sha-512 by TLS": {loginBroker(t, a.server(nil)), a.byTLS(login(broker.LoginScram512, "three"))},
+		"plain by TLS":         {loginBroker(t, a.server(nil)), a.byTLS(login(broker.LoginPlain, "one"))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,13 +139,13 @@ func TestRejectedLoginIsExplained(t *testing.T) {
 		word     string
 		names    string // the setting, in the log
 	}{
-		"wrong password":       {rejectingBroker(t, a.server(nil)), a.byTLS(login(loginScram512, "hunter2")), statusLogin, "event-log.password"},
-		"wrong plain password": {rejectingBroker(t, a.server(nil)), a.byTLS(login(loginPlain, "hunter2")), statusLogin, "event-log.password"},
+		"wrong password":       {rejectingBroker(t, a.server(nil)), a.byTLS(login(broker.LoginScram512, "hunter2")), statusLogin, "event-log.password"},
+		"wrong plain password": {rejectingBroker(t, a.server(nil)), a.byTLS(login(broker.LoginPlain, "hunter2")), statusLogin, "event-log.password"},
 		"wrong CA":             {fakeBroker(t, a.server(nil)).ListenAddrs(), other.byTLS(nil), statusUntrusted, "event-log.ca"},
 		"the system's CA":      {fakeBroker(t, a.server(nil)).ListenAddrs(), func(c *Config) { c.TLS = true }, statusUntrusted, "event-log.ca"},
 		"no TLS":               {nonTLSBroker(t), a.byTLS(nil), statusNoTLS, "event-log.tls"},
 		"no certificate":       {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(nil), statusCertificate, "event-log.cert"},
-		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *Settings) { s.Cert, s.Key = cert, key }), statusCertificate, "event-log.cert"},
+		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *broker.Settings) { s.Cert, s.Key = cert, key }), statusCertificate, "event-log.cert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -182,17 +183,17 @@ func TestLoginTimesOut(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = silent.Close() })
 	brokers := append([]string{silent.Addr().String()}, loginBroker(t)...)
-	l := newLog(t, brokers, func(c *Config) { login(loginScram512, "three")(&c.Settings) })
+	l := newLog(t, brokers, func(c *Config) { login(broker.LoginScram512, "three")(&c.Settings) })
 	if err := l.Check(t.Context()); err != nil {
 		t.Errorf("one of two brokers answers, and Check says %v", err)
 	}
-	door := newConnTracker(t.Context(), false, l.secure)
-	defer door.shut()
+	door := broker.NewTracker(t.Context(), false, l.security)
+	defer door.Shut()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := door.dialer().DialContext(ctx, "tcp", brokers[0])
+		_, err := door.Dialer().DialContext(ctx, "tcp", brokers[0])
 		ended <- err
 	}()
 	if err := receive(t, ended); err == nil {
@@ -204,14 +205,14 @@ func TestUnreadableFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
 	cert, key := a.Files(a.Client(), t.TempDir())
-	for want, change := range map[string]func(*Settings){
-		"ca: ":       func(s *Settings) { s.CA = "/nowhere/ca.pem" },
-		"ca: /":      func(s *Settings) { s.CA = key },
-		"cert: ":     func(s *Settings) { s.Cert, s.Key = cert, "/nowhere/key.pem" },
-		"cert: r":    func(s *Settings) { s.Cert, s.Key = key, cert },
-		"password: ": func(s *Settings) { login(loginScram256, "bell\a")(s) },
+	for want, change := range map[string]func(*broker.Settings){
+		"ca: ":       func(s *broker.Settings) { s.CA = "/nowhere/ca.pem" },
+		"ca: /":      func(s *broker.Settings) { s.CA = key },
+		"cert: ":     func(s *broker.Settings) { s.Cert, s.Key = cert, "/nowhere/key.pem" },
+		"cert: r":    func(s *broker.Settings) { s.Cert, s.Key = key, cert },
+		"password: ": func(s *broker.Settings) { login(broker.LoginScram256, "bell\a")(s) },
 	} {
-		s := DefaultSettings()
+		s := broker.DefaultSettings()
 		s.TLS = true
 		change(&s)
 		_, err := New(Config{Settings: s, Brokers: []string{"kafka:9093"}})
@@ -224,26 +225,26 @@ func TestUnreadableFilesAreNamed(t *testing.T) {
 func TestConnectionSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*Settings)
+		change func(*broker.Settings)
 		wants  []string
 	}{
-		"TLS":                     {func(s *Settings) { s.TLS = true }, nil},
-		"CA without TLS":          {func(s *Settings) { s.CA = "ca.pem" }, []string{"ca"}},
-		"certificate without TLS": {func(s *Settings) { s.Cert, s.Key = "c", "k" }, []string{"cert", "key"}},
-		"certificate without key": {func(s *Settings) { s.TLS, s.Cert = true, "c" }, []string{"key"}},
-		"key without certificate": {func(s *Settings) { s.TLS, s.Key = true, "k" }, []string{"cert"}},
-		"scram":                   {login(loginScram512, "p"), nil},
-		"plain without TLS":       {login(loginPlain, "p"), []string{"sasl"}},
-		"plain":                   {func(s *Settings) { login(loginPlain, "p")(s); s.TLS = true }, nil},
+		"TLS":                     {func(s *broker.Settings) { s.TLS = true }, nil},
+		"CA without TLS":          {func(s *broker.Settings) { s.CA = "ca.pem" }, []string{"ca"}},
+		"certificate without TLS": {func(s *broker.Settings) { s.Cert, s.Key = "c", "k" }, []string{"cert", "key"}},
+		"certificate without key": {func(s *broker.Settings) { s.TLS, s.Cert = true, "c" }, []string{"key"}},
+		"key without certificate": {func(s *broker.Settings) { s.TLS, s.Key = true, "k" }, []string{"cert"}},
+		"scram":                   {login(broker.LoginScram512, "p"), nil},
+		"plain without TLS":       {login(broker.LoginPlain, "p"), []string{"sasl"}},
+		"plain":                   {func(s *broker.Settings) { login(broker.LoginPlain, "p")(s); s.TLS = true }, nil},
 		"no such way":             {login("gssapi", "p"), []string{"sasl"}},
-		"no password":             {login(loginScram256, ""), []string{"password"}},
-		"no user":                 {func(s *Settings) { login(loginScram256, "p")(s); s.Username = "" }, []string{"username"}},
-		"password without user":   {func(s *Settings) { s.Password = config.NewSecret("p") }, []string{"sasl"}},
-		"user without a way":      {func(s *Settings) { s.Username = "vayu" }, []string{"sasl"}},
+		"no password":             {login(broker.LoginScram256, ""), []string{"password"}},
+		"no user":                 {func(s *broker.Settings) { login(broker.LoginScram256, "p")(s); s.Username = "" }, []string{"username"}},
+		"password without user":   {func(s *broker.Settings) { s.Password = config.NewSecret("p") }, []string{"sasl"}},
+		"user without a way":      {func(s *broker.Settings) { s.Username = "vayu" }, []string{"sasl"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := DefaultSettings()
+			s := broker.DefaultSettings()
 			c.change(&s)
 			faults := s.Validate()
 			got := errors.Join(faults...)

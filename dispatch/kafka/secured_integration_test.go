@@ -13,6 +13,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"vayu/dispatch/kafka/broker"
 	"vayu/internal/config"
 	"vayu/internal/testing/fixture"
 )
@@ -46,9 +47,9 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 	t.Run("events go through", func(t *testing.T) {
 		t.Parallel()
 		for name, settings := range map[string]func(*Config){
-			"scram-sha-512": secured(loginScram512, nil),
-			"scram-sha-256": secured(loginScram256, certificate),
-			"plain":         secured(loginPlain, nil),
+			"scram-sha-512": secured(broker.LoginScram512, nil),
+			"scram-sha-256": secured(broker.LoginScram256, certificate),
+			"plain":         secured(broker.LoginPlain, nil),
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -66,8 +67,8 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 		t.Parallel()
 		other := fixture.NewAuthority(t).CA()
 		for want, settings := range map[string]func(*Config){
-			statusLogin:     secured(loginScram512, func(c *Config) { c.Password = config.NewSecret("wrong") }),
-			statusUntrusted: secured(loginScram512, func(c *Config) { c.CA = other }),
+			statusLogin:     secured(broker.LoginScram512, func(c *Config) { c.Password = config.NewSecret("wrong") }),
+			statusUntrusted: secured(broker.LoginScram512, func(c *Config) { c.CA = other }),
 		} {
 			l := newLog(t, brokers, settings)
 			if got := l.Status(t.Context()); got != want+"; events wait" {
@@ -77,9 +78,9 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 	})
 	t.Run("a login that is mended", func(t *testing.T) {
 		t.Parallel()
-		operator := newLog(t, brokers, secured(loginPlain, nil))
+		operator := newLog(t, brokers, secured(broker.LoginPlain, nil))
 		var said fixture.Log
-		l := newLog(t, brokers, secured(loginScram512, func(c *Config) {
+		l := newLog(t, brokers, secured(broker.LoginScram512, func(c *Config) {
 			c.Username = "later"
 			c.Log = slog.New(slog.NewTextHandler(&said, nil))
 		}))

@@ -6,29 +6,31 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/dispatch/kafka/broker"
 )
 
 func TestSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*Settings)
+		change func(*broker.Settings)
 		wants  []string // that a fault must name
 	}{
-		"default":             {func(*Settings) {}, nil},
-		"every character":     {func(s *Settings) { s.Topic = "aZ09._-" }, nil},
-		"no topic":            {func(s *Settings) { s.Topic = "" }, []string{"topic"}},
-		"dot":                 {func(s *Settings) { s.Topic = "." }, []string{"topic"}},
-		"dots":                {func(s *Settings) { s.DeadTopic = ".." }, []string{"dead-topic"}},
-		"space":               {func(s *Settings) { s.Topic = "a b" }, []string{"topic"}},
-		"long":                {func(s *Settings) { s.Topic = strings.Repeat("t", 250) }, []string{"topic"}},
-		"the same":            {func(s *Settings) { s.DeadTopic = s.Topic }, []string{"dead-topic"}},
-		"no group":            {func(s *Settings) { s.Group = "" }, []string{"group"}},
-		"none of them":        {func(s *Settings) { s.Partitions, s.Replicas = 0, 0 }, []string{"partitions", "replicas"}},
-		"too many partitions": {func(s *Settings) { s.Partitions = maxPartitions + 1 }, []string{"partitions"}},
+		"default":             {func(*broker.Settings) {}, nil},
+		"every character":     {func(s *broker.Settings) { s.Topic = "aZ09._-" }, nil},
+		"no topic":            {func(s *broker.Settings) { s.Topic = "" }, []string{"topic"}},
+		"dot":                 {func(s *broker.Settings) { s.Topic = "." }, []string{"topic"}},
+		"dots":                {func(s *broker.Settings) { s.DeadTopic = ".." }, []string{"dead-topic"}},
+		"space":               {func(s *broker.Settings) { s.Topic = "a b" }, []string{"topic"}},
+		"long":                {func(s *broker.Settings) { s.Topic = strings.Repeat("t", 250) }, []string{"topic"}},
+		"the same":            {func(s *broker.Settings) { s.DeadTopic = s.Topic }, []string{"dead-topic"}},
+		"no group":            {func(s *broker.Settings) { s.Group = "" }, []string{"group"}},
+		"none of them":        {func(s *broker.Settings) { s.Partitions, s.Replicas = 0, 0 }, []string{"partitions", "replicas"}},
+		"too many partitions": {func(s *broker.Settings) { s.Partitions = 1001 }, []string{"partitions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := DefaultSettings()
+			s := broker.DefaultSettings()
 			c.change(&s)
 			got := errors.Join(s.Validate()...)
 			for _, want := range c.wants {
@@ -46,7 +48,7 @@ func TestSettingsAreChecked(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	taken := prometheus.NewRegistry()
-	good := Config{Settings: DefaultSettings(), Brokers: []string{"kafka:9092"}, Metrics: taken}
+	good := Config{Settings: broker.DefaultSettings(), Brokers: []string{"kafka:9092"}, Metrics: taken}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}

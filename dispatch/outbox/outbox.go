@@ -14,7 +14,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/encryption"
 	"vayu/internal/leader"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
@@ -57,7 +56,6 @@ var (
 // Config configures an Outbox.
 type Config struct {
 	DB      *sqlstore.DB
-	Box     *encryption.Cipher // encrypts cursors; may be nil if Routes is not used
 	Log     *slog.Logger
 	Trace   *tracing.Tracer       // nil for none
 	Metrics prometheus.Registerer // nil for none

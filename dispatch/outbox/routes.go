@@ -42,7 +42,7 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	ask.from, ask.to = pagination.TimeRange(&f, params)
 	list := "events/" + ask.typ + "/" + ask.subject + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
-	ask.limit, ask.after = pagination.Limit(&f, params), pagination.ReadCursor(&f, o.Box, c, list, params)
+	ask.limit, ask.after = pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -58,7 +58,7 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	reply := schema.List[json.RawMessage]{Status: schema.Success, Data: envelopes, HasMore: next != ""}
 	if reply.HasMore {
-		reply.NextCursor = pagination.Cursor(o.Box, c, list, next)
+		reply.NextCursor = pagination.Cursor(c, list, next)
 	}
 	return verbatim(reply)
 }

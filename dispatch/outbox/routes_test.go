@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/config"
-	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/sqlstore"
@@ -36,10 +33,6 @@ type apiFixture struct {
 func eachAPIFixture(t *testing.T, do func(t *testing.T, c *apiFixture)) {
 	t.Helper()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {
-		var err error
-		if d.Box, err = encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), ""); err != nil {
-			t.Fatal(err)
-		}
 		handler, err := httpapi.New(httpapi.Config{Routes: d.Routes(), Access: keys})
 		if err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ func (b *Cache) list(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	const name = "webhooks"
 	var f schema.RequestErrors
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, b.Box, c, name, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, name, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -69,7 +69,7 @@ func (b *Cache) list(c *httpapi.Call) (httpapi.Response, error) {
 	now := b.Now()
 	return pagination.Reply(rows, limit,
 		func(r *record) (schema.Webhook, error) { return r.wire(now), nil },
-		func(r *record) *string { return pagination.Cursor(b.Box, c, name, r.ID) })
+		func(r *record) *string { return pagination.Cursor(c, name, r.ID) })
 }
 
 // get answers GET /v1/webhooks/{id}.

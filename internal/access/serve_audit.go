@@ -31,7 +31,7 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 		"from": {strconv.FormatInt(sel.from, 10)}, "to": {strconv.FormatInt(sel.to, 10)},
 		"subject": {sel.subject}, "actor": {sel.actor}, "action": {sel.action},
 	}.Encode()
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -52,7 +52,7 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 		reply.Data = append(reply.Data, row)
 	}
 	if next != nil {
-		reply.NextCursor = pagination.Cursor(s.Cipher, c, list, next.String())
+		reply.NextCursor = pagination.Cursor(c, list, next.String())
 	}
 	return httpapi.Response{Value: reply}, nil
 }

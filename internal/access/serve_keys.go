@@ -126,7 +126,7 @@ func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	var f schema.RequestErrors
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, "keys", params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, "keys", params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -136,7 +136,7 @@ func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return pagination.Reply(rows, limit,
 		func(k KeyRecord) (schema.Key, error) { return k.Key, nil },
-		func(k KeyRecord) *string { return pagination.Cursor(s.Cipher, c, "keys", k.ID) })
+		func(k KeyRecord) *string { return pagination.Cursor(c, "keys", k.ID) })
 }
 
 // getKey answers GET /v1/keys/{id}.

@@ -56,7 +56,7 @@ func (s *Service) listSessions(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	var f schema.RequestErrors
 	list := "sessions/" + c.Key
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -68,7 +68,7 @@ func (s *Service) listSessions(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return pagination.Reply(rows, limit,
 		func(r sessionRow) (schema.Session, error) { return r.wire(c.Session), nil },
-		func(r sessionRow) *string { return pagination.Cursor(s.Cipher, c, list, r.id) })
+		func(r sessionRow) *string { return pagination.Cursor(c, list, r.id) })
 }
 
 // getCurrent answers GET /v1/sessions/current: the identity of the caller.

@@ -19,6 +19,7 @@ import (
 	"vayu/internal/apidoc"
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 )
 
 func request(t *testing.T, method, path string, headers ...string) (*http.Response, string) {
@@ -102,18 +103,18 @@ func TestPagesMatchTheContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(nil)
-	if server.Listener, err = httpapi.NewListener(server.Listener, nil, nil, httpapi.Connections{}); err != nil {
+	service := httptest.NewUnstartedServer(nil)
+	if service.Listener, err = server.NewListener(service.Listener, nil, nil, server.Connections{}); err != nil {
 		t.Fatal(err)
 	}
-	server.Config = httpapi.NewServer(h, nil)
-	server.Start()
-	defer server.Close()
+	service.Config = server.New(h, nil)
+	service.Start()
+	defer service.Close()
 	client := http.Client{Transport: httpapitest.Transport(t, nil)}
 	for path := range pages {
 		for _, headers := range [][2]string{{"Accept", "*/*"}, {"Accept-Encoding", "gzip"}, {"Accept-Encoding", "zstd"}, {"If-None-Match", "*"}} {
 			for _, method := range [...]string{http.MethodGet, http.MethodHead} {
-				r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, http.NoBody)
+				r, err := http.NewRequestWithContext(t.Context(), method, service.URL+path, http.NoBody)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -19,7 +19,7 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them, and no commit raises them.
 const (
-	limitOutside  = 69_100 // lines outside airFolders
+	limitOutside  = 69_000 // lines outside airFolders
 	limitSupport  = 9_000  // lines of test support outside _test.go
 	limitInternal = 34     // per cent of non-test Go
 )
@@ -34,14 +34,12 @@ const (
 // A row is removed when its package is within the general limits.
 var largePackages = map[string]struct{ files, lines int }{
 	"cmd/vayu":                      {49, 6941},
-	"dispatch/delivery":             {21, 2438},
-	"dispatch/kafka":                {17, 2130},
+	"dispatch/delivery":             {21, 2424},
 	"ingest":                        {21, 3062},
 	"ingest/source/file":            {24, 2866},
 	"internal/access":               {38, 5433},
 	"internal/columnstore":          {21, 2836},
 	"internal/columnstore/embedded": {13, 2107},
-	"internal/httpapi":              {29, 3168},
 	"internal/sqlstore":             {25, 2901},
 	"pipeline/batch":                {19, 2360},
 	"pipeline/httpconnector":        {19, 2745},

@@ -23,14 +23,15 @@ import (
 	"github.com/letsencrypt/pebble/v2/wfe"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 )
 
 const name = "air.example.in"
 
 // authority runs Let's Encrypt's test server. It resolves every name to this machine and port 443
 // to port. authority returns the settings for it and the roots for clients.
-func authority(t *testing.T, port int) (c httpapi.TLSConfig, trusted *x509.CertPool) {
+func authority(t *testing.T, port int) (c server.TLSConfig, trusted *x509.CertPool) {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
 	t.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // by default it rejects some at random
@@ -58,7 +59,7 @@ func authority(t *testing.T, port int) (c httpapi.TLSConfig, trusted *x509.CertP
 	write(t, root, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: directory.Certificate().Raw}))
 	trusted = x509.NewCertPool()
 	trusted.AppendCertsFromPEM(issuer.GetRootCert(0).PEM())
-	return httpapi.TLSConfig{Domains: []string{name}, Email: "air@example.in", Directory: directory.URL + wfe.DirectoryPath, Root: root}, trusted
+	return server.TLSConfig{Domains: []string{name}, Email: "air@example.in", Directory: directory.URL + wfe.DirectoryPath, Root: root}, trusted
 }
 
 // TestCertificatesComeByACME is not parallel because the authority reads the environment.
@@ -79,7 +80,7 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveOn(t, withTLS(t, certs, reg)(l), testAPI(t, testAccess()))
+	serveOn(t, withTLS(t, certs, reg)(l), testAPI(t, httpapitest.Keys{liveKey, sandboxKey}))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- certs.Run(ctx) }()
@@ -142,7 +143,7 @@ func TestHandshakesDoNotRetryTheAuthority(t *testing.T) {
 	defer directory.Close()
 	root := filepath.Join(t.TempDir(), "root.pem")
 	write(t, root, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: directory.Certificate().Raw}))
-	c := httpapi.TLSConfig{Domains: []string{name}, Directory: directory.URL, Root: root}
+	c := server.TLSConfig{Domains: []string{name}, Directory: directory.URL, Root: root}
 	reg := prometheus.NewRegistry()
 	certs, err := c.Open(nil, reg, t.TempDir())
 	if err != nil {

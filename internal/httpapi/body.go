@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"vayu/internal/httpapi/server"
 	"vayu/schema"
 )
 
@@ -52,7 +53,7 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	return nil
 }
 
-// noBody rejects a body if the endpoint takes none. A chunked body is accepted if it is empty.
+// noBody rejects a body if the endpoint takes none. It accepts an empty chunked body.
 func (c *Call) noBody() error {
 	if c.Request.ContentLength < 0 {
 		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {
@@ -93,9 +94,9 @@ func wrongType() error {
 	return schema.NewProblem(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as application/json in UTF-8 only.")
 }
 
-// bodyTimeout returns the problem of a body that took longer than readAll (RFC 9110, 15.5.9).
+// bodyTimeout returns the problem of a body that took longer than server.ReadTimeout (RFC 9110, 15.5.9).
 func bodyTimeout() error {
-	p := schema.NewProblem(schema.InvalidRequest, "", fmt.Sprintf("The body did not arrive within %d seconds.", int(readAll.Seconds())))
+	p := schema.NewProblem(schema.InvalidRequest, "", fmt.Sprintf("The body did not arrive within %d seconds.", int(server.ReadTimeout.Seconds())))
 	p.Status, p.Retryable = http.StatusRequestTimeout, true
 	return p
 }

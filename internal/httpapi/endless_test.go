@@ -10,6 +10,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 )
 
 // An endless stream outlives the time-out of reading a request, and has the headers that proxies
@@ -46,10 +47,10 @@ func TestAnEndlessStreamOutlivesTheTimeForReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.NewServer(h, nil)
-	server.ReadTimeout = reading
-	go func() { _ = server.Serve(socket) }() // until it is closed
-	defer server.Close()
+	s := server.New(h, nil)
+	s.ReadTimeout = reading
+	go func() { _ = s.Serve(socket) }() // until it is closed
+	defer s.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+socket.Addr().String()+"/v1/live", http.NoBody)
 	if err != nil {
 		t.Fatal(err)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/httpapi/server"
 	"vayu/schema"
 )
 
 // blockConn is a connection with one header block.
-type blockConn struct{ block *headerBlock }
+type blockConn struct{ block *server.HeaderBlock }
 
-func (l blockConn) begin() *headerBlock { return l.block }
+func (l blockConn) Begin() *server.HeaderBlock { return l.block }
 
 // lateWriter adds a header to the reply at the worst moment: when the connection owns the block
 // again.
@@ -55,15 +56,15 @@ func TestAHeadIsLeftAloneOnceTheReplyBegins(t *testing.T) {
 	for _, path := range [...]string{"/open", "/good", "/bad", "/nowhere"} {
 		w := lateWriter{httptest.NewRecorder(), &x}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
-		lent := &headerBlock{}
-		r = r.WithContext(withConn(t.Context(), blockConn{lent}))
+		lent := &server.HeaderBlock{}
+		r = r.WithContext(server.WithConn(t.Context(), blockConn{lent}))
 		x = rt.newExchange(w, r)
-		before := len(lent.lines)
+		before := len(lent.String())
 		rt.mux.ServeHTTP(x, r)
 		// The Vary header of a route is decided before its reply begins.
-		added := strings.TrimSuffix(string(lent.lines[before:]), "Vary: Authorization\r\n")
+		added := strings.TrimSuffix(lent.String()[before:], "Vary: Authorization\r\n")
 		if before == 0 || added != "" || w.Header().Get("X-Late") != "1" {
-			t.Errorf("%s: lines %q, map %v", path, lent.lines, w.Header())
+			t.Errorf("%s: lines %q, map %v", path, lent, w.Header())
 		}
 	}
 }

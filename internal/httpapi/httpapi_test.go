@@ -30,7 +30,7 @@ var (
 	long    = `{"long":"` + strings.Repeat("air ", 2000) + `"}`
 )
 
-func server(t *testing.T) (base string, end func() *prometheus.Registry) {
+func worldsAPI(t *testing.T) (base string, end func() *prometheus.Registry) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
 	ready, big := httpapi.Ready([]byte(`{"world":1}`), changed), httpapi.Ready([]byte(long), changed)
@@ -96,7 +96,7 @@ func request(t *testing.T, method, base, path string, headers ...string) (*http.
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	base, _ := server(t)
+	base, _ := worldsAPI(t)
 	for name, c := range map[string]struct {
 		method, path string
 		headers      []string
@@ -151,7 +151,7 @@ func TestRefusals(t *testing.T) {
 
 func TestKeysChooseTheWorld(t *testing.T) {
 	t.Parallel()
-	base, _ := server(t)
+	base, _ := worldsAPI(t)
 	for key, want := range map[string][2]string{"bearer " + liveKey: {"live", ""}, "BEARER  " + sandboxKey: {"sandbox", "sandbox"}} {
 		resp, body := request(t, "GET", base, "/v1/world", "Authorization", key, "X-Request-Id", "mine-1")
 		if !strings.Contains(body, `"world":"`+want[0]+`"`) || resp.Header.Get("X-Service-Mode") != want[1] {
@@ -182,7 +182,7 @@ func TestKeysChooseTheWorld(t *testing.T) {
 
 func TestConditionalRequests(t *testing.T) {
 	t.Parallel()
-	base, _ := server(t)
+	base, _ := worldsAPI(t)
 	first, _ := request(t, "GET", base, "/v1/ready")
 	tag := first.Header.Get("ETag")
 	if first.Header.Get("Last-Modified") != changed.Format(http.TimeFormat) || len(tag) < 4 {
@@ -221,7 +221,7 @@ func TestConditionalRequests(t *testing.T) {
 
 func TestANotModifiedReplyNamesTheSameRepresentation(t *testing.T) {
 	t.Parallel()
-	base, _ := server(t)
+	base, _ := worldsAPI(t)
 	named := func(resp *http.Response) map[string]string {
 		out := map[string]string{}
 		for _, name := range [...]string{"ETag", "Vary", "Last-Modified", "Cache-Control"} {
@@ -247,7 +247,7 @@ func TestANotModifiedReplyNamesTheSameRepresentation(t *testing.T) {
 
 func TestCompression(t *testing.T) {
 	t.Parallel()
-	base, _ := server(t)
+	base, _ := worldsAPI(t)
 	plain, _ := request(t, "GET", base, "/v1/big")
 	for accept, want := range map[string]string{
 		"gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "gzip;q=1, zstd;q=0.5": "gzip", "*": "zstd", "br": "",
@@ -293,7 +293,7 @@ func unpack(t *testing.T, encoding, body string) string {
 
 func TestRequestsAreCounted(t *testing.T) {
 	t.Parallel()
-	base, end := server(t)
+	base, end := worldsAPI(t)
 	request(t, "GET", base, "/v1/ready")
 	request(t, "GET", base, "/v1/panic")
 	request(t, "GET", base, "/v1/nothing")

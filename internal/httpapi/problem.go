@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -15,8 +14,6 @@ import (
 )
 
 var errPanic = errors.New("panic")
-
-func stack() string { return string(debug.Stack()) }
 
 // problemOf converts an error to the problem (error body) that the client gets. The text of other errors than
 // *schema.Problem is left out, because it may contain SQL or addresses.

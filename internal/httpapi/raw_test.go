@@ -42,7 +42,8 @@ func testAPI(tb testing.TB, access httpapi.Access) http.Handler {
 }
 
 // exchangeRaw sends bytes and returns every reply until the server closes, as status, code and
-// field. It checks that errors have the contract's body.
+// field. It checks that errors of the router have the contract's body. A rejection by net/http is
+// marked so, and must close the connection.
 func exchangeRaw(tb testing.TB, conn net.Conn, text string) (all []string) {
 	tb.Helper()
 	defer conn.Close()
@@ -64,6 +65,13 @@ func exchangeRaw(tb testing.TB, conn net.Conn, text string) (all []string) {
 			tb.Errorf("reading the body of %v: %v", resp.Status, err)
 		}
 		got := resp.Status[:3]
+		if resp.Header.Get("X-Request-Id") == "" && resp.StatusCode >= 400 {
+			if resp.Header.Get("Content-Type") == "application/json" || !resp.Close {
+				tb.Errorf("net/http replied %s %v", resp.Status, resp.Header)
+			}
+			all = append(all, got+" net/http")
+			continue
+		}
 		if resp.StatusCode >= 400 {
 			httpapitest.CheckRefusal(tb, method, resp, body)
 		}
@@ -92,7 +100,7 @@ func dial(tb testing.TB, address string) net.Conn {
 
 func TestEveryRequestGetsTheContractsAnswer(t *testing.T) {
 	t.Parallel()
-	address := serve(t, testAPI(t, testAccess()), plain(t))
+	address := serve(t, testAPI(t, httpapitest.Keys{liveKey, sandboxKey}), plain(t))
 	for name, c := range rawRequests() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +125,7 @@ func rawRequests() map[string][2]string {
 		"HTTP/1.0":                  {get("GET /v1/aqi HTTP/1.0", key), "200"},
 		"HTTP/1.0 kept":             {get("GET /v1/aqi HTTP/1.0", key+"Connection: keep-alive\r\n") + get("GET /v1/aqi HTTP/1.0", key), "200; 200"},
 		"pipelined":                 {get(aqi, host+key) + get("GET /v1/x HTTP/1.1", host+key) + get(aqi, host+key), "200; 404 not_found; 200"},
-		"blank lines before":        {get("\r\n"+aqi, host+key), "400 invalid_request"},
+		"blank lines before":        {get("\r\n"+aqi, host+key), "400 net/http"},
 		"absolute form":             {get("GET http://localhost/v1/aqi HTTP/1.1", host+key), "200"},
 		"absolute form, other host": {get("GET http://example.org/v1/aqi HTTP/1.1", host+key), "200"},
 		"OPTIONS *":                 {get("OPTIONS * HTTP/1.1", host+key), "404 not_found"},
@@ -143,28 +151,28 @@ func rawRequests() map[string][2]string {
 		"trailing blank":   {get(aqi, host+"Authorization: Bearer "+liveKey+" \t\r\n"), "200"},
 		"10 kB key":        {get(aqi, host+"Authorization: Bearer "+strings.Repeat("k", 10_000)+"\r\n"), "401 unauthorized"},
 		"key in the query": {get("GET /v1/aqi?api_key="+liveKey+" HTTP/1.1", host), "401 unauthorized"},
-		"NUL in the key":   {get(aqi, host+"Authorization: Bearer \x00\r\n"), "400 invalid_request"},
-		"CR in the key":    {get(aqi, host+"Authorization: Bearer a\rb\r\n"), "400 invalid_request"},
+		"NUL in the key":   {get(aqi, host+"Authorization: Bearer \x00\r\n"), "400 net/http"},
+		"CR in the key":    {get(aqi, host+"Authorization: Bearer a\rb\r\n"), "400 net/http"},
 		"a folded key":     {get(aqi, host+"Authorization: Bearer\r\n "+liveKey+"\r\n"), "200"},
 
-		"no Host":                {get(aqi, key), "400 invalid_request"},
-		"two Hosts":              {get(aqi, host+host+key), "400 invalid_request"},
-		"bad Host":               {get(aqi, "Host: a b\r\n"+key), "400 invalid_request"},
-		"no request":             {"hello\r\n\r\n", "400 invalid_request"},
-		"no version":             {get("GET /v1/aqi", host), "400 invalid_request"},
-		"bad method":             {get("G(T /v1/aqi HTTP/1.1", host), "400 invalid_request"},
-		"bad path":               {get("GET /%zz HTTP/1.1", host), "400 invalid_request"},
-		"TLS at the wrong port":  {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400 invalid_request"},
-		"HTTP/3.0":               {get("GET /v1/aqi HTTP/3.0", host), "505 invalid_request"},
-		"blank in a header name": {get(aqi, host+"A b: c\r\n"), "400 invalid_request"},
-		"no colon":               {get(aqi, host+"Abc\r\n"), "400 invalid_request"},
-		"40 kB header":           {get(aqi, host+"X: "+strings.Repeat("x", 40_000)+"\r\n"), "431 invalid_request"},
-		"1 MB request line":      {get("GET /"+strings.Repeat("x", 1_000_000)+" HTTP/1.1", host), "431 invalid_request"},
-		"unknown expectation":    {post("Expect: a miracle\r\nContent-Length: 2\r\n"+typed, "{}"), "417 invalid_request"},
+		"no Host":                {get(aqi, key), "400 net/http"},
+		"two Hosts":              {get(aqi, host+host+key), "400 net/http"},
+		"bad Host":               {get(aqi, "Host: a b\r\n"+key), "400 net/http"},
+		"no request":             {"hello\r\n\r\n", "400 net/http"},
+		"no version":             {get("GET /v1/aqi", host), "400 net/http"},
+		"bad method":             {get("G(T /v1/aqi HTTP/1.1", host), "400 net/http"},
+		"bad path":               {get("GET /%zz HTTP/1.1", host), "400 net/http"},
+		"TLS at the wrong port":  {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400 net/http"},
+		"HTTP/3.0":               {get("GET /v1/aqi HTTP/3.0", host), "505 net/http"},
+		"blank in a header name": {get(aqi, host+"A b: c\r\n"), "400 net/http"},
+		"no colon":               {get(aqi, host+"Abc\r\n"), "400 net/http"},
+		"40 kB header":           {get(aqi, host+"X: "+strings.Repeat("x", 40_000)+"\r\n"), "431 net/http"},
+		"1 MB request line":      {get("GET /"+strings.Repeat("x", 1_000_000)+" HTTP/1.1", host), "431 net/http"},
+		"unknown expectation":    {post("Expect: a miracle\r\nContent-Length: 2\r\n"+typed, "{}"), "417 net/http"},
 
-		"unknown expectation, 1.0": {"POST /v1/keys HTTP/1.0\r\n" + host + key + "Expect: a miracle\r\nContent-Length: 2\r\n" + typed + "\r\n{}", "417 invalid_request"},
-		"one, and no request":      {get(aqi, host+key) + "hello\r\n\r\n", "200; 400 invalid_request"},
-		"one, and a miracle":       {get(aqi, host+key) + post("Expect: a miracle\r\nContent-Length: 2\r\n"+typed, "{}"), "200; 417 invalid_request"},
+		"unknown expectation, 1.0": {"POST /v1/keys HTTP/1.0\r\n" + host + key + "Expect: a miracle\r\nContent-Length: 2\r\n" + typed + "\r\n{}", "417 net/http"},
+		"one, and no request":      {get(aqi, host+key) + "hello\r\n\r\n", "200; 400 net/http"},
+		"one, and a miracle":       {get(aqi, host+key) + post("Expect: a miracle\r\nContent-Length: 2\r\n"+typed, "{}"), "200; 417 net/http"},
 
 		"a body":                     {post(typed+"Content-Length: 2\r\n", "{}"), "200"},
 		"a body and the next":        {post(typed+"Content-Length: 2\r\n", "{}") + get(aqi, host+key), "200; 200"},
@@ -181,11 +189,11 @@ func rawRequests() map[string][2]string {
 		"both in the second":         {get(aqi, host+key) + post(typed+"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n") + get(aqi, host+key), "200; 200"},
 		"both at no path":            {strings.Replace(post("Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"), "/v1/keys", "/v1/x", 1) + get(aqi, host+key), "404 not_found"},
 		"chunked, and the next":      {post(typed+"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n") + get(aqi, host+key), "200; 200"},
-		"unknown encoding":           {post(typed+"Transfer-Encoding: gzip\r\n", ""), "501 invalid_request"},
-		"chunked twice":              {post(typed+"Transfer-Encoding: chunked, chunked\r\n", ""), "501 invalid_request"},
-		"two lengths":                {post(typed+"Content-Length: 2\r\nContent-Length: 3\r\n", "{}"), "400 invalid_request"},
-		"negative length":            {post(typed+"Content-Length: -2\r\n", "{}"), "400 invalid_request"},
-		"no length":                  {post(typed+"Content-Length: two\r\n", "{}"), "400 invalid_request"},
+		"unknown encoding":           {post(typed+"Transfer-Encoding: gzip\r\n", ""), "501 net/http"},
+		"chunked twice":              {post(typed+"Transfer-Encoding: chunked, chunked\r\n", ""), "501 net/http"},
+		"two lengths":                {post(typed+"Content-Length: 2\r\nContent-Length: 3\r\n", "{}"), "400 net/http"},
+		"negative length":            {post(typed+"Content-Length: -2\r\n", "{}"), "400 net/http"},
+		"no length":                  {post(typed+"Content-Length: two\r\n", "{}"), "400 net/http"},
 		"cut off":                    {post(typed+"Content-Length: 9\r\n", "{}"), "400 invalid_request"},
 		"100-continue":               {post(typed+"Expect: 100-continue\r\nContent-Length: 2\r\n", "{}"), "100; 200"},
 		"100-continue, too large":    {post(typed+"Expect: 100-continue\r\n"+big, ""), "413 payload_too_large"},

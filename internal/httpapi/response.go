@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"vayu/internal/httpapi/compression"
 )
 
 // Flusher is the writer to which [Response].Stream writes the body of a reply.
@@ -115,7 +117,7 @@ func etagListed(headers []string, etag string) bool {
 				continue
 			}
 			tag = tag[1 : len(tag)-1]
-			if base, encoding, found := strings.Cut(tag, "-"); found && (encoding == gzipName || encoding == zstdName) {
+			if base, encoding, found := strings.Cut(tag, "-"); found && (encoding == compression.Gzip || encoding == compression.Zstd) {
 				tag = base
 			}
 			if tag == opaque {
@@ -178,9 +180,9 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	// The encoding is chosen before a possible 304, which must have the ETag and Vary of the corresponding 200
 	// (RFC 9110, 15.4.5).
 	encoding := ""
-	if size >= compressFrom {
+	if size >= compression.MinSize {
 		resp.vary.add(h)
-		encoding = negotiate(r.Header["Accept-Encoding"])
+		encoding = compression.Negotiate(r.Header["Accept-Encoding"])
 	}
 	if resp.ETag != nil {
 		h["Etag"] = resp.ETag
@@ -220,7 +222,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	case encoding != "":
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {
-			compress(w, encoding, body, resp.Tail)
+			compression.Write(w, encoding, body, resp.Tail)
 		}
 		return status
 	case resp.Length != nil:

@@ -1,3 +1,6 @@
+// Package httpapi is the HTTP layer that all endpoints share. It provides the route table, access,
+// request ids, error bodies, conditional requests, compression and metrics. It has no domain logic.
+// Package server has the listener below it.
 package httpapi
 
 import (
@@ -5,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +16,7 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/httpapi/server"
 	"vayu/internal/tracing"
 	"vayu/schema"
 )
@@ -49,7 +54,7 @@ type Tree interface {
 type router struct {
 	mux          *mux.Router
 	literalPaths map[string]*endpoint // paths without variables
-	proxies      proxies
+	proxies      server.Proxies
 	origin       *http.CrossOriginProtection // for calls with a session
 	access       Access
 	log          *slog.Logger
@@ -107,28 +112,6 @@ func New(c Config) (http.Handler, error) {
 	return rt, nil
 }
 
-// exchange is the router's state of one request and its reply. It is one value, so that a request needs one
-// allocation.
-type exchange struct {
-	http.ResponseWriter
-	call       Call
-	LimitClass              // of the route
-	pass       Pass         // admission from Admit, until end; nil for none
-	head       *headerBlock // nil if the router's headers go into net/http's map
-	limited    bool         // the rate-limit headers are written
-	varied     bool         // the header Vary is decided
-}
-
-// end reports the status of the call to its Pass (its admission by Access), once.
-func (x *exchange) end(status int) {
-	pass := x.pass
-	if pass == nil {
-		return
-	}
-	x.pass = nil // before the call: after a panic in it, end must not run again
-	pass.End(&x.call, status)
-}
-
 // ServeHTTP implements http.Handler: common headers, panics, routing. Paths are matched literally.
 // "//v1/aqi" and "/v1/aqi/" are not found instead of redirected, because a redirect would drop the
 // body of a POST.
@@ -156,36 +139,6 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rt.mux.ServeHTTP(x, r)
 }
 
-// newExchange starts the reply to a request with the common headers.
-func (rt *router) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{ResponseWriter: w}
-	x.call.Request = r
-	x.call.ID = requestID(r)
-	x.call.Client = rt.proxies.client(r)
-	x.head = headOf(r)
-	x.constant("X-Request-Id", []string{x.call.ID})
-	x.constant("X-SERVICE-Version", version)
-	x.constant("X-Content-Type-Options", noSniff)
-	if ambiguous(r) {
-		w.Header()["Connection"] = closing
-	}
-	if r.TLS != nil {
-		x.constant("Strict-Transport-Security", onlyTLS)
-	}
-	return x
-}
-
-// bySession marks the call as one with a browser session. It returns the request with path, which lacks
-// SessionPrefix.
-func (x *exchange) bySession(path string) *http.Request {
-	r := *x.call.Request
-	at := *r.URL
-	at.Path, at.RawPath = path, ""
-	r.URL = &at
-	x.call.Request, x.call.BySession = &r, true
-	return &r
-}
-
 // recovered answers a panic with status 500. It panics again with http.ErrAbortHandler, which aborts the
 // connection.
 func (rt *router) recovered(x *exchange) {
@@ -199,7 +152,7 @@ func (rt *router) recovered(x *exchange) {
 	}
 	rt.metrics.panics.Inc()
 	r := x.call.Request
-	rt.log.Error("panic", "request", x.call.ID, "path", pathOf(r), "panic", p, "stack", stack())
+	rt.log.Error("panic", "request", x.call.ID, "path", pathOf(r), "panic", p, "stack", string(debug.Stack()))
 	x.end(http.StatusInternalServerError)
 	h := x.Header()
 	for _, name := range [...]string{"Content-Encoding", "Content-Length", "Etag", "Last-Modified", "Location", "Idempotent-Replayed"} {
@@ -306,7 +259,7 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 // finalize adapts a reply to the way it was requested. Over TLS, its cookie becomes Secure. For a browser
 // session, its Location gets SessionPrefix.
 func (rt *router) finalize(c *Call, resp *Response) {
-	if resp.Cookie != nil && rt.proxies.secure(c.Request) {
+	if resp.Cookie != nil && rt.proxies.Secure(c.Request) {
 		cookie := *resp.Cookie //nolint:gosec // the next line is what is missed
 		cookie.Secure = true
 		resp.Cookie = &cookie

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"testing"
 
-	"vayu/internal/httpapi"
-	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 )
 
-// serve serves h on a socket and returns its address.
+// serve serves h on a socket until the test ends, and returns its address. The function wrap wraps the listener;
+// nil for none.
 func serve(tb testing.TB, h http.Handler, wrap func(net.Listener) net.Listener) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,31 +24,29 @@ func serve(tb testing.TB, h http.Handler, wrap func(net.Listener) net.Listener) 
 	return address
 }
 
+// serveOn is serve on a listener.
 func serveOn(tb testing.TB, l net.Listener, h http.Handler) {
 	tb.Helper()
-	server := httpapi.NewServer(h, nil)
+	s := server.New(h, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(l)
+		_ = s.Serve(l)
 	}()
 	tb.Cleanup(func() {
-		_ = server.Close()
+		_ = s.Close()
 		<-done
 	})
 }
 
-// plain wraps a listener as a service does.
+// plain returns a function that wraps a listener as a service without TLS does.
 func plain(tb testing.TB) func(net.Listener) net.Listener {
 	tb.Helper()
 	return func(l net.Listener) net.Listener {
-		wrapped, err := httpapi.NewListener(l, nil, nil, httpapi.Connections{})
+		wrapped, err := server.NewListener(l, nil, nil, server.Connections{})
 		if err != nil {
 			tb.Fatal(err)
 		}
 		return wrapped
 	}
 }
-
-// testAccess has two keys and no limits.
-func testAccess() httpapi.Access { return httpapitest.Keys{liveKey, sandboxKey} }

@@ -11,7 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 )
 
 // pipes is a listener whose connections are pipes, so that time-outs use a synctest bubble's time.
@@ -30,10 +31,10 @@ func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
 // endure serves one connection to client. It returns the connection's lifetime and the status of
 // the first reply, if any.
-func endure(t *testing.T, certs *httpapi.Certificates, client func(net.Conn) (status string)) (lived time.Duration, status string) {
+func endure(t *testing.T, certs *server.Certificates, client func(net.Conn) (status string)) (lived time.Duration, status string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server := httpapi.NewServer(testAPI(t, testAccess()), nil)
+		s := server.New(testAPI(t, httpapitest.Keys{liveKey, sandboxKey}), nil)
 		raw := make(pipes)
 		l := plain(t)(raw)
 		if certs != nil {
@@ -42,7 +43,7 @@ func endure(t *testing.T, certs *httpapi.Certificates, client func(net.Conn) (st
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = server.Serve(l)
+			_ = s.Serve(l)
 		}()
 		near, far := net.Pipe()
 		began := time.Now()
@@ -51,7 +52,7 @@ func endure(t *testing.T, certs *httpapi.Certificates, client func(net.Conn) (st
 		_, _ = near.Read(make([]byte, 1)) // until the server closes
 		lived = time.Since(began)
 		near.Close()
-		server.Close()
+		s.Close()
 		<-done
 	})
 	return lived, status
@@ -155,7 +156,7 @@ func TestASlowHandshakeIsCutOff(t *testing.T) {
 // in this process.
 func TestIdleConnectionsAreCheap(t *testing.T) { //nolint:paralleltest // it measures memory
 	const n, most = 400, 25 << 10
-	address := serve(t, testAPI(t, testAccess()), plain(t))
+	address := serve(t, testAPI(t, httpapitest.Keys{liveKey, sandboxKey}), plain(t))
 	inUse := func() int64 { // signed: memory of earlier tests may be freed meanwhile
 		runtime.GC()
 		runtime.GC()

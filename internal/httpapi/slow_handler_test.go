@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 )
 
 // A client may wait for longer than the time-out of its request. A handler learns of a disconnect
@@ -60,25 +62,25 @@ func slowly(t *testing.T) (near net.Conn, gone <-chan error) {
 		ended <- c.Context().Err()
 		return httpapi.Response{Body: []byte(`{}`)}, nil
 	}
-	h, err := httpapi.New(httpapi.Config{Access: testAccess(), Routes: []httpapi.Route{
+	h, err := httpapi.New(httpapi.Config{Access: httpapitest.Keys{liveKey, sandboxKey}, Routes: []httpapi.Route{
 		{Method: http.MethodPost, Path: "/v1/slow", Body: httpapi.SmallBody, Handler: wait},
 		{Method: http.MethodGet, Path: "/v1/slow", Type: "application/x-ndjson", Handler: wait},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, raw := httpapi.NewServer(h, nil), make(pipes)
+	s, raw := server.New(h, nil), make(pipes)
 	l := plain(t)(raw)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(l)
+		_ = s.Serve(l)
 	}()
 	near, far := net.Pipe()
 	raw <- far
 	t.Cleanup(func() {
 		near.Close()
-		server.Close()
+		s.Close()
 		<-done
 	})
 	return near, ended

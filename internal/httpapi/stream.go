@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"vayu/internal/httpapi/server"
 )
 
 // pieceMost is the size at which buffered bytes of a stream are sent without a flush.
@@ -62,7 +64,7 @@ type pieces struct {
 
 func newPieces(w http.ResponseWriter, endless bool) *pieces {
 	p := &pieces{control: http.NewResponseController(w), endless: endless}
-	size, each := pieceMost, writeAll
+	size, each := pieceMost, server.WriteTimeout
 	if endless {
 		size, each = endlessMost, endlessWrite
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
 	"vayu/schema"
 )
 
@@ -31,7 +32,7 @@ func begin(t *testing.T, url, accept string) *http.Response {
 
 func serveRoutes(t *testing.T, routes ...httpapi.Route) string {
 	t.Helper()
-	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: testAccess()})
+	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: httpapitest.Keys{liveKey, sandboxKey}})
 	if err != nil {
 		t.Fatal(err)
 	}

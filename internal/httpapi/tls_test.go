@@ -26,10 +26,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 )
 
 // certify writes a self-signed certificate for localhost into the files of c and returns it in PEM.
-func certify(tb testing.TB, c httpapi.TLSConfig, serial int64, until time.Time) []byte {
+func certify(tb testing.TB, c server.TLSConfig, serial int64, until time.Time) []byte {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -60,10 +62,10 @@ func write(tb testing.TB, name string, text []byte) {
 	}
 }
 
-func files(tb testing.TB) httpapi.TLSConfig {
+func files(tb testing.TB) server.TLSConfig {
 	tb.Helper()
 	dir := tb.TempDir()
-	return httpapi.TLSConfig{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
+	return server.TLSConfig{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 }
 
 // secured serves the test API over TLS and returns its address and the client's settings.
@@ -76,14 +78,14 @@ func secured(t *testing.T, reg prometheus.Registerer) (address string, client *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	address = serve(t, testAPI(t, testAccess()), withTLS(t, certs, reg))
+	address = serve(t, testAPI(t, httpapitest.Keys{liveKey, sandboxKey}), withTLS(t, certs, reg))
 	return address, &tls.Config{RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12}
 }
 
-func withTLS(tb testing.TB, certs *httpapi.Certificates, reg prometheus.Registerer) func(net.Listener) net.Listener {
+func withTLS(tb testing.TB, certs *server.Certificates, reg prometheus.Registerer) func(net.Listener) net.Listener {
 	tb.Helper()
 	return func(l net.Listener) net.Listener {
-		wrapped, err := httpapi.NewListener(l, certs.Config(), reg, httpapi.Connections{})
+		wrapped, err := server.NewListener(l, certs.Config(), reg, server.Connections{})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -138,13 +140,18 @@ func TestTLSVersionAndHSTS(t *testing.T) {
 	if err := tls.Client(dial(t, address), old).Handshake(); err == nil || !strings.Contains(err.Error(), "protocol version") {
 		t.Errorf("a client of TLS 1.2 met %v", err)
 	}
-	if diff := cmp.Diff([]string{"400 invalid_request"}, exchangeRaw(t, dial(t, address), "GET /v1/aqi HTTP/1.1\r\nHost: a\r\n\r\n")); diff != "" {
+	if diff := cmp.Diff([]string{"400 net/http"}, exchangeRaw(t, dial(t, address), "GET /v1/aqi HTTP/1.1\r\nHost: a\r\n\r\n")); diff != "" {
 		t.Errorf("plain HTTP: %s", diff)
 	}
 	if got := value(t, reg, "vayu_tls_handshake_failures_total"); got != 2 {
 		t.Errorf("%v failures counted, want 2", got)
 	}
-	if resp, _ := request(t, "GET", "http://"+serve(t, testAPI(t, testAccess()), plain(t)), "/v1/aqi"); resp.Header.Get("Strict-Transport-Security") != "" {
+	resp, err := http.Get("http://" + serve(t, testAPI(t, httpapitest.Keys{liveKey, sandboxKey}), plain(t)) + "/v1/aqi") //nolint:noctx // the test has no deadline of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.Header.Get("Strict-Transport-Security") != "" {
 		t.Error("plain HTTP promises TLS")
 	}
 }
@@ -226,19 +233,19 @@ func value(tb testing.TB, reg prometheus.Gatherer, name string) float64 {
 func TestSettingsOfTLS(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		httpapi.TLSConfig
+		server.TLSConfig
 		want string
 	}{
-		"none":               {httpapi.TLSConfig{}, ""},
-		"files":              {httpapi.TLSConfig{Cert: "c", Key: "k"}, ""},
-		"ACME":               {httpapi.TLSConfig{Domains: []string{"air.example.in"}, Email: "a@example.in", Directory: "https://ca.example"}, ""},
-		"no key":             {httpapi.TLSConfig{Cert: "c"}, "key: a certificate is of no use without its key"},
-		"no certificate":     {httpapi.TLSConfig{Key: "k"}, "cert: a key is of no use without its certificate"},
-		"both":               {httpapi.TLSConfig{Cert: "c", Key: "k", Domains: []string{"a.in"}}, "acme-domains: certificates come from files or by ACME, not both"},
-		"ACME without names": {httpapi.TLSConfig{Email: "a@b.in"}, "acme-domains: a name is needed for ACME"},
-		"an address":         {httpapi.TLSConfig{Domains: []string{"10.0.0.1"}}, `acme-domains: "10.0.0.1" is not the full name of a host, in lower case; others than English are written xn--…`},
-		"every name":         {httpapi.TLSConfig{Domains: []string{"*.a.in"}}, `acme-domains: "*.a.in" is not the full name of a host, in lower case; others than English are written xn--…`},
-		"plain directory":    {httpapi.TLSConfig{Domains: []string{"a.in"}, Directory: "http://ca"}, "acme-directory: must begin with https://"},
+		"none":               {server.TLSConfig{}, ""},
+		"files":              {server.TLSConfig{Cert: "c", Key: "k"}, ""},
+		"ACME":               {server.TLSConfig{Domains: []string{"air.example.in"}, Email: "a@example.in", Directory: "https://ca.example"}, ""},
+		"no key":             {server.TLSConfig{Cert: "c"}, "key: a certificate is of no use without its key"},
+		"no certificate":     {server.TLSConfig{Key: "k"}, "cert: a key is of no use without its certificate"},
+		"both":               {server.TLSConfig{Cert: "c", Key: "k", Domains: []string{"a.in"}}, "acme-domains: certificates come from files or by ACME, not both"},
+		"ACME without names": {server.TLSConfig{Email: "a@b.in"}, "acme-domains: a name is needed for ACME"},
+		"an address":         {server.TLSConfig{Domains: []string{"10.0.0.1"}}, `acme-domains: "10.0.0.1" is not the full name of a host, in lower case; others than English are written xn--…`},
+		"every name":         {server.TLSConfig{Domains: []string{"*.a.in"}}, `acme-domains: "*.a.in" is not the full name of a host, in lower case; others than English are written xn--…`},
+		"plain directory":    {server.TLSConfig{Domains: []string{"a.in"}, Directory: "http://ca"}, "acme-directory: must begin with https://"},
 	} {
 		var got []string
 		for _, err := range c.Validate() {

@@ -27,7 +27,7 @@ func credentialOf(c *Call, route *Route) credential {
 }
 
 // add sets the Vary header of a reply that also depends on Accept-Encoding. On HTTP/1 the Vary line for the
-// credential is already in the [headerBlock]. A second Vary line is then added.
+// credential is already in the [server.HeaderBlock]. A second Vary line is then added.
 func (v credential) add(h http.Header) {
 	if h["Vary"] == nil {
 		h["Vary"] = varyHeader

@@ -8,7 +8,7 @@ import (
 
 func TestCachesMayNotShareTheRepliesOfKeys(t *testing.T) {
 	t.Parallel()
-	base, _ := server(t)
+	base, _ := worldsAPI(t)
 	for path, want := range map[string]string{"/v1/ready": "Authorization", "/v1/big": "Authorization, Accept-Encoding"} {
 		resp, _ := request(t, http.MethodGet, base, path)
 		if got := strings.Join(resp.Header.Values("Vary"), ", "); got != want {
@@ -20,7 +20,7 @@ func TestCachesMayNotShareTheRepliesOfKeys(t *testing.T) {
 // TestEveryReplyVariesByItsCredential includes a 304, an error and an unknown path.
 func TestEveryReplyVariesByItsCredential(t *testing.T) {
 	t.Parallel()
-	base, _ := server(t)
+	base, _ := worldsAPI(t)
 	ready, _ := request(t, http.MethodGet, base, "/v1/ready")
 	for name, c := range map[string]struct {
 		method, path string

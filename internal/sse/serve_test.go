@@ -17,6 +17,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
@@ -52,11 +53,11 @@ func serve(t *testing.T, most int) *hubServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := httpapi.NewListener(socket, nil, nil, httpapi.Connections{})
+	listener, err := server.NewListener(socket, nil, nil, server.Connections{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.url, s.server = "http://"+socket.Addr().String(), httpapi.NewServer(h, nil)
+	s.url, s.server = "http://"+socket.Addr().String(), server.New(h, nil)
 	s.server.RegisterOnShutdown(s.End)
 	go func() { _ = s.server.Serve(listener) }() // until it is closed
 	t.Cleanup(func() { _ = s.server.Close() })

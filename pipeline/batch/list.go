@@ -98,7 +98,7 @@ func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) 
 	name = "batches/" + w.kind.Name + "?" + url.Values{
 		"state": {string(f.state)}, "ref_id": {f.ref}, "span": {strconv.FormatInt(f.from, 10), strconv.FormatInt(f.to, 10)},
 	}.Encode()
-	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, w.Box, c, name, params)
+	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, c, name, params)
 	return f, name, faults.Problem()
 }
 
@@ -118,5 +118,5 @@ func (w *worker) list(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return pagination.Reply(rows, f.limit,
 		func(r row) (schema.Batch, error) { return w.kind.replyOf(&r, now), nil },
-		func(r row) *string { return pagination.Cursor(w.Box, c, name, r.id) })
+		func(r row) *string { return pagination.Cursor(c, name, r.id) })
 }

@@ -38,14 +38,15 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	var f schema.RequestErrors
 	name := "batches/" + w.kind.Name + "/" + r.id + "/results"
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, w.Box, c, name, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, name, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
 	from := 0
 	if after != "" {
-		if from, err = strconv.Atoi(after); err != nil {
-			return httpapi.Response{}, fmt.Errorf("reading the cursor of results: %w", err)
+		if from, err = strconv.Atoi(after); err != nil || from < 0 || from > r.total {
+			pagination.RejectCursor(&f)
+			return httpapi.Response{}, f.Problem()
 		}
 	}
 	to := min(from+limit, r.total)
@@ -61,7 +62,7 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchRetention: w.kind.keptReply(&r),
 	}
 	if reply.HasMore = to < r.total; reply.HasMore {
-		reply.NextCursor = pagination.Cursor(w.Box, c, name, strconv.Itoa(to))
+		reply.NextCursor = pagination.Cursor(c, name, strconv.Itoa(to))
 	}
 	return httpapi.Response{Value: reply}, nil
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/schema"
@@ -154,6 +156,11 @@ func TestBatchBelongsToItsOwner(t *testing.T) {
 			"/" + first + "?x=1":       "x", "/" + first + "/results?limit=x": "limit", "/" + first + "/results?state=queued": "state",
 		} {
 			s.get(path+target).WantError(t, target, 400, schema.InvalidRequest, field)
+		}
+		for _, position := range []string{"-1", "4", "two"} {
+			owner := &httpapi.Call{Principal: httpapi.Principal{Account: s.a.ID, World: schema.Sandbox}}
+			forged := *pagination.Cursor(owner, "batches/recharge/"+first+"/results", position)
+			s.get(path+"/"+first+"/results?cursor="+forged).WantError(t, "forged position "+position, 400, schema.InvalidRequest, "cursor")
 		}
 		s.get(path+"/"+first+"/results?limit=5", "Accept", "application/x-ndjson").WantError(t, "a page of a stream", 400, schema.InvalidRequest, "limit")
 		s.get(path+"/"+first+"/results", "Accept", "text/csv").WantError(t, "another type", 406, schema.NotAcceptable, "Accept")

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
@@ -18,7 +17,7 @@ import (
 // from, to, limit and cursor. The error is a *schema.Problem that lists every fault. List
 // is what is listed, such as "recharges". Name is the list with its filter, to which
 // cursors are bound.
-func Read[S ~string](c *httpapi.Call, box *encryption.Cipher, list string, states []S) (f Filter, name string, err error) {
+func Read[S ~string](c *httpapi.Call, list string, states []S) (f Filter, name string, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
 	if err != nil {
 		return Filter{}, "", err
@@ -33,7 +32,7 @@ func Read[S ~string](c *httpapi.Call, box *encryption.Cipher, list string, state
 		"status": {f.State}, "ref_id": {f.Ref}, "batch_id": {f.Batch},
 		"from": {strconv.FormatInt(f.From, 10)}, "to": {strconv.FormatInt(f.To, 10)},
 	}.Encode()
-	f.Limit, f.After = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, box, c, name, params)
+	f.Limit, f.After = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, c, name, params)
 	return f, name, faults.Problem()
 }
 
@@ -54,8 +53,8 @@ func oneOf[S ~string](states []S) string {
 
 // Answer answers a call for a list of a table by [Read] and [Table.Page]; shown renders
 // each row.
-func Answer[R, W any, S ~string](c *httpapi.Call, box *encryption.Cipher, q sqlstore.Querier, t *Table[R], list string, states []S, shown func(*R) W) (httpapi.Response, error) {
-	f, name, err := Read(c, box, list, states)
+func Answer[R, W any, S ~string](c *httpapi.Call, q sqlstore.Querier, t *Table[R], list string, states []S, shown func(*R) W) (httpapi.Response, error) {
+	f, name, err := Read(c, list, states)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -68,7 +67,7 @@ func Answer[R, W any, S ~string](c *httpapi.Call, box *encryption.Cipher, q sqls
 		reply.Data = append(reply.Data, shown(&all[i]))
 	}
 	if reply.HasMore = next != ""; reply.HasMore {
-		reply.NextCursor = pagination.Cursor(box, c, name, next)
+		reply.NextCursor = pagination.Cursor(c, name, next)
 	}
 	return httpapi.Response{Value: reply}, nil
 }

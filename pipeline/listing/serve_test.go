@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/access/accesstest"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/pipeline/listing"
@@ -21,15 +20,14 @@ func TestReadFilter(t *testing.T) {
 	t.Parallel()
 	const list = "things"
 	states := []schema.VerificationState{"pending", "success", "failed"}
-	box := accesstest.Cipher(t)
 	call := func(query string) *httpapi.Call {
 		return &httpapi.Call{Request: httptest.NewRequest(http.MethodGet, "/things?"+query, nil), Principal: httpapi.Principal{Account: "acc_1", World: schema.Sandbox}}
 	}
-	_, name, err := listing.Read(call("status=failed&from=2026-11-01"), box, list, states)
+	_, name, err := listing.Read(call("status=failed&from=2026-11-01"), list, states)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cursor := *pagination.Cursor(box, call(""), name, "ver_1")
+	cursor := *pagination.Cursor(call(""), name, "ver_1")
 	owner := schema.Owner{Account: "acc_1", World: schema.Sandbox}
 	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	to := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC).UnixMicro()
@@ -39,7 +37,7 @@ func TestReadFilter(t *testing.T) {
 		"from=2026-11-01&to=2026-11-02":     {Owner: owner, From: from, To: to, Limit: 100},
 		"status=failed&from=2026-11-01&cursor=" + cursor: {Owner: owner, From: from, To: math.MaxInt64, Limit: 100, State: "failed", After: "ver_1"},
 	} {
-		got, _, err := listing.Read(call(query), box, list, states)
+		got, _, err := listing.Read(call(query), list, states)
 		if err != nil {
 			t.Fatal(query, err)
 		}
@@ -52,7 +50,7 @@ func TestReadFilter(t *testing.T) {
 		"status=pending&cursor=" + cursor: {"cursor: The cursor is not one that this list has given."},
 		"status=x&limit=0":                {"status: The status of things is pending, success or failed.", "limit: The limit lies between 1 and 1000."},
 	} {
-		_, _, err := listing.Read(call(query), box, list, states)
+		_, _, err := listing.Read(call(query), list, states)
 		p, ok := errors.AsType[*schema.Problem](err)
 		if !ok {
 			t.Fatalf("%s: got %v", query, err)
@@ -65,7 +63,7 @@ func TestReadFilter(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
 	}
-	if _, _, err := listing.Read(call("colour=red"), box, list, states); err == nil {
+	if _, _, err := listing.Read(call("colour=red"), list, states); err == nil {
 		t.Error("a parameter that there is not is taken")
 	}
 }

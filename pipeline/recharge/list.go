@@ -16,5 +16,5 @@ var recharges = listing.Table[Record]{
 
 // list answers GET /v1/recharge.
 func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
-	return listing.Answer(c, s.Box, s.DB.View(c.Context()), &recharges, "recharges", schema.RechargeStates, replyOf)
+	return listing.Answer(c, s.DB.View(c.Context()), &recharges, "recharges", schema.RechargeStates, replyOf)
 }

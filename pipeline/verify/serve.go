@@ -135,5 +135,5 @@ var verifications = listing.Table[Record]{
 
 // list answers GET /v1/bank/verify.
 func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
-	return listing.Answer(c, s.Cipher, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
+	return listing.Answer(c, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
 }

@@ -83,11 +83,11 @@ func newFixture(t testing.TB, db *sqlstore.DB) *walletFixture {
 	s.one, s.two = accesstest.AddTenant(t, db, "one"), accesstest.AddTenant(t, db, "two")
 	access := accesstest.Access(t, db, s.clock.Now)
 	var err error
-	if s.outbox, err = outbox.New(outbox.Config{DB: db, Box: accesstest.Cipher(t), Now: s.clock.Now}); err != nil {
+	if s.outbox, err = outbox.New(outbox.Config{DB: db, Now: s.clock.Now}); err != nil {
 		t.Fatal(err)
 	}
 	s.Service, err = New(Config{
-		DB: db, Cipher: accesstest.Cipher(t), Events: s.outbox, Change: access.Change, Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
+		DB: db, Events: s.outbox, Change: access.Change, Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	from, to := pagination.TimeRange(&f, params)
 	list := "payments?" + url.Values{"status": {status}, "ref_id": {ref}, "span": spanName(from, to)}.Encode()
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -42,7 +42,7 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return pagination.Reply(rows, limit,
 		func(p *Payment) (schema.Payment, error) { return p.toWire(), nil },
-		func(p *Payment) *string { return pagination.Cursor(s.Cipher, c, list, p.ID) })
+		func(p *Payment) *string { return pagination.Cursor(c, list, p.ID) })
 }
 
 func spanName(from, to int64) []string {

@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/access"
-	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -16,7 +15,6 @@ import (
 // Config holds the dependencies of a Service.
 type Config struct {
 	DB     *sqlstore.DB
-	Cipher *encryption.Cipher // encrypts cursors; may be nil if Routes is unused
 	Events Events
 	// Change makes an audited, idempotent handler of a Changer; may be nil if Routes is unused.
 	Change  func(access.Changer) httpapi.Handler

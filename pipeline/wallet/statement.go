@@ -62,14 +62,15 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
 	subject, from, to := subjectIn(&f, params)
 	list := "entries?" + url.Values{"subject": {subject}, "span": spanName(from, to)}.Encode()
-	limit, last := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
+	limit, last := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
 	after := statementLine{at: math.MaxInt64} // for the first page: later than any entry
 	if last != "" {
 		if _, err := fmt.Sscan(last, &after.at, &after.subject, &after.kind); err != nil {
-			return httpapi.Response{}, fmt.Errorf("reading the cursor %q: %w", last, err)
+			pagination.RejectCursor(&f)
+			return httpapi.Response{}, f.Problem()
 		}
 	}
 	query, args := selectLines, []any{c.Account, c.World.String(), from, to, after.at, after.subject, after.kind, limit + 1}
@@ -83,7 +84,7 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	return pagination.Reply(rows, limit,
 		func(l statementLine) (schema.WalletEntry, error) { return l.toWire(), nil },
 		func(l statementLine) *string {
-			return pagination.Cursor(s.Cipher, c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
+			return pagination.Cursor(c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
 		})
 }
 

@@ -2,6 +2,8 @@ package wallet
 
 import (
 	"fmt"
+	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/oklog/ulid/v2"
 
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -135,6 +139,10 @@ func TestEntriesOfSubject(t *testing.T) {
 			s.Do(key, "GET", "/v1/wallet/entries?cursor="+first.TextAt("next_cursor")+query, "").
 				WantError(t, "a cursor of another list", 400, schema.InvalidRequest, "cursor")
 		}
+		owner := &httpapi.Call{Principal: httpapi.Principal{Account: s.one.ID, World: schema.Sandbox}}
+		list := "entries?" + url.Values{"subject": {""}, "span": spanName(math.MinInt64, math.MaxInt64)}.Encode()
+		s.Do(key, "GET", "/v1/wallet/entries?cursor="+*pagination.Cursor(owner, list, "yesterday"), "").
+			WantError(t, "a forged position", 400, schema.InvalidRequest, "cursor")
 	})
 }
 

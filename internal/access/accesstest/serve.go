@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/server"
 )
 
 // Serve serves routes over a real listener until the test ends, and returns the URL.
@@ -18,12 +19,12 @@ func Serve(tb testing.TB, access httpapi.Access, routes []httpapi.Route) (url st
 	if err != nil {
 		tb.Fatal(err)
 	}
-	listener, err := httpapi.NewListener(socket, nil, nil, httpapi.Connections{})
+	listener, err := server.NewListener(socket, nil, nil, server.Connections{})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	server := httpapi.NewServer(h, nil)
-	go func() { _ = server.Serve(listener) }() // until it is closed
-	tb.Cleanup(func() { _ = server.Close() })
+	s := server.New(h, nil)
+	go func() { _ = s.Serve(listener) }() // until it is closed
+	tb.Cleanup(func() { _ = s.Close() })
 	return "http://" + socket.Addr().String()
 }

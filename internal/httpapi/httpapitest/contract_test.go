@@ -160,8 +160,8 @@ func TestRefusalsAreCheckedWithoutAPath(t *testing.T) {
 		want   string
 	}{
 		"good":             {http.StatusNotFound, func(*answer) {}, ""},
-		"before a path":    {http.StatusExpectationFailed, func(a *answer) { a.body = strings.Replace(a.body, "not_found", "invalid_request", 1) }, ""},
-		"code of another":  {http.StatusExpectationFailed, func(*answer) {}, "code"},
+		"before a path":    {http.StatusRequestTimeout, func(a *answer) { a.body = strings.Replace(a.body, "not_found", "invalid_request", 1) }, ""},
+		"code of another":  {http.StatusRequestTimeout, func(*answer) {}, "code"},
 		"no JSON":          {http.StatusNotFound, func(a *answer) { a.body = "404 Not Found" }, "not JSON"},
 		"unknown header":   {http.StatusNotFound, func(a *answer) { a.header.Set("X-Powered-By", "Go") }, "X-Powered-By"},
 		"undocumented":     {http.StatusTeapot, func(*answer) {}, "status"},

@@ -147,7 +147,10 @@ func TestRefusalsHaveTheCodesOfTheirStatus(t *testing.T) {
 func TestProseDescribesStatusesWithoutOperation(t *testing.T) {
 	t.Parallel()
 	text := whole(t).text("/info/description")
-	for _, status := range append([]int{http.StatusBadRequest}, unread...) {
+	for _, status := range []int{
+		http.StatusBadRequest, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,
+		http.StatusNotImplemented, http.StatusHTTPVersionNotSupported,
+	} {
 		if !strings.Contains(text, "\n| "+strconv.Itoa(status)+" | ") {
 			t.Errorf("the prose does not mention %d", status)
 		}

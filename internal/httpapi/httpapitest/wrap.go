@@ -13,7 +13,7 @@ import (
 //	server := httptest.NewServer(httpapitest.Checked(t, h))
 //
 // The server must be closed before the test ends. In a benchmark Checked returns h. A handler does not see the
-// headers that a connection adds. With a listener of httpapi.NewListener, use [Transport] instead.
+// headers that a connection adds. With a listener of server.NewListener, use [Transport] instead.
 func Checked(tb testing.TB, h http.Handler) http.Handler {
 	tb.Helper()
 	if _, ok := tb.(*testing.B); ok {

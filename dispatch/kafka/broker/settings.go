@@ -1,4 +1,5 @@
-package kafka
+// Package broker has the settings of the event log, and makes connections to Kafka brokers with them.
+package broker
 
 import (
 	"regexp"

@@ -1,4 +1,4 @@
-package kafka
+package broker
 
 import (
 	"context"
@@ -16,18 +16,20 @@ import (
 	"vayu/internal/config"
 )
 
-// Login mechanisms, as values of the setting.
 const (
-	loginNone     = ""
-	loginPlain    = "plain"
-	loginScram256 = "scram-sha-256"
-	loginScram512 = "scram-sha-512"
+	loginNone = ""
+	// LoginPlain is the mechanism that sends the password in clear text.
+	LoginPlain = "plain"
+	// LoginScram256 is SCRAM with SHA-256 (RFC 7677).
+	LoginScram256 = "scram-sha-256"
+	// LoginScram512 is SCRAM with SHA-512.
+	LoginScram512 = "scram-sha-512"
 )
 
-// secure has the TLS configuration and the login of all connections to brokers.
-type secure struct {
-	tls   *tls.Config    // nil for none
-	login sasl.Mechanism // nil for none
+// Security has the TLS configuration and the login of all connections to brokers.
+type Security struct {
+	TLS   *tls.Config    // nil for none
+	Login sasl.Mechanism // nil for none
 }
 
 func (s Settings) validateTLS() (faults []error) {
@@ -53,14 +55,14 @@ func (s Settings) validateLogin() (faults []error) {
 		if s.Username != "" || s.Password.IsSet() {
 			faults = append(faults, config.Invalid("sasl", "username or password is set without a login mechanism: use scram-sha-512, scram-sha-256 or plain"))
 		}
-	case loginPlain, loginScram256, loginScram512:
+	case LoginPlain, LoginScram256, LoginScram512:
 		if s.Username == "" {
 			faults = append(faults, config.Invalid("username", "a login needs a user"))
 		}
 		if !s.Password.IsSet() {
 			faults = append(faults, config.Invalid("password", "a login needs a password; the environment has it as VAYU_EVENT_LOG_PASSWORD"))
 		}
-		if s.SASL == loginPlain && !s.TLS {
+		if s.SASL == LoginPlain && !s.TLS {
 			faults = append(faults, config.Invalid("sasl", "plain sends the password in clear text and needs event-log.tls"))
 		}
 	default:
@@ -69,26 +71,26 @@ func (s Settings) validateLogin() (faults []error) {
 	return faults
 }
 
-// secure reads the files of valid settings.
-func (s Settings) secure() (secure, error) {
-	var out secure
+// Security reads the files of valid settings.
+func (s Settings) Security() (Security, error) {
+	var out Security
 	var err error
 	if s.TLS {
-		if out.tls, err = s.tlsConfig(); err != nil {
-			return secure{}, err
+		if out.TLS, err = s.tlsConfig(); err != nil {
+			return Security{}, err
 		}
 	}
 	switch s.SASL {
-	case loginPlain:
-		out.login = plain.Mechanism{Username: s.Username, Password: s.Password.Reveal()}
-	case loginScram256:
-		out.login, err = scram.Mechanism(scram.SHA256, s.Username, s.Password.Reveal())
-	case loginScram512:
-		out.login, err = scram.Mechanism(scram.SHA512, s.Username, s.Password.Reveal())
+	case LoginPlain:
+		out.Login = plain.Mechanism{Username: s.Username, Password: s.Password.Reveal()}
+	case LoginScram256:
+		out.Login, err = scram.Mechanism(scram.SHA256, s.Username, s.Password.Reveal())
+	case LoginScram512:
+		out.Login, err = scram.Mechanism(scram.SHA512, s.Username, s.Password.Reveal())
 	}
 	if err != nil {
 		// Do not wrap the library's error: it may quote the password.
-		return secure{}, config.Invalid("password", "the user's name or the password has characters that a login must not have (RFC 4013)")
+		return Security{}, config.Invalid("password", "the user's name or the password has characters that a login must not have (RFC 4013)")
 	}
 	return out, nil
 }
@@ -123,27 +125,27 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 	return out, nil
 }
 
-// dial opens a connection to a broker, with TLS if configured. The client's own TLS dial
+// Dial opens a connection to a broker, with TLS if configured. The client's own TLS dial
 // leaks the connection of a failed handshake.
 //
-// The client logs in within ctx but does not watch its deadline, so dial closes the
+// The client logs in within ctx but does not watch its deadline, so Dial closes the
 // connection at the deadline. After a login ctx is cancelled, which has no effect.
-func (s secure) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
+func (s Security) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: DialTimeout}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	if s.tls != nil {
+	if s.TLS != nil {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			host = address
 		}
-		named := s.tls.Clone()
+		named := s.TLS.Clone()
 		named.ServerName = host
 		secured := tls.Client(conn, named)
 		if err := secured.HandshakeContext(ctx); err != nil {
 			_ = conn.Close() // never used
-			return nil, handshakeError{address, err}
+			return nil, HandshakeError{address, err}
 		}
 		conn = secured
 	}
@@ -155,14 +157,14 @@ func (s secure) dial(ctx context.Context, network, address string) (net.Conn, er
 	return conn, nil
 }
 
-// handshakeError is a failed TLS handshake with a broker.
-type handshakeError struct {
+// HandshakeError is a failed TLS handshake with a broker.
+type HandshakeError struct {
 	address string
 	err     error
 }
 
 // Error implements error.
-func (e handshakeError) Error() string { return fmt.Sprintf("TLS with %s: %v", e.address, e.err) }
+func (e HandshakeError) Error() string { return fmt.Sprintf("TLS with %s: %v", e.address, e.err) }
 
 // Unwrap returns the error of crypto/tls.
-func (e handshakeError) Unwrap() error { return e.err }
+func (e HandshakeError) Unwrap() error { return e.err }

@@ -1,4 +1,4 @@
-package httpapi
+package server
 
 import (
 	"net/http"
@@ -25,8 +25,8 @@ func TestOnlyProxiesAreTrusted(t *testing.T) {
 		"a proxy":                  {"10.0.0.1:9", []string{"198.51.100.7"}, "198.51.100.7"},
 		"a proxy's own request":    {"10.0.0.1:9", nil, "10.0.0.1"},
 		"a liar behind a proxy":    {"10.0.0.1:9", []string{"127.0.0.1, 198.51.100.7"}, "198.51.100.7"},
-		"two proxies":              {"10.0.0.1:9", []string{"1.2.3.4, 198.51.100.7, 10.9.9.9"}, "198.51.100.7"},
-		"only proxies":             {"10.0.0.1:9", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
+		"two Proxies":              {"10.0.0.1:9", []string{"1.2.3.4, 198.51.100.7, 10.9.9.9"}, "198.51.100.7"},
+		"only Proxies":             {"10.0.0.1:9", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
 		"several lines":            {"10.0.0.1:9", []string{"1.2.3.4", "198.51.100.7", "10.9.9.9"}, "198.51.100.7"},
 		"no address":               {"10.0.0.1:9", []string{"198.51.100.7, unknown"}, "10.0.0.1"},
 		"no address further left":  {"10.0.0.1:9", []string{"198.51.100.7, _x, 10.0.0.2"}, "10.0.0.2"},
@@ -47,23 +47,23 @@ func TestOnlyProxiesAreTrusted(t *testing.T) {
 		"no address of the socket": {"", nil, "invalid IP"},
 	} {
 		r := &http.Request{RemoteAddr: c.socket, Header: http.Header{"X-Forwarded-For": c.forwarded}}
-		if got := proxies(trusted).client(r).String(); got != c.want {
+		if got := Proxies(trusted).Client(r).String(); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
 	}
 	r := &http.Request{RemoteAddr: "10.0.0.1:9", Header: http.Header{"X-Forwarded-For": {"198.51.100.7"}}}
-	if got := proxies(nil).client(r).String(); got != "10.0.0.1" {
-		t.Errorf("without proxies: %s", got)
+	if got := Proxies(nil).Client(r).String(); got != "10.0.0.1" {
+		t.Errorf("without Proxies: %s", got)
 	}
 }
 
 func FuzzForwarded(f *testing.F) {
 	f.Add("1.2.3.4, [::1]:80", "198.51.100.7")
 	f.Add(",,", "10.0.0.2")
-	trusted := proxies{netip.MustParsePrefix("10.0.0.0/8")}
+	trusted := Proxies{netip.MustParsePrefix("10.0.0.0/8")}
 	f.Fuzz(func(t *testing.T, left, last string) {
 		ask := func(lines ...string) netip.Addr {
-			return trusted.client(&http.Request{RemoteAddr: "10.0.0.1:9", Header: http.Header{"X-Forwarded-For": lines}})
+			return trusted.Client(&http.Request{RemoteAddr: "10.0.0.1:9", Header: http.Header{"X-Forwarded-For": lines}})
 		}
 		got := ask(left, last)
 		if !got.IsValid() || got.Is4In6() || got.Zone() != "" {

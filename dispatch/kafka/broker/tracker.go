@@ -1,4 +1,4 @@
-package kafka
+package broker
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Limits of connections.
 const (
-	dialTimeout = 5 * time.Second
+	// ClientID identifies this program in logs and metrics of brokers.
+	ClientID = "vayu"
+	// DialTimeout limits the time to connect to a broker.
+	DialTimeout = 5 * time.Second
 	// refusedFor is how long the only broker is redialled while it refuses connections. A
 	// group member that reconnects in time keeps its membership. As a new member it would
 	// wait until its old session expires.
@@ -23,29 +25,31 @@ const (
 
 var errClosed = errors.New("the reader has ended")
 
-// connTracker dials and tracks the connections of a reader. It closes all of them at the
+// Tracker dials and tracks the connections of a reader. It closes all of them at the
 // end, because the client of the consumer group may wait for replies that never come.
-type connTracker struct {
-	ctx    context.Context
-	single bool // there is only one broker
-	secure secure
+type Tracker struct {
+	ctx      context.Context
+	single   bool // there is only one broker
+	security Security
 
 	lock   sync.Mutex
 	closed bool
 	conns  map[net.Conn]struct{}
 }
 
-func newConnTracker(ctx context.Context, lone bool, secure secure) *connTracker {
-	return &connTracker{ctx: ctx, single: lone, secure: secure, conns: map[net.Conn]struct{}{}}
+// NewTracker returns a tracker that redials a single broker while it refuses connections, until ctx ends.
+func NewTracker(ctx context.Context, single bool, security Security) *Tracker {
+	return &Tracker{ctx: ctx, single: single, security: security, conns: map[net.Conn]struct{}{}}
 }
 
-func (d *connTracker) dialer() *kafka.Dialer {
-	return &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, DialFunc: d.dial, SASLMechanism: d.secure.login}
+// Dialer returns a dialer whose connections are tracked.
+func (d *Tracker) Dialer() *kafka.Dialer {
+	return &kafka.Dialer{ClientID: ClientID, Timeout: DialTimeout, DialFunc: d.dial, SASLMechanism: d.security.Login}
 }
 
-func (d *connTracker) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *Tracker) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for until := time.Now().Add(refusedFor); ; {
-		conn, err := d.secure.dial(ctx, network, address)
+		conn, err := d.security.Dial(ctx, network, address)
 		if err == nil {
 			return d.track(conn)
 		}
@@ -62,7 +66,7 @@ func (d *connTracker) dial(ctx context.Context, network, address string) (net.Co
 	}
 }
 
-func (d *connTracker) track(conn net.Conn) (net.Conn, error) {
+func (d *Tracker) track(conn net.Conn) (net.Conn, error) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	if d.closed {
@@ -73,8 +77,8 @@ func (d *connTracker) track(conn net.Conn) (net.Conn, error) {
 	return &trackedConn{Conn: conn, tracker: d}, nil
 }
 
-// shut closes all connections and rejects new ones.
-func (d *connTracker) shut() {
+// Shut closes all connections and rejects new ones.
+func (d *Tracker) Shut() {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	d.closed = true
@@ -88,7 +92,7 @@ func (d *connTracker) shut() {
 type trackedConn struct {
 	net.Conn
 
-	tracker *connTracker
+	tracker *Tracker
 }
 
 // Close closes the connection and removes it from its tracker.

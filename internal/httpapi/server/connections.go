@@ -1,4 +1,4 @@
-package httpapi
+package server
 
 import (
 	"crypto/tls"
@@ -30,7 +30,7 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	at := plain(tcp.AddrPort().Addr())
-	if at.IsLoopback() || proxies(c.Proxies).trust(at) {
+	if at.IsLoopback() || Proxies(c.Proxies).trust(at) {
 		return netip.Addr{}, false
 	}
 	if at.Is6() {

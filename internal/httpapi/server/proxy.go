@@ -1,4 +1,4 @@
-package httpapi
+package server
 
 import (
 	"net/http"
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// proxies are the networks whose X-Forwarded-For is trusted.
-type proxies []netip.Prefix
+// Proxies are the networks whose X-Forwarded-For is trusted.
+type Proxies []netip.Prefix
 
-func (p proxies) trust(a netip.Addr) bool {
+func (p Proxies) trust(a netip.Addr) bool {
 	for _, network := range p {
 		if network.Contains(a) {
 			return true
@@ -19,10 +19,10 @@ func (p proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// client returns the client's address: that of the socket or, behind trusted proxies, one from X-Forwarded-For.
+// Client returns the client's address: that of the socket or, behind trusted proxies, one from X-Forwarded-For.
 // That is the rightmost address that is not a trusted proxy. Entries to its left may be forged and are ignored.
 // On a Unix socket the address is invalid.
-func (p proxies) client(r *http.Request) netip.Addr {
+func (p Proxies) Client(r *http.Request) netip.Addr {
 	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
@@ -52,10 +52,10 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	return at
 }
 
-// secure reports whether the client used TLS, either to this server or to a trusted proxy that reports TLS. The
+// Secure reports whether the client used TLS, either to this server or to a trusted proxy that reports TLS. The
 // first entry of X-Forwarded-Proto is about the client's own connection. A client that forges it can only lose
 // its own cookie.
-func (p proxies) secure(r *http.Request) bool {
+func (p Proxies) Secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}

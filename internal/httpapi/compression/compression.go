@@ -1,6 +1,8 @@
-package httpapi
+// Package compression compresses replies with zstd or gzip, as the client prefers.
+package compression
 
 import (
+	"bytes"
 	"io"
 	"strconv"
 	"strings"
@@ -11,11 +13,13 @@ import (
 )
 
 const (
-	gzipName = "gzip"
-	zstdName = "zstd"
-	// compressFrom is the smallest body that is compressed, in bytes. A smaller reply fits into one packet
+	// Gzip is the name of the encoding in HTTP.
+	Gzip = "gzip"
+	// Zstd is the name of the encoding in HTTP.
+	Zstd = "zstd"
+	// MinSize is the smallest body that is compressed, in bytes. A smaller reply fits into one packet
 	// (1,460 bytes) with its headers, so compression would not make it faster.
-	compressFrom = 1024
+	MinSize = 1024
 )
 
 var gzipWriters = sync.Pool{New: func() any {
@@ -30,9 +34,9 @@ var zstdWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// compress writes body and tail in the encoding. It ignores write errors of a disconnected client.
-func compress(w io.Writer, encoding string, body []byte, tail [][]byte) {
-	if encoding == zstdName {
+// Write writes body and tail in the encoding. It ignores write errors of a disconnected client.
+func Write(w io.Writer, encoding string, body []byte, tail [][]byte) {
+	if encoding == Zstd {
 		z := zstdWriters.Get().(*zstd.Encoder)
 		defer zstdWriters.Put(z)
 		z.Reset(w)
@@ -53,9 +57,9 @@ func compress(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	_ = z.Close()
 }
 
-// negotiate returns the encoding that the Accept-Encoding headers prefer (RFC 9110, 12.5.3): zstd, gzip, or ""
+// Negotiate returns the encoding that the Accept-Encoding headers prefer (RFC 9110, 12.5.3): zstd, gzip, or ""
 // for neither. It returns zstd if both are equal.
-func negotiate(headers []string) string {
+func Negotiate(headers []string) string {
 	if len(headers) == 0 {
 		return ""
 	}
@@ -74,7 +78,7 @@ func negotiate(headers []string) string {
 		}
 	}
 	best, most := "", 0.0
-	for _, name := range [...]string{zstdName, gzipName} {
+	for _, name := range [...]string{Zstd, Gzip} {
 		q, named := weight[name]
 		if !named {
 			q = weight["*"]
@@ -87,4 +91,21 @@ func negotiate(headers []string) string {
 		return ""
 	}
 	return best
+}
+
+// Precompress returns a body in each encoding, with the best level. Its error is that of an encoder.
+func Precompress(body []byte) (map[string][]byte, error) {
+	var packed bytes.Buffer
+	g, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, _ = g.Write(body) // a buffer never fails
+	_ = g.Close()
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	return map[string][]byte{Gzip: packed.Bytes(), Zstd: z.EncodeAll(body, nil)}, nil
 }

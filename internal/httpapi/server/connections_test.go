@@ -1,4 +1,4 @@
-package httpapi_test
+package server_test
 
 import (
 	"bufio"
@@ -12,9 +12,23 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/server"
 	"vayu/internal/testing/fixture"
 )
+
+// pipes is a listener whose connections are pipes, so that time-outs use a synctest bubble's time.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	c, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (p pipes) Close() error   { close(p); return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
 // pipeServer is a server whose connections are pipes with chosen addresses.
 type pipeServer struct {
@@ -25,15 +39,15 @@ type pipeServer struct {
 }
 
 // withPipeServer runs a test against a server with limits, in a synctest bubble.
-func withPipeServer(t *testing.T, most int, limits httpapi.Connections, do func(t *testing.T, c *pipeServer)) {
+func withPipeServer(t *testing.T, most int, limits server.Connections, do func(t *testing.T, c *pipeServer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c := &pipeServer{t: t, raw: make(pipes), reg: prometheus.NewRegistry(), resume: make(chan struct{})}
-		l, err := httpapi.NewListenerOf(c.raw, c.reg, most, limits)
+		l, err := server.NewListenerOf(c.raw, c.reg, most, limits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := httpapi.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := server.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/wait" {
 				<-c.resume
 			}
@@ -42,10 +56,10 @@ func withPipeServer(t *testing.T, most int, limits httpapi.Connections, do func(
 		served := make(chan struct{})
 		go func() {
 			defer close(served)
-			_ = server.Serve(l)
+			_ = s.Serve(l)
 		}()
 		do(t, c)
-		server.Close()
+		s.Close()
 		<-served
 	})
 }
@@ -106,7 +120,7 @@ func answers(t *testing.T, want bool, all ...*pipeClient) {
 
 func TestLongestIdleConnectionIsClosed(t *testing.T) {
 	t.Parallel()
-	withPipeServer(t, 3, httpapi.Connections{}, func(t *testing.T, c *pipeServer) {
+	withPipeServer(t, 3, server.Connections{}, func(t *testing.T, c *pipeServer) {
 		first, second, silent := c.dial("192.0.2.1"), c.dial("192.0.2.2"), c.dial("192.0.2.3")
 		answers(t, true, second, first) // the one without a request is now the longest idle
 		fourth := c.dial("192.0.2.4")
@@ -126,7 +140,7 @@ func TestLongestIdleConnectionIsClosed(t *testing.T) {
 
 func TestAConnectionInUseIsNotClosed(t *testing.T) {
 	t.Parallel()
-	withPipeServer(t, 2, httpapi.Connections{}, func(t *testing.T, c *pipeServer) {
+	withPipeServer(t, 2, server.Connections{}, func(t *testing.T, c *pipeServer) {
 		ended := make(chan bool, 2)
 		one, two := c.dial("192.0.2.1"), c.dial("192.0.2.2")
 		for _, v := range []*pipeClient{one, two} {
@@ -150,7 +164,7 @@ func TestAConnectionInUseIsNotClosed(t *testing.T) {
 
 func TestConnectionsPerClientAreLimited(t *testing.T) {
 	t.Parallel()
-	limits := httpapi.Connections{PerAddress: 2, Proxies: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}}
+	limits := server.Connections{PerAddress: 2, Proxies: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}}
 	for name, c := range map[string]struct {
 		from   [3]string
 		shared bool
@@ -183,7 +197,7 @@ func TestConnectionsPerClientAreLimited(t *testing.T) {
 
 func TestActiveClientAtItsLimitIsRejected(t *testing.T) {
 	t.Parallel()
-	withPipeServer(t, 100, httpapi.Connections{PerAddress: 1}, func(t *testing.T, c *pipeServer) {
+	withPipeServer(t, 100, server.Connections{PerAddress: 1}, func(t *testing.T, c *pipeServer) {
 		ended := make(chan bool, 1)
 		busy := c.dial("192.0.2.1")
 		go func() { ended <- busy.get("/wait") }()

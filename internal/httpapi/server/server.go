@@ -1,4 +1,6 @@
-package httpapi
+// Package server accepts the connections of the API. It provides the HTTP server with its time-outs, the listener
+// with limits of connections and TLS with its certificates, and determines the client's address.
+package server
 
 import (
 	"context"
@@ -11,30 +13,33 @@ import (
 // Limits of a connection. They cut off slow clients. The longest legitimate header has a query of about 10 KB:
 // 100 city names in Hindi, percent-encoded.
 const (
-	readHeader = 5 * time.Second
-	readAll    = 30 * time.Second
-	writeAll   = 60 * time.Second
-	idle       = 120 * time.Second
-	maxHeader  = 32 << 10
+	headerTimeout = 5 * time.Second
+	// ReadTimeout limits the time for a whole request.
+	ReadTimeout = 30 * time.Second
+	// WriteTimeout limits the time for a reply, or for a piece of a stream.
+	WriteTimeout = 60 * time.Second
+
+	idle      = 120 * time.Second
+	maxHeader = 32 << 10
 	// An idle connection needs 20 KiB of memory, so maxConnections need 320 MiB.
 	maxConnections = 16 << 10
 )
 
-// NewServer returns an HTTP server for h with limits on the time and size of requests. Serve it with a listener
+// New returns an HTTP server for h with limits on the time and size of requests. Serve it with a listener
 // of [NewListener].
-func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+func New(h http.Handler, log *slog.Logger) *http.Server {
 	s := &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: readHeader,
-		ReadTimeout:       readAll,
-		WriteTimeout:      writeAll,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       ReadTimeout,
+		WriteTimeout:      WriteTimeout,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
 		// The router answers "OPTIONS *" like other requests, not net/http.
 		DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if c, ok := c.(interface{ begin() *headerBlock }); ok {
-				return withConn(ctx, c)
+			if c, ok := c.(interface{ Begin() *HeaderBlock }); ok {
+				return WithConn(ctx, c)
 			}
 			return ctx
 		},
@@ -42,9 +47,6 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if limited := limitedOf(c); limited != nil && (state == http.StateActive || state == http.StateIdle) {
 				limited.uses(state == http.StateActive)
-			}
-			if c, ok := c.(interface{ end() }); ok && state == http.StateIdle {
-				c.end()
 			}
 		},
 	}

@@ -1,33 +1,27 @@
-package httpapi
+package server
 
 import (
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"net/http"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// NewListener returns a listener for a server of [NewServer] that accepts from l, with TLS unless config is
-// nil. Replies to malformed HTTP requests get an error body as the API's description requires, which net/http
-// alone does not do.
+// NewListener returns a listener for a server of [New] that accepts from l, with TLS unless config is
+// nil.
 //
 // At most maxConnections are open at once, and per client as many as limits allows. If there is no room, the
 // listener closes the connection that has been idle longest. If none is idle, new connections wait in the queue
 // of the operating system.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
-	m := &listenerMetrics{
-		malformed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_http_malformed_total", Help: "Requests rejected because they are not valid HTTP.",
-		}),
-		handshakes: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_tls_handshake_failures_total", Help: "Connections whose TLS handshake failed.",
-		}),
-	}
+	handshakes := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "vayu_tls_handshake_failures_total", Help: "Connections whose TLS handshake failed.",
+	})
 	closings := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vayu_http_connections_closed_total",
 		Help: "Connections closed because there was no room, by reason: share (idle, of a client at its share), room (idle, of any), refused (new).",
@@ -37,46 +31,40 @@ func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, 
 	}
 	l = newLimitedListener(l, limits, closings)
 	if reg != nil {
-		for _, c := range [...]prometheus.Collector{m.malformed, m.handshakes, closings} {
+		for _, c := range [...]prometheus.Collector{handshakes, closings} {
 			if err := reg.Register(c); err != nil {
 				return nil, fmt.Errorf("registering metrics of the listener: %w", err)
 			}
 		}
 	}
 	if config == nil {
-		return &plainListener{l, m}, nil
+		return plainListener{l}, nil
 	}
-	return &tlsListener{Listener: l, listenerMetrics: m, config: config, ready: make(chan accepted), closed: make(chan struct{})}, nil
+	return &tlsListener{Listener: l, handshakeFailures: handshakes, config: config, ready: make(chan accepted), closed: make(chan struct{})}, nil
 }
 
-type listenerMetrics struct {
-	malformed, handshakes prometheus.Counter
-}
-
-type plainListener struct {
-	net.Listener
-	*listenerMetrics
-}
+// plainListener accepts connections without TLS.
+type plainListener struct{ net.Listener }
 
 // Accept implements net.Listener.
-func (l *plainListener) Accept() (net.Conn, error) {
+func (l plainListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, refused: l.malformed}, nil
+	return &conn{Conn: c}, nil
 }
 
 // tlsListener completes the TLS handshake before it passes a connection to net/http. With TLS in net/http, conn
 // would see only encrypted bytes, and could not insert headers.
 type tlsListener struct {
 	net.Listener
-	*listenerMetrics
-	config *tls.Config
-	begin  sync.Once
-	end    sync.Once
-	ready  chan accepted
-	closed chan struct{}
+	handshakeFailures prometheus.Counter
+	config            *tls.Config
+	begin             sync.Once
+	end               sync.Once
+	ready             chan accepted
+	closed            chan struct{}
 }
 
 type accepted struct {
@@ -134,13 +122,13 @@ func (l *tlsListener) hand(a accepted) {
 }
 
 func (l *tlsListener) handshake(c net.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), readHeader)
+	ctx, cancel := context.WithTimeout(context.Background(), headerTimeout)
 	defer cancel()
 	secure := tls.Server(c, l.config)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		l.handshakes.Inc()
+		l.handshakeFailures.Inc()
 		if e, ok := errors.AsType[tls.RecordHeaderError](err); ok && e.Conn != nil && looksLikeHTTP(e.RecordHeader) {
-			_, _ = e.Conn.Write(errorReply(http.StatusBadRequest, "this port speaks HTTPS only", false))
+			_, _ = io.WriteString(e.Conn, httpsOnly)
 		}
 		c.Close()
 		return
@@ -149,11 +137,15 @@ func (l *tlsListener) handshake(c net.Conn) {
 	case "h2": // net/http takes over a *tls.Conn
 		l.hand(accepted{Conn: secure})
 	case "", "http/1.1":
-		l.hand(accepted{Conn: secureConn{&conn{Conn: secure, refused: l.malformed, secure: true}, secure}})
+		l.hand(accepted{Conn: secureConn{&conn{Conn: secure}, secure}})
 	default: // an ACME authority, which needs only the handshake
 		c.Close()
 	}
 }
+
+// httpsOnly is the reply to an HTTP request on an HTTPS port.
+const httpsOnly = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
+	"This port accepts HTTPS only.\n"
 
 func looksLikeHTTP(header [5]byte) bool {
 	switch string(header[:]) {

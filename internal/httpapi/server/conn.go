@@ -1,0 +1,110 @@
+package server
+
+import (
+	"bytes"
+	"crypto/tls"
+	"net"
+	"sync/atomic"
+)
+
+// conn is an HTTP/1 connection. It inserts the router's header lines into each reply. All writes come from one
+// goroutine at a time.
+type conn struct {
+	net.Conn
+	head    *HeaderBlock // header lines for the next reply; nil for none
+	matched int          // bytes of lengthName that the last read bytes match; only for the reading goroutine
+	length  atomic.Bool  // whether a Content-Length was read
+}
+
+// lengthName is the start of a header line, in lower case. It has no blank before the colon, because net/http
+// rejects one.
+const lengthName = "\ncontent-length:"
+
+// Read reads from the connection and looks for a Content-Length header. It implements net.Conn.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && !c.length.Load() {
+		c.scan(p[:n])
+	}
+	return n, err
+}
+
+// hadLength reports whether any request of the connection had a Content-Length. Similar text in a body counts
+// too. The only effect is that a connection is closed after a reply.
+func (c *conn) hadLength() bool { return c.length.Load() }
+
+// scan searches the read bytes for lengthName, which may be split between two reads.
+func (c *conn) scan(p []byte) {
+	for i := 0; i < len(p); i++ {
+		if c.matched == 0 {
+			next := bytes.IndexByte(p[i:], '\n')
+			if next < 0 {
+				return
+			}
+			i += next
+		}
+		b := p[i]
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		switch b {
+		case lengthName[c.matched]:
+			c.matched++
+		case '\n':
+			c.matched = 1
+		default:
+			c.matched = 0
+		}
+		if c.matched == len(lengthName) {
+			c.length.Store(true)
+			return
+		}
+	}
+}
+
+// secureConn is a conn over TLS. net/http calls ConnectionState to set Request.TLS.
+type secureConn struct {
+	*conn
+	tls *tls.Conn
+}
+
+// ConnectionState returns the TLS state of the connection.
+func (c secureConn) ConnectionState() tls.ConnectionState { return c.tls.ConnectionState() }
+
+// CloseWrite closes the sending direction only. net/http calls it before Close, so that a client that is still
+// sending can read an error.
+func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
+
+func closeWrite(c net.Conn) error {
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return net.ErrClosed
+}
+
+// Begin returns the block of header lines for the next reply. The router calls it when it starts a request.
+func (c *conn) Begin() *HeaderBlock {
+	if c.head == nil { // else the last request of the connection got no reply
+		c.head = headerBlocks.Get().(*HeaderBlock)
+	}
+	c.head.lines = c.head.lines[:0]
+	return c.head
+}
+
+// Write sends p, with the router's header lines after a status line. A status line can only be at the start of
+// p, because net/http flushes its buffer after each reply. Write implements net.Conn.
+func (c *conn) Write(p []byte) (int, error) {
+	const informational = "HTTP/1.1 1"
+	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || bytes.HasPrefix(p, []byte(informational)) {
+		return c.Conn.Write(p)
+	}
+	h := c.head
+	if h == nil {
+		return c.Conn.Write(p)
+	}
+	c.head = nil
+	n, err := c.Conn.Write(h.into(p))
+	n = max(0, min(n-len(h.lines), len(p)))
+	h.release()
+	return n, err
+}

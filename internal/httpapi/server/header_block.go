@@ -1,0 +1,80 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+)
+
+// HeaderBlock holds the dozen reply headers that the router itself writes, such as the request id and the
+// limits. In the map of net/http, which is copied and sorted, they would take a third of the time of a request.
+// On HTTP/1 they are therefore formatted here, and conn inserts them after the status line. On HTTP/2, and on
+// connections that are not of [NewListener], they go into the map.
+type HeaderBlock struct {
+	lines []byte
+	whole []byte // the first write of the reply, including the lines
+}
+
+var headerBlocks = sync.Pool{New: func() any { return &HeaderBlock{lines: make([]byte, 0, 512), whole: make([]byte, 0, 2048)} }}
+
+// maxPooled is the largest buffer that is reused, so that one long reply does not stay in memory. Most buffers
+// are smaller, because the first write of a reply has at most 4 KiB.
+const maxPooled = 8 << 10
+
+// release makes the block available to other connections.
+func (h *HeaderBlock) release() {
+	if cap(h.whole) <= maxPooled {
+		h.lines = h.lines[:0]
+		headerBlocks.Put(h)
+	}
+}
+
+// into returns a copy of p with the block's lines inserted after the status line, with which p starts.
+func (h *HeaderBlock) into(p []byte) []byte {
+	cut := bytes.IndexByte(p, '\n') + 1
+	h.whole = append(append(append(h.whole[:0], p[:cut]...), h.lines...), p[cut:]...)
+	return h.whole
+}
+
+// Add appends a header line. Neither text may contain line breaks.
+func (h *HeaderBlock) Add(name, value string) {
+	h.lines = append(append(h.start(name), value...), "\r\n"...)
+}
+
+// AddBytes is Add for a value that is formatted into a buffer.
+func (h *HeaderBlock) AddBytes(name string, value []byte) {
+	h.lines = append(append(h.start(name), value...), "\r\n"...)
+}
+
+func (h *HeaderBlock) start(name string) []byte { return append(append(h.lines, name...), ": "...) }
+
+// String returns the header lines.
+func (h *HeaderBlock) String() string { return string(h.lines) }
+
+type connKey struct{}
+
+// WithConn returns a context with the connection, for the requests of the connection.
+func WithConn(ctx context.Context, c interface{ Begin() *HeaderBlock }) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A proxy may see
+// another end of such a request than this server, so the connection is closed after the reply (RFC 9112, 6.1).
+// Since net/http removes the Content-Length of such a request, conn records whether any of its requests had
+// one.
+func Ambiguous(r *http.Request) bool {
+	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
+		return false
+	}
+	c, ok := r.Context().Value(connKey{}).(interface{ hadLength() bool })
+	return ok && c.hadLength()
+}
+
+// HeaderBlockOf returns the header block for the reply to r; nil if the headers go into net/http's map.
+func HeaderBlockOf(r *http.Request) *HeaderBlock {
+	if c, ok := r.Context().Value(connKey{}).(interface{ Begin() *HeaderBlock }); ok && r.ProtoMajor == 1 {
+		return c.Begin()
+	}
+	return nil
+}
