@@ -212,7 +212,7 @@ func TestConcurrentClaimsAreDisjoint(t *testing.T) {
 	}
 }
 
-// wantOf is a claim of all due deliveries of a lane.
+// wantOf claims all due deliveries of a lane.
 func wantOf(webhook string) []delivery.LaneClaim {
 	return []delivery.LaneClaim{{Webhook: webhook, Limit: 1000}}
 }

@@ -20,7 +20,7 @@ func (s *apiFixture) healthOf(webhook string) schema.WebhookHealth {
 	return read[schema.WebhookHealth](s.t, s.liveRequest("GET", "/v1/webhooks/"+webhook+"/health", ""), 200)
 }
 
-// attempted stores a delivery whose first attempt was answered with a status.
+// attempted stores a delivery whose first attempt was answered with the given status.
 func (s *apiFixture) attempted(webhook string, status int) delivery.Row {
 	s.t.Helper()
 	s.advance(time.Second)
@@ -124,7 +124,7 @@ func TestHealthNumbers(t *testing.T) {
 	})
 }
 
-// Of ten thousand deliveries only the newest thousand count.
+// The health of a webhook covers the newest thousand of ten thousand deliveries.
 func TestHealthUsesNewestThousand(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {

@@ -76,7 +76,7 @@ func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 		}
 		for reason, want := range wants {
 			if got := counted(t, l, "buried_total", reason); got != float64(want) {
-				t.Errorf("buried %v for %s, want %d", got, reason, want)
+				t.Errorf("got %v dead letters for %s, want %d", got, reason, want)
 			}
 		}
 		reasonsSeen := map[string]int{}
@@ -138,7 +138,7 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 			return nil, nil, false
 		}
 		if n := committed.Load(); n != 0 {
-			t.Errorf("%d commits before the burial", n)
+			t.Errorf("%d commits before the dead letter", n)
 		}
 		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.RequestTimedOut.Code }), nil, true
 	})
@@ -149,7 +149,7 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 		t.Errorf("handed over %d events, want the good one once", len(got.events))
 	}
 	if got := counted(t, l, "bury_failures_total"); got != 3 {
-		t.Errorf("counted %v failures to bury, want 3", got)
+		t.Errorf("counted %v failed dead letters, want 3", got)
 	}
 	readDeadTopic(t, l, 1)
 }

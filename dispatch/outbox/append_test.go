@@ -113,7 +113,7 @@ func TestRolledBackChangeHasNoEvent(t *testing.T) {
 	})
 }
 
-// An event that its caller tells himself is there to be asked for and not relayed.
+// Store makes an event that can be queried, and that the relay does not publish.
 func TestStoredEventIsNotRelayed(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {

@@ -18,8 +18,8 @@ import (
 
 var errSecret = errors.New("the secret is not known now")
 
-// recordingReceiver is a receiver that notes everything that comes before it answers, as it
-// would to a request.
+// recordingReceiver writes before as an unsolicited reply, and then records everything
+// that it receives.
 func recordingReceiver(got *recorder, before string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, _ = io.WriteString(conn, before)
@@ -33,7 +33,7 @@ func TestUnsignedRequestIsNotSent(t *testing.T) {
 	ca := fixture.NewAuthority(t)
 	for name, c := range map[string]struct {
 		secure bool
-		before string // that the receiver says without having been asked
+		before string // an unsolicited reply of the receiver
 	}{
 		"plain":                {},
 		"TLS":                  {secure: true},
@@ -64,8 +64,8 @@ func TestUnsignedRequestIsNotSent(t *testing.T) {
 	}
 }
 
-// lingering is a connection that takes what is written to it until its end is
-// over, which takes a second.
+// lingering is a connection that accepts writes until Close returns, which takes a
+// second.
 type lingering struct {
 	net.Conn
 	got    *recorder
@@ -87,7 +87,7 @@ func (c lingering) Close() error {
 	return c.Conn.Close()
 }
 
-// The end of the context alone is not enough: whoever writes does not look at it.
+// Cancelling the context is not enough, because a write in progress does not check it.
 func TestCancelledAttemptWritesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestCancelledAttemptWritesNothing(t *testing.T) {
 	})
 }
 
-// A connection from the pool was closed meanwhile, and for the next the signature
-// fails: still nothing was written.
+// A pooled connection was closed meanwhile, and the signature for the next one fails.
+// Still nothing is written.
 func TestFailedSecondSignatureIsNotSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestFailedSecondSignatureIsNotSent(t *testing.T) {
 	})
 }
 
-// A connection that was not used for want of a signature serves nobody else.
+// A connection whose request was not signed is not reused.
 func TestConnectionWithoutSignatureIsNotReused(t *testing.T) {
 	t.Parallel()
 	s := newSender(t, Config{Control: func(string, string, syscall.RawConn) error { return nil }})

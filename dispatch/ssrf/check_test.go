@@ -21,7 +21,7 @@ func TestDeniedURLs(t *testing.T) {
 	g := ssrf.New(nil, []int{8443})
 	long := "https://hooks.example.com/" + strings.Repeat("a", 3000)
 	for text, want := range map[string]schema.Code{
-		// Of a wrong form.
+		// Addresses of a wrong form.
 		"":                                                     form,
 		"hooks.example.com/in":                                 form,
 		"http://hooks.example.com/in":                          form,
@@ -106,7 +106,7 @@ func TestDeniedURLs(t *testing.T) {
 		"https://" + strings.Repeat("a.", 127) + "example.com": form,
 		long: form,
 
-		// Leading where no webhook may go.
+		// Addresses that are forbidden for webhooks.
 		"https://hooks.example.com:22/":             leads,
 		"https://hooks.example.com:80/":             leads,
 		"https://hooks.example.com:8080/":           leads,

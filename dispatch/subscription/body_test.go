@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// body is that of a new webhook with something else in place of a field.
+// body returns the body of a new webhook with another value for one field.
 func body(field, value string) string {
 	fields := map[string]string{"url": `"https://shop.example.com/hook"`, "events": `["quota.warning"]`, field: value}
 	var parts []string
@@ -95,7 +95,7 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 	})
 }
 
-// fields are those of all faults of a refusal.
+// fields returns the fields of all faults of a refusal.
 func (r reply) fields() (all []string) {
 	details, _ := r.value("error.details").([]any)
 	for _, d := range details {
@@ -174,8 +174,8 @@ func TestInvalidChangesAreRejected(t *testing.T) {
 	})
 }
 
-// FuzzBody: whatever is sent, the reply is one of the contract, and what is made
-// is what was asked for.
+// FuzzBody checks that any body gets a reply of the contract, and that a created
+// webhook has the requested values.
 func FuzzBody(f *testing.F) {
 	for _, text := range []string{
 		body("", ""), body("secret", `"12345678"`), body("events", allEvents()), body("events", `["*","*"]`), body("url", `"https://a\u0000b"`),
@@ -198,19 +198,19 @@ func FuzzBody(f *testing.F) {
 				continue
 			}
 			id := r.stringAt("id")
-			var asked struct {
+			var sent struct {
 				URL    string
 				Events []schema.EventType
 				Secret *string
 			}
-			if err := json.Unmarshal([]byte(text), &asked); err != nil {
+			if err := json.Unmarshal([]byte(text), &sent); err != nil {
 				t.Fatalf("%q was taken: %v", text, err)
 			}
 			sub := s.Get(id)
-			if sub == nil || sub.URL == "" || len(sub.Events) != len(asked.Events) || len(sub.Secrets(s.Now())) != 1 {
+			if sub == nil || sub.URL == "" || len(sub.Events) != len(sent.Events) || len(sub.Secrets(s.Now())) != 1 {
 				t.Fatalf("%q: %+v", text, sub)
 			}
-			if (asked.Secret == nil) != (r.stringAt("secret") != "") || asked.Secret != nil && sub.secrets[0] != *asked.Secret {
+			if (sent.Secret == nil) != (r.stringAt("secret") != "") || sent.Secret != nil && sub.secrets[0] != *sent.Secret {
 				t.Fatalf("%q: %s", text, r.text)
 			}
 			if gone := s.request(key, "DELETE", "/v1/webhooks/"+id, ""); gone.status != 200 {

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// ids are those of subscriptions.
+// ids returns the ids of subscriptions.
 func ids(subs []*Subscription) []string {
 	out := []string{}
 	for _, s := range subs {
@@ -23,7 +23,7 @@ func ids(subs []*Subscription) []string {
 	return out
 }
 
-// matchingIDs are the ids of those that get an event.
+// matchingIDs returns the ids of the subscriptions that get an event.
 func (s *cacheFixture) matchingIDs(o schema.Owner, event schema.EventType) []string {
 	return ids(s.Snapshot().Matching(o.Account, o.World, event))
 }
@@ -141,7 +141,7 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 	})
 }
 
-// Who waits for a look at a store that hangs leaves with his own context.
+// A caller that waits for a hanging store returns when its context ends.
 func TestWaitForRefreshEndsWithContext(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, nil)
@@ -160,7 +160,7 @@ func TestWaitForRefreshEndsWithContext(t *testing.T) {
 	}
 }
 
-// One look answers all who asked for it before it began.
+// One refresh serves all callers that requested one before it began.
 func TestConcurrentRefreshesAreShared(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, nil) // without a store every look would panic
