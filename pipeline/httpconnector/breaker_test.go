@@ -56,11 +56,11 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 			t.Errorf("open: got %v after %d requests", err, came.Load())
 		}
 		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 1 || fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop") != 1 {
-			t.Error("nobody can see that it is open")
+			t.Error("no metric shows the open breaker")
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
 		if !client.Available() {
-			t.Error("it would not be tried again")
+			t.Error("no probe is allowed after the pause")
 		}
 		if err := order(); err == nil || errors.Is(err, ErrNotSent) || errors.Is(err, ErrNotCalled) || came.Load() != 4 || client.Available() {
 			t.Errorf("half open: got %v after %d requests", err, came.Load())
@@ -71,7 +71,7 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 			t.Errorf("well again: got %v", err)
 		}
 		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 0 {
-			t.Error("it still looks open")
+			t.Error("the metric still shows an open breaker")
 		}
 	})
 }
@@ -81,7 +81,7 @@ func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-			<-ctx.Done() // nobody answers
+			<-ctx.Done() // no answer
 			return nil, ctx.Err()
 		}
 		client := open(t, simple+"breaker: {failures: 1, open: 10s}", "http://127.0.0.1:1", Options{Dial: dial})
@@ -101,11 +101,11 @@ func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 		for range 2 { // the first is given up, and has found out nothing
 			ctx, cancel := context.WithCancel(t.Context())
 			if !client.Available() {
-				t.Error("nobody may try")
+				t.Error("no call may probe")
 			}
 			tried := call(ctx)
 			if client.Available() {
-				t.Error("others may try at the same time")
+				t.Error("other calls may probe concurrently")
 			}
 			if err := <-call(t.Context()); !errors.Is(err, ErrNotCalled) || errors.Is(err, ErrNotSent) {
 				t.Errorf("beside the one that tries: %v", err)
