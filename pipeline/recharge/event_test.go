@@ -16,9 +16,9 @@ func TestInvalidNumberIsExplained(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for _, c := range []struct {
-			kind  schema.RechargeType
-			asked string
-			want  schema.Problem
+			kind     schema.RechargeType
+			operator string
+			want     schema.Problem
 		}{
 			{schema.Prepaid, "Airtel", schema.Problem{
 				Code: schema.InvalidNumber, Field: "mobile",
@@ -29,7 +29,7 @@ func TestInvalidNumberIsExplained(t *testing.T) {
 			}},
 		} {
 			q := s.request()
-			q.Type, q.RequestedOperator, q.Number, q.Valid = c.kind, c.asked, "12", false
+			q.Type, q.RequestedOperator, q.Number, q.Valid = c.kind, c.operator, "12", false
 			r := s.do(q)
 			if diff := cmp.Diff(&c.want, replyOf(&r).Error); diff != "" || r.ErrorMessage != c.want.Message {
 				t.Errorf("%s is shown (-want +got):\n%s", c.kind, diff)

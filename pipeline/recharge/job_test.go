@@ -187,7 +187,7 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 			t.Errorf("%v calls are counted as blocked", got)
 		}
 		s.balance(900_00, 100_00)
-		// Once it was sent, it stays so, whatever is not asked afterwards.
+		// A sent recharge stays sent, even if later calls are blocked.
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), shut })
 		s.advance(upstream.RetryPause)
 		s.advance(minBackoff)
@@ -234,9 +234,9 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 func TestWaitReturnsOutcomeOrState(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		asked, answer := make(chan struct{}), make(chan Answer)
+		submitted, answer := make(chan struct{}), make(chan Answer)
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) { asked <- struct{}{}; return <-answer, nil }
+			s.fake.submit = func(Order) (Answer, error) { submitted <- struct{}{}; return <-answer, nil }
 		})
 		type result struct {
 			Record
@@ -254,8 +254,8 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 				got <- result{rec, err}
 			}()
 			select {
-			case <-asked:
-			case err := <-refused: // then nobody is ever asked
+			case <-submitted:
+			case err := <-refused: // no order will be submitted
 				t.Fatal(err)
 			}
 			return got
@@ -281,7 +281,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 		}
 		in = ask(time.Minute)
 		answer <- Answer{Outcome: Pending, RetryAfter: time.Second}
-		asked = nil
+		submitted = nil
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.queue.Wait()
 		s.advance(time.Second)

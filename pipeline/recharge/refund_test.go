@@ -112,17 +112,17 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		stands   []Answer // what it says of the recharge, one enquiry after the other
+		stands   []Answer // results of the enquiries, in order
 		want     schema.RechargeState
 		received []string
 	}{
-		"granted":               {[]Answer{{Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
-		"granted at last":       {[]Answer{{Outcome: Succeeded}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
-		"refused":               {[]Answer{{Outcome: Succeeded}, {Outcome: Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
-		"not known":             {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
-		"not known afterwards":  {[]Answer{{Outcome: Succeeded}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
-		"said to be failed":     {[]Answer{{Outcome: Failed}, {Outcome: Failed}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
-		"it does not look well": {[]Answer{{Outcome: 99}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
+		"granted":              {[]Answer{{Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
+		"granted at last":      {[]Answer{{Outcome: Succeeded}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
+		"refused":              {[]Answer{{Outcome: Succeeded}, {Outcome: Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
+		"not known":            {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"not known afterwards": {[]Answer{{Outcome: Succeeded}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
+		"reported as failed":   {[]Answer{{Outcome: Failed}, {Outcome: Failed}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"undefined outcome":    {[]Answer{{Outcome: 99}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,17 +132,17 @@ func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 				if got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || got.RefundID == "" {
 					t.Fatalf("got %+v, %v", got, err)
 				}
-				said := c.stands
+				results := c.stands
 				s.fake.set(func() {
-					s.fake.reverse = answers(Answer{Outcome: Failed}) // there is nothing left to take back
+					s.fake.reverse = answers(Answer{Outcome: Failed}) // nothing is left to refund
 					s.fake.enquire = func(Order) (Answer, error) {
-						a := said[0]
-						said = said[1:]
+						a := results[0]
+						results = results[1:]
 						return a, nil
 					}
 				})
 				s.fake.calls()
-				for len(said) > 0 {
+				for len(results) > 0 {
 					if got := s.find(r.ID); got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) <= 0 {
 						t.Fatalf("it is %s with the refund %q, due in %s", got.State, got.RefundID, s.dueIn(r.ID))
 					}
@@ -327,7 +327,7 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 			t.Errorf("%s has slots taken: %+v", l.Name, got)
 		}
 	}
-	// What is said now of the first order contradicts itself.
+	// A success of the first order now contradicts its final state.
 	for range 2 {
 		late, err := s.Settle(t.Context(), schema.Live, "fake", got.ID, Answer{Outcome: Succeeded}, "test")
 		if err != nil || late.State != schema.RechargeSuccess || late.Alarm != alarmLateSuccess {

@@ -330,7 +330,7 @@ func TestRun(t *testing.T) {
 	}
 	fixture.Eventually(t, "all have their pending event", hasEvents(n, "recharge.pending"))
 	fixture.Eventually(t, "no call is under way", func() bool { return s.connections[0].Slots().InFlight == 0 })
-	// Other tests have calls under way, some for each of their slots.
+	// Other tests also have calls in flight, some in each of their slots.
 	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waiters.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.waiters.Counts()))
 	}
@@ -379,7 +379,7 @@ func TestUnrecordedResultIsFollowedByEnquiry(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
 			s.fake.submit = func(Order) (Answer, error) {
-				// Fatal would end the goroutine that has the slot, and who waits for that would do so for ever.
+				// Fatal would end the goroutine that has the slot, and its waiter would wait for ever.
 				if err := tryExecSQL(s.DB, "ALTER TABLE posting RENAME TO posting_gone"); err != nil {
 					t.Error(err)
 				}

@@ -205,7 +205,7 @@ func TestRefunds(t *testing.T) {
 		if got := d.sandboxRequest("POST", "/v1/recharge/"+second+"/refund", `{"reason":null}`).Want(t, "without a reason", 200).TextAt("reason"); got == "" {
 			t.Error("a refund has no reason")
 		}
-		// The pending takes nothing back on request.
+		// The pending provider does not support refunds.
 		pending := d.liveRequest("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1), "Prefer", "wait=0").Want(t, "live", 202).TextAt("transaction_id")
 		d.sendCallback("pending", pending, "done").Want(t, "the pending", 200)
 		d.liveRequest("POST", "/v1/recharge/"+pending+"/refund", "").WantError(t, "no refunds", 403, schema.Forbidden, "")

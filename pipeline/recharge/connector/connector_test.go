@@ -157,17 +157,17 @@ func TestCallbacks(t *testing.T) {
 	now.Advance(time.Second)
 	s.SendCallbacks(t.Context())
 	got := <-came
-	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
-	if err != nil || told.Reference != order.Reference || told.Answer.Outcome != recharge.Succeeded {
-		t.Errorf("got %v, %v", told, err)
+	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
+	if err != nil || callback.Reference != order.Reference || callback.Answer.Outcome != recharge.Succeeded {
+		t.Errorf("got %v, %v", callback, err)
 	}
 	if !s.TakeBack(order.Reference) {
 		t.Fatal("it cannot be taken back")
 	}
 	s.SendCallbacks(t.Context())
 	got = <-came
-	if told, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || told.Answer.Outcome != recharge.Reversed {
-		t.Errorf("got %v, %v", told, err)
+	if callback, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || callback.Answer.Outcome != recharge.Reversed {
+		t.Errorf("got %v, %v", callback, err)
 	}
 	signed := func(body string) request {
 		h := http.Header{}

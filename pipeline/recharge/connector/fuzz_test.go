@@ -53,14 +53,14 @@ func FuzzCallback(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
 		simulator.Sign(h, body, now)
-		told, err := p.Receive(h, body, now)
+		callback, err := p.Receive(h, body, now)
 		if err != nil {
 			return
 		}
-		a := told.Answer
-		if told.Reference == "" || a.Outcome == recharge.Unknown || a.Outcome < recharge.Pending || a.Outcome > recharge.Reversed ||
+		a := callback.Answer
+		if callback.Reference == "" || a.Outcome == recharge.Unknown || a.Outcome < recharge.Pending || a.Outcome > recharge.Reversed ||
 			(a.Outcome == recharge.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00") {
-			t.Errorf("%q is read as %+v", body, told)
+			t.Errorf("%q is read as %+v", body, callback)
 		}
 	})
 }
