@@ -16,7 +16,7 @@ import (
 func (s *serviceFixture) wantCalls(what string, want ...string) {
 	s.t.Helper()
 	if got := s.bank.calls(); !slices.Equal(got, want) {
-		s.t.Errorf("%s: the bank heard %q, want %q", what, got, want)
+		s.t.Errorf("%s: the bank received %q, want %q", what, got, want)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestBatchIsProcessed(t *testing.T) {
 			"0 success", "1 failed account_not_found", "2 success", "3 failed vpa_not_found", "4 error invalid_vpa", "5 error invalid_request",
 			"6 error duplicate_ref_id", "7 error duplicate_ref_id", "8 error invalid_ifsc", "9 success",
 		}
-		// Which of two with one ref_id is first nobody says.
+		// Either of two records with one ref_id may be the first.
 		if got[0] == "0 error duplicate_ref_id" {
 			want[0], want[6] = got[0], "6 success"
 		}

@@ -55,7 +55,7 @@ func TestAnswerIsCached(t *testing.T) {
 		}
 		s.wantCalls("for what serves again")
 		if got := len(s.events()); got != 6 {
-			t.Errorf("%d verdicts are told, want 6", got)
+			t.Errorf("%d events, want 6", got)
 		}
 		stranger := s.addTenant("other").In(schema.Live)
 		for what, change := range map[string]func(*Request){
@@ -70,7 +70,7 @@ func TestAnswerIsCached(t *testing.T) {
 		q := s.request()
 		q.Owner.World = schema.Sandbox
 		_, _, err := s.Do(t.Context(), q, 0, false)
-		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // nobody serves there, and no answer of here does
+		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // the sandbox has no bank, and answers of the live world do not count there
 		s.clock.Advance(time.Hour + time.Second)                  // counted from the bank's answer, not from what it served since
 		if r := again("a day later", func(*Request) {}); r.AnsweredBy != "" {
 			t.Errorf("a day later it is served: %+v", r)

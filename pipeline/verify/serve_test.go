@@ -265,7 +265,7 @@ func TestSlowCallsAreConcurrent(t *testing.T) {
 			t.Errorf("together they took %s", took)
 		}
 		if got := d.metric("vayu_verify_outcomes_total", "outcome", "success"); got != 201 {
-			t.Errorf("%v verdicts are counted", got)
+			t.Errorf("%v outcomes are counted, want 201", got)
 		}
 	})
 }

@@ -240,7 +240,7 @@ func TestTLSIsRequired(t *testing.T) {
 	t.Cleanup(server.Close)
 	a, err := open(t, simulator.Describe(server.URL), nil).Bank.Deposit(t.Context(), drop)
 	if !errors.Is(err, verify.ErrNotSent) {
-		t.Errorf("an authority that nobody knows: got %+v, %v", a, err)
+		t.Errorf("an unknown authority: got %+v, %v", a, err)
 	}
 	file := write(t, strings.Replace(simulator.Describe(server.URL), "timeout: 5s", "timeout: 5s\nca-file: ca.pem", 1))
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})

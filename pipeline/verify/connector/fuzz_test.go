@@ -61,14 +61,14 @@ func FuzzCallback(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
 		simulator.Sign(h, body, now)
-		told, err := b.Receive(h, body, now)
+		callback, err := b.Receive(h, body, now)
 		if err != nil {
 			return
 		}
-		a := told.Answer
-		if told.Reference == "" || a.Outcome == verify.Unknown || a.Outcome < verify.Pending || a.Outcome > verify.NotMade ||
+		a := callback.Answer
+		if callback.Reference == "" || a.Outcome == verify.Unknown || a.Outcome < verify.Pending || a.Outcome > verify.NotMade ||
 			(a.Outcome == verify.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00") {
-			t.Errorf("%q is read as %+v", body, told)
+			t.Errorf("%q is read as %+v", body, callback)
 		}
 		for _, code := range a.Account.Reasons {
 			if !slices.Contains(verify.Reasons, code) {

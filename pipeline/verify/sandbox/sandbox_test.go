@@ -175,7 +175,7 @@ func TestSlowDepositsAreConcurrent(t *testing.T) {
 		defer cancel()
 		o.CreatedAt = time.Now()
 		if a, err := c.Bank.Deposit(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("whoever does not wait: got %+v, %v", a, err)
+			t.Errorf("a short timeout: got %+v, %v", a, err)
 		}
 	})
 }
