@@ -162,7 +162,7 @@ func TestFireRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
 	data, _, _ := newRelayedStore(t)
 	for flags, want := range map[string]string{
-		"--account nobody":  `there is no account "nobody"; vayu account list shows`,
+		"--account missing": `there is no account "missing"; vayu account list shows`,
 		"--type x":          "there is no type \"x\"; there are recharge.completed, recharge.failed",
 		"--mode tset":       "neither live nor sandbox",
 		"--count -1":        "--count",
