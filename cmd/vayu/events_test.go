@@ -115,8 +115,15 @@ func TestFiredEventsAreRelayed(t *testing.T) {
 		if err := json.Unmarshal(e.Envelope, &envelope); err != nil {
 			t.Fatal(err)
 		}
-		if envelope.Type != schema.EventQuotaWarning || !envelope.Data.Test || envelope.Data.Threshold != 80 || e.World != schema.Sandbox {
-			t.Errorf("the event is %s of %s", e.Envelope, e.World)
+		switch {
+		case envelope.Type != schema.EventQuotaWarning:
+			t.Errorf("%s: envelope.Type = %v, want %v", e.Envelope, envelope.Type, schema.EventQuotaWarning)
+		case !envelope.Data.Test:
+			t.Errorf("%s: envelope.Data.Test is false", e.Envelope)
+		case envelope.Data.Threshold != 80:
+			t.Errorf("%s: envelope.Data.Threshold = %v, want 80", e.Envelope, envelope.Data.Threshold)
+		case e.World != schema.Sandbox:
+			t.Errorf("%s: e.World = %v, want %v", e.Envelope, e.World, schema.Sandbox)
 		}
 		numbers = append(numbers, envelope.Data.N)
 	}
