@@ -177,8 +177,17 @@ func (s *apiFixture) liveRequest(method, path, body string) reply {
 func (r reply) refused(t *testing.T, what string, status int, code schema.Code, field, word string) {
 	t.Helper()
 	var body schema.ProblemBody
-	if err := json.Unmarshal([]byte(r.text), &body); err != nil || r.status != status || body.Error.Code != code || body.Error.Field != field || !strings.Contains(body.Message, word) {
-		t.Errorf("%s: got %d %s, want %d, %s about %q with %q", what, r.status, r.text, status, code, field, word)
+	switch err := json.Unmarshal([]byte(r.text), &body); {
+	case err != nil:
+		t.Errorf("%s: %s: %v", what, r.text, err)
+	case r.status != status:
+		t.Errorf("%s: %s: r.status = %v, want %v", what, r.text, r.status, status)
+	case body.Error.Code != code:
+		t.Errorf("%s: %s: body.Error.Code = %v, want %v", what, r.text, body.Error.Code, code)
+	case body.Error.Field != field:
+		t.Errorf("%s: %s: body.Error.Field = %q, want %q", what, r.text, body.Error.Field, field)
+	case !strings.Contains(body.Message, word):
+		t.Errorf("%s: %s: body.Message = %q, want %q in it", what, r.text, body.Message, word)
 	}
 }
 

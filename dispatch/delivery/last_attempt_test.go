@@ -76,8 +76,15 @@ func TestListsShowLastAttempt(t *testing.T) {
 			}
 		}
 		record(t, s.DB, s.Now(), outcome(&r, "token", http.StatusNoContent, s.Now()))
-		if got := last("state=delivered"); got == nil || got.Number != 3 || *got.HTTPStatus != http.StatusNoContent || got.Error != "" {
-			t.Errorf("got %+v", got)
+		switch got := last("state=delivered"); {
+		case got == nil:
+			t.Error("got is nil")
+		case got.Number != 3:
+			t.Errorf("Number = %v, want 3", got.Number)
+		case *got.HTTPStatus != http.StatusNoContent:
+			t.Errorf("*HTTPStatus = %v, want %v", *got.HTTPStatus, http.StatusNoContent)
+		case got.Error != "":
+			t.Errorf("Error = %q, want none", got.Error)
 		}
 	})
 }

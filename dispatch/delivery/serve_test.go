@@ -139,8 +139,19 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 		o.State = schema.DeliveryFailed
 		record(t, s.DB, s.Now(), o)
 		got := shown()
-		if got.State != schema.DeliveryFailed || *got.FinishedAt != late || got.NextAttemptAt != nil || len(got.Attempts) != 2 || got.Attempts[1].HTTPStatus != nil || got.Attempts[1].Number != 2 {
-			t.Errorf("got %+v", got)
+		switch {
+		case got.State != schema.DeliveryFailed:
+			t.Errorf("State = %v, want %v", got.State, schema.DeliveryFailed)
+		case *got.FinishedAt != late:
+			t.Errorf("*FinishedAt = %v, want %v", *got.FinishedAt, late)
+		case got.NextAttemptAt != nil:
+			t.Errorf("NextAttemptAt = %v, want nil", got.NextAttemptAt)
+		case len(got.Attempts) != 2:
+			t.Errorf("len(Attempts) = %v, want 2", len(got.Attempts))
+		case got.Attempts[1].HTTPStatus != nil:
+			t.Errorf("Attempts[1].HTTPStatus = %v, want nil", got.Attempts[1].HTTPStatus)
+		case got.Attempts[1].Number != 2:
+			t.Errorf("Attempts[1].Number = %v, want 2", got.Attempts[1].Number)
 		}
 		s.do(schema.Sandbox, "GET", "/v1/deliveries/"+r.ID, "").refused(t, "from the sandbox", 404, schema.NotFound, "", "delivery")
 		for _, id := range []string{"dlv_none", "%00", strings.Repeat("d", 300)} {

@@ -83,8 +83,15 @@ func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 		for _, m := range readDeadTopic(t, l, 4) {
 			headers := headersOf(m)
 			reasonsSeen[headers[headerReason]]++
-			if headers[headerTopic] != l.Topic || headers[headerPartition] == "" || headers[headerOffset] == "" || headers[headerFault] == "" {
-				t.Errorf("a dead message has the headers %v", headers)
+			switch {
+			case headers[headerTopic] != l.Topic:
+				t.Errorf("headers[headerTopic] = %v, want %v", headers[headerTopic], l.Topic)
+			case headers[headerPartition] == "":
+				t.Error("headers[headerPartition] is empty")
+			case headers[headerOffset] == "":
+				t.Error("headers[headerOffset] is empty")
+			case headers[headerFault] == "":
+				t.Error("headers[headerFault] is empty")
 			}
 			if headers[headerReason] == reasonEnvelope && (string(m.Value) != "{" || headers[headerID] != "evt_00000000000000000000000001") {
 				t.Errorf("a dead message is not what it was: %s %v", m.Value, headers)

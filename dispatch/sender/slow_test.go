@@ -129,8 +129,17 @@ func compare(t *testing.T, got, want Result) {
 	if !got.SentAt.Equal(want.SentAt) || got.Duration != want.Duration {
 		t.Errorf("sent at %v for %v, want %v for %v", got.SentAt, got.Duration, want.SentAt, want.Duration)
 	}
-	if got.Stage != want.Stage || got.Status != want.Status || got.Error != want.Error || !bytes.Equal(got.Body, want.Body) || got.Slow != want.Slow {
-		t.Errorf("got %+v, want %+v", got, want)
+	switch {
+	case got.Stage != want.Stage:
+		t.Errorf("Stage = %v, want %v", got.Stage, want.Stage)
+	case got.Status != want.Status:
+		t.Errorf("Status = %v, want %v", got.Status, want.Status)
+	case got.Error != want.Error:
+		t.Errorf("Error = %v, want %v", got.Error, want.Error)
+	case !bytes.Equal(got.Body, want.Body):
+		t.Errorf("Body = %v, want %v", got.Body, want.Body)
+	case got.Slow != want.Slow:
+		t.Errorf("Slow = %v, want %v", got.Slow, want.Slow)
 	}
 }
 

@@ -57,8 +57,17 @@ func TestUnsignedRequestIsNotSent(t *testing.T) {
 			p.Sign = func(time.Time) (string, error) { return "", errSecret }
 			r := s.Send(t.Context(), p)
 			<-done
-			if !r.Unsent || r.OK() || r.Slow || r.SentAt.IsZero() || strings.Join(got.texts, "") != "" {
-				t.Errorf("got %+v, and the receiver %.100q", r, got.texts)
+			switch {
+			case !r.Unsent:
+				t.Error("r.Unsent is false")
+			case r.OK():
+				t.Error("r.OK() is true")
+			case r.Slow:
+				t.Error("r.Slow is true")
+			case r.SentAt.IsZero():
+				t.Error("r.SentAt.IsZero() is true")
+			case strings.Join(got.texts, "") != "":
+				t.Errorf("strings.Join(texts, \"\") = %q, want none", strings.Join(got.texts, ""))
 			}
 		})
 	}
@@ -132,8 +141,17 @@ func TestFailedSecondSignatureIsNotSent(t *testing.T) {
 		}
 		first := s.Send(t.Context(), p)
 		second := s.Send(t.Context(), p)
-		if !first.OK() || first.Unsent || !second.Unsent || dials.Load() != 2 || len(got.texts) != 1 {
-			t.Errorf("got %+v and %+v after %d dials, and the receiver %q", first, second, dials.Load(), got.texts)
+		switch {
+		case !first.OK():
+			t.Error("first.OK() is false")
+		case first.Unsent:
+			t.Error("first.Unsent is true")
+		case !second.Unsent:
+			t.Error("second.Unsent is false")
+		case dials.Load() != 2:
+			t.Errorf("dials.Load() = %v, want 2", dials.Load())
+		case len(got.texts) != 1:
+			t.Errorf("len(texts) = %v, want 1", len(got.texts))
 		}
 	})
 }

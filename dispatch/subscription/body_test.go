@@ -168,7 +168,14 @@ func TestInvalidChangesAreRejected(t *testing.T) {
 		}
 		s.refreshNow()
 		sub := s.Get(made.Webhook.ID)
-		if diff := cmp.Diff(schema.EventTypes, sub.Events); diff != "" || !sub.Active || sub.Deleted || !cmp.Equal(sub.Secrets(s.Now()), []string{made.Secret}) {
+		switch diff := cmp.Diff(schema.EventTypes, sub.Events); {
+		case diff != "":
+			t.Errorf("it has changed: (-want +got):\n%s", diff)
+		case !sub.Active:
+			t.Error("it has changed: sub.Active is false")
+		case sub.Deleted:
+			t.Error("it has changed: sub.Deleted is true")
+		case !cmp.Equal(sub.Secrets(s.Now()), []string{made.Secret}):
 			t.Errorf("it has changed: %+v", sub)
 		}
 	})
@@ -207,7 +214,14 @@ func FuzzBody(f *testing.F) {
 				t.Fatalf("%q was taken: %v", text, err)
 			}
 			sub := s.Get(id)
-			if sub == nil || sub.URL == "" || len(sub.Events) != len(sent.Events) || len(sub.Secrets(s.Now())) != 1 {
+			switch {
+			case sub == nil:
+				t.Fatalf("%q: sub is nil", text)
+			case sub.URL == "":
+				t.Fatalf("%q: sub.URL is empty", text)
+			case len(sub.Events) != len(sent.Events):
+				t.Fatalf("%q: len(sub.Events) = %v, want %v", text, len(sub.Events), len(sent.Events))
+			case len(sub.Secrets(s.Now())) != 1:
 				t.Fatalf("%q: %+v", text, sub)
 			}
 			if (sent.Secret == nil) != (r.stringAt("secret") != "") || sent.Secret != nil && sub.secrets[0] != *sent.Secret {

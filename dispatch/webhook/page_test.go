@@ -150,8 +150,11 @@ func TestPackageMatchesDocumentation(t *testing.T) {
 func TestImportsNothingOfVayu(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no files", err)
+	switch {
+	case err != nil:
+		t.Fatalf("no files: %v", err)
+	case len(files) == 0:
+		t.Fatal("no files: files is empty")
 	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
