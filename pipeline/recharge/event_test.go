@@ -49,8 +49,15 @@ func TestFailureIsNotRetryable(t *testing.T) {
 		for _, code := range []schema.Code{schema.OperatorNetworkError, schema.OperatorUnavailable} {
 			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: code}) })
 			r := s.do(s.request())
-			if p, event := replyOf(&r).Error, s.newest().Error; p.Code != code || p.Retryable || event.Code != code || event.Retryable {
-				t.Errorf("the reply has %+v, and the event %+v", p, event)
+			switch p, event := replyOf(&r).Error, s.newest().Error; {
+			case p.Code != code:
+				t.Errorf("p.Code = %v, want %v", p.Code, code)
+			case p.Retryable:
+				t.Error("p.Retryable is true")
+			case event.Code != code:
+				t.Errorf("event.Code = %v, want %v", event.Code, code)
+			case event.Retryable:
+				t.Error("event.Retryable is true")
 			}
 		}
 	})

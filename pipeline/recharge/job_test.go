@@ -174,8 +174,19 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		s.fake.set(func() { s.fake.submit = shut })
 		r := s.do(s.request())
 		for range 20 { // an enquiry would come in greater and greater intervals
-			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.PendingEventSent || s.dueIn(r.ID) != upstream.RetryPause {
-				t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
+			switch {
+			case r.State != schema.RechargePending:
+				t.Fatalf("r.State = %v, want %v", r.State, schema.RechargePending)
+			case r.Sent:
+				t.Fatal("r.Sent is true")
+			case !r.SentAt.IsZero():
+				t.Fatal("r.SentAt is not zero")
+			case r.Tries != 0:
+				t.Fatalf("r.Tries = %v, want 0", r.Tries)
+			case !r.PendingEventSent:
+				t.Fatal("r.PendingEventSent is false")
+			case s.dueIn(r.ID) != upstream.RetryPause:
+				t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), upstream.RetryPause)
 			}
 			s.advance(upstream.RetryPause)
 			r = s.find(r.ID)
@@ -196,8 +207,15 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		}
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = shut, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
-		if got := s.find(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
-			t.Errorf("not sent again: %+v, due in %s", got, s.dueIn(r.ID))
+		switch got := s.find(r.ID); {
+		case got.State != schema.RechargePending:
+			t.Errorf("not sent again: State = %v, want %v", got.State, schema.RechargePending)
+		case !got.Sent:
+			t.Error("not sent again: Sent is false")
+		case got.Tries != 1:
+			t.Errorf("not sent again: Tries = %v, want 1", got.Tries)
+		case s.dueIn(r.ID) != upstream.RetryPause:
+			t.Errorf("not sent again: s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), upstream.RetryPause)
 		}
 		s.fake.calls()
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, nil })
@@ -340,8 +358,15 @@ func TestRequestedEnquiryAfterFinalState(t *testing.T) {
 		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Reversed, Reason: "Taken back."}) })
 		s.advance(5 * time.Second)
 		got := s.find(r.ID)
-		if got.State != schema.RechargeRefunded || got.RefundReason != "Taken back." || !strings.HasPrefix(got.RefundID, "rfd_") || !got.RefundedAt.Equal(noon.Add(17*time.Second)) {
-			t.Errorf("got %+v", got)
+		switch {
+		case got.State != schema.RechargeRefunded:
+			t.Errorf("State = %v, want %v", got.State, schema.RechargeRefunded)
+		case got.RefundReason != "Taken back.":
+			t.Errorf("RefundReason = %q, want \"Taken back.\"", got.RefundReason)
+		case !strings.HasPrefix(got.RefundID, "rfd_"):
+			t.Errorf("RefundID = %q, want the prefix %q", got.RefundID, "rfd_")
+		case !got.RefundedAt.Equal(noon.Add(17 * time.Second)):
+			t.Errorf("RefundedAt = %v, want %v", got.RefundedAt, noon.Add(17*time.Second))
 		}
 		s.fake.calls()
 		s.advance(time.Hour)

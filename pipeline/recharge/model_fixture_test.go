@@ -319,7 +319,10 @@ func (m *model) checkTimeline(rt *rapid.T, it *item) {
 		default:
 		}
 	}
-	if !slices.Equal(settled, ends) || good && len(ends) == 0 || good && ends[0] == "failed" || bad && (len(ends) == 0 || ends[0] != "failed") {
+	switch {
+	case !slices.Equal(settled, ends):
+		rt.Fatalf("%s: %s: settled = %v, want %v", it.id, it.seen.State, settled, ends)
+	case good && len(ends) == 0 || good && ends[0] == "failed" || bad && (len(ends) == 0 || ends[0] != "failed"):
 		rt.Fatalf("%s is %s, and its timeline is %+v", it.id, it.seen.State, timeline.Steps)
 	}
 }

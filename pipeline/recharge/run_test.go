@@ -211,8 +211,15 @@ func TestBatchItemIsIdempotent(t *testing.T) {
 		q.Item = &BatchItem{"rbt_1", 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0)
-		if diff := cmp.Diff(first, again); diff != "" || !replayed || err != nil || first.Batch != *q.Item {
-			t.Errorf("again: %v, %v, %s", replayed, err, diff)
+		switch diff := cmp.Diff(first, again); {
+		case diff != "":
+			t.Errorf("again: (-want +got):\n%s", diff)
+		case !replayed:
+			t.Error("again: replayed is false")
+		case err != nil:
+			t.Errorf("again: %v", err)
+		case first.Batch != *q.Item:
+			t.Errorf("again: first.Batch = %v, want %v", first.Batch, *q.Item)
 		}
 		other := q
 		other.Item = &BatchItem{"rbt_1", 1}

@@ -58,8 +58,16 @@ func FuzzCallback(f *testing.F) {
 			return
 		}
 		a := callback.Answer
-		if callback.Reference == "" || a.Outcome == recharge.Unknown || a.Outcome < recharge.Pending || a.Outcome > recharge.Reversed ||
-			(a.Outcome == recharge.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00") {
+		switch {
+		case callback.Reference == "":
+			t.Errorf("%q: callback.Reference is empty", body)
+		case a.Outcome == recharge.Unknown:
+			t.Errorf("%q: a.Outcome is %v, want another", body, recharge.Unknown)
+		case a.Outcome < recharge.Pending:
+			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, recharge.Pending)
+		case a.Outcome > recharge.Reversed:
+			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, recharge.Reversed)
+		case (a.Outcome == recharge.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00"):
 			t.Errorf("%q is read as %+v", body, callback)
 		}
 	})

@@ -121,8 +121,15 @@ func FuzzSubscriberID(f *testing.F) {
 		if !ok && id == "" {
 			return
 		}
-		if !ok || len(id) < 8 || len(id) > 12 || strings.Trim(id, "0123456789") != "" {
+		switch {
+		case !ok:
 			t.Fatalf("SubscriberID(%q) = %q, %v", text, id, ok)
+		case len(id) < 8:
+			t.Fatalf("%q: len(id) = %v, want at least 8", text, len(id))
+		case len(id) > 12:
+			t.Fatalf("%q: len(id) = %v, want at most 12", text, len(id))
+		case strings.Trim(id, "0123456789") != "":
+			t.Fatalf("%q: strings.Trim(id, \"0123456789\") = %q, want none", text, strings.Trim(id, "0123456789"))
 		}
 		if again, ok := numbering.SubscriberID(id); !ok || again != id {
 			t.Fatalf("SubscriberID(%q) = %q, %v: it must be itself", id, again, ok)

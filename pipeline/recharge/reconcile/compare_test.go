@@ -249,8 +249,15 @@ func TestStoreFailureEndsTheComparison(t *testing.T) {
 	c.Settler = settler
 	reports := 0
 	sum, err := c.Run(t.Context(), file(lines...), func(reconcile.Difference) error { reports++; return nil })
-	if !errors.Is(err, away) || sum.Done["settle_success"] != 200 || reports != 256 || sum.Left != 56 {
-		t.Errorf("got %v after %+v, %d reports; want %v after 200", err, sum, reports, away)
+	switch {
+	case !errors.Is(err, away):
+		t.Errorf("got error %v, want %v", err, away)
+	case sum.Done["settle_success"] != 200:
+		t.Errorf("sum.Done[\"settle_success\"] = %v, want 200", sum.Done["settle_success"])
+	case reports != 256:
+		t.Errorf("reports = %v, want 256", reports)
+	case sum.Left != 56:
+		t.Errorf("sum.Left = %v, want 56", sum.Left)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
