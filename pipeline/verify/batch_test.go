@@ -144,8 +144,15 @@ func TestTenThousandRecordsAreVerified(t *testing.T) {
 			Index int
 			VPA   string
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Index != n || r.VPA == "" || strings.Contains(line, fmt.Sprintf("user%d@", n)) {
-			t.Fatalf("line %d is %s, %v", n, line, err)
+		switch err := json.Unmarshal([]byte(line), &r); {
+		case err != nil:
+			t.Fatal(err)
+		case r.Index != n:
+			t.Fatalf("r.Index = %v, want %v", r.Index, n)
+		case r.VPA == "":
+			t.Fatal("r.VPA is empty")
+		case strings.Contains(line, fmt.Sprintf("user%d@", n)):
+			t.Fatalf("line = %q, want no %q in it", line, fmt.Sprintf("user%d@", n))
 		}
 		n++
 	}

@@ -32,9 +32,23 @@ func TestAnswerIsCached(t *testing.T) {
 			return s.record(r.ID)
 		}
 		same := again("the same", func(*Request) {})
-		if same.ID == first.ID || same.AnsweredBy != first.ID || same.State != schema.VerificationSuccess || same.Encrypted != nil || same.Sent ||
-			!same.FinishedAt.Equal(s.clock.Now()) || same.UTR != first.UTR || same.Provider != "puppet" {
+		switch {
+		case same.ID == first.ID:
+			t.Errorf("same.ID is %v, want another", first.ID)
+		case same.AnsweredBy != first.ID:
+			t.Errorf("same.AnsweredBy = %v, want %v", same.AnsweredBy, first.ID)
+		case same.State != schema.VerificationSuccess:
+			t.Errorf("same.State = %v, want %v", same.State, schema.VerificationSuccess)
+		case same.Encrypted != nil:
+			t.Errorf("same.Encrypted = %v, want nil", same.Encrypted)
+		case same.Sent:
+			t.Error("same.Sent is true")
+		case !same.FinishedAt.Equal(s.clock.Now()):
 			t.Errorf("got %+v", same)
+		case same.UTR != first.UTR:
+			t.Errorf("same.UTR = %v, want %v", same.UTR, first.UTR)
+		case same.Provider != "puppet":
+			t.Errorf("same.Provider = %q, want \"puppet\"", same.Provider)
 		}
 		if diff := cmp.Diff(first.Beneficiary, same.Beneficiary); diff != "" {
 			t.Errorf("the answer (-first +again):\n%s", diff)

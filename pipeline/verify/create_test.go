@@ -240,7 +240,14 @@ func TestConcurrentRefIDMakesOneDeposit(t *testing.T) {
 		all.Wait()
 		s.queue.Wait()
 		s.advance(0) // the first request may have found all slots taken by others
-		if calls := s.bank.calls(); len(ids) != 1 || made != 1 || len(calls) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
+		switch calls := s.bank.calls(); {
+		case len(ids) != 1:
+			t.Errorf("len(ids) = %v, want 1", len(ids))
+		case made != 1:
+			t.Errorf("made = %v, want 1", made)
+		case len(calls) != 1:
+			t.Errorf("len(calls) = %v, want 1", len(calls))
+		case len(s.events()) != 1 || len(s.audited()) != 2:
 			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, calls, s.events(), s.audited())
 		}
 		if busy := s.connections[0].Slots().InFlight; busy != 0 {
@@ -258,8 +265,15 @@ func TestBatchRecordIsIdempotent(t *testing.T) {
 		q.Item = &BatchItem{"bat_1", 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0, false)
-		if diff := cmp.Diff(first, again); diff != "" || !replayed || err != nil || first.Batch != *q.Item {
-			t.Errorf("again: %v, %v, %s", replayed, err, diff)
+		switch diff := cmp.Diff(first, again); {
+		case diff != "":
+			t.Errorf("again: (-want +got):\n%s", diff)
+		case !replayed:
+			t.Error("again: replayed is false")
+		case err != nil:
+			t.Errorf("again: %v", err)
+		case first.Batch != *q.Item:
+			t.Errorf("again: first.Batch = %v, want %v", first.Batch, *q.Item)
 		}
 		other := q
 		other.Item = &BatchItem{"bat_1", 1}

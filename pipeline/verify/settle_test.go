@@ -148,8 +148,18 @@ func TestBankTextIsCleaned(t *testing.T) {
 		if diff := cmp.Diff([]string{FlaggedByBank, ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
 			t.Errorf("reasons: %s", diff)
 		}
-		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र") || utf8.RuneCountInString(f.BeneficiaryName) > longestBankText || r.ProviderRef != "p" ||
-			utf8.RuneCountInString(r.UTR) != longestBankText || f.Bank != "Bank" || utf8.RuneCountInString(f.Branch) > longestBankText {
+		switch {
+		case !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र"):
+			t.Errorf("f.BeneficiaryName = %q, want the prefix %q", f.BeneficiaryName, "RAHUL SHARMA र")
+		case utf8.RuneCountInString(f.BeneficiaryName) > longestBankText:
+			t.Errorf("got %+v", r)
+		case r.ProviderRef != "p":
+			t.Errorf("r.ProviderRef = %q, want \"p\"", r.ProviderRef)
+		case utf8.RuneCountInString(r.UTR) != longestBankText:
+			t.Errorf("got %+v", r)
+		case f.Bank != "Bank":
+			t.Errorf("f.Bank = %q, want \"Bank\"", f.Bank)
+		case utf8.RuneCountInString(f.Branch) > longestBankText:
 			t.Errorf("got %+v", r)
 		}
 		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
