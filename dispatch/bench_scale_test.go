@@ -11,11 +11,10 @@ import (
 	"vayu/schema"
 )
 
-// BenchmarkScaleEvent tells one event after the other with so many subscriptions
-// in the store: what committing it costs, and what matching it and storing its
-// deliveries does. In one shape each account has one subscription and an event
-// makes one delivery, in the other one account has all. The floor is the commit of
-// one row.
+// BenchmarkScaleEvent appends one event after another beside many subscriptions. It
+// measures the commit of an event, its matching, and the storing of its deliveries. In
+// one shape each account has one subscription, and an event makes one delivery. In the
+// other one account has all. The floor is the commit of one row.
 func BenchmarkScaleEvent(b *testing.B) {
 	for _, engine := range [...]string{"sqlite", "postgres"} {
 		for _, size := range [...]int{10, 1_000, 10_000, 100_000} {
@@ -78,8 +77,8 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 	b.ReportMetric((committing+accepting).Seconds()/floor.Seconds(), "x-floor")
 }
 
-// crowd makes accounts with as many subscriptions each. Their secrets are none:
-// nothing is sent to them.
+// insertSubscriptions creates accounts with the same number of subscriptions each.
+// They have no secrets, because nothing is sent to them.
 func (o *fixture) insertSubscriptions(subscriptions, accounts int) {
 	o.Helper()
 	sqlstoretest.Exec(o, o.db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision)
@@ -92,8 +91,8 @@ func (o *fixture) insertSubscriptions(subscriptions, accounts int) {
 	sqlstoretest.Exec(o, o.db, "UPDATE webhook_revision SET n = $1", subscriptions)
 }
 
-// BenchmarkScaleWebhooks is how many deliveries a second one instance makes from a
-// committed event to a recorded 2xx over TLS, beside a bare client.
+// BenchmarkScaleWebhooks measures the deliveries a second of one instance, from a
+// committed event to a recorded 2xx over TLS. Its floor is a bare client.
 func BenchmarkScaleWebhooks(b *testing.B) {
 	const events, endpoints = 5000, 8
 	b.Run("sqlite", func(b *testing.B) { benchThroughput(b, sqlstoretest.SQLite(b), events, true, endpoints, nil) })

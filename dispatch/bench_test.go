@@ -23,8 +23,8 @@ import (
 	"vayu/schema"
 )
 
-// floor posts the same signed bytes to the same receiver with a bare pooled
-// client, eight at a time, and returns how many a second.
+// bareClientRate posts the same signed bytes to the same receiver with a bare pooled
+// client, eight at a time. It returns the posts a second.
 func bareClientRate(b *testing.B, r *receiver, n int) float64 {
 	b.Helper()
 	client := r.Client()
@@ -59,8 +59,8 @@ func bareClientRate(b *testing.B, r *receiver, n int) float64 {
 	return float64(n) / time.Since(began).Seconds()
 }
 
-// BenchmarkWebhooks is how many deliveries a second go from a committed event to
-// a recorded 2xx, beside a bare client (floor) in the same run.
+// BenchmarkWebhooks measures the deliveries a second from a committed event to a
+// recorded 2xx. Its floor is a bare client in the same run.
 func BenchmarkWebhooks(b *testing.B) {
 	for _, secure := range []bool{false, true} {
 		for _, endpoints := range []int{1, 8} {
@@ -73,7 +73,7 @@ func BenchmarkWebhooks(b *testing.B) {
 	}
 }
 
-// benchTopic is a topic of its own on the broker that VAYU_TEST_KAFKA names.
+// benchTopic creates a topic on the broker that VAYU_TEST_KAFKA names.
 func benchTopic(b *testing.B) *kafka.Log {
 	b.Helper()
 	address := os.Getenv("VAYU_TEST_KAFKA")
@@ -91,7 +91,7 @@ func benchTopic(b *testing.B) *kafka.Log {
 	return log
 }
 
-// benchThroughput delivers n events.
+// benchThroughput measures the delivery of n events.
 func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoints int, log *kafka.Log) {
 	b.Helper()
 	r := receive(b, secure, nil)
@@ -137,10 +137,10 @@ func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoint
 	stop()
 }
 
-// BenchmarkWebhookLatency is the time from the commit of an event to its receipt
-// at 200 events a second: alone, beside 640 events for a receiver that answers
-// after 4 s, beside 400 such receivers, and beside 1,000 endpoints that do not
-// answer.
+// BenchmarkWebhookLatency measures the time from the commit of an event to its
+// receipt, at 200 events a second. It runs alone, beside 640 events for a receiver
+// that answers after 4 s, beside 400 such receivers, and beside 1,000 endpoints that
+// do not answer.
 func BenchmarkWebhookLatency(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchLatency(b, func(*fixture) {}) })
 	b.Run("slow-neighbour", func(b *testing.B) {
@@ -192,9 +192,10 @@ func BenchmarkWebhookLatency(b *testing.B) {
 	})
 }
 
-// BenchmarkFailingNeighbour is the latency of an endpoint beside 20,000 deliveries of
-// another account whose endpoint refuses them, as a ratio to its latency alone in the
-// same run. The other endpoint acknowledged before, so that its host is proven.
+// BenchmarkFailingNeighbour measures the latency of an endpoint beside 20,000
+// deliveries that the endpoint of another account rejects. It is a ratio to the
+// latency alone in the same run. The other endpoint acknowledged before, so its host
+// is proven.
 func BenchmarkFailingNeighbour(b *testing.B) {
 	alone := benchLatency(b, func(*fixture) {})
 	var refuses atomic.Bool

@@ -10,9 +10,9 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// BenchmarkWaiting starts an instance on a store with a million deliveries that
-// are due, of 1,000 endpoints that do not answer: until a new event of another
-// account has arrived, and what the process then holds of memory.
+// BenchmarkWaiting starts an instance on a store with a million due deliveries to
+// 1,000 endpoints that do not answer. It measures the time until a new event of
+// another account has arrived, and the memory of the process after that.
 func BenchmarkWaiting(b *testing.B) {
 	const endpoints, each = 1000, 1000
 	dead := receive(b, false, func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() })

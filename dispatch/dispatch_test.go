@@ -88,7 +88,7 @@ func TestRetriesFollowSchedule(t *testing.T) {
 		id := o.subscribe(a, r.URL)
 		o.run()
 		o.appendEvent(a)
-		// documented schedule
+		// The documented schedule of retries.
 		table := []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 		for n, delay := range table {
 			waitQuery(o, n+1, "SELECT COALESCE(max(attempts), 0) FROM delivery")
@@ -206,7 +206,7 @@ func TestStopReleasesLeases(t *testing.T) {
 	})
 }
 
-// More subscriptions than one transaction stores, and the same event twice.
+// An event has more subscriptions than one transaction stores, and is accepted twice.
 func TestAcceptIsIdempotentForManySubscriptions(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -292,12 +292,12 @@ func TestUnknownEventsAreRejected(t *testing.T) {
 		})
 		strange := known
 		strange.ID = "evt_01KAHJ9T6Z3M4Q5R6S7T8V9W0X"
-		buried, err := o.AcceptKnown(context.Background(), []outbox.Event{strange, known})
+		rejected, err := o.AcceptKnown(context.Background(), []outbox.Event{strange, known})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(buried) != 1 || buried[strange.ID] == nil {
-			t.Errorf("buried is %v, want the strange one alone", buried)
+		if len(rejected) != 1 || rejected[strange.ID] == nil {
+			t.Errorf("got %v, want only the strange one rejected", rejected)
 		}
 		if got := queryValue[string](o, "SELECT event_id FROM delivery"); got != known.ID {
 			t.Errorf("the delivery is of %s, want %s", got, known.ID)
@@ -385,8 +385,15 @@ func TestSmallFanOutComesFirst(t *testing.T) {
 			return nil
 		})
 		safe, err := o.Publish(context.Background(), batch)
-		if !errors.Is(err, outbox.ErrYield) || len(safe) != 4 || safe[0].ID != batch[4].ID || safe[1].ID != batch[0].ID {
-			t.Fatalf("%d events are safe, the first is %s, and %v; want the light one and three heavy ones, and a turn for others", len(safe), safe[0].Account, err)
+		switch {
+		case !errors.Is(err, outbox.ErrYield):
+			t.Fatalf("got error %v, want %v", err, outbox.ErrYield)
+		case len(safe) != 4:
+			t.Fatalf("len(safe) = %v, want 4", len(safe))
+		case safe[0].ID != batch[4].ID:
+			t.Fatalf("safe[0].ID = %v, want %v", safe[0].ID, batch[4].ID)
+		case safe[1].ID != batch[0].ID:
+			t.Fatalf("safe[1].ID = %v, want %v", safe[1].ID, batch[0].ID)
 		}
 		if n := queryValue[int](o, "SELECT count(*) FROM delivery"); n != 1+3*1500 {
 			t.Errorf("%d deliveries are stored, want all of what is safe", n)

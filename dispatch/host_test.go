@@ -10,8 +10,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// Webhooks of several accounts to one host have its slots together, and another host
-// is not held up.
+// Webhooks of several accounts at one host share its slots, and do not delay another
+// host.
 func TestWebhooksOfOneHostShareItsSlots(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

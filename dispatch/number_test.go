@@ -17,14 +17,14 @@ import (
 	"vayu/schema"
 )
 
-// recharged is the data of an event about a recharge. The reference looks like the field
-// that has the number.
+// rechargeEvent returns the data of a recharge event. Its reference looks like the
+// field with the number.
 func rechargeEvent(transaction, number string) *schema.RechargeEvent {
 	return &schema.RechargeEvent{TransactionID: transaction, Mobile: schema.MaskNumber(number), RefID: `"mobile":"XXXXXX3210"`}
 }
 
-// A subscription that asks for it gets numbers in clear, with a signature over them.
-// Others do not, and neither the store nor other fields have them.
+// A subscription with clear_numbers gets clear numbers, with a signature over them.
+// Other subscriptions, the store and other fields have masked ones.
 func TestClearNumbersNeedTheOption(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -97,7 +97,8 @@ func TestClearNumbersNeedTheOption(t *testing.T) {
 	})
 }
 
-// Whoever takes the wish back while an attempt connects gets no number any more.
+// If clear_numbers is revoked while an attempt connects, the attempt does not send the
+// number.
 func TestRevokedClearNumbersStopTheAttempt(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {

@@ -26,7 +26,7 @@ func TestDetailedViewListsTheStationsOfItsHour(t *testing.T) {
 	w.station(t, w.live, "silent", "Delhi", "Delhi", 28.63, 77.2, full(hour.AddDate(-10, 0, 0), 60))
 	w.station(t, w.live, "never", "Delhi", "Delhi", 28.64, 77.2)
 	for _, id := range []string{"late", "silent", "never"} {
-		w.exec(t, fmt.Sprintf(`INSERT INTO %[1]s.station SELECT * REPLACE ('other' AS source, 'Somebody else' AS attribution)
+		w.exec(t, fmt.Sprintf(`INSERT INTO %[1]s.station SELECT * REPLACE ('other' AS source, 'Another source' AS attribution)
 			FROM %[1]s.station WHERE id = '%[2]s'`, w.live, id))
 	}
 	w.exec(t, fmt.Sprintf("OPTIMIZE TABLE %s.station FINAL", w.live))

@@ -57,10 +57,10 @@ func newBackup() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup DIR",
 		Short: "Copy all data into a new directory, beside a running service or without one",
-		Long: `Copy all data into a new directory, beside a running service or without one: the air of both worlds, the
-accounts with everything about them. With a recipient of age (age1…) every file is encrypted to it, and the key of what is
-encrypted in the state store is among them; without one that key is not in the backup. DIR appears when it is complete; until
-then it is DIR.partial. Snapshots, logs and the positions of imports are not copied: they are made again.`,
+		Long: `Copy all data into a new directory, beside a running service or without one: the readings and figures of both worlds,
+and the state store. With an age recipient (age1…) every file is encrypted to it, and the backup contains the encryption key of
+the state store. Without a recipient the backup lacks that key. The directory is DIR.partial until the backup is complete.
+Snapshots, logs and import positions are not copied, because the service makes them again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			began := time.Now()

@@ -96,8 +96,15 @@ func TestIntegrationFiguresEqualAnIndependentComputation(t *testing.T) {
 	if err := python.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if wrong > 0 || len(hours) > 0 || len(rows) > 0 || compared < 50_000*wanted {
-		t.Errorf("%d of %d figures differ, and %d hours and %d rolling figures are in the tables alone", wrong, compared, len(hours), len(rows))
+	switch {
+	case wrong > 0:
+		t.Errorf("wrong = %v, want 0", wrong)
+	case len(hours) > 0:
+		t.Errorf("len(hours) = %v, want 0", len(hours))
+	case len(rows) > 0:
+		t.Errorf("len(rows) = %v, want 0", len(rows))
+	case compared < 50_000*wanted:
+		t.Errorf("compared = %v, want at least %v", compared, 50_000*wanted)
 	}
 	t.Logf("%d figures of %d stations compared", compared, wanted)
 }

@@ -45,9 +45,9 @@ func settingsOf(cmd *cobra.Command) (Config, []columnstore.Params, error) {
 func newClickHouseDDL() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ddl",
-		Short: "Print the SQL that makes Vayu's databases, for the settings in force",
-		Long: `Print the SQL that makes Vayu's databases, for the settings in force: on a server, or on a cluster. It connects to
-no server. serve and migrate run it by themselves, if their user is permitted to.`,
+		Short: "Print the SQL that creates Vayu's databases, for the configured settings",
+		Long: `Print the SQL that creates Vayu's databases on a server or cluster, for the configured settings. It connects to no
+server. serve and migrate run this SQL themselves, if their user is permitted to.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, worlds, err := settingsOf(cmd)

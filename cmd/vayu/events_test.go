@@ -115,8 +115,15 @@ func TestFiredEventsAreRelayed(t *testing.T) {
 		if err := json.Unmarshal(e.Envelope, &envelope); err != nil {
 			t.Fatal(err)
 		}
-		if envelope.Type != schema.EventQuotaWarning || !envelope.Data.Test || envelope.Data.Threshold != 80 || e.World != schema.Sandbox {
-			t.Errorf("the event is %s of %s", e.Envelope, e.World)
+		switch {
+		case envelope.Type != schema.EventQuotaWarning:
+			t.Errorf("%s: envelope.Type = %v, want %v", e.Envelope, envelope.Type, schema.EventQuotaWarning)
+		case !envelope.Data.Test:
+			t.Errorf("%s: envelope.Data.Test is false", e.Envelope)
+		case envelope.Data.Threshold != 80:
+			t.Errorf("%s: envelope.Data.Threshold = %v, want 80", e.Envelope, envelope.Data.Threshold)
+		case e.World != schema.Sandbox:
+			t.Errorf("%s: e.World = %v, want %v", e.Envelope, e.World, schema.Sandbox)
 		}
 		numbers = append(numbers, envelope.Data.N)
 	}
@@ -162,7 +169,7 @@ func TestFireRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
 	data, _, _ := newRelayedStore(t)
 	for flags, want := range map[string]string{
-		"--account nobody":  `there is no account "nobody"; vayu account list shows`,
+		"--account missing": `there is no account "missing"; vayu account list shows`,
 		"--type x":          "there is no type \"x\"; there are recharge.completed, recharge.failed",
 		"--mode tset":       "neither live nor sandbox",
 		"--count -1":        "--count",

@@ -23,12 +23,12 @@ func newLedgerVerify() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check that every rupee is where it must be",
-		Long: `Check that every rupee is where it must be, beside a running service or without one: every
-entry adds up to nothing; every wallet is the sum of its postings, and holds what its
-pending recharges amount to; every recharge and payment has the entries of its state, and
-no others. Each recharge, payment and verification that is final has its row in the audit
-log. It prints what each ledger adds up to, and every fault with its subject.`,
+		Short: "Check the sums and entries of the ledger",
+		Long: `Check the ledger, beside a running service or without one. The postings of every entry have
+the sum zero. The balance of every wallet is the sum of its postings, and its reserved amount that
+of its pending recharges. Every recharge and payment has exactly the entries of its state. Every
+final recharge, payment and verification has a row in the audit log. The command prints the sum of
+each ledger, and every fault with its recharge or payment.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {

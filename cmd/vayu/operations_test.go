@@ -171,8 +171,15 @@ func TestAlertsMetricsAndRunbooksAgree(t *testing.T) {
 				t.Errorf("%s reads %s, which is not in the metrics table", r.Alert, name)
 			}
 		}
-		if r.For == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
-			t.Errorf("%s lacks something", r.Alert)
+		switch {
+		case r.For == "":
+			t.Errorf("%s: r.For is empty", r.Alert)
+		case r.Labels["severity"] == "":
+			t.Errorf("%s: r.Labels[\"severity\"] is empty", r.Alert)
+		case r.Annotations["summary"] == "":
+			t.Errorf("%s: r.Annotations[\"summary\"] is empty", r.Alert)
+		case r.Annotations["description"] == "":
+			t.Errorf("%s: r.Annotations[\"description\"] is empty", r.Alert)
 		}
 		path, anchor, _ := strings.Cut(strings.TrimPrefix(r.Annotations["runbook"], "docs/operations/"), "#")
 		text := readPage(t, path)

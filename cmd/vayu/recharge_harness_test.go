@@ -236,7 +236,14 @@ func (w *rechargeHarness) batches(view sqlstore.View) {
 			w.Fatal(err)
 		}
 	}
-	if batches == 0 || items != total || counted != total || recharges != total {
-		w.Errorf("%d batches of %d records have %d items, %d recharges, and count %d", batches, total, items, recharges, counted)
+	switch {
+	case batches == 0:
+		w.Error("batches is 0")
+	case items != total:
+		w.Errorf("items = %v, want %v", items, total)
+	case counted != total:
+		w.Errorf("counted = %v, want %v", counted, total)
+	case recharges != total:
+		w.Errorf("recharges = %v, want %v", recharges, total)
 	}
 }

@@ -27,17 +27,16 @@ func newReconcile() *cobra.Command {
 		Use:   "reconcile [FILE.csv --provider NAME]",
 		Short: "List recharges that need attention, or compare them with an operator's file",
 		Long: `Without a file: list the recharges that need attention. These have been pending for
-more than 24 hours, or their provider has contradicted an outcome that was final: that is an
-alarm, until "vayu reconcile resolve" records the result.
+more than 24 hours, or have an alarm, because their provider contradicted a final outcome. An
+alarm lasts until "vayu reconcile resolve" records the result.
 
-With a provider's daily file (CSV with a header): compare it with the recharges here, line by
-line, and say what to do about each difference. Nothing is changed without --apply, which
-settles what needs no decision of a person, and is idempotent. With
---date, or --from and --to (Indian dates), recharges of these days that the file lacks are
-listed too.
+With a provider's daily file (CSV with a header): compare each line with the stored
+recharge, and print the remedy for each difference. Only --apply changes anything. It settles the
+differences that need no decision by a person, and is idempotent. With --date, or --from and --to
+(Indian dates), recharges of these days that the file lacks are listed too.
 
-Either way the exit status is 1 when something is left to look at, and 0 when nothing is. It
-works beside a running service.`,
+The exit status is 1 if entries remain that need attention, and otherwise 0. The command works
+beside a running service.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -18,9 +18,10 @@ func newReconcileSettle() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "settle TXN --succeeded|--failed|--reversed --note TEXT",
 		Short: "Settle a recharge by the statement of its operator",
-		Long: `Settle a pending recharge by a statement of its operator, made by telephone or in a letter; or
-refund one that was charged and that the operator has reversed. It has the effects of a
-callback: postings, the event for the client and the row of the audit log. That is final. The note goes into the audit log too, which the account can read.`,
+		Long: `Settle a pending recharge by a statement of its operator, by telephone or in a letter, or
+refund a charged one that the operator has reversed. The command has the effects of a callback:
+postings, the event for the client and the row in the audit log. The result is final. The audit
+log, which the account can read, contains the note.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var outcomes []recharge.Outcome

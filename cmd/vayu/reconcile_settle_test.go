@@ -84,8 +84,8 @@ func TestARechargeIsSettledByHand(t *testing.T) {
 		} {
 			id := s.order(c.was)
 			events := s.count("event")
-			s.wantOutput(id+"  ₹100, "+c.want+"\n", "settle", id, c.flag, "--note", "said so")
-			if s.noted("recharge.settle", id, "said so") != 1 || s.noted("recharge."+c.want, id, "") != 1 {
+			s.wantOutput(id+"  ₹100, "+c.want+"\n", "settle", id, c.flag, "--note", "confirmed")
+			if s.noted("recharge.settle", id, "confirmed") != 1 || s.noted("recharge."+c.want, id, "") != 1 {
 				s.Errorf("%s %s: the audit log lacks a row", c.was, c.flag)
 			}
 			if n := s.count("event"); n != events+1 {

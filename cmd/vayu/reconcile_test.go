@@ -319,8 +319,17 @@ func TestTheListOfRechargesToLookAt(t *testing.T) {
 			Age           float64 `json:"age_seconds"`
 			Why           string
 		}
-		if !errors.Is(err, errReported) || json.Unmarshal([]byte(strings.Split(out, "\n")[0]), &one) != nil || one.TransactionID != old || one.Age < 172_800 || one.Why != "pending" {
+		switch {
+		case !errors.Is(err, errReported):
+			s.Errorf("got error %v, want %v", err, errReported)
+		case json.Unmarshal([]byte(strings.Split(out, "\n")[0]), &one) != nil:
 			s.Errorf("got %v: %s", err, out)
+		case one.TransactionID != old:
+			s.Errorf("one.TransactionID = %q, want %q", one.TransactionID, old)
+		case one.Age < 172_800:
+			s.Errorf("one.Age = %v, want at least 172_800", one.Age)
+		case one.Why != "pending":
+			s.Errorf("one.Why = %q, want \"pending\"", one.Why)
 		}
 		if out, err := s.reconcile("--mode", "test"); err != nil || out != "no recharge to look at\n" {
 			s.Errorf("sandbox: %v: %s", err, out)

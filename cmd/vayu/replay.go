@@ -36,21 +36,19 @@ func newEventsReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay --from TIME",
 		Short: "Replay events with missing deliveries",
-		Long: `Replay events of which a delivery is missing: after Kafka has lost its topic, after
-the offset of the consumer group was moved ahead, or after dispatchers were restored from a backup.
-The events come from the state store, not from Kafka, and take their usual way once more:
-outbox, Kafka where there is one, dispatcher.
+		Long: `Replay events that lack a delivery: after Kafka has lost its topic, after the offset of
+the consumer group was moved ahead, or after dispatchers were restored from a backup. The events
+come from the state store, not from Kafka. They pass the outbox, Kafka if configured, and the
+dispatcher again.
 
-A delivery is missing when a webhook that subscribes to the type, and is older than the event,
-has none of it. What a replay does not do:
-  - It sends nothing twice. A delivery that was made, has failed, was cancelled or still waits
-    is there, and stays as it is. A replay can be repeated and interrupted, and the service
-    need not be stopped.
-  - It does not retry failed deliveries: that is POST /v1/deliveries/retry.
-  - It keeps no order: replayed events arrive after those delivered since.
-A replayed event goes to every webhook that subscribes to its type now, lacks it and is not
-younger than it. A webhook that subscribes to a
-type only since a change of it lacks the events of that type before the change.
+A delivery is missing if a webhook that subscribes to the type, and is older than the event,
+has no delivery of it. Limits of a replay:
+  - It sends no event twice. An existing delivery is unchanged, whether delivered, failed,
+    cancelled or waiting. A replay can be repeated and interrupted, beside a running service.
+  - It does not retry failed deliveries. POST /v1/deliveries/retry does.
+  - It keeps no order. Replayed events arrive after those delivered meanwhile.
+A replayed event goes to every webhook that is older than it, now subscribes to its type, and has
+no delivery of it. A webhook that was changed to subscribe to a type also gets earlier events.
 Test events (those of POST /v1/webhooks/{id}/test and of events fire) are left out, unless --tests.
 
 TIME is 2026-11-20T10:00:00Z, a day of India such as 2026-11-20, or 90m or 12h ago; 29 days at

@@ -45,13 +45,13 @@ func newEncryptionRotate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "rotate",
 		Short: "Re-encrypt the state store with a new key; stop the service before",
-		Long: `Re-encrypt everything in the state store with a new key. Stop every instance before. A key that is a file is made, and replaces
-encryption.key in the data directory; other instances get a copy. A key that is a setting comes
-from ` + newKeyVariable + `; set it as the setting after this command has reported that the
-store has it.
+		Long: `Re-encrypt every encrypted value of the state store with a new key. Stop every instance before. If the key is a file, the
+command creates a new one, which replaces encryption.key in the data directory. Copy it to the other instances.
+If the key is a setting, the new key comes from ` + newKeyVariable + `.
+Change the setting after this command has reported that the store has the new key.
 
-It happens as a whole or not at all, however it is ended; run it again then. A value that cannot
-be read stops it, and is named. The old key opens backups of before, and nothing else.`,
+The rotation is one transaction. If it was interrupted, run it again. A value that cannot be decrypted
+ends it with an error that names the value. Afterwards the old key is needed for earlier backups only.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, log, err := loadQuietly(cmd)

@@ -280,8 +280,15 @@ func compareState(t *testing.T, old, got string) {
 			}
 		}
 	}
-	if len(was["posting"]) == 0 || len(was["recharge"]) == 0 || len(was["delivery"]) == 0 || len(was["audit"]) == 0 {
-		t.Error("the old backup has nothing to be compared")
+	switch {
+	case len(was["posting"]) == 0:
+		t.Error("the old backup has nothing to be compared: was[\"posting\"] is empty")
+	case len(was["recharge"]) == 0:
+		t.Error("the old backup has nothing to be compared: was[\"recharge\"] is empty")
+	case len(was["delivery"]) == 0:
+		t.Error("the old backup has nothing to be compared: was[\"delivery\"] is empty")
+	case len(was["audit"]) == 0:
+		t.Error("the old backup has nothing to be compared: was[\"audit\"] is empty")
 	}
 }
 

@@ -221,8 +221,15 @@ func (w *verifyHarness) batches(view sqlstore.View, events map[string]int) {
 			return err
 		}
 		n++
-		if counted != total || items != total || verifications != total || events[id] != 1 {
-			w.Errorf("%s of %d records counts %d, has %d items and %d verifications, and %d completion events", id, total, counted, items, verifications, events[id])
+		switch {
+		case counted != total:
+			w.Errorf("counted = %v, want %v", counted, total)
+		case items != total:
+			w.Errorf("items = %v, want %v", items, total)
+		case verifications != total:
+			w.Errorf("verifications = %v, want %v", verifications, total)
+		case events[id] != 1:
+			w.Errorf("events[id] = %v, want 1", events[id])
 		}
 		return nil
 	}, `SELECT b.id, b.total, b.successful + b.failed,

@@ -27,7 +27,7 @@ const (
 	// should not compete with other work at startup.
 	ledgerCheckDelay    = 5 * time.Minute
 	ledgerCheckInterval = 24 * time.Hour
-	// A failed check is retried soon. Within the hour before the alert BooksUnproved fires, a new leader has
+	// A failed check is retried soon. Within the hour before the alert LedgerUnverified fires, a new leader has
 	// ten attempts.
 	ledgerRetryInterval = 5 * time.Minute
 	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. A

@@ -28,9 +28,17 @@ func TestIntegrationSubscriptionLifecycle(t *testing.T) {
 		t.Fatalf("test event: %d %s", reply.status, reply.raw)
 	}
 	first := r.wait("a test event", func(all []received) bool { return len(all) == 1 })[0]
-	if first.refused != nil || first.Type != "payment.succeeded" || first.header.Get("X-SERVICE-Mode") != "sandbox" ||
-		first.header.Get("X-SERVICE-Event-Id") != first.ID || first.header.Get("X-SERVICE-Attempt") != "1" {
-		t.Errorf("the test event came as %v with %v (signature: %v)", first.Envelope, first.header, first.refused)
+	switch {
+	case first.refused != nil:
+		t.Errorf("first.refused = %v, want nil", first.refused)
+	case first.Type != "payment.succeeded":
+		t.Errorf("first.Type = %q, want \"payment.succeeded\"", first.Type)
+	case first.header.Get("X-SERVICE-Mode") != "sandbox":
+		t.Errorf("first.header.Get(\"X-SERVICE-Mode\") = %q, want \"sandbox\"", first.header.Get("X-SERVICE-Mode"))
+	case first.header.Get("X-SERVICE-Event-Id") != first.ID:
+		t.Errorf("first.header.Get(\"X-SERVICE-Event-Id\") = %v, want %v", first.header.Get("X-SERVICE-Event-Id"), first.ID)
+	case first.header.Get("X-SERVICE-Attempt") != "1":
+		t.Errorf("first.header.Get(\"X-SERVICE-Attempt\") = %q, want \"1\"", first.header.Get("X-SERVICE-Attempt"))
 	}
 	delivered := s.eventually(s.sandbox, "/v1/deliveries/"+first.header.Get("X-SERVICE-Delivery-Id"), func(r reply) bool { return r.text("state") == "delivered" })
 	if shown := s.get(s.sandbox, "/v1/events/"+first.ID); shown.status != http.StatusOK {

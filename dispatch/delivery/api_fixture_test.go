@@ -25,8 +25,8 @@ import (
 	"vayu/schema"
 )
 
-// site is a service with its store and its HTTP side, and an account with a key
-// of each world.
+// apiFixture is a service with its store and HTTP routes, and an account with a key
+// for the live world and one for the sandbox.
 type apiFixture struct {
 	*delivery.Service
 
@@ -41,7 +41,7 @@ type apiFixture struct {
 	events  int
 }
 
-// eachSite runs a test on both engines.
+// eachFixture runs a test on both engines.
 func eachFixture(t *testing.T, do func(t *testing.T, s *apiFixture)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newFixture(t, db)) })
@@ -103,10 +103,10 @@ func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	return s
 }
 
-// pass moves the clock on.
+// advance advances the clock.
 func (s *apiFixture) advance(d time.Duration) { s.micros.Add(d.Microseconds()) }
 
-// webhook makes a subscription of the account's, and returns its id.
+// webhook creates a subscription of the account, and returns its id.
 func (s *apiFixture) webhook(world schema.World, n int) string {
 	s.t.Helper()
 	id := fmt.Sprintf("wh_01KAHR3M5Q7S9V1X3Z5B7D%04d", n)
@@ -114,7 +114,7 @@ func (s *apiFixture) webhook(world schema.World, n int) string {
 	return id
 }
 
-// delivery stores a delivery of a fresh event, waiting.
+// delivery stores a pending delivery of a new event.
 func (s *apiFixture) delivery(world schema.World, webhook string) delivery.Row {
 	s.t.Helper()
 	s.events++
@@ -122,7 +122,7 @@ func (s *apiFixture) delivery(world schema.World, webhook string) delivery.Row {
 	return insert(s.t, s.DB, []delivery.Order{{Event: e, Webhook: webhook, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
 }
 
-// finished stores a delivery that has ended in a state, after its last attempt.
+// finished stores a delivery with a final state, after its last attempt.
 func (s *apiFixture) finished(world schema.World, webhook string, status int) delivery.Row {
 	s.t.Helper()
 	r := s.delivery(world, webhook)
@@ -134,7 +134,7 @@ func (s *apiFixture) finished(world schema.World, webhook string, status int) de
 	return r
 }
 
-// reply is what came back.
+// reply is an HTTP reply.
 type reply struct {
 	status int
 	header http.Header
@@ -173,16 +173,25 @@ func (s *apiFixture) liveRequest(method, path, body string) reply {
 	return s.do(schema.Live, method, path, body)
 }
 
-// refused demands a refusal whose message has a word in it.
+// refused checks the status of a refusal, and that its message contains a word.
 func (r reply) refused(t *testing.T, what string, status int, code schema.Code, field, word string) {
 	t.Helper()
 	var body schema.ProblemBody
-	if err := json.Unmarshal([]byte(r.text), &body); err != nil || r.status != status || body.Error.Code != code || body.Error.Field != field || !strings.Contains(body.Message, word) {
-		t.Errorf("%s: got %d %s, want %d, %s about %q with %q", what, r.status, r.text, status, code, field, word)
+	switch err := json.Unmarshal([]byte(r.text), &body); {
+	case err != nil:
+		t.Errorf("%s: %s: %v", what, r.text, err)
+	case r.status != status:
+		t.Errorf("%s: %s: r.status = %v, want %v", what, r.text, r.status, status)
+	case body.Error.Code != code:
+		t.Errorf("%s: %s: body.Error.Code = %v, want %v", what, r.text, body.Error.Code, code)
+	case body.Error.Field != field:
+		t.Errorf("%s: %s: body.Error.Field = %q, want %q", what, r.text, body.Error.Field, field)
+	case !strings.Contains(body.Message, word):
+		t.Errorf("%s: %s: body.Message = %q, want %q in it", what, r.text, body.Message, word)
 	}
 }
 
-// read reads a reply of a status.
+// read checks the status of a reply and decodes it.
 func read[T any](t *testing.T, r reply, status int) (v T) {
 	t.Helper()
 	if r.status != status {
@@ -194,7 +203,7 @@ func read[T any](t *testing.T, r reply, status int) (v T) {
 	return v
 }
 
-// walk goes through all pages of a list.
+// walk reads all pages of a list.
 func (s *apiFixture) walk(world schema.World, path string) (ids []string) {
 	s.t.Helper()
 	between := "?"
@@ -213,13 +222,13 @@ func (s *apiFixture) walk(world schema.World, path string) (ids []string) {
 	}
 }
 
-// counter reads one of the service's counters.
+// counter returns the value of a counter of the service.
 func (s *apiFixture) counter(name string) float64 {
 	s.t.Helper()
 	return counter(s.t, s.reg, name)
 }
 
-// counter reads a counter.
+// counter returns the value of a counter.
 func counter(t *testing.T, reg *prometheus.Registry, name string) float64 {
 	t.Helper()
 	families, err := reg.Gather()

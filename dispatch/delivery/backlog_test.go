@@ -49,35 +49,36 @@ func TestOldestDeliveriesBeyondLimitFail(t *testing.T) {
 		if got := s.counter("vayu_deliveries_overflowed_total"); got != 4 {
 			t.Errorf("%v are counted, want 4", got)
 		}
-		told := func() (failed, most int64) {
+		backlog := func() (failed, most int64) {
 			t.Helper()
 			if err := s.DB.View(t.Context()).QueryRow("SELECT COALESCE(sum(failed), 0), COALESCE(max(most), 0) FROM webhook_backlog WHERE webhook_id = $1", paused).Scan(&failed, &most); err != nil {
 				t.Fatal(err)
 			}
 			return failed, most
 		}
-		if failed, most := told(); failed != 4 || most != 3 {
-			t.Errorf("the account is told of %d beyond %d, want 4 beyond 3", failed, most)
+		if failed, most := backlog(); failed != 4 || most != 3 {
+			t.Errorf("the report has %d failed beyond %d, want 4 beyond 3", failed, most)
 		}
 		read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/"+all[1].ID+"/retry", ""), 202)
 		s.advance(time.Minute) // the first lease has expired
 		if err := s.Bound(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if failed, _ := told(); failed != 6 {
-			t.Errorf("the account is told of %d, want 6 with the first and its neighbour", failed)
+		if failed, _ := backlog(); failed != 6 {
+			t.Errorf("the report has %d failed, want 6 with the first and its neighbour", failed)
 		}
 		s.advance(31 * 24 * time.Hour)
 		if err := s.ForgetBacklogs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if failed, _ := told(); failed != 0 {
-			t.Errorf("after 31 days the account is told of %d", failed)
+		if failed, _ := backlog(); failed != 0 {
+			t.Errorf("after 31 days the report has %d, want 0", failed)
 		}
 	})
 }
 
-// Deliveries that wait for an endpoint that acknowledges are kept: the service is late.
+// Pending deliveries to an endpoint that acknowledges are kept, because the service
+// itself is late.
 func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {

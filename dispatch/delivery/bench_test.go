@@ -13,10 +13,10 @@ import (
 	"vayu/schema"
 )
 
-// benchStores are the engines, each fresh.
+// benchStores returns an empty store of each engine.
 var benchStores = map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres}
 
-// crowd puts rows that wait into the store, of so many subscriptions.
+// insertWaiting stores pending deliveries of several subscriptions.
 func insertWaiting(tb testing.TB, db *sqlstore.DB, rows, webhooks int) {
 	tb.Helper()
 	addAccount(tb, db, "acc_crowd")
@@ -33,8 +33,8 @@ func insertWaiting(tb testing.TB, db *sqlstore.DB, rows, webhooks int) {
 	}
 }
 
-// BenchmarkGroup measures what 256 deliveries cost the store from Insert to
-// Record, with and without a million others that wait.
+// BenchmarkGroup measures the cost of 256 deliveries from Insert to Record, with and
+// without a million other pending ones.
 func BenchmarkGroup(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		for _, waiting := range []int{0, 1_000_000} {
@@ -87,8 +87,8 @@ func benchGroup(b *testing.B, db *sqlstore.DB) {
 	b.ReportMetric(n/(inserting+recording).Seconds(), "rows/s")
 }
 
-// BenchmarkLanes measures a start with a million waiting deliveries of a
-// thousand subscriptions.
+// BenchmarkLanes measures a start with a million pending deliveries of a thousand
+// subscriptions.
 func BenchmarkLanes(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		b.Run(engine, func(b *testing.B) {
@@ -103,8 +103,8 @@ func BenchmarkLanes(b *testing.B) {
 	}
 }
 
-// BenchmarkClaim measures claims of 512 due deliveries of one lane, and of 8 each
-// of 64 lanes, among a million that wait.
+// BenchmarkClaim measures claims of 512 due deliveries of one lane, and of 8 of each
+// of 64 lanes, among a million pending ones.
 func BenchmarkClaim(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		for _, lanes := range []int{1, 64} {
@@ -129,8 +129,8 @@ func BenchmarkClaim(b *testing.B) {
 	}
 }
 
-// BenchmarkListOfARareState measures the first page of what a million deliveries
-// have none of.
+// BenchmarkListOfARareState measures the first page of a state that none of a million
+// deliveries has.
 func BenchmarkListOfARareState(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		db := benchStores[engine](b)

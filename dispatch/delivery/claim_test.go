@@ -86,8 +86,15 @@ func TestClaimLeasesDueDeliveries(t *testing.T) {
 		l := lease("one", start.Add(time.Minute))
 		wants := []delivery.LaneClaim{{Webhook: "wh_1", Limit: 10}, {Webhook: "wh_2", Limit: 10}, {Webhook: "wh_none", Limit: 1}}
 		got := claim(t, db, wants, l, start)
-		if len(got) != 3 || len(got[0].Rows) != 1 || len(got[1].Rows) != 1 || len(got[2].Rows) != 0 {
-			t.Fatalf("got %+v", got)
+		switch {
+		case len(got) != 3:
+			t.Fatalf("len(got) = %v, want 3", len(got))
+		case len(got[0].Rows) != 1:
+			t.Fatalf("len(got[0].Rows) = %v, want 1", len(got[0].Rows))
+		case len(got[1].Rows) != 1:
+			t.Fatalf("len(got[1].Rows) = %v, want 1", len(got[1].Rows))
+		case len(got[2].Rows) != 0:
+			t.Fatalf("len(got[2].Rows) = %v, want 0", len(got[2].Rows))
 		}
 		want := delivery.Row{
 			ID: got[0].Rows[0].ID, Webhook: "wh_1", EventID: "evt_both", Type: schema.EventPaymentSucceeded,
@@ -212,7 +219,7 @@ func TestConcurrentClaimsAreDisjoint(t *testing.T) {
 	}
 }
 
-// wantOf is a claim of all due deliveries of a lane.
+// wantOf claims all due deliveries of a lane.
 func wantOf(webhook string) []delivery.LaneClaim {
 	return []delivery.LaneClaim{{Webhook: webhook, Limit: 1000}}
 }

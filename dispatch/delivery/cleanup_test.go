@@ -87,7 +87,7 @@ func TestCleanupOfSeveralGroups(t *testing.T) {
 	})
 }
 
-// The store fails for a time.
+// The store fails for a while.
 func TestRunCleansUpDespiteStoreErrors(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {

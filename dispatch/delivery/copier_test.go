@@ -232,7 +232,7 @@ func TestClickHouseOutageIsLoggedOnce(t *testing.T) {
 		a.rows(schema.Live, "1")
 	}
 	if n := log.count("does not answer"); n != 1 {
-		t.Errorf("said %d times, want once", n)
+		t.Errorf("the failure was logged %d times, want once", n)
 	}
 	mu.Lock()
 	suffix = ""

@@ -1,6 +1,6 @@
 package delivery
 
-// What the tests of live notices look at.
+// Internals of the feed that tests use.
 var (
 	SelectMade  = &selectMade
 	SelectTried = selectTried

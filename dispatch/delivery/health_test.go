@@ -20,7 +20,7 @@ func (s *apiFixture) healthOf(webhook string) schema.WebhookHealth {
 	return read[schema.WebhookHealth](s.t, s.liveRequest("GET", "/v1/webhooks/"+webhook+"/health", ""), 200)
 }
 
-// attempted stores a delivery whose first attempt was answered with a status.
+// attempted stores a delivery whose first attempt was answered with the given status.
 func (s *apiFixture) attempted(webhook string, status int) delivery.Row {
 	s.t.Helper()
 	s.advance(time.Second)
@@ -124,7 +124,7 @@ func TestHealthNumbers(t *testing.T) {
 	})
 }
 
-// Of ten thousand deliveries only the newest thousand count.
+// The health of a webhook covers the newest thousand of ten thousand deliveries.
 func TestHealthUsesNewestThousand(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
@@ -132,9 +132,27 @@ func TestHealthUsesNewestThousand(t *testing.T) {
 		s.many(webhook, 10_000, 8)
 		got := s.healthOf(webhook)
 		since := s.Now().Add(-999 * time.Second).Format("2006-01-02T15:04:05.000Z")
-		if got.Deliveries != 1000 || !got.HasMore || got.States.Failed != 1000 || got.Attempts.Count != 8000 || *got.Since != since || *got.Attempts.MedianMS != 4 || *got.Attempts.P95MS != 8 ||
-			got.Health != schema.HealthFailing || got.LastFailure.DeliveryID != rowID(9_999) || got.LastFailure.Number != 8 {
+		switch {
+		case got.Deliveries != 1000:
+			t.Errorf("Deliveries = %v, want 1000", got.Deliveries)
+		case !got.HasMore:
+			t.Error("HasMore is false")
+		case got.States.Failed != 1000:
+			t.Errorf("States.Failed = %v, want 1000", got.States.Failed)
+		case got.Attempts.Count != 8000:
+			t.Errorf("Attempts.Count = %v, want 8000", got.Attempts.Count)
+		case *got.Since != since:
+			t.Errorf("*Since = %v, want %v", *got.Since, since)
+		case *got.Attempts.MedianMS != 4:
+			t.Errorf("*Attempts.MedianMS = %v, want 4", *got.Attempts.MedianMS)
+		case *got.Attempts.P95MS != 8:
+			t.Errorf("*Attempts.P95MS = %v, want 8", *got.Attempts.P95MS)
+		case got.Health != schema.HealthFailing:
+			t.Errorf("Health = %v, want %v", got.Health, schema.HealthFailing)
+		case got.LastFailure.DeliveryID != rowID(9_999):
 			t.Errorf("got %+v, since %s and not %s", got, *got.Since, since)
+		case got.LastFailure.Number != 8:
+			t.Errorf("LastFailure.Number = %v, want 8", got.LastFailure.Number)
 		}
 	})
 }

@@ -14,7 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// All deliveries of one event, to several webhooks and again by hand, are one list.
+// All deliveries of one event are one list: those to several webhooks, and manual
+// retries.
 func TestListDeliveriesOfAnEvent(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
@@ -75,13 +76,20 @@ func TestListsShowLastAttempt(t *testing.T) {
 			}
 		}
 		record(t, s.DB, s.Now(), outcome(&r, "token", http.StatusNoContent, s.Now()))
-		if got := last("state=delivered"); got == nil || got.Number != 3 || *got.HTTPStatus != http.StatusNoContent || got.Error != "" {
-			t.Errorf("got %+v", got)
+		switch got := last("state=delivered"); {
+		case got == nil:
+			t.Error("got is nil")
+		case got.Number != 3:
+			t.Errorf("Number = %v, want 3", got.Number)
+		case *got.HTTPStatus != http.StatusNoContent:
+			t.Errorf("*HTTPStatus = %v, want %v", *got.HTTPStatus, http.StatusNoContent)
+		case got.Error != "":
+			t.Errorf("Error = %q, want none", got.Error)
 		}
 	})
 }
 
-// A list of ten thousand is read to its end, a page of a thousand at a time.
+// A list of ten thousand is read to its end in pages of a thousand.
 func TestPagesOfTenThousandDeliveries(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
@@ -100,8 +108,8 @@ func TestPagesOfTenThousandDeliveries(t *testing.T) {
 	})
 }
 
-// many stores deliveries of one event that have failed, a second after the other up
-// to now, each with so many attempts that were answered with 500.
+// many stores failed deliveries of one event, one second apart up to the current time.
+// Each has the given number of attempts that were answered with 500.
 func (s *apiFixture) many(webhook string, n, attempts int) {
 	s.t.Helper()
 	e := addEvent(s.t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")

@@ -13,10 +13,10 @@ import (
 	"vayu/schema"
 )
 
-// receiving is the page for whoever writes a receiver.
+// receiving is the guide for authors of receivers.
 const receiving = "../../docs/webhooks.md"
 
-// rows are the cells of a table's rows, of which the first fits a pattern.
+// rows returns the cells of the rows whose first cell matches a pattern.
 func rows(text, first string) (all [][]string) {
 	for _, m := range regexp.MustCompile(`(?m)^\s*\| (`+first+`) \| (.*) \|$`).FindAllStringSubmatch(text, -1) {
 		all = append(all, append([]string{m[1]}, strings.Split(m[2], " | ")...))
@@ -24,8 +24,8 @@ func rows(text, first string) (all [][]string) {
 	return all
 }
 
-// spoken is a duration as the pages write it, to the hour when it is long and
-// not of whole hours.
+// durationText formats a duration as the guides do. A long duration that has no whole
+// hours is rounded to the hour.
 func durationText(d time.Duration) string {
 	switch {
 	case d == 0:
@@ -38,8 +38,7 @@ func durationText(d time.Duration) string {
 	return strings.TrimSpace(strings.NewReplacer(" m ", " min ").Replace(text))
 }
 
-// What receivers read of the retries, in the source and in the contract, is what
-// they get.
+// The documented retries, in the guide and in the contract, are those of the code.
 func TestDocumentedRetriesMatchCode(t *testing.T) {
 	t.Parallel()
 	want := [][]string{{"1", "at once", "0"}}

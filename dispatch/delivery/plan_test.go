@@ -9,7 +9,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// The tables have enough rows that PostgreSQL does not prefer a scan.
+// The tables are large enough that PostgreSQL does not prefer a scan.
 func TestStatementsUseIndexes(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {

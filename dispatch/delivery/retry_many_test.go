@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// listed is a list in JSON.
+// listed returns a list in JSON.
 func listed(all ...string) string { return `["` + strings.Join(all, `","`) + `"]` }
 
 func TestRetryByIDs(t *testing.T) {
@@ -109,7 +109,8 @@ func TestRetryAllOfAnAccount(t *testing.T) {
 	})
 }
 
-// A thousand by their ids are one call, and the rest of ten thousand are ten.
+// One call retries a thousand deliveries by their ids, and ten calls retry the rest of
+// ten thousand.
 func TestRetryTenThousand(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {

@@ -73,11 +73,27 @@ func TestRetryOfWaitingDelivery(t *testing.T) {
 		before := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
 		after := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
 		now := s.Now().Format("2006-01-02T15:04:05.000Z")
-		if before.State != schema.DeliveryCancelled || *before.RetriedAs != after.ID || before.NextAttemptAt != nil || *before.FinishedAt != now || len(before.Attempts) != 1 {
-			t.Errorf("the one that waited became %+v", before)
+		switch {
+		case before.State != schema.DeliveryCancelled:
+			t.Errorf("before.State = %v, want %v", before.State, schema.DeliveryCancelled)
+		case *before.RetriedAs != after.ID:
+			t.Errorf("*before.RetriedAs = %v, want %v", *before.RetriedAs, after.ID)
+		case before.NextAttemptAt != nil:
+			t.Errorf("before.NextAttemptAt = %v, want nil", before.NextAttemptAt)
+		case *before.FinishedAt != now:
+			t.Errorf("*before.FinishedAt = %v, want %v", *before.FinishedAt, now)
+		case len(before.Attempts) != 1:
+			t.Errorf("len(before.Attempts) = %v, want 1", len(before.Attempts))
 		}
-		if after.State != schema.DeliveryWaiting || *after.RetryOf != first.ID || *after.NextAttemptAt != now || after.Made != 0 {
-			t.Errorf("made was %+v", after)
+		switch {
+		case after.State != schema.DeliveryWaiting:
+			t.Errorf("after.State = %v, want %v", after.State, schema.DeliveryWaiting)
+		case *after.RetryOf != first.ID:
+			t.Errorf("*after.RetryOf = %v, want %v", *after.RetryOf, first.ID)
+		case *after.NextAttemptAt != now:
+			t.Errorf("*after.NextAttemptAt = %v, want %v", *after.NextAttemptAt, now)
+		case after.Made != 0:
+			t.Errorf("after.Made = %v, want 0", after.Made)
 		}
 		s.liveRequest("POST", path, "").refused(t, "twice", 409, schema.Conflict, "id", after.ID)
 		s.liveRequest("POST", "/v1/deliveries/"+after.ID+"/retry", "").refused(t, "one that is due", 400, schema.InvalidRequest, "id", "due now")

@@ -18,7 +18,7 @@ import (
 func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		// The keys are there before the service looks at them.
+		// The keys are created before the service reads them.
 		keys := map[string][]schema.Scope{
 			"none": {schema.WebhooksManage}, "recharge": {schema.WebhooksManage, schema.RechargeRead}, "quota": {schema.WebhooksManage, schema.AccountRead},
 		}
@@ -58,8 +58,8 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 	})
 }
 
-// narrow makes a live key of the account with some scopes, and waits until the
-// service knows it.
+// narrow creates a live key of the account with some scopes, and waits until the
+// service has loaded it.
 func (s *apiFixture) narrow(scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
@@ -70,7 +70,7 @@ func (s *apiFixture) narrow(scopes ...schema.Scope) (key string) {
 	return key
 }
 
-// as is the site for a client with another live key.
+// as returns the fixture with another live key.
 func (s *apiFixture) as(key string) *apiFixture {
 	out := &apiFixture{Service: s.Service, t: s.t, url: s.url, account: s.account, keys: s.keys}
 	out.keys[schema.Live] = key

@@ -128,19 +128,30 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 		if got := shown(); got.NextAttemptAt != nil {
 			t.Errorf("while an attempt is under way the next is at %s", *got.NextAttemptAt)
 		}
-		s.advance(time.Minute) // whoever had it is gone
+		s.advance(time.Minute) // the lease expires
 		late := s.Now().Format("2006-01-02T15:04:05.000Z")
 		if got := shown(); got.NextAttemptAt == nil || *got.NextAttemptAt != late {
 			t.Errorf("after a lease the next is at %v, want %s", got.NextAttemptAt, late)
 		}
 		o = outcome(&again, "two", 0, s.Now())
-		o.Result.Stage, o.Result.Error = schema.StageConnect, "nobody listens there"
+		o.Result.Stage, o.Result.Error = schema.StageConnect, "connection refused"
 		o.Result.Body = nil
 		o.State = schema.DeliveryFailed
 		record(t, s.DB, s.Now(), o)
 		got := shown()
-		if got.State != schema.DeliveryFailed || *got.FinishedAt != late || got.NextAttemptAt != nil || len(got.Attempts) != 2 || got.Attempts[1].HTTPStatus != nil || got.Attempts[1].Number != 2 {
-			t.Errorf("got %+v", got)
+		switch {
+		case got.State != schema.DeliveryFailed:
+			t.Errorf("State = %v, want %v", got.State, schema.DeliveryFailed)
+		case *got.FinishedAt != late:
+			t.Errorf("*FinishedAt = %v, want %v", *got.FinishedAt, late)
+		case got.NextAttemptAt != nil:
+			t.Errorf("NextAttemptAt = %v, want nil", got.NextAttemptAt)
+		case len(got.Attempts) != 2:
+			t.Errorf("len(Attempts) = %v, want 2", len(got.Attempts))
+		case got.Attempts[1].HTTPStatus != nil:
+			t.Errorf("Attempts[1].HTTPStatus = %v, want nil", got.Attempts[1].HTTPStatus)
+		case got.Attempts[1].Number != 2:
+			t.Errorf("Attempts[1].Number = %v, want 2", got.Attempts[1].Number)
 		}
 		s.do(schema.Sandbox, "GET", "/v1/deliveries/"+r.ID, "").refused(t, "from the sandbox", 404, schema.NotFound, "", "delivery")
 		for _, id := range []string{"dlv_none", "%00", strings.Repeat("d", 300)} {
@@ -177,7 +188,7 @@ func TestATestEventIsDueAtOnce(t *testing.T) {
 	})
 }
 
-// A rare state is looked for in bounds, so that no list holds up the store.
+// The search for a rare state is bounded, so that no list blocks the store.
 func TestRareStateIsScannedInPages(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
@@ -205,10 +216,10 @@ func TestRareStateIsScannedInPages(t *testing.T) {
 	})
 }
 
-// rowID is the id of the oldest row but n.
+// rowID returns the id of the nth oldest row.
 func rowID(n int) string { return fmt.Sprintf("dlv_0000000000000000%d", 1_000_000_000+n) }
 
-// reads demands that a list has pages with these ids, and no more of them.
+// reads checks that a list has pages with exactly these ids.
 func (s *apiFixture) reads(path string, pages ...string) {
 	s.t.Helper()
 	var got []string

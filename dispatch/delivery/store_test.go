@@ -14,10 +14,10 @@ import (
 	"vayu/schema"
 )
 
-// start is when tests begin: any moment, in microseconds as the store keeps it.
+// start is the start time of tests. It has microseconds, the precision of the store.
 var start = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
 
-// do makes a change.
+// do runs a change in a transaction.
 func do(tb testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	tb.Helper()
 	if err := db.Update(context.Background(), change); err != nil {
@@ -25,7 +25,7 @@ func do(tb testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	}
 }
 
-// one asks the store for one value.
+// queryValue reads one value from the store.
 func queryValue[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	tb.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
@@ -34,13 +34,13 @@ func queryValue[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any
 	return value
 }
 
-// addAccount makes an account.
+// addAccount creates an account.
 func addAccount(tb testing.TB, db *sqlstore.DB, id string) {
 	tb.Helper()
 	sqlstoretest.Exec(tb, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)", id)
 }
 
-// addWebhook makes a subscription.
+// addWebhook creates a subscription.
 func addWebhook(tb testing.TB, db *sqlstore.DB, account string, world schema.World, id string) {
 	tb.Helper()
 	sqlstoretest.Exec(tb, db, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
@@ -59,7 +59,7 @@ func addEvent(tb testing.TB, db *sqlstore.DB, account string, world schema.World
 	return e
 }
 
-// lease is one with a token of its own.
+// lease returns a lease with the given token.
 func lease(token string, until time.Time) delivery.Lease {
 	return delivery.Lease{Token: token, Until: until}
 }
@@ -91,7 +91,7 @@ func record(tb testing.TB, db *sqlstore.DB, now time.Time, outcomes ...delivery.
 	return stale
 }
 
-// outcome is an attempt that was answered with a status, at a time.
+// outcome returns an attempt that was answered with a status at a time.
 func outcome(r *delivery.Row, token string, status int, at time.Time) delivery.Outcome {
 	result := sender.Result{SentAt: at, Duration: 12345 * time.Microsecond, Stage: schema.StageStatus, Status: status, Body: []byte("ok")}
 	if !result.OK() {

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// leafFor is a certificate of the authority for a name that it must not vouch
-// for, as somebody with its key could make.
+// leafFor returns a certificate of the authority for a name that it must not certify.
+// A thief of its key could issue one.
 func leafFor(t *testing.T, dir, name string, now time.Time) *x509.Certificate {
 	t.Helper()
 	parent, err := authority(dir, now)
@@ -52,8 +52,7 @@ func parsed(t *testing.T, der []byte) *x509.Certificate {
 	return c
 }
 
-// leaves are names with their certificates, and whether the authority may vouch
-// for them.
+// leaves returns certificates by name, and whether the authority may certify the name.
 func leaves(t *testing.T, dir string, now time.Time) map[string]*x509.Certificate {
 	t.Helper()
 	leaf, err := certificate(dir, now)

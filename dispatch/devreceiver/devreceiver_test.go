@@ -105,7 +105,7 @@ func TestNoVerificationWithoutSecret(t *testing.T) {
 	r.until(t, "1 deliveries: 0 verified, 0 not")
 }
 
-// What a receiver must not believe it must not acknowledge.
+// In strict mode the receiver does not acknowledge deliveries that it cannot verify.
 func TestStrictRejectsUnverified(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}, Strict: true, Answer: 204, Brief: true})
@@ -143,8 +143,8 @@ func TestBriefPrintsOneLine(t *testing.T) {
 	}
 }
 
-// A connection that brings nothing is told in words, and when the receiver itself
-// breaks it, not at all.
+// The receiver explains a connection that ended without a request, unless the receiver
+// closed it.
 func TestFailedConnectionsAreExplained(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
@@ -168,22 +168,22 @@ func TestFailedConnectionsAreExplained(t *testing.T) {
 	}
 	r.until(t, "1 failed connections")
 	if shown := r.String(); strings.Contains(shown, "canceled") || strings.Contains(shown, "handshake") {
-		t.Errorf("the end of the receiver is news:\n%s", shown)
+		t.Errorf("the stop of the receiver is reported as a failure:\n%s", shown)
 	}
 }
 
-// An answer that nobody waits for, and one that the end of the command overtakes,
-// must not become a 200.
+// A reply must not become a 200 after the sender has disconnected, or after the
+// command has begun to stop.
 func TestLateReplyIsAborted(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}, Delay: time.Hour})
-	ctx, hangUp := context.WithCancel(t.Context())
+	ctx, disconnect := context.WithCancel(t.Context())
 	failed := make(chan error, 2)
 	go func() { _, err := r.post(ctx, t, event, secret, "1"); failed <- err }()
 	r.until(t, "attempt 1 .* answer 200 in 1h0m0s")
-	hangUp()
+	disconnect()
 	if err := <-failed; err == nil {
-		t.Error("who hangs up has an answer")
+		t.Error("a client that disconnected has a reply")
 	}
 	r.until(t, "attempt 1: no answer was given; its sender hung up after 0s\n")
 	go func() { _, err := r.post(context.WithoutCancel(t.Context()), t, event, secret, "2"); failed <- err }()
@@ -192,13 +192,13 @@ func TestLateReplyIsAborted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-failed; err == nil {
-		t.Error("the end of the command acknowledges what waits")
+		t.Error("a stopping command acknowledges a pending delivery")
 	}
 	r.until(t, "attempt 2: no answer was given; this command is ending\n")
 	r.until(t, "2 deliveries: 2 verified, 0 not, 1 duplicates, 2 without an answer; 0 other requests, 0 failed connections")
 }
 
-// A body may hold what makes a terminal do things.
+// The output escapes control sequences in a body, which a terminal would run.
 func TestOutputIsEscaped(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
@@ -272,8 +272,8 @@ func TestInvalidSettings(t *testing.T) {
 	}
 }
 
-// The package for customers knows nothing of schema; what they read must be what
-// is written.
+// The package for customers does not import schema, so a test compares the names of
+// its headers with those of dispatch.
 func TestHeadersMatchDispatch(t *testing.T) {
 	t.Parallel()
 	written := schema.Envelope{ID: "evt_1", Type: schema.EventQuotaWarning, Created: 7, APIVersion: schema.EventVersion, Data: json.RawMessage(`{"a":1}`)}

@@ -19,8 +19,7 @@ import (
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// noon is when everything in these tests happens. The ULID in eventID is of 23 ms
-// before.
+// noon is the time of all events in these tests. The ULID in eventID is 23 ms older.
 var noon = time.UnixMilli(1_795_000_000_500).UTC()
 
 const eventID = "evt_01M7Q5CQYX0N5Z2V5YB9E1WQ3R"
@@ -29,7 +28,7 @@ const event = `{"id":"` + eventID + `","type":"payment.succeeded","created":1795
 
 func noonNow() time.Time { return noon }
 
-// screen keeps what a listener prints; until waits for a text.
+// screen records the output of a listener.
 type screen struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -52,7 +51,8 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-// until returns what matches, once it has been printed. A vain wait ends the test.
+// until waits until the output matches a pattern, and returns the match. A timeout
+// fails the test.
 func (s *screen) until(t *testing.T, pattern string) []string {
 	t.Helper()
 	vain := time.After(time.Minute)
@@ -71,7 +71,7 @@ func (s *screen) until(t *testing.T, pattern string) []string {
 	}
 }
 
-// running is a listener at work.
+// running is a running listener.
 type running struct {
 	*screen
 	address string
@@ -79,7 +79,7 @@ type running struct {
 	stop    func() error // ends it, and is what Run returned
 }
 
-// start runs a listener on a free port. What c leaves out is the usual.
+// start runs a listener on a free port. Fields that c omits get the usual values.
 func start(t *testing.T, c devreceiver.Config) *running {
 	t.Helper()
 	if c.Data == "" {
@@ -104,8 +104,8 @@ func start(t *testing.T, c devreceiver.Config) *running {
 	return r
 }
 
-// believing is a client that believes the authority of a data directory and no
-// other. The clock of these tests is not the machine's.
+// trustingClient returns a client that trusts only the authority of a data directory.
+// The clock of these tests is not the machine's.
 func trustingClient(t *testing.T, data string) *http.Client {
 	t.Helper()
 	path, err := devreceiver.Authority(data)
@@ -125,7 +125,7 @@ func trustingClient(t *testing.T, data string) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// post delivers a body as the service does, signed by key.
+// post sends a delivery as the service does, signed with key.
 func (r *running) post(ctx context.Context, t *testing.T, body, key, attempt string) (*http.Response, error) {
 	t.Helper()
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, r.address, strings.NewReader(body))
@@ -147,7 +147,7 @@ func (r *running) post(ctx context.Context, t *testing.T, body, key, attempt str
 	return reply, err
 }
 
-// answer is the status that a delivery gets.
+// answer returns the status of the reply to a delivery.
 func (r *running) answer(t *testing.T, body, key, attempt string) int {
 	t.Helper()
 	reply, err := r.post(t.Context(), t, body, key, attempt)

@@ -34,7 +34,7 @@ func TestPrintable(t *testing.T) {
 func TestConnectionErrorsAreExplained(t *testing.T) {
 	t.Parallel()
 	const from = "http: TLS handshake error from [::1]:7: "
-	for said, want := range map[string]string{
+	for logged, want := range map[string]string{
 		from + "remote error: tls: bad certificate":               "[::1]:7 does not believe the certificate",
 		from + "remote error: tls: unknown certificate authority": "[::1]:7 does not believe the certificate",
 		from + "local error: tls: bad record MAC":                 "[::1]:7 seems not to believe the certificate",
@@ -42,8 +42,8 @@ func TestConnectionErrorsAreExplained(t *testing.T) {
 		from + "tls: client offered only unsupported versions: [302]": "a connection from [::1]:7 failed before it brought anything: tls: client",
 		"http: Accept error: \x1b[2J":                                 `http: Accept error: \u001b[2J`,
 	} {
-		if got := failed(said); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
-			t.Errorf("%q: got %q, want %q", said, got, want)
+		if got := failed(logged); !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%q: got %q, want %q", logged, got, want)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func FuzzShow(f *testing.F) {
 	})
 }
 
-// event32 is JSON as deep as is indented.
+// event32 is JSON of the maximum depth that is indented.
 func event32() string { return strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) }
 
 func TestDeepBodiesAreNotIndented(t *testing.T) {

@@ -18,16 +18,16 @@ import (
 	"vayu/schema"
 )
 
-// service stands for the API of a service, as far as a listener knows it.
+// service is a fake of the API of a service, with the routes that a listener calls.
 type service struct {
 	*httptest.Server
 	mu     sync.Mutex
 	calls  []string          // method, path and key of every request
-	made   map[string]any    // body of the one that made the subscription
+	made   map[string]any    // body of the request that created the subscription
 	refuse map[string]string // by method: "status body"
 	tests  chan struct{}     // POST …/test
-	hooks  []schema.Webhook  // what is there before
-	name   string            // of the account; "" refuses to tell
+	hooks  []schema.Webhook  // existing subscriptions
+	name   string            // of the account; a request for "" is refused
 
 	refuseTest string // "status body" of POST …/test
 }
@@ -44,12 +44,12 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
-	said, ok := s.refuse[r.Method]
+	refusal, ok := s.refuse[r.Method]
 	if !ok && strings.HasSuffix(r.URL.Path, "/test") {
-		said, ok = s.refuseTest, s.refuseTest != ""
+		refusal, ok = s.refuseTest, s.refuseTest != ""
 	}
 	if ok {
-		status, body, _ := strings.Cut(said, " ")
+		status, body, _ := strings.Cut(refusal, " ")
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(map[string]int{"201": 201, "302": 302, "401": 401, "403": 403, "404": 404, "422": 422, "500": 500, "502": 502}[status])
 		_, _ = w.Write([]byte(body))
@@ -80,7 +80,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// list answers with a page of one subscription.
+// list replies with a page of one subscription.
 func (s *service) list(w http.ResponseWriter, cursor string) {
 	page, at := schema.List[schema.Webhook]{Status: schema.Success}, len(cursor)
 	if at < len(s.hooks) {
@@ -132,7 +132,7 @@ func TestSubscriptionEndsWithListener(t *testing.T) {
 	if diff := cmp.Diff(want, s.body()); diff != "" {
 		t.Error(diff)
 	}
-	// The command that is printed works as it is.
+	// The printed command works unchanged.
 	command := r.until(t, `(?m)^  (curl .*)$`)[1]
 	if _, err := exec.LookPath("curl"); err == nil {
 		if out, err := exec.CommandContext(t.Context(), "sh", "-c", command+" -fsS --noproxy '*'").CombinedOutput(); err != nil {
@@ -146,8 +146,8 @@ func TestSubscriptionEndsWithListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.until(t, "The subscription wh_1 is deleted")
-	asked := s.requests()
-	if got, want := asked[len(asked)-1], "DELETE /v1/webhooks/wh_1 Bearer "+key; got != want {
+	calls := s.requests()
+	if got, want := calls[len(calls)-1], "DELETE /v1/webhooks/wh_1 Bearer "+key; got != want {
 		t.Errorf("the last request is %q, want %q", got, want)
 	}
 }
@@ -169,8 +169,7 @@ func TestChosenSecretAndEvents(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong at the service is said with what to do, and never with the
-// key.
+// Each failure of the service is reported with its remedy, and without the key.
 func TestProblemsOfServiceAreExplained(t *testing.T) {
 	t.Parallel()
 	gone := newService(t, nil)
@@ -235,8 +234,7 @@ func TestFailedDeletionIsReported(t *testing.T) {
 	}
 }
 
-// The port is tried first: a subscription to a receiver that cannot run is not
-// made.
+// The listener opens its port before it creates a subscription.
 func TestNoSubscriptionWithoutAPort(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -253,11 +251,12 @@ func TestNoSubscriptionWithoutAPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l.Run(t.Context()) == nil || len(s.requests()) > 0 {
-		t.Errorf("asked: %v", s.requests())
+		t.Errorf("requests without a port: %v", s.requests())
 	}
 }
 
-// Nobody has to type anything to see a delivery.
+// With Test the listener requests a test event, so that a delivery arrives without
+// further commands.
 func TestTestEventIsSent(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
@@ -275,13 +274,13 @@ func TestTestEventIsSent(t *testing.T) {
 	s = newService(t, nil)
 	r = start(t, devreceiver.Config{Client: &devreceiver.Client{API: s.URL, Key: key, KeyShown: key}})
 	_ = r.stop()
-	for _, asked := range s.requests() {
-		if strings.Contains(asked, "/test ") {
-			t.Errorf("a test event that nobody wants: %s", asked)
+	for _, call := range s.requests() {
+		if strings.Contains(call, "/test ") {
+			t.Errorf("an unrequested test event: %s", call)
 		}
 	}
 	if shown := r.String(); !strings.Contains(shown, "Send yourself a test event, from any shell:") || strings.Contains(shown, "events fire") {
-		t.Errorf("of an account without a name:\n%s", shown)
+		t.Errorf("for an account without a name:\n%s", shown)
 	}
 }
 
@@ -295,7 +294,7 @@ func TestFailedTestEventIsReported(t *testing.T) {
 	r.until(t, eventID+"  verified")
 }
 
-// Who was killed has left a subscription, which would go on for ever.
+// A killed listener leaves its subscription. The next one on the same port deletes it.
 func TestLeftoverSubscriptionIsDeleted(t *testing.T) {
 	t.Parallel()
 	free, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -314,8 +313,8 @@ func TestLeftoverSubscriptionIsDeleted(t *testing.T) {
 	r.until(t, "The subscription wh_old to "+own+" was left behind")
 	_ = r.stop()
 	var got []string
-	for _, asked := range s.requests() {
-		if method, path, _ := strings.Cut(strings.TrimSuffix(asked, " Bearer "+key), " "); method != http.MethodGet {
+	for _, call := range s.requests() {
+		if method, path, _ := strings.Cut(strings.TrimSuffix(call, " Bearer "+key), " "); method != http.MethodGet {
 			got = append(got, method+" "+path)
 		}
 	}

@@ -12,9 +12,10 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// BenchmarkScalePartitions writes events in batches of 500 to a real broker with so
-// many partitions, and then reads them by one member of a group: beside the client
-// alone, which writes the same messages as large, and reads them without a group.
+// BenchmarkScalePartitions writes events in batches of 500 to a real broker with many
+// partitions, and then reads them as one member of a group. Its floor is the bare
+// client, which writes the same messages in batches of the same size and reads them
+// without a group.
 func BenchmarkScalePartitions(b *testing.B) {
 	for _, partitions := range [...]int{1, 2, 4, 8} {
 		b.Run(fmt.Sprintf("partitions=%d", partitions), func(b *testing.B) { benchPartitions(b, partitions) })
@@ -63,7 +64,7 @@ func benchPartitions(b *testing.B, partitions int) {
 	b.ReportMetric(rate(batches*each+1-early, read)*bareRead.Seconds()/float64(batches*each+1), "x-of-bare-reads")
 }
 
-// writeBare writes batches with the client's own writer.
+// writeBare writes batches with the library's own writer.
 func writeBare(b *testing.B, l *Log, events [][]outbox.Event) time.Duration {
 	b.Helper()
 	w := &kafka.Writer{
@@ -84,7 +85,7 @@ func writeBare(b *testing.B, l *Log, events [][]outbox.Event) time.Duration {
 	return time.Since(began)
 }
 
-// readBare reads n messages from all partitions with the client's own readers.
+// readBare reads n messages from all partitions with the library's own readers.
 func readBare(b *testing.B, l *Log, partitions, n int) time.Duration {
 	b.Helper()
 	ctx, done := context.WithTimeout(context.Background(), patience)

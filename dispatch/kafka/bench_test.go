@@ -19,8 +19,8 @@ func BenchmarkPublish(b *testing.B) {
 	b.ReportMetric(float64(500*b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkThrough publishes batches of 500 to a real broker while they are read
-// and committed, and ends when the last is taken.
+// BenchmarkThrough publishes batches of 500 to a real broker while another goroutine
+// reads and commits them. It ends when the last event has been processed.
 func BenchmarkThrough(b *testing.B) {
 	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
 	l.pace = newPace()
@@ -37,9 +37,10 @@ func BenchmarkThrough(b *testing.B) {
 	b.ReportMetric(float64(sent-500)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkLatency is the time from Publish to take of one event after the other,
-// through a real broker. It has the commit of the one before in it, which a broker
-// keeps for 5 ms to write several together (group.coordinator.append.linger.ms).
+// BenchmarkLatency measures the time from Publish to the processing of an event
+// through a real broker, one event after another. It includes the previous commit,
+// which a broker delays by 5 ms to write several together
+// (group.coordinator.append.linger.ms).
 func BenchmarkLatency(b *testing.B) {
 	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
 	l.pace = newPace()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Each of three brokers is killed while events go through them. Two of them go on,
-// and every event that was acknowledged is taken, in the order of its account.
+// Each of three brokers is killed in turn while events pass through them. The other
+// two continue. Every acknowledged event is processed, in the order of its account.
 func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
 	t.Parallel()
 	realBroker(t) // there is a Kafka to start
@@ -57,7 +57,7 @@ func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
 	}
 }
 
-// whole is whether every replica of the topic is in sync.
+// whole reports whether every replica of the topic is in sync.
 func (l *Log) whole(tb testing.TB) bool {
 	tb.Helper()
 	l.transport.CloseIdleConnections() // what it knows may be seconds old

@@ -18,7 +18,7 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// logBuffer is a log.
+// logBuffer is a log buffer that is safe for concurrent use.
 type logBuffer struct {
 	lock sync.Mutex
 	text strings.Builder
@@ -36,7 +36,8 @@ func (l *logBuffer) String() string {
 	return l.text.String()
 }
 
-// commits counts the commits that a broker gets. When refuse is set, it refuses them.
+// commits counts the commits that a broker receives. If refuse is set, it refuses
+// them.
 func commits(cluster *kfake.Cluster, refuse *atomic.Bool) *atomic.Int64 {
 	var count atomic.Int64
 	cluster.ControlKey(int16(kmsg.OffsetCommit), func(request kmsg.Request) (kmsg.Response, error, bool) {
@@ -45,9 +46,9 @@ func commits(cluster *kfake.Cluster, refuse *atomic.Bool) *atomic.Int64 {
 		if refuse == nil || !refuse.Load() {
 			return nil, nil, false
 		}
-		asked := request.(*kmsg.OffsetCommitRequest)
-		reply := asked.ResponseKind().(*kmsg.OffsetCommitResponse)
-		for _, topic := range asked.Topics {
+		commit := request.(*kmsg.OffsetCommitRequest)
+		reply := commit.ResponseKind().(*kmsg.OffsetCommitResponse)
+		for _, topic := range commit.Topics {
 			t := kmsg.NewOffsetCommitResponseTopic()
 			t.Topic = topic.Topic
 			for _, p := range topic.Partitions {
@@ -66,8 +67,8 @@ func TestFailedBatchIsRetriedAndNotCommitted(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t)
 	committed := commits(cluster, nil)
-	var said logBuffer
-	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&said, nil)) })
+	var log logBuffer
+	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	publish(t, l, testEvents(t, 0, 20)...)
 	var first []outbox.Event
 	calls := 0
@@ -97,8 +98,8 @@ func TestFailedBatchIsRetriedAndNotCommitted(t *testing.T) {
 	if got := counted(t, l, "redelivered_batches_total"); got != 3 {
 		t.Errorf("counted %v redelivered batches, want 3", got)
 	}
-	if log := said.String(); strings.Count(log, "the store is full") != 1 || strings.Count(log, "answers again") != 1 {
-		t.Errorf("the refusals are not said once when they begin and once when they are over:\n%s", log)
+	if text := log.String(); strings.Count(text, "the store is full") != 1 || strings.Count(text, "answers again") != 1 {
+		t.Errorf("got other lines than one for the failure and one for the recovery:\n%s", text)
 	}
 	if len(got.events) != 20 || committed.Load() == 0 {
 		t.Errorf("took %d events with %d commits, want 20 and some", len(got.events), committed.Load())
@@ -127,7 +128,7 @@ func TestUnfinishedBatchGoesToNextMember(t *testing.T) {
 	got.await(t, 20)
 	eventually(t, "20 are consumed", func() bool { return counted(t, l, "consumed_total") == 20 })
 	stop()
-	// What was finished does not come again.
+	// Finished events are not delivered again.
 	publish(t, l, testEvent(t, 100, "acc_1"))
 	last := newCollector()
 	consume(t, l, last.process)
@@ -205,7 +206,7 @@ func TestNewPartitionIsReadFromStart(t *testing.T) {
 			t.Fatal(err, reply)
 		}
 		l.transport.CloseIdleConnections() // what it remembers is seconds old
-		// Their leaders may not know of it at once.
+		// New leaders may not be known at once.
 		eventually(t, "all are published", func() bool {
 			_, err := l.Publish(t.Context(), testEvents(t, 100, 100))
 			return err == nil
@@ -267,8 +268,8 @@ func TestConsumeReconnects(t *testing.T) {
 	first.Close()
 	eventually(t, "the loss is noticed", func() bool { return counted(t, l, "connection_failures_total") > 0 })
 	fakeBroker(t, kfake.Ports(portOf(t, l.Brokers[0])))
-	// An empty broker: its topics are made anew. The first attempt may find a
-	// connection of before.
+	// The broker is empty, so its topics are created again. The first attempt may use an old
+	// connection.
 	if _, err := l.Publish(t.Context(), testEvents(t, 50, 50)); err != nil {
 		publish(t, l, testEvents(t, 50, 50)...)
 	}

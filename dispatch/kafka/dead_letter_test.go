@@ -76,15 +76,22 @@ func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 		}
 		for reason, want := range wants {
 			if got := counted(t, l, "buried_total", reason); got != float64(want) {
-				t.Errorf("buried %v for %s, want %d", got, reason, want)
+				t.Errorf("got %v dead letters for %s, want %d", got, reason, want)
 			}
 		}
 		reasonsSeen := map[string]int{}
 		for _, m := range readDeadTopic(t, l, 4) {
 			headers := headersOf(m)
 			reasonsSeen[headers[headerReason]]++
-			if headers[headerTopic] != l.Topic || headers[headerPartition] == "" || headers[headerOffset] == "" || headers[headerFault] == "" {
-				t.Errorf("a dead message has the headers %v", headers)
+			switch {
+			case headers[headerTopic] != l.Topic:
+				t.Errorf("headers[headerTopic] = %v, want %v", headers[headerTopic], l.Topic)
+			case headers[headerPartition] == "":
+				t.Error("headers[headerPartition] is empty")
+			case headers[headerOffset] == "":
+				t.Error("headers[headerOffset] is empty")
+			case headers[headerFault] == "":
+				t.Error("headers[headerFault] is empty")
 			}
 			if headers[headerReason] == reasonEnvelope && (string(m.Value) != "{" || headers[headerID] != "evt_00000000000000000000000001") {
 				t.Errorf("a dead message is not what it was: %s %v", m.Value, headers)
@@ -138,7 +145,7 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 			return nil, nil, false
 		}
 		if n := committed.Load(); n != 0 {
-			t.Errorf("%d commits before the burial", n)
+			t.Errorf("%d commits before the dead letter", n)
 		}
 		return answerProduce(request, func(string, kmsg.ProduceRequestTopicPartition) int16 { return kerr.RequestTimedOut.Code }), nil, true
 	})
@@ -149,7 +156,7 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 		t.Errorf("handed over %d events, want the good one once", len(got.events))
 	}
 	if got := counted(t, l, "bury_failures_total"); got != 3 {
-		t.Errorf("counted %v failures to bury, want 3", got)
+		t.Errorf("counted %v failed dead letters, want 3", got)
 	}
 	readDeadTopic(t, l, 1)
 }

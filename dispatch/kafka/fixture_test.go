@@ -20,14 +20,14 @@ import (
 	"vayu/schema"
 )
 
-// variable names the environment variable with host:port of a real broker, which
+// variable names the environment variable with the host:port of a real broker, which
 // .ci/kafka starts and prints.
 const variable = "VAYU_TEST_KAFKA"
 
-// patience is how long a test waits for what must come.
+// patience bounds every wait of a test.
 const patience = time.Minute
 
-// realBroker is the address of a real broker.
+// realBroker returns the address of a real broker.
 func realBroker(tb testing.TB) string {
 	tb.Helper()
 	broker := os.Getenv(variable)
@@ -41,7 +41,7 @@ func realBroker(tb testing.TB) string {
 	return broker
 }
 
-// fakeBroker is a broker in this process.
+// fakeBroker starts a broker in this process.
 func fakeBroker(tb testing.TB, more ...kfake.Opt) *kfake.Cluster {
 	tb.Helper()
 	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.Ports(0)}, more...)...)
@@ -52,7 +52,7 @@ func fakeBroker(tb testing.TB, more ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-// each runs a test on a broker in this process and on a real one, as the subtests
+// each runs a test with a broker in this process and with a real one, as the subtests
 // "fake" and "real".
 func each(t *testing.T, do func(t *testing.T, brokers []string)) {
 	t.Helper()
@@ -66,12 +66,13 @@ func each(t *testing.T, do func(t *testing.T, brokers []string)) {
 	})
 }
 
-// testPace is the pace of tests.
+// testPace returns the delays of tests.
 func testPace() pace {
 	return pace{publish: patience, retry: 5 * time.Millisecond, watch: 50 * time.Millisecond, truncation: 50 * time.Millisecond}
 }
 
-// newLog has topics and a group of its own, with four partitions. Change may be nil.
+// newLog creates a Log with topics of four partitions and a group of its own. change
+// may be nil.
 func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
 	tb.Helper()
 	name := fmt.Sprintf("%s.%d", strings.Map(func(r rune) rune {
@@ -99,13 +100,14 @@ func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
 	return l
 }
 
-// secondInstance is a second instance of a service with l.
+// secondInstance returns the Log of a second instance that shares topics and group
+// with l.
 func secondInstance(tb testing.TB, l *Log) *Log {
 	tb.Helper()
 	return newLog(tb, l.Brokers, func(c *Config) { c.Settings = l.Settings })
 }
 
-// testTime is when events of tests happen.
+// testTime is the time of the test events.
 var testTime = time.Date(2026, 11, 1, 6, 30, 0, 123456000, time.UTC)
 
 func testEvent(tb testing.TB, n int, account string) outbox.Event {
@@ -124,7 +126,7 @@ func testEvent(tb testing.TB, n int, account string) outbox.Event {
 	return e
 }
 
-// testEvents are events from, from+1 … of some accounts in turn.
+// testEvents returns count events, numbered from from, of some accounts in turn.
 func testEvents(tb testing.TB, from, count int) []outbox.Event {
 	tb.Helper()
 	events := make([]outbox.Event, count)
@@ -134,8 +136,8 @@ func testEvents(tb testing.TB, from, count int) []outbox.Event {
 	return events
 }
 
-// publish brings events as the outbox does: those that are refused again. Brokers
-// that have much to do refuse for a second what goes to a topic that was just made.
+// publish publishes events as the outbox does, and retries rejected ones. A busy
+// broker rejects events for a new topic for about a second.
 func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 	tb.Helper()
 	eventually(tb, "all events are published", func() bool {
@@ -152,7 +154,7 @@ func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 	})
 }
 
-// collector is a Take that keeps what it gets.
+// collector is a Process that records its events.
 type collector struct {
 	lock   sync.Mutex
 	events []outbox.Event
@@ -184,7 +186,7 @@ func (b *collector) different() int {
 	return len(b.seen)
 }
 
-// await waits until so many different events are there.
+// await waits for the given number of different events.
 func (b *collector) await(tb testing.TB, count int) {
 	tb.Helper()
 	late := time.After(patience)
@@ -213,7 +215,7 @@ func consume(tb testing.TB, l *Log, take Process) (stop func()) {
 	return stop
 }
 
-// receive waits for a value.
+// receive waits for a value of a channel.
 func receive[T any](tb testing.TB, from <-chan T) (value T) {
 	tb.Helper()
 	select {
@@ -224,7 +226,7 @@ func receive[T any](tb testing.TB, from <-chan T) (value T) {
 	return value
 }
 
-// eventually waits until a condition holds that nothing announces.
+// eventually polls a condition until it holds.
 func eventually(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -239,7 +241,7 @@ func eventually(tb testing.TB, what string, holds func() bool) {
 	}
 }
 
-// byAccount is the ids of events in their order, by account, each once.
+// byAccount returns the ids of events by account, in order and without repetitions.
 func byAccount(events []outbox.Event) map[string][]string {
 	ids, seen := map[string][]string{}, map[string]bool{}
 	for _, e := range events {
@@ -251,7 +253,7 @@ func byAccount(events []outbox.Event) map[string][]string {
 	return ids
 }
 
-// counted is the figure of a metric, of one reason where it has reasons.
+// counted returns the value of a metric, for one reason if it has reasons.
 func counted(tb testing.TB, l *Log, name string, reason ...string) (figure float64) {
 	tb.Helper()
 	families, err := l.Metrics.(*prometheus.Registry).Gather()

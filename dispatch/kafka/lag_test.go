@@ -12,7 +12,7 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// gauge is the figure of a metric that may be absent.
+// gauge returns the value of a metric that may be absent.
 func gauge(tb testing.TB, l *Log, name string) (figure float64, there bool) {
 	tb.Helper()
 	families, err := l.Metrics.(*prometheus.Registry).Gather()
@@ -27,7 +27,7 @@ func gauge(tb testing.TB, l *Log, name string) (figure float64, there bool) {
 	return 0, false
 }
 
-// lagIs is whether a lag is known and so much.
+// lagIs reports whether the lag is known and equals want.
 func lagIs(tb testing.TB, l *Log, want float64) bool {
 	tb.Helper()
 	got, known := gauge(tb, l, "lag_messages")
@@ -66,8 +66,8 @@ func TestStaleLagIsNotExported(t *testing.T) {
 	check("a member without a partition", time.Minute, 0, true)
 }
 
-// Whatever becomes of the members, their figures add up to what the group has not
-// finished, and a member that has left tells none.
+// The lags of all members add up to the lag of the group, also after members join or
+// leave. A member that has left reports none.
 func TestLagsSumToGroupLag(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {

@@ -14,7 +14,8 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// removeLeaders takes the leaders of a partition of the events, and of the whole dead topic, until mend is called.
+// removeLeaders removes the leaders of a partition of the events, and of the whole
+// dead topic, until mend is called.
 func removeLeaders(cluster *kfake.Cluster, l *Log, partition int32) (mend func()) {
 	return cluster.Fault(
 		kfake.Fault{
@@ -25,7 +26,7 @@ func removeLeaders(cluster *kfake.Cluster, l *Log, partition int32) (mend func()
 	).Remove
 }
 
-// others are the ids of events that do not belong to a partition.
+// others returns the ids of events that do not belong to a partition.
 func others(l *Log, events []outbox.Event, partition int) (ids []string) {
 	for _, e := range events {
 		if l.balancer.Balance(kafka.Message{Key: []byte(e.Account)}, 0, 1, 2, 3) != partition {
@@ -94,7 +95,7 @@ func TestTopicWithoutLeadersFailsAll(t *testing.T) {
 	})
 }
 
-// A topic that somebody deletes is made again, and its events go on.
+// A deleted topic is created again, and its events continue.
 func TestDeletedTopicIsRecreated(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {

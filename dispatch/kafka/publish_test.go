@@ -42,8 +42,8 @@ func TestEventsArriveUnchangedAndOrdered(t *testing.T) {
 	})
 }
 
-// javaPartitions are those of kafka-clients 4.1.1 for some keys and twelve
-// partitions: Utils.toPositive(Utils.murmur2(key)) % 12.
+// javaPartitions are the partitions that kafka-clients 4.1.1 selects for some keys
+// among twelve: Utils.toPositive(Utils.murmur2(key)) % 12.
 var javaPartitions = map[string]int32{
 	"acc_1": 2, "acc_2": 11, "acc_01JBQ5W8Z9X2M7K4T6R3P1N0HG": 7, "x": 10, "acc_long-name_00": 2,
 }
@@ -68,11 +68,11 @@ func TestPartitionerMatchesJavaClient(t *testing.T) {
 	})
 }
 
-// answerProduce answers each partition of a request by itself.
+// answerProduce replies to each partition of a request separately.
 func answerProduce(request kmsg.Request, code func(topic string, p kmsg.ProduceRequestTopicPartition) int16) kmsg.Response {
-	asked := request.(*kmsg.ProduceRequest)
-	reply := asked.ResponseKind().(*kmsg.ProduceResponse)
-	for _, topic := range asked.Topics {
+	produce := request.(*kmsg.ProduceRequest)
+	reply := produce.ResponseKind().(*kmsg.ProduceResponse)
+	for _, topic := range produce.Topics {
 		t := kmsg.NewProduceResponseTopic()
 		t.Topic = topic.Topic
 		for _, p := range topic.Partitions {
@@ -299,7 +299,7 @@ func portOf(tb testing.TB, address string) int {
 	return port
 }
 
-// silentBroker is an address that takes connections and never says a word.
+// silentBroker returns an address that accepts connections and never replies.
 func silentBroker(tb testing.TB) string {
 	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -88,8 +88,9 @@ func TestDecodeRejectsInvalidMessages(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that a message is an event, which is then written as it was
-// read, or has a reason that the metric knows; and that it can be buried.
+// FuzzDecode checks that a message either is an event, which is encoded again
+// unchanged, or has a reason that the metric knows. A message with a reason can become
+// a dead letter.
 func FuzzDecode(f *testing.F) {
 	good := encode(testEvent(f, 1, "acc_1"))
 	f.Add(good.key, good.value, "evt_00000000000000000000000001", "payment.succeeded", "live", "1793514600123456")

@@ -15,7 +15,7 @@ import (
 // brokerScript starts, kills and stops real brokers.
 const brokerScript = "../../.ci/kafka"
 
-// script runs the broker's script and returns the line that it prints.
+// script runs an action of the broker script and returns the line that it prints.
 func script(tb testing.TB, action, dir string, more ...string) string {
 	tb.Helper()
 	command := exec.Command(brokerScript, append([]string{action, dir}, more...)...)
@@ -27,15 +27,16 @@ func script(tb testing.TB, action, dir string, more ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// relay publishes events until it is stopped: in order, and what is not safe again.
+// relay publishes events in order until it is stopped, and retries those that were not
+// acknowledged.
 type relay struct {
 	log  *Log
 	lock sync.Mutex
-	// acked are the events that are safe, failed the calls that had an error.
+	// acked counts acknowledged events, and failed the calls with an error.
 	acked, failed int
 }
 
-// run publishes 50 events in 100 ms.
+// run publishes 50 events every 100 ms.
 func (r *relay) run(tb testing.TB, stop <-chan struct{}) {
 	tb.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -71,11 +72,11 @@ func (r *relay) run(tb testing.TB, stop <-chan struct{}) {
 	}
 }
 
-// A broker is killed three times while events go through it. Every event that was
-// acknowledged is taken, and each account's in their order.
+// A broker is killed three times while events pass through it. Every acknowledged
+// event is processed, in the order of its account.
 func TestBrokerKillLosesNoEvent(t *testing.T) {
 	t.Parallel()
-	realBroker(t) // one of its own: nobody else's may be killed
+	realBroker(t) // this test kills a broker of its own
 	dir := filepath.Join(t.TempDir(), "kafka")
 	l := newLog(t, []string{script(t, "start", dir)}, nil)
 	t.Cleanup(func() {

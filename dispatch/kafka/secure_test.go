@@ -27,7 +27,8 @@ func newAuthority(tb testing.TB) authority {
 	return authority{fixture.NewAuthority(tb)}
 }
 
-// server is how a broker of this authority speaks TLS.
+// server returns an option by which a broker uses TLS with a certificate of this
+// authority.
 func (a authority) server(change func(*tls.Config)) kfake.Opt {
 	out := &tls.Config{Certificates: []tls.Certificate{a.Server()}, MinVersion: tls.VersionTLS12}
 	if change != nil {
@@ -36,12 +37,12 @@ func (a authority) server(change func(*tls.Config)) kfake.Opt {
 	return kfake.TLS(out)
 }
 
-// mutual asks clients for a certificate of the authority.
+// mutual requires a client certificate of the authority.
 func (a authority) mutual(c *tls.Config) {
 	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, a.Pool()
 }
 
-// byTLS are settings that know the authority.
+// byTLS returns settings that trust the authority.
 func (a authority) byTLS(more func(*broker.Settings)) func(*Config) {
 	ca := a.CA()
 	return func(c *Config) {
@@ -52,12 +53,12 @@ func (a authority) byTLS(more func(*broker.Settings)) func(*Config) {
 	}
 }
 
-// login logs in.
+// login sets a mechanism and a password.
 func login(sasl, password string) func(*broker.Settings) {
 	return func(s *broker.Settings) { s.SASL, s.Username, s.Password = sasl, "vayu", config.NewSecret(password) }
 }
 
-// loginBroker is a broker whose logins have a password each.
+// loginBroker starts a broker with a user and a password for each mechanism.
 func loginBroker(tb testing.TB, more ...kfake.Opt) []string {
 	tb.Helper()
 	return fakeBroker(tb, append([]kfake.Opt{
@@ -66,8 +67,8 @@ func loginBroker(tb testing.TB, more ...kfake.Opt) []string {
 	}, more...)...).ListenAddrs()
 }
 
-// rejectingBroker is a broker that refuses logins as Kafka's own do. The one of the
-// library hangs up.
+// rejectingBroker starts a broker that rejects logins with an error, as Kafka does.
+// The broker of the library closes the connection.
 func rejectingBroker(tb testing.TB, more ...kfake.Opt) []string {
 	tb.Helper()
 	cluster := fakeBroker(tb, append([]kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "vayu", "x"), kfake.Superuser("SCRAM-SHA-512", "vayu", "x")}, more...)...)
@@ -80,7 +81,8 @@ func rejectingBroker(tb testing.TB, more ...kfake.Opt) []string {
 	return cluster.ListenAddrs()
 }
 
-// nonTLSBroker hangs up at a TLS greeting, as brokers do at what is no request.
+// nonTLSBroker closes the connection at a TLS handshake, as brokers do after an
+// invalid request.
 func nonTLSBroker(tb testing.TB) []string {
 	tb.Helper()
 	return []string{fixture.Listen(tb, nil, func(conn net.Conn) {
@@ -89,8 +91,8 @@ func nonTLSBroker(tb testing.TB) []string {
 	}).Addr().String()}
 }
 
-// Everything goes through a broker that asks for it: topics, writer, reader, dead
-// topic and the question whether it answers.
+// A secured broker is used for everything: creating topics, writing, reading, dead
+// letters and the health check.
 func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -119,7 +121,7 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 			}
 			publish(t, l, testEvents(t, 0, 50)...)
 			got.await(t, 50)
-			eventually(t, "one is buried", func() bool { return counted(t, l, "buried_total", reasonEnvelope) == 1 })
+			eventually(t, "one dead letter", func() bool { return counted(t, l, "buried_total", reasonEnvelope) == 1 })
 			if word := l.Status(t.Context()); word != "ok" {
 				t.Errorf("got %q", word)
 			}
@@ -127,8 +129,8 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 	}
 }
 
-// Who is not let in says once why, in words that name the setting, and keeps the
-// password to himself.
+// A rejected login is logged once, with the name of the setting and without the
+// password.
 func TestRejectedLoginIsExplained(t *testing.T) {
 	t.Parallel()
 	a, other := newAuthority(t), newAuthority(t)
@@ -149,10 +151,10 @@ func TestRejectedLoginIsExplained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var said fixture.Log
+			var log fixture.Log
 			l := newLog(t, c.brokers, func(to *Config) {
 				c.settings(to)
-				to.Log = slog.New(slog.NewTextHandler(&said, nil))
+				to.Log = slog.New(slog.NewTextHandler(&log, nil))
 			})
 			stop := consume(t, l, newCollector().process)
 			eventually(t, "three tries", func() bool { return counted(t, l, "connection_failures_total") >= 3 })
@@ -163,7 +165,7 @@ func TestRejectedLoginIsExplained(t *testing.T) {
 			if _, err := l.Publish(t.Context(), testEvents(t, 0, 1)); err == nil || !strings.Contains(err.Error(), c.names) {
 				t.Errorf("publishing: got %v, want an error that names %s", err, c.names)
 			}
-			text := said.String()
+			text := log.String()
 			if strings.Count(text, "\n") != 1 || !strings.Contains(text, c.names) {
 				t.Errorf("the log is not one line that names %s:\n%s", c.names, text)
 			}
@@ -174,7 +176,7 @@ func TestRejectedLoginIsExplained(t *testing.T) {
 	}
 }
 
-// A broker that is frozen, or that is no broker, keeps nobody who logs in.
+// A login at a frozen broker, or at another kind of server, times out.
 func TestLoginTimesOut(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -185,7 +187,7 @@ func TestLoginTimesOut(t *testing.T) {
 	brokers := append([]string{silent.Addr().String()}, loginBroker(t)...)
 	l := newLog(t, brokers, func(c *Config) { login(broker.LoginScram512, "three")(&c.Settings) })
 	if err := l.Check(t.Context()); err != nil {
-		t.Errorf("one of two brokers answers, and Check says %v", err)
+		t.Errorf("one of two brokers answers, and Check returns %v", err)
 	}
 	door := broker.NewTracker(t.Context(), false, l.security)
 	defer door.Shut()
@@ -197,7 +199,7 @@ func TestLoginTimesOut(t *testing.T) {
 		ended <- err
 	}()
 	if err := receive(t, ended); err == nil {
-		t.Error("who does not answer was taken for a broker")
+		t.Error("a silent server was accepted as a broker")
 	}
 }
 

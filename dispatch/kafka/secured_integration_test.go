@@ -18,7 +18,7 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// A real broker that speaks TLS only, and asks everybody for a login.
+// A real broker accepts only TLS, and requires a login.
 func TestIntegrationSecuredBroker(t *testing.T) {
 	t.Parallel()
 	realBroker(t) // there is a Kafka to start
@@ -79,10 +79,10 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 	t.Run("a login that is mended", func(t *testing.T) {
 		t.Parallel()
 		operator := newLog(t, brokers, secured(broker.LoginPlain, nil))
-		var said fixture.Log
+		var log fixture.Log
 		l := newLog(t, brokers, secured(broker.LoginScram512, func(c *Config) {
 			c.Username = "later"
-			c.Log = slog.New(slog.NewTextHandler(&said, nil))
+			c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		}))
 		l.pace = newPace()
 		got := newCollector()
@@ -92,19 +92,19 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 		await(t, l)
 		publish(t, l, testEvents(t, 0, 10)...)
 		got.await(t, 10)
-		if said.Count("does not answer") != 1 || said.Count("event-log.password") != 1 || said.Count("answers again") != 1 {
-			t.Errorf("the log does not say once what was wrong, and once that it is over:\n%s", said.String())
+		if log.Count("does not answer") != 1 || log.Count("event-log.password") != 1 || log.Count("answers again") != 1 {
+			t.Errorf("got other lines than one for the failure and one for the recovery:\n%s", log.String())
 		}
 	})
 }
 
-// await waits until a Log's broker answers.
+// await waits until the broker of a Log answers.
 func await(tb testing.TB, l *Log) {
 	tb.Helper()
 	eventually(tb, "the broker lets it in, and has the topics", func() bool { return l.Check(tb.Context()) == nil && l.makeTopics(tb.Context()) == nil })
 }
 
-// admit gives the brokers a user who logs in by SCRAM-SHA-512.
+// admit creates a user of the brokers that logs in by SCRAM-SHA-512.
 func admit(tb testing.TB, operator *Log, name, password string) {
 	tb.Helper()
 	const iterations = 4096

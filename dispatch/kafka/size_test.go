@@ -10,8 +10,8 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// An operator learns of a topic that is smaller than he set, once however often it
-// is looked at, and again when it is another. The events go through nevertheless.
+// A topic smaller than configured is logged once, however often it is checked, and
+// again when it changes. Events are still published.
 func TestSmallTopicIsWarnedOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
@@ -19,29 +19,30 @@ func TestSmallTopicIsWarnedOnce(t *testing.T) {
 		if err := small.makeTopics(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		var said fixture.Log
+		var log fixture.Log
 		l := newLog(t, brokers, func(c *Config) {
 			c.Settings = small.Settings
 			c.Partitions, c.Replicas = 3, 2
-			c.Log = slog.New(slog.NewTextHandler(&said, nil))
+			c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		})
 		for range 3 {
 			l.made.Store(false)
 			publish(t, l, testEvents(t, 0, 10)...)
 		}
-		if got := said.Count("fewer replicas"); got != 2 {
-			t.Errorf("the replicas were told %d times, want once for each topic:\n%s", got, said.String())
+		if got := log.Count("fewer replicas"); got != 2 {
+			t.Errorf("the replicas were logged %d times, want once for each topic:\n%s", got, log.String())
 		}
-		if got := said.Count("fewer partitions"); got != 2 {
-			t.Errorf("the partitions were told %d times, want once for each topic:\n%s", got, said.String())
+		if got := log.Count("fewer partitions"); got != 2 {
+			t.Errorf("the partitions were logged %d times, want once for each topic:\n%s", got, log.String())
 		}
-		if said.Count("topic="+l.Topic+" replicas=1 set=2") != 1 {
-			t.Errorf("the log does not say what there is and what was set:\n%s", said.String())
+		if log.Count("topic="+l.Topic+" replicas=1 set=2") != 1 {
+			t.Errorf("the log lacks the actual and the configured number:\n%s", log.String())
 		}
 	})
 }
 
-// Three replicas lose nothing with one broker, and take events without it.
+// A topic with three replicas loses no event with one broker, and accepts events
+// without it.
 func TestThreeReplicasNeedTwoInSync(t *testing.T) {
 	t.Parallel()
 	l := newLog(t, fakeBroker(t, kfake.NumBrokers(3), kfake.Ports(0, 0, 0)).ListenAddrs(), func(c *Config) { c.Replicas = 3 })

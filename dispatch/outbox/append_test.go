@@ -113,7 +113,7 @@ func TestRolledBackChangeHasNoEvent(t *testing.T) {
 	})
 }
 
-// An event that its caller tells himself is there to be asked for and not relayed.
+// Store makes an event that can be queried, and that the relay does not publish.
 func TestStoredEventIsNotRelayed(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {
@@ -145,7 +145,14 @@ func TestIDsAreMonotonic(t *testing.T) {
 			}
 		}
 		id, at, err := i.next(now)
-		if err != nil || id <= last || at.Before(lastAt) || !timeOf(id).Equal(at.Truncate(time.Millisecond)) {
+		switch {
+		case err != nil:
+			t.Fatalf("%d: %v", n, err)
+		case id <= last:
+			t.Fatalf("%d: id = %v, want more than %v", n, id, last)
+		case at.Before(lastAt):
+			t.Fatalf("%d: at.Before(lastAt) is true", n)
+		case !timeOf(id).Equal(at.Truncate(time.Millisecond)):
 			t.Fatalf("%d: %s of %s follows %s of %s, %v", n, id, at, last, lastAt, err)
 		}
 		last, lastAt = id, at
@@ -161,8 +168,15 @@ func TestTimeRangeIsIDRange(t *testing.T) {
 	for _, micros := range []int64{-1 << 63, -1, 0, 999, 1000, noon.UnixMicro(), noon.UnixMicro() + 1000, 1<<63 - 1} {
 		bounds = append(bounds, idAt(micros))
 	}
-	if !slices.IsSorted(bounds) || bounds[0] != "" || bounds[2] != bounds[3] || bounds[3] == bounds[4] {
+	switch {
+	case !slices.IsSorted(bounds):
 		t.Errorf("the bounds are %q", bounds)
+	case bounds[0] != "":
+		t.Errorf("bounds[0] = %q, want none", bounds[0])
+	case bounds[2] != bounds[3]:
+		t.Errorf("bounds[2] = %v, want %v", bounds[2], bounds[3])
+	case bounds[3] == bounds[4]:
+		t.Errorf("bounds[3] is %v, want another", bounds[4])
 	}
 	if got := timeOf(idAt(noon.UnixMicro())).UTC(); !got.Equal(noon.Truncate(time.Millisecond)) {
 		t.Errorf("the bound of %s is of %s", noon, got)

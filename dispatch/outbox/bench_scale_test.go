@@ -9,8 +9,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
-// BenchmarkScaleOutbox is how many events a second go through the outbox when so
-// many callers commit one at a time, beside commits of one row by as many.
+// BenchmarkScaleOutbox measures the events a second that pass the outbox while many
+// callers commit one at a time. Its floor is as many callers that commit one row each.
 func BenchmarkScaleOutbox(b *testing.B) {
 	for _, engine := range engines {
 		for _, callers := range [...]int{1, 8, 64, 256} {
@@ -32,9 +32,8 @@ func BenchmarkScaleOutbox(b *testing.B) {
 	}
 }
 
-// BenchmarkScaleRelay is the most that one store takes and one relay brings on:
-// events that are committed 500 at a time, and then read, handed over in memory and
-// deleted.
+// BenchmarkScaleRelay measures the maximum throughput of one store and one relay.
+// Events are committed 500 at a time, then read, published in memory and deleted.
 func BenchmarkScaleRelay(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {

@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// countingPublisher is a publisher that counts, and says when it has seen enough. It keeps
-// how long each event took from its making to here.
+// countingPublisher counts events, and signals when a number is reached. It records
+// the time from the commit of each event to its publication.
 type countingPublisher struct {
 	left  atomic.Int64
 	done  chan struct{}
@@ -36,10 +36,10 @@ func (c *countingPublisher) Publish(_ context.Context, batch []Event) ([]Event, 
 	return batch, nil
 }
 
-// engines are the kinds of stores.
+// engines are the engines of the state store.
 var engines = []string{"sqlite", "postgres"}
 
-// benchFixture is a desk on a store of a kind.
+// benchFixture returns a fixture on a new store.
 func benchFixture(b *testing.B, engine string) *outboxFixture {
 	b.Helper()
 	c := sqlstore.Config{Data: b.TempDir()}
@@ -49,8 +49,8 @@ func benchFixture(b *testing.B, engine string) *outboxFixture {
 	return newFixture(b, sqlstoretest.Open(b, c))
 }
 
-// BenchmarkRelay is the way of an event from 64 callers, each of which commits
-// one after the other, through the outbox to a publisher in memory.
+// BenchmarkRelay measures events from 64 callers, each of which commits one after
+// another, through the outbox to a publisher in memory.
 func BenchmarkRelay(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
@@ -61,8 +61,8 @@ func BenchmarkRelay(b *testing.B) {
 	}
 }
 
-// relayed commits n events, by so many callers at once, and is how many a second
-// have reached a publisher in memory.
+// relayed commits n events with concurrent callers, and returns the events a second
+// that reach a publisher in memory.
 func (d *outboxFixture) relayed(b *testing.B, callers, n int) float64 {
 	b.Helper()
 	to := &countingPublisher{done: make(chan struct{})}
@@ -83,7 +83,7 @@ func (d *outboxFixture) relayed(b *testing.B, callers, n int) float64 {
 	return float64(n) / time.Since(began).Seconds()
 }
 
-// atOnce has so many callers do something n times in all, each one after the other.
+// atOnce runs do n times in all, with concurrent callers that run sequentially.
 func atOnce(callers, n int, do func(caller int)) {
 	var left atomic.Int64
 	left.Store(int64(n))
@@ -98,8 +98,8 @@ func atOnce(callers, n int, do func(caller int)) {
 	all.Wait()
 }
 
-// BenchmarkBeside is how long an event takes from its making, in a process beside
-// the one that relays, to the publisher: 200 a second, on time whatever happens.
+// BenchmarkBeside measures the time from the commit of an event in one process to its
+// publication by another. 200 events a second are committed on a fixed schedule.
 func BenchmarkBeside(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
@@ -132,7 +132,7 @@ func BenchmarkBeside(b *testing.B) {
 	}
 }
 
-// BenchmarkDrain brings on what has waited.
+// BenchmarkDrain measures the publication of a backlog.
 func BenchmarkDrain(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
@@ -144,7 +144,7 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
-// appendMany commits n events, 500 at a time, and is how many a second.
+// appendMany commits n events, 500 at a time, and returns the rate per second.
 func (d *outboxFixture) appendMany(b *testing.B, n int) float64 {
 	b.Helper()
 	data := schema.TestEventData(schema.EventPaymentSucceeded)
@@ -164,7 +164,7 @@ func (d *outboxFixture) appendMany(b *testing.B, n int) float64 {
 	return float64(n) / time.Since(began).Seconds()
 }
 
-// drained brings on n events that have waited, and is how many a second.
+// drained publishes a backlog of n events, and returns the rate per second.
 func (d *outboxFixture) drained(b *testing.B, n int) float64 {
 	b.Helper()
 	to := &countingPublisher{done: make(chan struct{})}
@@ -176,8 +176,8 @@ func (d *outboxFixture) drained(b *testing.B, n int) float64 {
 	return float64(n) / time.Since(began).Seconds()
 }
 
-// BenchmarkIdle is what a relay costs that has nothing to do: the share of one
-// core, in per cent. An operation is a second.
+// BenchmarkIdle measures an idle relay: the share of one core in per cent. One
+// operation is a second.
 func BenchmarkIdle(b *testing.B) {
 	for _, engine := range engines {
 		b.Run(engine, func(b *testing.B) {
@@ -198,7 +198,7 @@ func BenchmarkIdle(b *testing.B) {
 	}
 }
 
-// spent is the time of processors that this process has taken.
+// spent returns the processor time of this process.
 func spent(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

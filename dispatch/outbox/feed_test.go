@@ -79,15 +79,15 @@ func TestFeedReportsCutResults(t *testing.T) {
 		}
 		found, err := Feed{d.DB}.Changes(t.Context(), asks)
 		if diff := cmp.Diff([]schema.Owner{owner}, found.Cut); err != nil || diff != "" {
-			t.Errorf("%v, who has much is cut, and nobody else (-want +got):\n%s", err, diff)
+			t.Errorf("%v, accounts whose list is cut (-want +got):\n%s", err, diff)
 		}
 		if !slices.ContainsFunc(found.Notices, func(n sse.Notice) bool { return n.ID == one }) {
-			t.Error("who has little is not told of it")
+			t.Error("the event of the other account is missing")
 		}
 	})
 }
 
-// One instance is told of what another has done, each with a store of its own.
+// An instance finds the events of another one. Each has its own store handle.
 func TestFeedFindsEventsOfOtherInstance(t *testing.T) {
 	t.Parallel()
 	here := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 4}}
@@ -135,14 +135,14 @@ func TestFeedFindsEventsOfOtherInstance(t *testing.T) {
 		if world == schema.Live {
 			to = other
 		}
-		// The first event that each gets is its own.
+		// The first event of each reader is its own.
 		if line := until(t, to, `data: {"id"`); !strings.Contains(line, id) {
 			t.Errorf("%s: got %s, want %s", world, line, id)
 		}
 	}
 }
 
-// until reads lines until one begins so.
+// until reads lines up to one with the given beginning.
 func until(t *testing.T, lines *bufio.Scanner, begin string) string {
 	t.Helper()
 	for lines.Scan() {

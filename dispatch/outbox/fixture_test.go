@@ -119,7 +119,7 @@ func (d *outboxFixture) failures(step string) float64 {
 	return d.metric("vayu_outbox_failures_total", step)
 }
 
-// memoryPublisher is a publisher in memory. Refuse selects the events that it does not
+// memoryPublisher is a publisher in memory. refuse selects the events that it does not
 // acknowledge.
 type memoryPublisher struct {
 	mu      sync.Mutex

@@ -53,8 +53,8 @@ func (b filePublisher) Publish(_ context.Context, batch []Event) ([]Event, error
 
 var errUndone = errors.New("undone on purpose")
 
-// relayUntilKilled prints the id of each event after the store has said that its
-// change is durable. Every eighth change is undone.
+// relayUntilKilled prints the id of each event after the store has acknowledged its
+// change. Every eighth change is rolled back.
 func relayUntilKilled(dir string) error {
 	db, err := sqlstore.Open(sqlstore.Config{Data: dir}, nil, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func relayUntilKilled(dir string) error {
 					if id, err = o.Append(tx, accounts[worker%3], schema.Live, schema.EventPaymentSucceeded, map[string]int{"n": n}); err != nil {
 						return err
 					}
-					// The change that the event is about.
+					// The change of the event.
 					if _, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 0)", id, []byte("change")); err != nil {
 						return err
 					}
@@ -108,8 +108,8 @@ func relayUntilKilled(dir string) error {
 	return <-ended
 }
 
-// TestKillLosesNoEvent: processes, one after the other, on one directory, each
-// killed after some of its commits.
+// Processes run one after another on one directory. Each is killed after some of its
+// commits.
 func TestKillLosesNoEvent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -132,50 +132,50 @@ func TestKillLosesNoEvent(t *testing.T) {
 	defer to.file.Close()
 	r := relay{Outbox: d.Outbox, to: to}
 	if _, err := r.pass(t.Context()); err != nil || d.count("outbox") != 0 {
-		t.Fatalf("the rest is not brought on: %v", err)
+		t.Fatalf("the backlog is not published: %v", err)
 	}
-	told, twice := readPublished(t, dir)
+	published, twice := readPublished(t, dir)
 	for _, id := range committed {
-		if !told[id] {
-			t.Errorf("%s was committed and never brought on", id)
+		if !published[id] {
+			t.Errorf("%s was committed and never published", id)
 		}
 	}
-	if n := d.count("event"); n != len(told) {
-		t.Errorf("%d events were brought on, and %d are stored", len(told), n)
+	if n := d.count("event"); n != len(published) {
+		t.Errorf("%d events were published, and %d are stored", len(published), n)
 	}
 	if n := d.count("event WHERE id NOT IN (SELECT key_id FROM seen_signature)") + d.count("seen_signature WHERE key_id NOT IN (SELECT id FROM event)"); n != 0 {
-		t.Errorf("%d events are there without their change, or changes without their event", n)
+		t.Errorf("%d events have no change, or changes no event", n)
 	}
-	t.Logf("%d events were acknowledged, %d brought on, %d of them twice; %d waited at the end", len(committed), len(told), twice, waiting)
+	t.Logf("%d events were acknowledged, %d published, %d of them twice; %d were pending at the end", len(committed), len(published), twice, waiting)
 }
 
-// readPublished returns the ids in the book, and how many lines repeat one. In each
-// account those that come for the first time rise.
-func readPublished(t *testing.T, dir string) (told map[string]bool, twice int) {
+// readPublished returns the published ids, and the number of repeated lines. It checks
+// that the ids of each account ascend, without repetitions.
+func readPublished(t *testing.T, dir string) (published map[string]bool, twice int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "book"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	told = map[string]bool{}
+	published = map[string]bool{}
 	last := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		account, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if told[id] {
+		if published[id] {
 			twice++
 			continue
 		}
-		told[id] = true
+		published[id] = true
 		if !slices.Contains(accounts, account) || id <= last[account] {
 			t.Errorf("%s got %s after %s", account, id, last[account])
 		}
 		last[account] = id
 	}
-	return told, twice
+	return published, twice
 }
 
-// killAfter starts a child, kills it after so many answers, and returns all
-// answers that it gave.
+// killAfter starts a child, kills it after the given number of acknowledgements, and
+// returns all ids that it printed.
 func killAfter(t *testing.T, dir string, answers int) (ids []string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -184,8 +184,8 @@ func killAfter(t *testing.T, dir string, answers int) (ids []string) {
 	}
 	child := exec.CommandContext(t.Context(), self)
 	child.Env = append(os.Environ(), childVariable+"="+dir)
-	var said strings.Builder
-	child.Stderr = &said
+	var stderr strings.Builder
+	child.Stderr = &stderr
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func killAfter(t *testing.T, dir string, answers int) (ids []string) {
 	}
 	_ = child.Wait()
 	if len(ids) < answers {
-		t.Errorf("the child ended by itself after %d answers: %s", len(ids), said.String())
+		t.Errorf("the child ended by itself after %d answers: %s", len(ids), stderr.String())
 	}
 	return ids
 }

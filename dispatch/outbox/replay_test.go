@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// addWebhook is a subscription of acc_a to two types, made at a time.
+// addWebhook adds a subscription of acc_a to two types, created at a time.
 func (d *outboxFixture) addWebhook(id string, created time.Time, deleted any) {
 	d.t.Helper()
 	d.exec(`INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, deleted_at, revision)
@@ -22,14 +22,14 @@ func (d *outboxFixture) addWebhook(id string, created time.Time, deleted any) {
 		id, []byte("secret"), created.UnixMicro(), deleted)
 }
 
-// deliver stores a delivery, or the retry of one.
+// deliver stores a delivery, or a retry of one.
 func (d *outboxFixture) deliver(event, webhook, status, retryOf string) {
 	d.t.Helper()
 	d.exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, state, attempts, due_at, token, created_at, retried_as)
 		VALUES ($1, $2, $3, 'acc_a', 'live', $4, $5, 1, 0, '', 0, '')`, "dlv_"+event+webhook+retryOf, event, webhook, retryOf, status)
 }
 
-// addRelayedEvent commits an event that the relay has not got, as one that it has brought on.
+// addRelayedEvent commits an event as if the relay had published it.
 func (d *outboxFixture) addRelayedEvent(account string, typ schema.EventType, data map[string]any) (id string) {
 	d.t.Helper()
 	if err := d.DB.Update(d.t.Context(), func(tx *sqlstore.Tx) error {
@@ -42,7 +42,7 @@ func (d *outboxFixture) addRelayedEvent(account string, typ schema.EventType, da
 	return id
 }
 
-// unpublished are the ids that the relay has.
+// unpublished returns the ids in the outbox.
 func (d *outboxFixture) unpublished() (ids []string) {
 	d.t.Helper()
 	ids, err := sqlstore.All(d.DB.View(d.t.Context()), func(row sqlstore.Scanner) (id string, err error) {
@@ -57,10 +57,10 @@ func (d *outboxFixture) unpublished() (ids []string) {
 
 func (d *outboxFixture) replay(r Replay) Replayed {
 	d.t.Helper()
-	told := 0
-	done, err := d.Replay(d.t.Context(), r, func(Replayed) error { told++; return nil })
-	if err != nil || told == 0 {
-		d.t.Fatalf("replaying: %v, told %d times", err, told)
+	reports := 0
+	done, err := d.Replay(d.t.Context(), r, func(Replayed) error { reports++; return nil })
+	if err != nil || reports == 0 {
+		d.t.Fatalf("replaying: %v after %d reports", err, reports)
 	}
 	return done
 }
@@ -83,7 +83,7 @@ func TestReplayFindsMissingDeliveries(t *testing.T) {
 		d.deliver(retried, "wh_a", "failed", "")
 		d.deliver(retried, "wh_a", "delivered", "dlv_before")
 		d.deliver(retried, "wh_b", "cancelled", "")
-		d.addRelayedEvent("acc_a", schema.EventPaymentFailed, nothing())    // nobody asks for it
+		d.addRelayedEvent("acc_a", schema.EventPaymentFailed, nothing())    // has no subscriber
 		d.addRelayedEvent("acc_b", schema.EventPaymentSucceeded, nothing()) // has no webhook
 		test := d.addRelayedEvent("acc_a", schema.EventPaymentSucceeded, map[string]any{"test": true})
 		still := d.appendEvent("acc_a")
@@ -134,10 +134,10 @@ func TestReplayFindsMissingDeliveries(t *testing.T) {
 	})
 }
 
-// nothing is data of an event that says nothing.
+// nothing is empty event data.
 func nothing() map[string]any { return map[string]any{} }
 
-// Groups end where they must, and nothing is passed over between two.
+// Groups do not split, and no event between two groups is skipped.
 func TestReplayOfManyGroups(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {

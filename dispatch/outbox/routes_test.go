@@ -24,7 +24,7 @@ import (
 // keys of the accounts acc_live and acc_sandbox.
 var keys = httpapitest.Keys{"live", "sandbox"}
 
-// apiFixture is a desk with its HTTP side.
+// apiFixture is an outbox with its HTTP routes.
 type apiFixture struct {
 	*outboxFixture
 	url string
@@ -43,7 +43,7 @@ func eachAPIFixture(t *testing.T, do func(t *testing.T, c *apiFixture)) {
 	})
 }
 
-// reply is what came back.
+// reply is an HTTP reply.
 type reply struct {
 	status int
 	text   string
@@ -76,7 +76,7 @@ func (c *apiFixture) get(world schema.World, path string) (r reply) {
 	return r
 }
 
-// list reads all pages and returns the ids; it says how many pages there were.
+// list reads all pages, and returns the ids and the number of pages.
 func (c *apiFixture) list(world schema.World, query string) (ids []string, pages int) {
 	c.t.Helper()
 	ids = []string{}
@@ -100,7 +100,7 @@ func (c *apiFixture) list(world schema.World, query string) (ids []string, pages
 	}
 }
 
-// appendEvents commits events of an account, one after the other in the given steps.
+// appendEvents commits events of an account, at the given intervals.
 func (c *apiFixture) appendEvents(world schema.World, n int, step time.Duration, types ...schema.EventType) (ids []string) {
 	c.t.Helper()
 	if err := c.DB.Update(c.t.Context(), func(tx *sqlstore.Tx) error {
@@ -163,7 +163,7 @@ func TestEventsAreListedForwards(t *testing.T) {
 		if got, _ := c.list(schema.Sandbox, ""); !cmp.Equal(got, sandbox) {
 			t.Errorf("the sandbox: %s", cmp.Diff(sandbox, got))
 		}
-		// To the microsecond, within one millisecond.
+		// Times have microseconds, here within one millisecond.
 		c.clock.Set(noon.Add(48 * time.Hour))
 		near := c.appendEvents(schema.Live, 3, time.Microsecond, schema.EventPaymentFailed)
 		second := url.QueryEscape(noon.Add(48*time.Hour + time.Microsecond).Format(time.RFC3339Nano))
@@ -232,8 +232,8 @@ func TestInvalidQueriesAreRejected(t *testing.T) {
 	})
 }
 
-// A rare type among many events is found page by page, each of which looks at a
-// bounded number.
+// A rare type is found among many events, page by page. Each page scans a bounded
+// number.
 func TestRareTypeIsScannedInPages(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {

@@ -29,7 +29,8 @@ func (n limitedAccess) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pas
 	return pass, err
 }
 
-// withScopes is the counter behind keys with some scopes beside webhooks:manage.
+// withScopes returns the fixture with keys that have some scopes beside
+// webhooks:manage.
 func (c *apiFixture) withScopes(t *testing.T, scopes ...schema.Scope) *apiFixture {
 	t.Helper()
 	handler, err := httpapi.New(httpapi.Config{Routes: c.Routes(), Access: limitedAccess{keys, schema.SetOf(append(scopes, schema.WebhooksManage)...)}})
@@ -93,7 +94,7 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 	})
 }
 
-// A key that may read few types looks at a bounded number of events in one request.
+// For a key that may read few types, one request scans a bounded number of events.
 func TestEventsOfReadableTypesAreFoundInBoundedSteps(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {

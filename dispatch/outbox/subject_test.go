@@ -17,17 +17,17 @@ import (
 	"vayu/schema"
 )
 
-// subjectData is data about something.
+// subjectData is event data with a subject, the transaction or batch that it is about.
 type subjectData struct {
 	json.RawMessage
 
 	subject string
 }
 
-// Subject is what the data is about.
+// Subject returns the subject.
 func (a subjectData) Subject() string { return a.subject }
 
-// appendWithSubject commits one event of a type about a subject.
+// appendWithSubject commits one event of a type with a subject.
 func (c *apiFixture) appendWithSubject(world schema.World, kind schema.EventType, subject string) (id string) {
 	c.t.Helper()
 	c.clock.Set(c.clock.Now().Add(time.Minute))
@@ -76,7 +76,7 @@ func TestEventsAreFoundBySubject(t *testing.T) {
 		if n := c.count("event WHERE subject = '' AND type = 'quota.warning'"); n != 3 {
 			t.Errorf("%d events are about nothing, want 3", n)
 		}
-		// The envelope is the same with a subject as without.
+		// The envelope does not depend on the subject.
 		want := fmt.Sprintf(`"type":"recharge.refunded","created":%d,"api_version":"2026-11-01","data":`, noon.Add(4*time.Minute).Unix())
 		if r := c.get(schema.Live, "/v1/events/"+refunded); !strings.Contains(r.text, want+string(schema.EventExample(schema.EventRechargeRefunded))) || strings.Contains(r.text, `"subject"`) {
 			t.Errorf("the event is %s", r.text)
@@ -112,8 +112,7 @@ func TestSubjectFormat(t *testing.T) {
 	})
 }
 
-// Among many events those of one subject are found by their index, whatever else
-// is asked.
+// Events of one subject are found by their index, with any other filters.
 func TestSubjectUsesIndex(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, d *outboxFixture) {

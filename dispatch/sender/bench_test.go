@@ -14,10 +14,10 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// BenchmarkSend compares an attempt with the floor: a bare pooled http.Client
-// that posts the same bytes, with the same header, to the same receiver in the
-// same run. The receiver answers as fast as a connection can be read; "ratio" is
-// attempts to posts per second. 16 goroutines send at once.
+// BenchmarkSend compares an attempt with a bare pooled http.Client that posts the same
+// bytes and header to the same receiver in the same run. The receiver answers as fast
+// as a connection can be read. "ratio" is attempts to posts a second, of 16 concurrent
+// senders.
 func BenchmarkSend(b *testing.B) {
 	ca := fixture.NewAuthority(b)
 	for name, config := range map[string]*tls.Config{"plain": nil, "tls": tlsConfig(ca.Server())} {
@@ -50,7 +50,7 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
-// rate runs send in parallel and returns how many there were in a second.
+// rate runs send in parallel and returns the calls a second.
 func rate(b *testing.B, send func() bool) float64 {
 	b.Helper()
 	b.ReportAllocs()
@@ -99,8 +99,8 @@ func bare(client *http.Client, p Post) bool {
 	return err == nil && resp.StatusCode == http.StatusOK
 }
 
-// fastReceiver answers each request that ends in the last bytes of the body of signed,
-// without reading it as HTTP: the receiver shares the cores with what is measured.
+// fastReceiver answers each request that ends in the last bytes of signed's body. It
+// does not parse HTTP, because it shares the cores with the measured code.
 func fastReceiver(conn net.Conn) {
 	buffer := make([]byte, 64<<10)
 	n := 0

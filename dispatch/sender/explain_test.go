@@ -19,8 +19,15 @@ func TestTextsAreShort(t *testing.T) {
 		texts = append(texts, slowness(stage, 4999*time.Millisecond))
 	}
 	for _, text := range texts {
-		if len(text) > 200 || text == "" || strings.ContainsAny(text, "\n%") || strings.HasSuffix(text, ".") {
+		switch {
+		case len(text) > 200:
+			t.Errorf("len(text) = %v, want at most 200", len(text))
+		case text == "":
+			t.Error("text is empty")
+		case strings.ContainsAny(text, "\n%"):
 			t.Errorf("%q is no text for an attempt", text)
+		case strings.HasSuffix(text, "."):
+			t.Error("strings.HasSuffix(text, \".\") is true")
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// tlsConfig is how a server of an authority speaks TLS.
+// tlsConfig returns the TLS settings of a server with a certificate.
 func tlsConfig(certificate tls.Certificate) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{certificate}}
 }
 
-// listen serves every connection at a loopback address with handle, and closes
-// it then; with TLS unless config is nil. It returns host:port.
+// listen runs handle for every connection at a loopback address, with TLS unless
+// config is nil, and then closes the connection. It returns host:port.
 func listen(t testing.TB, at string, config *tls.Config, handle func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", at)
@@ -43,7 +43,7 @@ func listen(t testing.TB, at string, config *tls.Config, handle func(net.Conn)) 
 	return address
 }
 
-// answering reads requests from a connection and writes the text for each.
+// answering reads requests from a connection and writes text for each.
 func answering(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		r := bufio.NewReader(conn)
@@ -58,8 +58,8 @@ func answering(text string) func(net.Conn) {
 	}
 }
 
-// flooding reads a request, writes head, and then text until nobody takes it;
-// written, unless nil, hears how many bytes that were.
+// flooding reads a request, and writes head and then text until a write fails. It
+// sends the number of bytes to written, unless that is nil.
 func flooding(head, text string, written chan<- int) func(net.Conn) {
 	return func(conn net.Conn) {
 		if readRequest(bufio.NewReader(conn)) != nil {
@@ -86,7 +86,7 @@ func readRequest(r *bufio.Reader) error {
 	return err
 }
 
-// newSender has a time-out that no test comes near.
+// newSender returns a sender with a timeout that no test reaches.
 func newSender(t testing.TB, c Config) *Sender {
 	t.Helper()
 	c.Timeout = time.Minute

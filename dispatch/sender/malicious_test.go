@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// want is what a test says of a result. No stages mean any.
+// want is the expected part of a result. Empty stages match any.
 type want struct {
 	status int
 	text   string
@@ -153,8 +153,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// A receiver can cost no more memory than what is read of it, whatever it sends.
-// The figures are of both sides, which share the process.
+// A receiver cannot cost more memory than the sender reads of its reply. The figures
+// are of both sides, which share the process.
 func TestMaliciousReceiversUseLittleMemory(t *testing.T) {
 	ca := fixture.NewAuthority(t)
 	long := strings.Repeat("x", 32<<10)
@@ -175,7 +175,7 @@ func TestMaliciousReceiversUseLittleMemory(t *testing.T) {
 		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(8<<20); got > most {
 			t.Errorf("%s: an attempt takes %d bytes of memory, want at most %d", name, got, most)
 		}
-		// What was not read stands in buffers of the kernel, on both sides.
+		// Unread bytes are in buffers of the kernel, on both sides.
 		if got := <-written; got > 64<<20 {
 			t.Errorf("%s: the receiver could write %d bytes", name, got)
 		}

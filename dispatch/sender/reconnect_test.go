@@ -21,7 +21,7 @@ import (
 	"vayu/schema"
 )
 
-// recorder notes what receivers get.
+// recorder records what receivers get.
 type recorder struct {
 	mu    sync.Mutex
 	texts []string
@@ -33,8 +33,8 @@ func (r *recorder) add(text string) {
 	r.texts = append(r.texts, text)
 }
 
-// stale is a connection whose nth write does what a closed one does: it takes some
-// bytes, at most, and fails.
+// stale is a connection whose nth write fails as on a closed connection, after it has
+// accepted some bytes.
 type stale struct {
 	net.Conn
 	writes atomic.Int64
@@ -51,8 +51,8 @@ func (c *stale) Write(p []byte) (int, error) {
 	return n, syscall.EPIPE
 }
 
-// against sends twice; the first connection fails at the second request after
-// it took some bytes. It returns both results and the signatures that came.
+// against sends twice. The first connection fails at the second request, after it has
+// accepted some bytes. It returns both results and the received signatures.
 func against(t *testing.T, takes int) (first, second Result, signatures []string) {
 	t.Helper()
 	var got recorder
@@ -116,7 +116,7 @@ func TestClosedPooledConnectionIsReplaced(t *testing.T) {
 	})
 }
 
-// The stage is that of the connection that was made last.
+// The stage of a result is that of the last connection.
 func TestStageOfReplacedConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -154,7 +154,8 @@ func TestPartiallyWrittenRequestIsNotRetried(t *testing.T) {
 	})
 }
 
-// A receiver that takes the second request of a connection and closes it has it.
+// If a receiver reads the second request of a connection and closes it, the request is
+// not sent again.
 func TestClosedAfterReadingIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	var taken atomic.Int64
@@ -208,8 +209,8 @@ func TestRequestHasNoOtherHeaders(t *testing.T) {
 	}
 }
 
-// Many goroutines share a sender, a header and a body, over connections that come
-// and go: the race detector reads along, and each signature goes out once.
+// Many goroutines share a sender, a header and a body, over connections that come and
+// go. Each signature is sent once, and the race detector finds no race.
 func TestConcurrentSends(t *testing.T) {
 	t.Parallel()
 	var got recorder
@@ -252,7 +253,7 @@ func TestConcurrentSends(t *testing.T) {
 	}
 }
 
-// A connection is used again when the answer was read to its end.
+// A connection is reused if its last reply was read to the end.
 func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

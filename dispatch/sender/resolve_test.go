@@ -18,8 +18,8 @@ import (
 	"vayu/schema"
 )
 
-// nameServer is a DNS server on loopback. A name that is not in names does not
-// exist; one with no addresses makes the server fail.
+// nameServer is a DNS server on loopback. A name that is missing in names does not
+// exist. A name without addresses causes a server failure.
 type nameServer struct {
 	mu    sync.Mutex
 	names map[string][]string
@@ -31,7 +31,7 @@ func (d *nameServer) set(name string, addrs ...string) {
 	d.names[name+"."] = addrs
 }
 
-// resolver starts the server, and returns what asks it.
+// resolver starts the server, and returns a resolver that queries it.
 func (d *nameServer) resolver(t *testing.T) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -125,25 +125,26 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Who may not connect inside must not learn which names there are.
+// A denied attempt must not disclose which internal names exist.
 func TestInternalNameLooksLikeMissingName(t *testing.T) {
 	t.Parallel()
 	dns := nameServer{names: map[string][]string{"vault.corp.test.": {"10.0.0.1"}, "vault6.corp.test.": {"fd00::1"}}}
 	s := newSender(t, Config{Resolver: dns.resolver(t), Control: ssrf.New(nil, nil).Control})
-	told := func(name string) Result {
+	resultOf := func(name string) Result {
 		r := s.Send(t.Context(), testPost("https://"+name+"/in"))
 		r.SentAt, r.Duration = time.Time{}, 0
 		return r
 	}
-	none := told("nothing.corp.test")
+	none := resultOf("nothing.corp.test")
 	for _, name := range []string{"vault.corp.test", "vault6.corp.test"} {
-		if diff := cmp.Diff(none, told(name)); diff != "" {
-			t.Errorf("%s can be told from a name that does not exist (-none +%s):\n%s", name, name, diff)
+		if diff := cmp.Diff(none, resultOf(name)); diff != "" {
+			t.Errorf("%s differs from a name that does not exist (-none +%s):\n%s", name, name, diff)
 		}
 	}
 }
 
-// A name that was public when the subscription was made leads inside later.
+// A name that was public when the subscription was created resolves to an internal
+// address later.
 func TestDNSRebindingIsDenied(t *testing.T) {
 	t.Parallel()
 	const lastOne = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"

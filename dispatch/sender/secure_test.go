@@ -32,16 +32,16 @@ func TestCertificatesMustBeValid(t *testing.T) {
 		host   string
 		want   want
 	}{
-		"valid":               {tlsConfig(ca.Server()), "127.0.0.1", want{status: 200, body: "ok"}},
-		"valid, TLS 1.2":      {two, "127.0.0.1", want{status: 200, body: "ok"}},
-		"expired":             {tlsConfig(expired), "127.0.0.1", want{text: textExpired, stages: shaking}},
-		"for another host":    {tlsConfig(ca.Server("hooks.example.com")), "localhost", want{text: textHost, stages: shaking}},
-		"of nobody known":     {tlsConfig(other.Server()), "127.0.0.1", want{text: textAuthority, stages: shaking}},
-		"self-signed":         {tlsConfig(other.Root), "127.0.0.1", want{text: textAuthority, stages: shaking}},
-		"TLS 1.1":             {old, "127.0.0.1", want{text: textAlert, stages: shaking}},
-		"no TLS":              {nil, "127.0.0.1", want{text: textNoTLS, stages: shaking}},
-		"asks for ours":       {asking, "127.0.0.1", want{text: textAlert, stages: sending}},
-		"a certificate of CA": {&tls.Config{}, "127.0.0.1", want{text: textAlert, stages: shaking}},
+		"valid":                {tlsConfig(ca.Server()), "127.0.0.1", want{status: 200, body: "ok"}},
+		"valid, TLS 1.2":       {two, "127.0.0.1", want{status: 200, body: "ok"}},
+		"expired":              {tlsConfig(expired), "127.0.0.1", want{text: textExpired, stages: shaking}},
+		"for another host":     {tlsConfig(ca.Server("hooks.example.com")), "localhost", want{text: textHost, stages: shaking}},
+		"of unknown authority": {tlsConfig(other.Server()), "127.0.0.1", want{text: textAuthority, stages: shaking}},
+		"self-signed":          {tlsConfig(other.Root), "127.0.0.1", want{text: textAuthority, stages: shaking}},
+		"TLS 1.1":              {old, "127.0.0.1", want{text: textAlert, stages: shaking}},
+		"no TLS":               {nil, "127.0.0.1", want{text: textNoTLS, stages: shaking}},
+		"asks for ours":        {asking, "127.0.0.1", want{text: textAlert, stages: sending}},
+		"a certificate of CA":  {&tls.Config{}, "127.0.0.1", want{text: textAlert, stages: shaking}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

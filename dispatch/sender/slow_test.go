@@ -17,8 +17,8 @@ import (
 	"vayu/schema"
 )
 
-// piped returns a sender whose connections end in handle, in a bubble where time
-// is an argument.
+// piped returns a sender whose connections are pipes to handle. It runs in a synctest
+// bubble, with fake time.
 func piped(t *testing.T, handle func(net.Conn)) *Sender {
 	t.Helper()
 	s := New(Config{})
@@ -38,15 +38,15 @@ func piped(t *testing.T, handle func(net.Conn)) *Sender {
 	return s
 }
 
-// over puts TLS around what a receiver does.
+// over wraps a handler in TLS.
 func over(config *tls.Config, handle func(net.Conn)) func(net.Conn) {
 	return func(conn net.Conn) { handle(tls.Server(conn, config)) }
 }
 
-// silent reads and never answers.
+// silent reads and never replies.
 func silent(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
-// dripping reads a request and writes head, and then one byte a second.
+// dripping reads a request, writes head, and then one byte a second.
 func dripping(head, text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		if readRequest(bufio.NewReader(conn)) != nil {
@@ -60,7 +60,7 @@ func dripping(head, text string) func(net.Conn) {
 	}
 }
 
-// late answers after a time.
+// late replies after a delay.
 func late(wait time.Duration, text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		if readRequest(bufio.NewReader(conn)) == nil {
@@ -74,7 +74,7 @@ func TestAttemptsTimeOut(t *testing.T) {
 	t.Parallel()
 	ca := fixture.NewAuthority(t)
 	config := tlsConfig(ca.Server())
-	config.SessionTicketsDisabled = true // a pipe holds nothing, and tickets are sent while nobody reads
+	config.SessionTicketsDisabled = true // a pipe has no buffer, and nothing reads while tickets are sent
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for name, c := range map[string]struct {
 		handle func(net.Conn)
@@ -129,8 +129,17 @@ func compare(t *testing.T, got, want Result) {
 	if !got.SentAt.Equal(want.SentAt) || got.Duration != want.Duration {
 		t.Errorf("sent at %v for %v, want %v for %v", got.SentAt, got.Duration, want.SentAt, want.Duration)
 	}
-	if got.Stage != want.Stage || got.Status != want.Status || got.Error != want.Error || !bytes.Equal(got.Body, want.Body) || got.Slow != want.Slow {
-		t.Errorf("got %+v, want %+v", got, want)
+	switch {
+	case got.Stage != want.Stage:
+		t.Errorf("Stage = %v, want %v", got.Stage, want.Stage)
+	case got.Status != want.Status:
+		t.Errorf("Status = %v, want %v", got.Status, want.Status)
+	case got.Error != want.Error:
+		t.Errorf("Error = %v, want %v", got.Error, want.Error)
+	case !bytes.Equal(got.Body, want.Body):
+		t.Errorf("Body = %v, want %v", got.Body, want.Body)
+	case got.Slow != want.Slow:
+		t.Errorf("Slow = %v, want %v", got.Slow, want.Slow)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 
 var errSecret = errors.New("the secret is not known now")
 
-// recordingReceiver is a receiver that notes everything that comes before it answers, as it
-// would to a request.
+// recordingReceiver writes before as an unsolicited reply, and then records everything
+// that it receives.
 func recordingReceiver(got *recorder, before string) func(net.Conn) {
 	return func(conn net.Conn) {
 		_, _ = io.WriteString(conn, before)
@@ -33,7 +33,7 @@ func TestUnsignedRequestIsNotSent(t *testing.T) {
 	ca := fixture.NewAuthority(t)
 	for name, c := range map[string]struct {
 		secure bool
-		before string // that the receiver says without having been asked
+		before string // an unsolicited reply of the receiver
 	}{
 		"plain":                {},
 		"TLS":                  {secure: true},
@@ -57,15 +57,24 @@ func TestUnsignedRequestIsNotSent(t *testing.T) {
 			p.Sign = func(time.Time) (string, error) { return "", errSecret }
 			r := s.Send(t.Context(), p)
 			<-done
-			if !r.Unsent || r.OK() || r.Slow || r.SentAt.IsZero() || strings.Join(got.texts, "") != "" {
-				t.Errorf("got %+v, and the receiver %.100q", r, got.texts)
+			switch {
+			case !r.Unsent:
+				t.Error("r.Unsent is false")
+			case r.OK():
+				t.Error("r.OK() is true")
+			case r.Slow:
+				t.Error("r.Slow is true")
+			case r.SentAt.IsZero():
+				t.Error("r.SentAt.IsZero() is true")
+			case strings.Join(got.texts, "") != "":
+				t.Errorf("strings.Join(texts, \"\") = %q, want none", strings.Join(got.texts, ""))
 			}
 		})
 	}
 }
 
-// lingering is a connection that takes what is written to it until its end is
-// over, which takes a second.
+// lingering is a connection that accepts writes until Close returns, which takes a
+// second.
 type lingering struct {
 	net.Conn
 	got    *recorder
@@ -87,7 +96,7 @@ func (c lingering) Close() error {
 	return c.Conn.Close()
 }
 
-// The end of the context alone is not enough: whoever writes does not look at it.
+// Cancelling the context is not enough, because a write in progress does not check it.
 func TestCancelledAttemptWritesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,8 +115,8 @@ func TestCancelledAttemptWritesNothing(t *testing.T) {
 	})
 }
 
-// A connection from the pool was closed meanwhile, and for the next the signature
-// fails: still nothing was written.
+// A pooled connection was closed meanwhile, and the signature for the next one fails.
+// Still nothing is written.
 func TestFailedSecondSignatureIsNotSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,13 +141,22 @@ func TestFailedSecondSignatureIsNotSent(t *testing.T) {
 		}
 		first := s.Send(t.Context(), p)
 		second := s.Send(t.Context(), p)
-		if !first.OK() || first.Unsent || !second.Unsent || dials.Load() != 2 || len(got.texts) != 1 {
-			t.Errorf("got %+v and %+v after %d dials, and the receiver %q", first, second, dials.Load(), got.texts)
+		switch {
+		case !first.OK():
+			t.Error("first.OK() is false")
+		case first.Unsent:
+			t.Error("first.Unsent is true")
+		case !second.Unsent:
+			t.Error("second.Unsent is false")
+		case dials.Load() != 2:
+			t.Errorf("dials.Load() = %v, want 2", dials.Load())
+		case len(got.texts) != 1:
+			t.Errorf("len(texts) = %v, want 1", len(got.texts))
 		}
 	})
 }
 
-// A connection that was not used for want of a signature serves nobody else.
+// A connection whose request was not signed is not reused.
 func TestConnectionWithoutSignatureIsNotReused(t *testing.T) {
 	t.Parallel()
 	s := newSender(t, Config{Control: func(string, string, syscall.RawConn) error { return nil }})

@@ -21,7 +21,7 @@ func TestDeniedURLs(t *testing.T) {
 	g := ssrf.New(nil, []int{8443})
 	long := "https://hooks.example.com/" + strings.Repeat("a", 3000)
 	for text, want := range map[string]schema.Code{
-		// Of a wrong form.
+		// Addresses of a wrong form.
 		"":                                                     form,
 		"hooks.example.com/in":                                 form,
 		"http://hooks.example.com/in":                          form,
@@ -106,7 +106,7 @@ func TestDeniedURLs(t *testing.T) {
 		"https://" + strings.Repeat("a.", 127) + "example.com": form,
 		long: form,
 
-		// Leading where no webhook may go.
+		// Addresses that are forbidden for webhooks.
 		"https://hooks.example.com:22/":             leads,
 		"https://hooks.example.com:80/":             leads,
 		"https://hooks.example.com:8080/":           leads,
@@ -166,8 +166,15 @@ func TestDeniedURLs(t *testing.T) {
 			t.Errorf("Check(%.80q) = %v, %v; want %s", text, got, err, want)
 			continue
 		}
-		if problem.Code != want || problem.Field != "url" || problem.Code.Status() != 422 || !strings.HasSuffix(problem.Message, ".") {
-			t.Errorf("Check(%.80q) = %+v, want %s about url in a sentence", text, problem, want)
+		switch {
+		case problem.Code != want:
+			t.Errorf("%.80q: problem.Code = %v, want %v", text, problem.Code, want)
+		case problem.Field != "url":
+			t.Errorf("%.80q: problem.Field = %q, want \"url\"", text, problem.Field)
+		case problem.Code.Status() != 422:
+			t.Errorf("%.80q: problem.Code.Status() = %v, want 422", text, problem.Code.Status())
+		case !strings.HasSuffix(problem.Message, "."):
+			t.Errorf("%.80q: problem.Message = %q, want the suffix %q", text, problem.Message, ".")
 		}
 	}
 }
@@ -258,8 +265,17 @@ func FuzzCheck(f *testing.F) {
 				continue
 			}
 			normal := u.String()
-			if u.Scheme != "https" || u.User != nil || u.Fragment != "" || u.Hostname() == "" || len(normal) > 2048+4 {
+			switch {
+			case u.Scheme != "https":
+				t.Fatalf("%q: u.Scheme = %q, want \"https\"", text, u.Scheme)
+			case u.User != nil:
+				t.Fatalf("%q: u.User = %v, want nil", text, u.User)
+			case u.Fragment != "":
+				t.Fatalf("%q: u.Fragment = %q, want none", text, u.Fragment)
+			case u.Hostname() == "":
 				t.Fatalf("Check(%q) = %q", text, normal)
+			case len(normal) > 2048+4:
+				t.Fatalf("%q: len(normal) = %v, want at most %v", text, len(normal), 2048+4)
 			}
 			again, err := g.Check(normal)
 			if err != nil || again.String() != normal {

@@ -9,10 +9,9 @@ import (
 	"vayu/schema"
 )
 
-// BenchmarkScaleMatching asks a book of so many subscriptions who wants an event,
-// where each account has ten and where one has all: beside a plain map that is
-// asked for the same key, with what a subscription takes of memory, and with what
-// one more costs.
+// BenchmarkScaleMatching matches an event against many subscriptions, of which each
+// account has ten or one account has all. The floor is a plain map with the same key.
+// It also reports the memory of a subscription and the cost of adding one.
 func BenchmarkScaleMatching(b *testing.B) {
 	for _, size := range [...]int{10, 1_000, 10_000, 100_000} {
 		for _, shape := range [...]struct {
@@ -35,12 +34,12 @@ func benchMatching(b *testing.B, size, each int) {
 		accounts[i] = fmt.Sprintf("acc_%06d", i)
 		plain[accounts[i]] = book.byOwner[schema.Live].get(accounts[i])
 	}
-	const asked = 200_000
+	const lookups = 200_000
 	found := 0
-	ours := timed(asked, func(i int) {
+	ours := timed(lookups, func(i int) {
 		found += len(book.Matching(accounts[i%len(accounts)], schema.Live, schema.EventQuotaWarning))
 	})
-	floor := timed(asked, func(i int) { found -= len(plain[accounts[i%len(accounts)]].byEvent[schema.EventQuotaWarning]) })
+	floor := timed(lookups, func(i int) { found -= len(plain[accounts[i%len(accounts)]].byEvent[schema.EventQuotaWarning]) })
 	if found != 0 {
 		b.Fatalf("the book and the map differ by %d", found)
 	}
@@ -57,7 +56,7 @@ func benchMatching(b *testing.B, size, each int) {
 	runtime.KeepAlive(book)
 }
 
-// filled is a book of so many subscriptions to everything.
+// filled returns a snapshot of subscriptions to all events.
 func filled(size, each int) *Snapshot {
 	e := newGeneration(nil)
 	for i := range size {
@@ -66,7 +65,8 @@ func filled(size, each int) *Snapshot {
 	return e.finish(1)
 }
 
-// fresh is the nth subscription, with texts of its own as one that was read has.
+// fresh returns the nth subscription, with its own strings, like one read from the
+// store.
 func fresh(n, each int) *Subscription {
 	return &Subscription{
 		ID: fmt.Sprintf("wh_%026d", n), Account: fmt.Sprintf("acc_%06d", n/each), URL: fmt.Sprintf("https://receiver.example/hooks/%d", n),
@@ -74,7 +74,7 @@ func fresh(n, each int) *Subscription {
 	}
 }
 
-// heap is how many bytes are in use.
+// heap returns the bytes in use.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -82,7 +82,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// timed is the nanoseconds of one of n calls.
+// timed returns the nanoseconds of one of n calls.
 func timed(n int, call func(i int)) float64 {
 	began := time.Now()
 	for i := range n {

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// body is that of a new webhook with something else in place of a field.
+// body returns the body of a new webhook with another value for one field.
 func body(field, value string) string {
 	fields := map[string]string{"url": `"https://shop.example.com/hook"`, "events": `["quota.warning"]`, field: value}
 	var parts []string
@@ -95,7 +95,7 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 	})
 }
 
-// fields are those of all faults of a refusal.
+// fields returns the fields of all faults of a refusal.
 func (r reply) fields() (all []string) {
 	details, _ := r.value("error.details").([]any)
 	for _, d := range details {
@@ -168,14 +168,21 @@ func TestInvalidChangesAreRejected(t *testing.T) {
 		}
 		s.refreshNow()
 		sub := s.Get(made.Webhook.ID)
-		if diff := cmp.Diff(schema.EventTypes, sub.Events); diff != "" || !sub.Active || sub.Deleted || !cmp.Equal(sub.Secrets(s.Now()), []string{made.Secret}) {
+		switch diff := cmp.Diff(schema.EventTypes, sub.Events); {
+		case diff != "":
+			t.Errorf("it has changed: (-want +got):\n%s", diff)
+		case !sub.Active:
+			t.Error("it has changed: sub.Active is false")
+		case sub.Deleted:
+			t.Error("it has changed: sub.Deleted is true")
+		case !cmp.Equal(sub.Secrets(s.Now()), []string{made.Secret}):
 			t.Errorf("it has changed: %+v", sub)
 		}
 	})
 }
 
-// FuzzBody: whatever is sent, the reply is one of the contract, and what is made
-// is what was asked for.
+// FuzzBody checks that any body gets a reply of the contract, and that a created
+// webhook has the requested values.
 func FuzzBody(f *testing.F) {
 	for _, text := range []string{
 		body("", ""), body("secret", `"12345678"`), body("events", allEvents()), body("events", `["*","*"]`), body("url", `"https://a\u0000b"`),
@@ -198,19 +205,26 @@ func FuzzBody(f *testing.F) {
 				continue
 			}
 			id := r.stringAt("id")
-			var asked struct {
+			var sent struct {
 				URL    string
 				Events []schema.EventType
 				Secret *string
 			}
-			if err := json.Unmarshal([]byte(text), &asked); err != nil {
+			if err := json.Unmarshal([]byte(text), &sent); err != nil {
 				t.Fatalf("%q was taken: %v", text, err)
 			}
 			sub := s.Get(id)
-			if sub == nil || sub.URL == "" || len(sub.Events) != len(asked.Events) || len(sub.Secrets(s.Now())) != 1 {
+			switch {
+			case sub == nil:
+				t.Fatalf("%q: sub is nil", text)
+			case sub.URL == "":
+				t.Fatalf("%q: sub.URL is empty", text)
+			case len(sub.Events) != len(sent.Events):
+				t.Fatalf("%q: len(sub.Events) = %v, want %v", text, len(sub.Events), len(sent.Events))
+			case len(sub.Secrets(s.Now())) != 1:
 				t.Fatalf("%q: %+v", text, sub)
 			}
-			if (asked.Secret == nil) != (r.stringAt("secret") != "") || asked.Secret != nil && sub.secrets[0] != *asked.Secret {
+			if (sent.Secret == nil) != (r.stringAt("secret") != "") || sent.Secret != nil && sub.secrets[0] != *sent.Secret {
 				t.Fatalf("%q: %s", text, r.text)
 			}
 			if gone := s.request(key, "DELETE", "/v1/webhooks/"+id, ""); gone.status != 200 {

@@ -41,8 +41,8 @@ type cacheFixture struct {
 
 var errJudge = errors.New("the judge is asleep")
 
-// fakeCheck stands for the guard: https and a host, one host that is refused, and
-// one at which it fails.
+// fakeCheck is a fake of the address check. It requires https and a host, refuses one
+// host, and fails for another.
 func fakeCheck(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -56,7 +56,7 @@ func fakeCheck(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// newFixture is an instance that does not run.
+// newFixture returns an instance that does not run.
 func newFixture(t testing.TB, db *sqlstore.DB) *cacheFixture {
 	t.Helper()
 	s := &cacheFixture{t: t, clock: &fixture.Clock{}, log: &fixture.Log{}, reg: prometheus.NewRegistry()}
@@ -86,7 +86,7 @@ func newFixture(t testing.TB, db *sqlstore.DB) *cacheFixture {
 	return s.in(t)
 }
 
-// in is the instance with another test to fail.
+// in returns the instance with another test to fail.
 func (s *cacheFixture) in(t testing.TB) *cacheFixture {
 	t.Helper()
 	out := *s
@@ -94,7 +94,7 @@ func (s *cacheFixture) in(t testing.TB) *cacheFixture {
 	return &out
 }
 
-// sendTest stands for the dispatcher: an event and a delivery.
+// sendTest is a fake of the dispatcher. It stores an event and a delivery.
 func (s *cacheFixture) sendTest(tx *sqlstore.Tx, to *Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
 	now := s.Now()
 	eventID, deliveryID = "evt_"+ulid.MustNewDefault(now).String(), "dlv_"+ulid.MustNewDefault(now).String()
@@ -107,7 +107,7 @@ func (s *cacheFixture) sendTest(tx *sqlstore.Tx, to *Subscription, event schema.
 	return eventID, deliveryID, err
 }
 
-// start runs the book until the function it returns is called, or the test ends.
+// start runs the cache until stop is called, or the test ends.
 func (s *cacheFixture) start() (stop func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -128,7 +128,7 @@ func (s *cacheFixture) start() (stop func()) {
 	return stop
 }
 
-// refresh brings an instance that does not run up to date.
+// refreshNow refreshes an instance that does not run.
 func (s *cacheFixture) refreshNow() {
 	s.t.Helper()
 	ctx := context.Background()
@@ -143,7 +143,7 @@ type tenant struct {
 	keys [len(schema.Worlds)]string
 }
 
-// of is the tenant in a world.
+// of returns the tenant as an owner in a world.
 func (a tenant) of(w schema.World) schema.Owner { return schema.Owner{Account: a.id, World: w} }
 
 func addTenant(t testing.TB, db *sqlstore.DB, name string) tenant {
@@ -167,7 +167,7 @@ func addTenant(t testing.TB, db *sqlstore.DB, name string) tenant {
 	return out
 }
 
-// do makes a change in a store.
+// do runs a change in a transaction.
 func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	t.Helper()
 	if err := db.Update(context.Background(), change); err != nil {
@@ -175,7 +175,7 @@ func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
 	}
 }
 
-// queryValue asks the store for one value.
+// queryValue reads one value from the store.
 func queryValue[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
 	t.Helper()
 	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
@@ -184,7 +184,7 @@ func queryValue[T any](t testing.TB, db *sqlstore.DB, query string, args ...any)
 	return value
 }
 
-// add makes a subscription as a command would.
+// add creates a subscription as a command would.
 func (s *cacheFixture) add(spec Spec) (made Made) {
 	s.t.Helper()
 	if spec.URL == "" {
@@ -197,7 +197,7 @@ func (s *cacheFixture) add(spec Spec) (made Made) {
 	return made
 }
 
-// reply is what came back.
+// reply is an HTTP reply.
 type reply struct {
 	status int
 	header http.Header
@@ -205,7 +205,7 @@ type reply struct {
 	body   map[string]any
 }
 
-// query sends a request; header are names and values.
+// request sends a request; header holds names and values in turn.
 func (s *cacheFixture) request(key, method, path, body string, header ...string) reply {
 	s.t.Helper()
 	var r *http.Request
@@ -238,13 +238,13 @@ func (r reply) value(path string) any {
 	return v
 }
 
-// stringAt returns a text of the body.
+// stringAt returns a string of the body by its path.
 func (r reply) stringAt(path string) string {
 	text, _ := r.value(path).(string)
 	return text
 }
 
-// want demands a status.
+// want checks the status of a reply.
 func (r reply) want(t testing.TB, what string, status int) reply {
 	t.Helper()
 	if r.status != status {
@@ -253,7 +253,7 @@ func (r reply) want(t testing.TB, what string, status int) reply {
 	return r
 }
 
-// wantError demands a refusal.
+// wantError checks the status, code and field of a refusal.
 func (r reply) wantError(t testing.TB, what string, status int, code schema.Code, field string) {
 	t.Helper()
 	if r.status != status || r.stringAt("error.code") != string(code) || r.stringAt("error.field") != field {
@@ -272,8 +272,8 @@ func each(t *testing.T, run func(t *testing.T, s *cacheFixture, a tenant)) {
 	})
 }
 
-// eachPair runs a test on one store that is opened twice: PostgreSQL by two
-// instances, SQLite by a service and a command beside it.
+// eachPair runs a test on one store that is opened twice: PostgreSQL by two instances,
+// SQLite by a service and a command.
 func eachPair(t *testing.T, run func(t *testing.T, here, there *cacheFixture, a tenant)) {
 	t.Helper()
 	both := func(t *testing.T, mine, theirs sqlstore.Config) {
@@ -295,7 +295,7 @@ func eachPair(t *testing.T, run func(t *testing.T, here, there *cacheFixture, a 
 	})
 }
 
-// figure is the value of a metric.
+// figure returns the value of a metric.
 func (s *cacheFixture) figure(name string) float64 {
 	s.t.Helper()
 	families, err := s.reg.Gather()
@@ -312,7 +312,7 @@ func (s *cacheFixture) figure(name string) float64 {
 	return 0
 }
 
-// await waits until something is so.
+// await waits until a condition holds.
 func (s *cacheFixture) await(what string, is func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -327,7 +327,7 @@ func (s *cacheFixture) await(what string, is func() bool) {
 	}
 }
 
-// audited is what the audit log says of a tenant's live world.
+// audited returns the audit log of a tenant's live world.
 func (s *cacheFixture) audited(a tenant) []string {
 	s.t.Helper()
 	rows, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (string, error) {

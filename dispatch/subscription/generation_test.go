@@ -12,21 +12,21 @@ import (
 	"vayu/schema"
 )
 
-// Whatever happens to subscriptions, a book that follows bit by bit tells what
-// one that reads everything does, and no snapshot ever changes.
+// A snapshot that follows changes equals one that was read in full, and no snapshot
+// changes later.
 func TestDeltaEqualsFullRead(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		dice := rand.New(rand.NewPCG(seed, 0))
 		store := map[string]*Subscription{}
-		anew := func(revision int64) *Snapshot {
+		fullRead := func(revision int64) *Snapshot {
 			e := newGeneration(nil)
 			for _, id := range slices.Sorted(maps.Keys(store)) {
 				e.put(store[id], begun)
 			}
 			return e.finish(revision)
 		}
-		book := anew(0)
+		book := fullRead(0)
 		var old []*Snapshot
 		var was []map[string][]string
 		for revision := int64(1); revision <= 200; {
@@ -50,7 +50,7 @@ func TestDeltaEqualsFullRead(t *testing.T) {
 				revision++
 			}
 			book = e.finish(revision)
-			if diff := cmp.Diff(anew(revision).contents(), book.contents()); diff != "" {
+			if diff := cmp.Diff(fullRead(revision).contents(), book.contents()); diff != "" {
 				t.Fatalf("seed %d, revision %d: %s", seed, revision, diff)
 			}
 			old, was = append(old, book), append(was, book.contents())

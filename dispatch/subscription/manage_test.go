@@ -19,8 +19,8 @@ import (
 	"vayu/schema"
 )
 
-// seed stores n subscriptions to one event by statements of many rows, and
-// returns their ids.
+// seed stores n subscriptions to one event, many rows a statement, and returns their
+// ids.
 func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, events string) (made []string) {
 	t.Helper()
 	box := accesstest.Cipher(t)
@@ -69,7 +69,7 @@ func TestLimitOfTenThousandWebhooks(t *testing.T) {
 		last := s.request(key, "POST", "/v1/webhooks", body("", "")).want(t, "the last", 201)
 		s.request(key, "POST", "/v1/webhooks", body("", "")).wantError(t, "one too many", 400, schema.InvalidRequest, "")
 		if got := s.request(key, "POST", "/v1/webhooks", body("", "")); !strings.Contains(got.text, "10000") {
-			t.Errorf("it is not said how many there may be: %s", got.text)
+			t.Errorf("the error does not name the limit: %s", got.text)
 		}
 		s.request(a.keys[schema.Sandbox], "POST", "/v1/webhooks", body("", "")).want(t, "the first of the sandbox", 201)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(append(made, last.stringAt("id")))), s.matchingIDs(a.of(schema.Live), schema.EventQuotaWarning)); diff != "" {
@@ -92,7 +92,7 @@ func TestLimitOfTenThousandWebhooks(t *testing.T) {
 	})
 }
 
-// contents is what a snapshot tells, for comparing.
+// contents returns the content of a snapshot for comparison.
 func (s *Snapshot) contents() map[string][]string {
 	out := map[string][]string{"": {fmt.Sprint(s.revision, s.size, s.unreadable)}}
 	for w := range s.byOwner {
@@ -201,8 +201,8 @@ func TestChangesValidateTheirInput(t *testing.T) {
 			},
 			"another's": func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, a.of(schema.Sandbox), id, begun); return err },
 		} {
-			var said *schema.Problem
-			if err := s.DB.Update(context.Background(), change); !errors.As(err, &said) {
+			var problem *schema.Problem
+			if err := s.DB.Update(context.Background(), change); !errors.As(err, &problem) {
 				t.Errorf("%s: got %v", what, err)
 			}
 		}
@@ -220,8 +220,8 @@ func TestRegisteredMetricIsAnError(t *testing.T) {
 	}
 }
 
-// A change in a book of 100,000 subscriptions, 10,000 of them of the account that
-// changes: reading it from SQLite included.
+// BenchmarkChange measures a change among 100,000 subscriptions, of which the account
+// has 10,000. It includes the read from SQLite.
 func BenchmarkChange(b *testing.B) {
 	for name, size := range map[string]int{"of a small account": 0, "of 10,000": 10_000} {
 		b.Run(name, func(b *testing.B) {
@@ -247,8 +247,8 @@ func BenchmarkChange(b *testing.B) {
 	}
 }
 
-// Creating on an account that is nearly full counts what it has, and not the
-// 100,000 that it has deleted.
+// BenchmarkCreateOnAFullAccount creates a subscription of an account near its limit.
+// It counts the active ones, and not the 100,000 deleted ones.
 func BenchmarkCreateOnAFullAccount(b *testing.B) {
 	s := newFixture(b, sqlstoretest.SQLite(b))
 	a := addTenant(b, s.DB, "one")
@@ -261,8 +261,8 @@ func BenchmarkCreateOnAFullAccount(b *testing.B) {
 	}
 }
 
-// The limit follows from plan and world. An account that has more keeps its
-// subscriptions, and its refusal names the limit.
+// The limit depends on plan and world. An account above it keeps its subscriptions,
+// and the refusal names the limit.
 func TestLimitFollowsPlan(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *cacheFixture, a tenant) {

@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// Deleted subscriptions stay until their deliveries are over, and cost neither a
-// list nor a new one anything: an index without them is read, and nothing else.
+// Deleted subscriptions are kept until their deliveries are finished. They slow down
+// neither lists nor inserts, because an index without them is used.
 func TestDeletedWebhooksAreNotScanned(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
@@ -17,8 +17,8 @@ func TestDeletedWebhooksAreNotScanned(t *testing.T) {
 		seed(t, s.DB, 20_000, mine, "quota.warning")
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
 		seed(t, s.DB, 100, mine, "quota.warning")
-		// As a vacuum leaves it: whether PostgreSQL takes an index whose pages are
-		// mostly dead depends on how many there are.
+		// PostgreSQL may avoid an index whose pages are mostly dead. The rebuild removes these pages, as a
+		// vacuum does.
 		reindex := "REINDEX webhook_account"
 		if s.DB.Name() == "postgres" {
 			reindex = "REINDEX INDEX webhook_account"

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// ids are those of subscriptions.
+// ids returns the ids of subscriptions.
 func ids(subs []*Subscription) []string {
 	out := []string{}
 	for _, s := range subs {
@@ -23,7 +23,7 @@ func ids(subs []*Subscription) []string {
 	return out
 }
 
-// matchingIDs are the ids of those that get an event.
+// matchingIDs returns the ids of the subscriptions that get an event.
 func (s *cacheFixture) matchingIDs(o schema.Owner, event schema.EventType) []string {
 	return ids(s.Snapshot().Matching(o.Account, o.World, event))
 }
@@ -67,8 +67,17 @@ func TestMatchingByTypeAndWorld(t *testing.T) {
 		if diff := cmp.Diff(all, ids(before.Matching(a.id, schema.Live, warned))); diff != "" {
 			t.Errorf("a snapshot has changed: %s", diff)
 		}
-		if s.Get(paused).Active || !s.Get(first).Active || !s.Get(deleted).Deleted || s.Get(deleted).Secrets(s.Now()) != nil || s.Get("wh_none") != nil {
+		switch {
+		case s.Get(paused).Active:
+			t.Error("Get shows them otherwise: s.Get(paused).Active is true")
+		case !s.Get(first).Active:
+			t.Error("Get shows them otherwise: s.Get(first).Active is false")
+		case !s.Get(deleted).Deleted:
+			t.Error("Get shows them otherwise: s.Get(deleted).Deleted is false")
+		case s.Get(deleted).Secrets(s.Now()) != nil:
 			t.Error("Get shows them otherwise")
+		case s.Get("wh_none") != nil:
+			t.Errorf("Get shows them otherwise: s.Get(\"wh_none\") = %v, want nil", s.Get("wh_none"))
 		}
 		if got := s.figure("vayu_webhook_subscriptions"); got != 4 {
 			t.Errorf("the metric counts %v subscriptions, want 4", got)
@@ -141,7 +150,7 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 	})
 }
 
-// Who waits for a look at a store that hangs leaves with his own context.
+// A caller that waits for a hanging store returns when its context ends.
 func TestWaitForRefreshEndsWithContext(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, nil)
@@ -160,7 +169,7 @@ func TestWaitForRefreshEndsWithContext(t *testing.T) {
 	}
 }
 
-// One look answers all who asked for it before it began.
+// One refresh serves all callers that requested one before it began.
 func TestConcurrentRefreshesAreShared(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, nil) // without a store every look would panic
@@ -186,7 +195,10 @@ func TestReplacedStoreIsReadInFull(t *testing.T) {
 		sqlstoretest.Exec(t, s.DB, "DELETE FROM webhook WHERE id = $1", gone)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook_revision SET n = n - 1")
 		s.refreshNow()
-		if s.Get(gone) != nil || !cmp.Equal(s.matchingIDs(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1 {
+		switch {
+		case s.Get(gone) != nil:
+			t.Errorf("it is still known: s.Get(gone) = %v, want nil", s.Get(gone))
+		case !cmp.Equal(s.matchingIDs(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1:
 			t.Error("it is still known")
 		}
 	})

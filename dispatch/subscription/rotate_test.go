@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// signs are the secrets that an instance signs with now.
+// signs returns the secrets that an instance signs with now.
 func (s *cacheFixture) signs(id string) []string {
 	s.t.Helper()
 	if err := s.Fresh(context.Background()); err != nil {
@@ -25,8 +25,8 @@ func (s *cacheFixture) signs(id string) []string {
 	return s.Get(id).Secrets(s.Now())
 }
 
-// The other instance has looked a moment before the rotation, and looks again
-// only when it signs.
+// The other instance has refreshed just before the rotation. It refreshes again only
+// when it signs.
 func TestRotationIsEffectiveAfterReply(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, here, there *cacheFixture, a tenant) {
@@ -116,7 +116,7 @@ func TestRotationReplyIsDelayed(t *testing.T) {
 			}
 		}
 	})
-	// 100 ms are what Fresh leaves to who signs.
+	// Fresh leaves 100 ms for signing.
 	if rotateDelay-maxAge < 100*time.Millisecond {
 		t.Errorf("a book may be %s old, and a reply is held back for %s", maxAge, rotateDelay)
 	}
@@ -144,13 +144,13 @@ func TestSecretsAreEncryptedAndNotRepeated(t *testing.T) {
 		for what, secret := range map[string]string{"the first": made.stringAt("secret")[6:], "the second": next.stringAt("secret")[6:], "the chosen": "chosen-by-me"} {
 			for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))} {
 				if strings.Contains(kept, form) {
-					t.Errorf("%s stands in the store", what)
+					t.Errorf("%s is in the store", what)
 				}
 				if strings.Contains(s.log.String(), form) {
-					t.Errorf("%s stands in the log", what)
+					t.Errorf("%s is in the log", what)
 				}
 				if strings.Contains(later, form) {
-					t.Errorf("%s is said again", what)
+					t.Errorf("%s is in a later reply", what)
 				}
 			}
 		}
@@ -161,7 +161,7 @@ func TestSecretsAreEncryptedAndNotRepeated(t *testing.T) {
 	})
 }
 
-// dump is the text of the tables that hold secrets, bytes as they are and in hex.
+// dump returns the text of the tables with secrets, bytes both raw and in hex.
 func (s *cacheFixture) dump() string {
 	s.t.Helper()
 	var all strings.Builder
@@ -204,7 +204,7 @@ func TestUnreadableSecretAffectsOnlyItsWebhook(t *testing.T) {
 		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 || s.log.Count("a secret cannot be decrypted") != 5 || s.log.Count("more secrets") != 1 {
 			t.Errorf("the metric counts %v: %s", got, s.log)
 		}
-		// A rotation repairs it, though the old secret stays unknown.
+		// A rotation repairs it, although the old secret stays unknown.
 		key := a.keys[schema.Live]
 		next := s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
 		if got := s.Get(bad).Secrets(s.Now()); !cmp.Equal(got, []string{next.stringAt("secret")}) || s.figure("vayu_webhook_unreadable_secrets") != 7 {

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// keyOf makes a live key of a tenant with webhooks:manage and some other scopes.
+// keyOf creates a live key of a tenant with webhooks:manage and other scopes.
 func (s *cacheFixture) keyOf(a tenant, scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
@@ -68,7 +68,7 @@ func TestClearNumbersNeedRechargeScope(t *testing.T) {
 		refused("making", s.request(manage, "POST", path, `{"url":"https://shop.example.com/hook","events":["quota.warning"],"clear_numbers":true}`))
 		plain := s.request(reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.completed"],"clear_numbers":null}`).want(t, "making", 201)
 		if got := plain.value("clear_numbers"); got != nil {
-			t.Errorf("nobody asked for it: got %v, want none", got)
+			t.Errorf("not requested: got %v, want none", got)
 		}
 		one := path + "/" + plain.stringAt("id")
 		refused("changing", s.request(manage, "PATCH", one, `{"clear_numbers":true}`))

@@ -11,8 +11,8 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// A receiver is a handler that verifies, remembers what it has seen, and answers
-// before it does anything that takes long.
+// A receiver is a handler that verifies the signature, remembers event ids, and
+// replies before any slow work.
 func ExampleReceiver() {
 	receiver := webhook.Receiver{Secrets: []string{"whsec_of_the_subscription"}}
 	seen := map[string]bool{} // a real one is a table with a unique key

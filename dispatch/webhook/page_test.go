@@ -60,7 +60,7 @@ func vectors() []vector {
 	}
 }
 
-// What a reader copies must tell the genuine from the rest.
+// The documented verifiers distinguish genuine deliveries from others.
 func TestDocumentedVerifiers(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(page)
@@ -108,7 +108,7 @@ func TestDocumentedVerifiers(t *testing.T) {
 	}
 }
 
-// judge runs a verifier over the vectors.
+// runVerifier runs a verifier with the vectors.
 func runVerifier(t *testing.T, dir, program string, args []string) {
 	t.Helper()
 	all := vectors()
@@ -125,18 +125,18 @@ func runVerifier(t *testing.T, dir, program string, args []string) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	said := strings.Fields(string(out))
-	if len(said) != len(all) {
-		t.Fatalf("%d vectors are answered with %q", len(all), said)
+	results := strings.Fields(string(out))
+	if len(results) != len(all) {
+		t.Fatalf("%d vectors have the results %q", len(all), results)
 	}
 	for i, v := range all {
-		if said[i] != fmt.Sprint(v.want) {
-			t.Errorf("%s: got %s, want %v", v.Name, said[i], v.want)
+		if results[i] != fmt.Sprint(v.want) {
+			t.Errorf("%s: got %s, want %v", v.Name, results[i], v.want)
 		}
 	}
 }
 
-// The package must judge the same.
+// The package gives the same results.
 func TestPackageMatchesDocumentation(t *testing.T) {
 	t.Parallel()
 	for _, v := range vectors() {
@@ -150,8 +150,11 @@ func TestPackageMatchesDocumentation(t *testing.T) {
 func TestImportsNothingOfVayu(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no files", err)
+	switch {
+	case err != nil:
+		t.Fatalf("no files: %v", err)
+	case len(files) == 0:
+		t.Fatal("no files: files is empty")
 	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)

@@ -16,7 +16,7 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// delivery is a request as the service makes it.
+// delivery returns a request as the service sends it.
 func delivery(body []byte, headers ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 	for _, h := range headers {

@@ -16,9 +16,9 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// The form of the signature is that of Stripe's, so that receivers find a library
-// for it in their language. Its libraries read the real clock. (ConstructEvent of
-// the one for Go also wants fields that only Stripe's own events have.)
+// The signature has the form of Stripe's, so that receivers find a library in their
+// language. These libraries read the real clock. (ConstructEvent of the Go library
+// requires fields that only Stripe's events have.)
 func TestStripeForGoAccepts(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -78,7 +78,7 @@ func TestStripeForNodeAccepts(t *testing.T) {
 	}
 }
 
-// missing skips a test on a machine that lacks something, and fails it in CI.
+// skipMissing skips a test on a machine that lacks something, and fails it in CI.
 func skipMissing(t *testing.T, what string, err error) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

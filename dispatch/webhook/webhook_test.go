@@ -12,7 +12,7 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// noon is when most of these tests sign.
+// noon is the time at which most of these tests sign.
 var noon = time.Unix(1_795_000_000, 0)
 
 const (
@@ -23,7 +23,7 @@ const (
 var event = []byte(`{"id":"evt_01KAJ6V7C0N5Z2V5YB9E1WQ3RT","type":"payment.succeeded","created":1795000000,` +
 	`"api_version":"2026-11-01","data":{"payment_id":"pay_1","amount":499.00,"payee":"आशा"}}`)
 
-// plain is the signature as the standard library makes it.
+// plain returns the signature computed by the standard library.
 func plain(key string, at int64, body []byte) string {
 	h := hmac.New(sha256.New, []byte(key))
 	_, _ = fmt.Fprintf(h, "%d.%s", at, body)
@@ -55,7 +55,7 @@ func FuzzSign(f *testing.F) {
 	})
 }
 
-// It runs for each attempt of each delivery.
+// Signing must be cheap, because it runs for each attempt of each delivery.
 func TestSignAllocatesOnlyResult(t *testing.T) {
 	got := testing.AllocsPerRun(100, func() { webhook.Sign(event, noon, secret, other) })
 	if got > 1 {

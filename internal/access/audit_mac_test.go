@@ -56,15 +56,31 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 		keyedStore(t, db, time.Now().Add(-8*24*time.Hour)) // after the grace period of the upgrade
 		id := newAccount(t, db, "one")
 		appendRows(t, db, id, 0, 42)
-		if got, err := reports(db); err != nil || len(got) != 1 || got[0].Reason != "" || got[0].Rows != 42 || got[0].Unkeyed != 0 {
-			t.Fatalf("before: %+v, %v", got, err)
+		switch got, err := reports(db); {
+		case err != nil:
+			t.Fatalf("before: %v", err)
+		case len(got) != 1:
+			t.Fatalf("before: len(got) = %v, want 1", len(got))
+		case got[0].Reason != "":
+			t.Fatalf("before: got[0].Reason = %q, want none", got[0].Reason)
+		case got[0].Rows != 42:
+			t.Fatalf("before: got[0].Rows = %v, want 42", got[0].Rows)
+		case got[0].Unkeyed != 0:
+			t.Fatalf("before: got[0].Unkeyed = %v, want 0", got[0].Unkeyed)
 		}
 		run(t, db, "CREATE TABLE audit_copy AS SELECT * FROM audit", "CREATE TABLE head_copy AS SELECT * FROM audit_head")
 		for _, c := range cases {
 			run(t, db, append([]string{"DELETE FROM audit WHERE seq > 21", setBack}, c.do...)...)
 			for _, more := range []int{0, 3, 30} { // a service appends rows, beyond the original last one
 				appendRows(t, db, id, 100, 100+more)
-				if got, err := reports(db); err != nil || len(got) != 1 || got[0].Reason == "" || more == 0 && !strings.Contains(got[0].Reason, c.why) {
+				switch got, err := reports(db); {
+				case err != nil:
+					t.Errorf("%s: %v", c.name, err)
+				case len(got) != 1:
+					t.Errorf("%s: len(got) = %v, want 1", c.name, len(got))
+				case got[0].Reason == "":
+					t.Errorf("%s: got[0].Reason is empty", c.name)
+				case more == 0 && !strings.Contains(got[0].Reason, c.why):
 					t.Errorf("%s, and %d rows more: %+v, %v", c.name, more, got, err)
 				}
 				if err := access.KeyHeads(t.Context(), db, time.Now()); err != nil {

@@ -145,8 +145,15 @@ func TestTheAuditLogIsExported(t *testing.T) {
 			t.Errorf("the type is %q", got)
 		}
 		records, err := csv.NewReader(strings.NewReader(sheet.Text)).ReadAll()
-		if err != nil || len(records) != 3 || !strings.HasPrefix(sheet.Text, "seq,at,") || strings.Count(sheet.Text, "\r\n") != 3 {
-			t.Fatalf("%v: %s", err, sheet.Text)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case len(records) != 3:
+			t.Fatalf("len(records) = %v, want 3", len(records))
+		case !strings.HasPrefix(sheet.Text, "seq,at,"):
+			t.Fatalf("sheet.Text = %q, want the prefix %q", sheet.Text, "seq,at,")
+		case strings.Count(sheet.Text, "\r\n") != 3:
+			t.Fatalf("strings.Count(sheet.Text, \"\\r\\n\") = %v, want 3", strings.Count(sheet.Text, "\r\n"))
 		}
 		want := []string{"1", "2026-11-21T06:00:00.123456Z", "key_1", "recharge.create", "txn_1", "'-req", "192.0.2.1"}
 		if diff := cmp.Diff(want, records[2][:7]); diff != "" {

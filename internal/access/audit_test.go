@@ -144,8 +144,17 @@ func TestVerifyAuditFindsTampering(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := verify(t, db, id); len(got) != 1 || got[0].Account != id || got[0].World != schema.Live || got[0].Rows != 5 || got[0].Reason != "" {
-			t.Fatalf("before: %+v", got)
+		switch got := verify(t, db, id); {
+		case len(got) != 1:
+			t.Fatalf("before: len(got) = %v, want 1", len(got))
+		case got[0].Account != id:
+			t.Fatalf("before: got[0].Account = %v, want %v", got[0].Account, id)
+		case got[0].World != schema.Live:
+			t.Fatalf("before: got[0].World = %v, want %v", got[0].World, schema.Live)
+		case got[0].Rows != 5:
+			t.Fatalf("before: got[0].Rows = %v, want 5", got[0].Rows)
+		case got[0].Reason != "":
+			t.Fatalf("before: got[0].Reason = %q, want none", got[0].Reason)
 		}
 		run(t, db, `INSERT INTO api_key (id, account_id, mode, name, hash, prefix, last_four, scopes, allow_list, require_signature, created_at, revision)
 			SELECT 'key_1', id, 'live', '', '', '', '', '', '', 0, 0, 0 FROM account`)

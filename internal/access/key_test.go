@@ -16,7 +16,14 @@ func TestKeyForm(t *testing.T) {
 	for w, prefix := range map[schema.World]string{schema.Live: "sk_live_", schema.Sandbox: "sk_test_"} {
 		key := mintKey(w)
 		secret, ours := strings.CutPrefix(key, prefix)
-		if !ours || len(secret) != 33+6 || strings.Trim(secret, digits) != "" || key == mintKey(w) {
+		switch {
+		case !ours:
+			t.Fatal("ours is false")
+		case len(secret) != 33+6:
+			t.Fatalf("len(secret) = %v, want %v", len(secret), 33+6)
+		case strings.Trim(secret, digits) != "":
+			t.Fatalf("strings.Trim(secret, digits) = %q, want none", strings.Trim(secret, digits))
+		case key == mintKey(w):
 			t.Fatalf("%s is no key of %s", key, w)
 		}
 		check := uint64(0)

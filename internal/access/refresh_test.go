@@ -215,8 +215,11 @@ func TestServiceSurvivesStoreOutage(t *testing.T) {
 			return s.figure("vayu_access_age_seconds") > (3 * refreshInterval).Seconds()
 		})
 		s.eventually("a failed writing", func() bool { return s.figure("vayu_usage_flush_failures_total") > 1 })
-		if s.figure("vayu_access_look_failures_total") < 2 || s.figure("vayu_usage_unwritten_calls") < 1 {
-			t.Error("the metrics do not tell that the store is away")
+		switch {
+		case s.figure("vayu_access_look_failures_total") < 2:
+			t.Errorf("the metrics do not tell that the store is away: s.figure(\"vayu_access_look_failures_total\") = %v, want at least 2", s.figure("vayu_access_look_failures_total"))
+		case s.figure("vayu_usage_unwritten_calls") < 1:
+			t.Errorf("the metrics do not tell that the store is away: s.figure(\"vayu_usage_unwritten_calls\") = %v, want at least 1", s.figure("vayu_usage_unwritten_calls"))
 		}
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
 			sqlstoretest.Exec(t, db, "ALTER TABLE "+table+"_away RENAME TO "+table)

@@ -140,9 +140,15 @@ func TestRotatedKeyWorksDuringGracePeriod(t *testing.T) {
 			h.live("POST", "/v1/keys/"+id+"/rotate", body).wantError(t, body, 400, "invalid_request", "grace_seconds")
 		}
 		next := h.live("POST", "/v1/keys/"+id+"/rotate", `{"grace_seconds":60}`).want(t, "rotating", 201)
-		if next.textAt("data.rotated_from") != id || next.textAt("data.name") != "till" || next.at("data.expires_at") != nil ||
-			!strings.Contains(next.text, `"scopes":["account:read"],"allow_list":["127.0.0.0/8"]`) {
+		switch {
+		case next.textAt("data.rotated_from") != id:
+			t.Errorf("next.textAt(\"data.rotated_from\") = %q, want %q", next.textAt("data.rotated_from"), id)
+		case next.textAt("data.name") != "till":
+			t.Errorf("next.textAt(\"data.name\") = %q, want \"till\"", next.textAt("data.name"))
+		case next.at("data.expires_at") != nil:
 			t.Errorf("got %s", next.text)
+		case !strings.Contains(next.text, `"scopes":["account:read"],"allow_list":["127.0.0.0/8"]`):
+			t.Errorf("next.text = %q, want %q in it", next.text, `"scopes":["account:read"],"allow_list":["127.0.0.0/8"]`)
 		}
 		h.pass(59 * time.Second)
 		h.do(old.textAt("key"), "GET", "/v1/account", "").want(t, "the old key in its grace", 200)

@@ -40,8 +40,16 @@ func TestABrowserSignsInLooksAndSignsOut(t *testing.T) {
 			}
 			cookie, _, _ := strings.Cut(made.header.Get("Set-Cookie"), ";")
 			who := h.by(cookie, "GET", "/v1/sessions/current", "").want(t, "who am I", 200)
-			if who.textAt("data.account.id") != h.account || who.textAt("data.mode") != w.String() || who.textAt("data.session.id") != made.textAt("data.id") ||
-				who.textAt("data.key.last_four") != h.keys[w][len(h.keys[w])-4:] || (who.header.Get("X-Service-Mode") == "sandbox") != (w == schema.Sandbox) {
+			switch {
+			case who.textAt("data.account.id") != h.account:
+				t.Errorf("who: %s: who.textAt(\"data.account.id\") = %q, want %q", who.text, who.textAt("data.account.id"), h.account)
+			case who.textAt("data.mode") != w.String():
+				t.Errorf("who: %s: who.textAt(\"data.mode\") = %q, want %q", who.text, who.textAt("data.mode"), w.String())
+			case who.textAt("data.session.id") != made.textAt("data.id"):
+				t.Errorf("who: %s: who.textAt(\"data.session.id\") = %q, want %q", who.text, who.textAt("data.session.id"), made.textAt("data.id"))
+			case who.textAt("data.key.last_four") != h.keys[w][len(h.keys[w])-4:]:
+				t.Errorf("who: %s: who.textAt(\"data.key.last_four\") = %q, want %q", who.text, who.textAt("data.key.last_four"), h.keys[w][len(h.keys[w])-4:])
+			case (who.header.Get("X-Service-Mode") == "sandbox") != (w == schema.Sandbox):
 				t.Errorf("who: %s %v", who.text, who.header)
 			}
 			if by := h.do(h.keys[w], "GET", "/v1/sessions/current", "").want(t, "by key", 200); by.at("data.session") != nil {
@@ -141,8 +149,15 @@ func TestSignOutEverywhere(t *testing.T) {
 		h.by(one, "DELETE", "/v1/sessions/x", "").wantError(t, "no id", 404, "not_found", "")
 		page := h.by(two, "GET", "/v1/sessions?limit=1", "").want(t, "listing", 200)
 		rest := h.by(two, "GET", "/v1/sessions?cursor="+page.textAt("next_cursor"), "").want(t, "the next page", 200)
-		if !strings.Contains(page.text, `"current":true`) || !strings.Contains(rest.text, first) || !strings.Contains(rest.text, `"current":false`) || strings.Contains(page.text+rest.text, foreign) {
-			t.Errorf("listed %s\n%s", page.text, rest.text)
+		switch {
+		case !strings.Contains(page.text, `"current":true`):
+			t.Errorf("page.text = %q, want %q in it", page.text, `"current":true`)
+		case !strings.Contains(rest.text, first):
+			t.Errorf("rest.text = %q, want %q in it", rest.text, first)
+		case !strings.Contains(rest.text, `"current":false`):
+			t.Errorf("rest.text = %q, want %q in it", rest.text, `"current":false`)
+		case strings.Contains(page.text+rest.text, foreign):
+			t.Errorf("page.text+rest.text = %q, want no %q in it", page.text+rest.text, foreign)
 		}
 		if out := h.by(one, "DELETE", "/v1/sessions", "").want(t, "everywhere", 200); out.at("ended") != 2.0 || out.header.Get("Set-Cookie") == "" {
 			t.Errorf("everywhere: %s", out.text)

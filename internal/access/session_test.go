@@ -126,8 +126,11 @@ func TestASessionIsHeldToItsKeysAddresses(t *testing.T) {
 			t.Errorf("from another address: %d %s", got.status, got.text)
 		}
 		stored := one[[]byte](t, db, "SELECT hash FROM session")
-		if strings.Contains(cookie, string(stored)) || len(stored) != len(sessionHash{}) {
-			t.Error("the store has more than a hash")
+		switch {
+		case strings.Contains(cookie, string(stored)):
+			t.Errorf("the store has more than a hash: cookie = %q, want no %q in it", cookie, string(stored))
+		case len(stored) != len(sessionHash{}):
+			t.Errorf("the store has more than a hash: len(stored) = %v, want %v", len(stored), len(sessionHash{}))
 		}
 	})
 }
@@ -181,8 +184,11 @@ func TestAgentIsSanitized(t *testing.T) {
 
 func FuzzParseToken(f *testing.F) {
 	token, want := mintToken()
-	if got, ok := parseToken(token); !ok || got != want {
+	switch got, ok := parseToken(token); {
+	case !ok:
 		f.Fatal("a token is not known again")
+	case got != want:
+		f.Fatalf("a token is not known again: got %v, want %v", got, want)
 	}
 	f.Add(token)
 	f.Add("")

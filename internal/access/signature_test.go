@@ -153,8 +153,15 @@ func FuzzParseSignature(f *testing.F) {
 		}
 		var at uint64
 		var sum []byte
-		if n, err := fmt.Sscanf(strings.Replace(text, ",v2=", ",v1=", 1), "t=%d,v1=%x", &at, &sum); err != nil || n != 2 || len(sum) != 32 || len(text) > 12+6+64 {
-			t.Errorf("%q is taken", text)
+		switch n, err := fmt.Sscanf(strings.Replace(text, ",v2=", ",v1=", 1), "t=%d,v1=%x", &at, &sum); {
+		case err != nil:
+			t.Error(err)
+		case n != 2:
+			t.Errorf("n = %v, want 2", n)
+		case len(sum) != 32:
+			t.Errorf("len(sum) = %v, want 32", len(sum))
+		case len(text) > 12+6+64:
+			t.Errorf("len(text) = %v, want at most %v", len(text), 12+6+64)
 		}
 	})
 }

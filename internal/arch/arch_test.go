@@ -82,7 +82,7 @@ func TestRules(t *testing.T) {
 		"word in an identifier":               {"query/a.go", "var lastTold int", "Told"},
 		"word in an error":                    {"query/a.go", `import "errors"; var e = errors.New("nobody answers")`, "nobody"},
 		"column in a statement":               {"query/a.go", `const q = "SELECT asked, told FROM x"`, ""},
-		"word in a test":                      {"query/a_test.go", "// Nobody waits.", ""},
+		"word in a test":                      {"query/a_test.go", "// Nobody waits.", "Nobody"},
 		"init":                                {"query/a.go", `func init() {}`, "init runs unasked"},
 		"method init":                         {"query/a.go", `type t int; func (t) init() {}`, ""},
 		"unknown folder":                      {"lib/a.go", ``, "no folder of the house"},

@@ -114,8 +114,15 @@ func TestRestoreEqualsBackup(t *testing.T) {
 	if diff := cmp.Diff([]string{"nothing", "figure", "reading"}, tables); diff != "" {
 		t.Errorf("the tables that were read (-want +got):\n%s", diff)
 	}
-	if count, rows, bytes, raw := m.Size(); count != 3 || rows != want.Readings+want.Figures || bytes == 0 || raw < bytes {
-		t.Errorf("the size is %d tables, %d rows, %d of %d bytes; want %+v", count, rows, bytes, raw, want)
+	switch count, rows, bytes, raw := m.Size(); {
+	case count != 3:
+		t.Errorf("count = %v, want 3", count)
+	case rows != want.Readings+want.Figures:
+		t.Errorf("rows = %v, want %v", rows, want.Readings+want.Figures)
+	case bytes == 0:
+		t.Error("bytes is 0")
+	case raw < bytes:
+		t.Errorf("raw = %v, want at least %v", raw, bytes)
 	}
 	for name, c := range map[string]struct {
 		dir string

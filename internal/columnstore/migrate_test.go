@@ -196,8 +196,13 @@ func TestCheckMigratedReportsOlderSide(t *testing.T) {
 		"newer version of this program": files(),
 		"was edited":                    files("0002_second.sql", "SELECT 2;"),
 	} {
-		if err := columnstore.CheckMigrated(t.Context(), db, other, p); err == nil || errors.As(err, &behind) || columnstore.Transient(err) || !strings.Contains(err.Error(), want) {
+		switch err := columnstore.CheckMigrated(t.Context(), db, other, p); {
+		case err == nil:
+			t.Error("got no error")
+		case errors.As(err, &behind) || columnstore.Transient(err):
 			t.Errorf("got %v, want a refusal: %s", err, want)
+		case !strings.Contains(err.Error(), want):
+			t.Errorf("err.Error() = %q, want %q in it", err.Error(), want)
 		}
 	}
 }

@@ -46,10 +46,16 @@ func TestSecretIsNeverShown(t *testing.T) {
 			t.Errorf("%s shows %q, want ***", how, got)
 		}
 	}
-	if h.hidden.Reveal() != hush || !h.hidden.Equal(h.Open) {
+	switch {
+	case h.hidden.Reveal() != hush:
 		t.Error("the secret lost its text")
+	case !h.hidden.Equal(h.Open):
+		t.Errorf("the secret lost its text: h.hidden = %v, want %v", h.hidden, h.Open)
 	}
-	if empty := (config.Secret{}); empty.String() != "" || empty.IsSet() || empty.Reveal() != "" {
+	switch empty := (config.Secret{}); {
+	case empty.String() != "":
+		t.Errorf("an empty secret is not empty: empty.String() = %q, want none", empty.String())
+	case empty.IsSet() || empty.Reveal() != "":
 		t.Error("an empty secret is not empty")
 	}
 }

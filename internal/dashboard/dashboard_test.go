@@ -69,8 +69,15 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 	} {
 		got := request(h, http.MethodGet, path)
 		head := got.Header()
-		if got.Code != want.status || head.Get("Content-Type") != want.typed || head.Get("Cache-Control") != want.cache || !strings.Contains(got.Body.String(), want.text) {
-			t.Errorf("%s: got %d %v %.100s, want %v", path, got.Code, head, got.Body, want)
+		switch {
+		case got.Code != want.status:
+			t.Errorf("%s: Code = %v, want %v", path, got.Code, want.status)
+		case head.Get("Content-Type") != want.typed:
+			t.Errorf("%s: head.Get(\"Content-Type\") = %v, want %v", path, head.Get("Content-Type"), want.typed)
+		case head.Get("Cache-Control") != want.cache:
+			t.Errorf("%s: head.Get(\"Cache-Control\") = %v, want %v", path, head.Get("Cache-Control"), want.cache)
+		case !strings.Contains(got.Body.String(), want.text):
+			t.Errorf("%s: Body.String() = %q, want %q in it", path, got.Body.String(), want.text)
 		}
 		if policy := head.Get("Content-Security-Policy"); want.status == 200 && !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") {
 			t.Errorf("%s: the policy %q", path, policy)

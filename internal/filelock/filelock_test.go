@@ -26,7 +26,12 @@ func TestLockHasOneHolder(t *testing.T) {
 	if err := first.WriteHolder("vayu serve", os.Getppid()); err != nil {
 		t.Fatal(err)
 	}
-	if h, ok := filelock.Find(path); !ok || h.PID != os.Getpid() || h.Owner != "vayu serve" || !h.ParentAlive() {
+	switch h, ok := filelock.Find(path); {
+	case !ok || h.PID != os.Getpid():
+		t.Errorf("held by %s, %v, want this process", h, ok)
+	case h.Owner != "vayu serve":
+		t.Errorf("h.Owner = %q, want \"vayu serve\"", h.Owner)
+	case !h.ParentAlive():
 		t.Errorf("held by %s, %v, want this process", h, ok)
 	}
 	var held *filelock.HeldError

@@ -214,8 +214,15 @@ func TestConditionalRequests(t *testing.T) {
 		}
 	}
 	head, body := request(t, "HEAD", base, "/v1/ready")
-	if head.StatusCode != 200 || body != "" || head.ContentLength != 11 || head.Header.Get("ETag") != tag {
-		t.Errorf("HEAD: %d %q %v", head.StatusCode, body, head.Header)
+	switch {
+	case head.StatusCode != 200:
+		t.Errorf("HEAD: head.StatusCode = %v, want 200", head.StatusCode)
+	case body != "":
+		t.Errorf("HEAD: body = %q, want none", body)
+	case head.ContentLength != 11:
+		t.Errorf("HEAD: head.ContentLength = %v, want 11", head.ContentLength)
+	case head.Header.Get("ETag") != tag:
+		t.Errorf("HEAD: head.Header.Get(\"ETag\") = %q, want %q", head.Header.Get("ETag"), tag)
 	}
 }
 

@@ -22,7 +22,14 @@ func FuzzParameters(f *testing.F) {
 			return
 		}
 		for name, values := range want {
-			if len(values) != 1 || values[0] == "" || params[name] != values[0] || name != "from" && name != "limit" {
+			switch {
+			case len(values) != 1:
+				t.Errorf("%q: len(values) = %v, want 1", raw, len(values))
+			case values[0] == "":
+				t.Errorf("%q: values[0] is empty", raw)
+			case params[name] != values[0]:
+				t.Errorf("%q: params[name] = %v, want %v", raw, params[name], values[0])
+			case name != "from" && name != "limit":
 				t.Errorf("%q is taken as %v", raw, params)
 			}
 		}

@@ -52,7 +52,14 @@ func FuzzPreferWait(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, header string) {
 		const most = 30 * time.Second
-		if got, wanted := httpapi.PreferWait([]string{header}, most); got < 0 || got > most || got%time.Second != 0 || !wanted && got != 0 {
+		switch got, wanted := httpapi.PreferWait([]string{header}, most); {
+		case got < 0:
+			t.Errorf("%q: got = %v, want at least 0", header, got)
+		case got > most:
+			t.Errorf("%q: got = %v, want at most %v", header, got, most)
+		case got%time.Second != 0:
+			t.Errorf("%q: got%%time.Second = %v, want 0", header, got%time.Second)
+		case !wanted && got != 0:
 			t.Errorf("Prefer: %q waits %v, wanted %v", header, got, wanted)
 		}
 	})

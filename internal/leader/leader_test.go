@@ -98,7 +98,12 @@ func TestFenceFailsAfterLeaseExpiry(t *testing.T) {
 		if err := fence(ctx); err != nil {
 			t.Errorf("the fence of the leader returns %v", err)
 		}
-		if all, err := reg.Gather(); err != nil || len(all) != 1 || all[0].GetName() != "vayu_leader" || all[0].GetMetric()[0].GetGauge().GetValue() != 1 {
+		switch all, err := reg.Gather(); {
+		case err != nil:
+			t.Error(err)
+		case len(all) != 1:
+			t.Errorf("len(all) = %v, want 1", len(all))
+		case all[0].GetName() != "vayu_leader" || all[0].GetMetric()[0].GetGauge().GetValue() != 1:
 			t.Errorf("while it leads the metrics are %v, %v", all, err)
 		}
 		sqlstoretest.Exec(t, db, "UPDATE leader SET until = 0")

@@ -29,13 +29,13 @@ func TestCheckEmpty(t *testing.T) {
 		dump string
 		want string // in the error; empty for none
 	}{
-		"no tables":                 {empty, dir, ""},
-		"tables without accounts":   {made, now, ""},
-		"newer tables":              {made, dir, "where no store is yet"},
-		"occupied":                  {taken, now, "250 accounts"},
-		"a directory":               {sqlstore.Config{Data: t.TempDir()}, now, ""},
-		"a dump that is not there":  {empty, dir + "x", "manifest"},
-		"an address of nobody here": {sqlstore.Config{DSN: "mysql://127.0.0.1/"}, now, "postgres://"},
+		"no tables":                {empty, dir, ""},
+		"tables without accounts":  {made, now, ""},
+		"newer tables":             {made, dir, "where no store is yet"},
+		"occupied":                 {taken, now, "250 accounts"},
+		"a directory":              {sqlstore.Config{Data: t.TempDir()}, now, ""},
+		"a dump that is not there": {empty, dir + "x", "manifest"},
+		"an unsupported scheme":    {sqlstore.Config{DSN: "mysql://127.0.0.1/"}, now, "postgres://"},
 	} {
 		err := sqlstore.CheckEmpty(t.Context(), c.at, c.dump, nil)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

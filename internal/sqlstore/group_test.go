@@ -58,8 +58,17 @@ func TestFailedChangeDoesNotAffectItsGroup(t *testing.T) {
 		},
 		func(tx *sqlstore.Tx) error { return set(tx, "c", "3") },
 	)
-	if errs[0] != nil || !errors.Is(errs[1], want) || errs[2] == nil || unavailable(errs[2]) || errs[3] != nil {
+	switch {
+	case errs[0] != nil:
+		t.Errorf("errs[0] = %v, want nil", errs[0])
+	case !errors.Is(errs[1], want):
+		t.Errorf("got error %v, want %v", errs[1], want)
+	case errs[2] == nil:
+		t.Error("errs[2] is nil")
+	case unavailable(errs[2]):
 		t.Errorf("the four got %v", errs)
+	case errs[3] != nil:
+		t.Errorf("errs[3] = %v, want nil", errs[3])
 	}
 	wantSettings(t, db, "a=1", "c=3")
 	if got := counter(t, reg, "vayu_state_commits_total"); got != 2 {

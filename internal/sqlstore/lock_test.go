@@ -39,9 +39,15 @@ func TestSecondServiceGetsHolder(t *testing.T) {
 	_, stop := sqlstoretest.Start(t, sqlstore.Config{Data: dir})
 	err := openFails(t, sqlstore.Config{Data: dir})
 	var held *filelock.HeldError
-	if !errors.As(err, &held) || held.Holder.PID != os.Getpid() || held.Holder.Started.IsZero() ||
-		!strings.HasPrefix(held.Holder.Owner, filepath.Base(os.Args[0])) || !strings.Contains(err.Error(), held.Holder.String()) {
+	switch {
+	case !errors.As(err, &held) || held.Holder.PID != os.Getpid():
 		t.Errorf("a second service got %v, want the holder of the directory", err)
+	case held.Holder.Started.IsZero():
+		t.Error("held.Holder.Started.IsZero() is true")
+	case !strings.HasPrefix(held.Holder.Owner, filepath.Base(os.Args[0])):
+		t.Errorf("held.Holder.Owner = %q, want the prefix %q", held.Holder.Owner, filepath.Base(os.Args[0]))
+	case !strings.Contains(err.Error(), held.Holder.String()):
+		t.Errorf("err.Error() = %q, want %q in it", err.Error(), held.Holder.String())
 	}
 	stop()
 	wantSettings(t, sqlstoretest.Open(t, sqlstore.Config{Data: dir}))

@@ -118,7 +118,7 @@ func TestProofsAreSwept(t *testing.T) {
 		}
 	}
 	update(t, db, func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec("UPDATE setting SET value = '' WHERE name = 'nobody'")
+		_, err := tx.Exec("UPDATE setting SET value = '' WHERE name = 'missing'")
 		return err
 	})
 	wantProofs(0)

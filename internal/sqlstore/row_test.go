@@ -59,8 +59,15 @@ func FuzzRow(f *testing.F) {
 			return
 		}
 		got, err := parseRow(every, bytes.TrimSpace(written))
-		if err != nil || got[0] != s || got[1] != number || !bytes.Equal(got[2].([]byte), raw) {
-			t.Errorf("%q came back as %v, %v", written, got, err)
+		switch {
+		case err != nil:
+			t.Errorf("%q: %v", written, err)
+		case got[0] != s:
+			t.Errorf("%q: got[0] = %v, want %v", written, got[0], s)
+		case got[1] != number:
+			t.Errorf("%q: got[1] = %v, want %v", written, got[1], number)
+		case !bytes.Equal(got[2].([]byte), raw):
+			t.Errorf("%q: got[2].([]byte) = %v, want %v", written, got[2].([]byte), raw)
 		}
 	})
 }

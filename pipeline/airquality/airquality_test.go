@@ -146,9 +146,17 @@ func TestPublishedSubIndexIsTheAQI(t *testing.T) {
 		t.Fatalf("%d hours, want the one that has readings", len(got))
 	}
 	f := got[0]
-	if *f.AQI != 232 || f.Dominant != "pm25" || *f.Conc[0] != 99.6 || *f.Conc[4] != 0.56 || f.Derived != 0b10011 {
-		t.Errorf("aqi %d, dominant %s, PM2.5 %v, CO %v, derived %b; want 232 pm25 99.6 0.56 10011",
-			*f.AQI, f.Dominant, *f.Conc[0], *f.Conc[4], f.Derived)
+	switch {
+	case *f.AQI != 232:
+		t.Errorf("*f.AQI = %v, want 232", *f.AQI)
+	case f.Dominant != "pm25":
+		t.Errorf("f.Dominant = %q, want \"pm25\"", f.Dominant)
+	case *f.Conc[0] != 99.6:
+		t.Errorf("*f.Conc[0] = %v, want 99.6", *f.Conc[0])
+	case *f.Conc[4] != 0.56:
+		t.Errorf("*f.Conc[4] = %v, want 0.56", *f.Conc[4])
+	case f.Derived != 0b10011:
+		t.Errorf("f.Derived = %v, want 0b10011", f.Derived)
 	}
 	if !f.At.Equal(hour(5)) || !f.LastUpdate.Equal(hour(5).Add(-30*time.Minute)) {
 		t.Errorf("hour %v updated %v, want the full Indian hour and the reading's own time", f.At, f.LastUpdate)

@@ -98,9 +98,15 @@ func TestRepeatedBatchIsReplayed(t *testing.T) {
 		body, other := `{"ref_id":"nov 🎉","recharges":[{},{}]}`, `{"ref_id":"nov 🎉","recharges":[{}]}`
 		first := s.door.Do(live, "POST", path, body).Want(t, "first", 202)
 		again := s.door.Do(live, "POST", path, body).Want(t, "again", 202)
-		if diff := cmp.Diff(first.Body, again.Body); diff != "" || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" ||
-			again.Header.Get("Location") != first.Header.Get("Location") {
-			t.Errorf("again: %v %s", again.Header, diff)
+		switch diff := cmp.Diff(first.Body, again.Body); {
+		case diff != "":
+			t.Errorf("again: (-want +got):\n%s", diff)
+		case again.Header.Get("Idempotent-Replayed") != "true":
+			t.Errorf("again: again.Header.Get(\"Idempotent-Replayed\") = %q, want \"true\"", again.Header.Get("Idempotent-Replayed"))
+		case first.Header.Get("Idempotent-Replayed") != "":
+			t.Errorf("again: first.Header.Get(\"Idempotent-Replayed\") = %q, want none", first.Header.Get("Idempotent-Replayed"))
+		case again.Header.Get("Location") != first.Header.Get("Location"):
+			t.Errorf("again: again.Header.Get(\"Location\") = %q, want %q", again.Header.Get("Location"), first.Header.Get("Location"))
 		}
 		s.door.Do(live, "POST", path, other).WantError(t, "another body", 409, schema.DuplicateRefID, "ref_id")
 		if got := s.get(path + "/" + first.TextAt("batch_id")).TextAt("ref_id"); got != "nov 🎉" {

@@ -65,7 +65,7 @@ func FuzzRef(f *testing.F) {
 		}
 		var names map[string]json.RawMessage
 		if err := json.Unmarshal(record, &names); err != nil {
-			return // what is cut off may have said it before
+			return // a truncated record may have a ref_id before its end
 		}
 		var want string
 		if err := json.Unmarshal(names["ref_id"], &want); err != nil || want != got || !schema.IsRef(got) {

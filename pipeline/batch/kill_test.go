@@ -88,8 +88,15 @@ func TestRecordsAreProcessedOnceDespiteKills(t *testing.T) {
 				l.finishBegun()
 				l.wantDoneOnce(id, n-refused, refused)
 				l.newDoor()
-				if got := l.get(path + "/" + id); got.At("total") != float64(n) || got.At("successful") != float64(want.Successful) || got.At("failed") != float64(want.Failed) || got.TextAt("state") != "completed" {
-					t.Errorf("got %s", got.Text)
+				switch got := l.get(path + "/" + id); {
+				case got.At("total") != float64(n):
+					t.Errorf("%s: At(\"total\") = %v, want %v", got.Text, got.At("total"), float64(n))
+				case got.At("successful") != float64(want.Successful):
+					t.Errorf("%s: At(\"successful\") = %v, want %v", got.Text, got.At("successful"), float64(want.Successful))
+				case got.At("failed") != float64(want.Failed):
+					t.Errorf("%s: At(\"failed\") = %v, want %v", got.Text, got.At("failed"), float64(want.Failed))
+				case got.TextAt("state") != "completed":
+					t.Errorf("%s: TextAt(\"state\") = %q, want \"completed\"", got.Text, got.TextAt("state"))
 				}
 			})
 		})

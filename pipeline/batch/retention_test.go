@@ -130,8 +130,15 @@ func TestResultsHaveURLAndExpiry(t *testing.T) {
 			}
 			for _, r := range got {
 				at, there := r.Body["expires_at"]
-				if r.TextAt("state") != stands || r.TextAt("results_url") != address || !there || at != expires {
-					t.Errorf("%s: %s", when, r.Text)
+				switch {
+				case r.TextAt("state") != stands:
+					t.Errorf("%s: %s: r.TextAt(\"state\") = %q, want %q", when, r.Text, r.TextAt("state"), stands)
+				case r.TextAt("results_url") != address:
+					t.Errorf("%s: %s: r.TextAt(\"results_url\") = %q, want %q", when, r.Text, r.TextAt("results_url"), address)
+				case !there:
+					t.Errorf("%s: %s: there is false", when, r.Text)
+				case at != expires:
+					t.Errorf("%s: %s: at = %v, want %v", when, r.Text, at, expires)
 				}
 			}
 		}

@@ -69,8 +69,15 @@ func TestEveryRecordIsProcessedOnce(t *testing.T) {
 			eachBatchFixture(t, 32, func(t *testing.T, s *batchFixture) {
 				array, want, refused := mixed(n)
 				id := s.post(s.a, array)
-				if got := s.get(path+"/"+id).Want(t, "before", 200); got.TextAt("state") != "queued" || got.At("total") != float64(n) || got.At("done") != 0.0 || got.At("finished_at") != nil {
-					t.Errorf("before: %s", got.Text)
+				switch got := s.get(path+"/"+id).Want(t, "before", 200); {
+				case got.TextAt("state") != "queued":
+					t.Errorf("before: %s: TextAt(\"state\") = %q, want \"queued\"", got.Text, got.TextAt("state"))
+				case got.At("total") != float64(n):
+					t.Errorf("before: %s: At(\"total\") = %v, want %v", got.Text, got.At("total"), float64(n))
+				case got.At("done") != 0.0:
+					t.Errorf("before: %s: At(\"done\") = %v, want 0.0", got.Text, got.At("done"))
+				case got.At("finished_at") != nil:
+					t.Errorf("before: %s: At(\"finished_at\") = %v, want nil", got.Text, got.At("finished_at"))
 				}
 				stop := s.run()
 				got := s.wait(id)
@@ -87,9 +94,17 @@ func TestEveryRecordIsProcessedOnce(t *testing.T) {
 					}
 				}
 				shown := s.get(path+"/"+id).Want(t, "after", 200)
-				if shown.TextAt("state") != "completed" || shown.At("successful") != float64(want.Successful) || shown.At("failed") != float64(want.Failed) ||
-					shown.At("done") != float64(n) || shown.TextAt("finished_at") == "" {
-					t.Errorf("after: %s", shown.Text)
+				switch {
+				case shown.TextAt("state") != "completed":
+					t.Errorf("after: %s: shown.TextAt(\"state\") = %q, want \"completed\"", shown.Text, shown.TextAt("state"))
+				case shown.At("successful") != float64(want.Successful):
+					t.Errorf("after: %s: shown.At(\"successful\") = %v, want %v", shown.Text, shown.At("successful"), float64(want.Successful))
+				case shown.At("failed") != float64(want.Failed):
+					t.Errorf("after: %s: shown.At(\"failed\") = %v, want %v", shown.Text, shown.At("failed"), float64(want.Failed))
+				case shown.At("done") != float64(n):
+					t.Errorf("after: %s: shown.At(\"done\") = %v, want %v", shown.Text, shown.At("done"), float64(n))
+				case shown.TextAt("finished_at") == "":
+					t.Errorf("after: %s: shown.TextAt(\"finished_at\") is empty", shown.Text)
 				}
 				if got := s.metric("vayu_batch_records_total", "kind", "recharge", "outcome", "done"); got != float64(n) {
 					t.Errorf("%v records are counted", got)

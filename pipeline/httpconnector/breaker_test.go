@@ -52,18 +52,34 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		}
-		if err := order(); !errors.Is(err, ErrNotCalled) || errors.Is(err, ErrNotSent) || came.Load() != 3 || client.Available() {
-			t.Errorf("open: got %v after %d requests", err, came.Load())
+		switch err := order(); {
+		case !errors.Is(err, ErrNotCalled):
+			t.Errorf("open: got error %v, want %v", err, ErrNotCalled)
+		case errors.Is(err, ErrNotSent):
+			t.Error("open: errors.Is(err, ErrNotSent) is true")
+		case came.Load() != 3:
+			t.Errorf("open: came.Load() = %v, want 3", came.Load())
+		case client.Available():
+			t.Error("open: client.Available() is true")
 		}
 		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 1 || fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop") != 1 {
-			t.Error("nobody can see that it is open")
+			t.Error("no metric shows the open breaker")
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
 		if !client.Available() {
-			t.Error("it would not be tried again")
+			t.Error("no probe is allowed after the pause")
 		}
-		if err := order(); err == nil || errors.Is(err, ErrNotSent) || errors.Is(err, ErrNotCalled) || came.Load() != 4 || client.Available() {
-			t.Errorf("half open: got %v after %d requests", err, came.Load())
+		switch err := order(); {
+		case err == nil:
+			t.Error("half open: got no error")
+		case errors.Is(err, ErrNotSent):
+			t.Error("half open: errors.Is(err, ErrNotSent) is true")
+		case errors.Is(err, ErrNotCalled):
+			t.Error("half open: errors.Is(err, ErrNotCalled) is true")
+		case came.Load() != 4:
+			t.Errorf("half open: came.Load() = %v, want 4", came.Load())
+		case client.Available():
+			t.Error("half open: client.Available() is true")
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
 		well.Store(true)
@@ -71,7 +87,7 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 			t.Errorf("well again: got %v", err)
 		}
 		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 0 {
-			t.Error("it still looks open")
+			t.Error("the metric still shows an open breaker")
 		}
 	})
 }
@@ -81,7 +97,7 @@ func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-			<-ctx.Done() // nobody answers
+			<-ctx.Done() // no answer
 			return nil, ctx.Err()
 		}
 		client := open(t, simple+"breaker: {failures: 1, open: 10s}", "http://127.0.0.1:1", Options{Dial: dial})
@@ -101,11 +117,11 @@ func TestHalfOpenBreakerProbesOnce(t *testing.T) {
 		for range 2 { // the first is given up, and has found out nothing
 			ctx, cancel := context.WithCancel(t.Context())
 			if !client.Available() {
-				t.Error("nobody may try")
+				t.Error("no call may probe")
 			}
 			tried := call(ctx)
 			if client.Available() {
-				t.Error("others may try at the same time")
+				t.Error("other calls may probe concurrently")
 			}
 			if err := <-call(t.Context()); !errors.Is(err, ErrNotCalled) || errors.Is(err, ErrNotSent) {
 				t.Errorf("beside the one that tries: %v", err)
@@ -144,11 +160,21 @@ func TestRefusalsDoNotOpenTheBreaker(t *testing.T) {
 	for range 3 {
 		_, err1 := client.Call(t.Context(), "order", values)
 		_, err2 := strange.Call(t.Context(), "order", values)
-		if errors.Is(err1, ErrNotCalled) || errors.Is(err2, ErrNotCalled) || err1 == nil || err2 == nil {
-			t.Errorf("got %v, %v", err1, err2)
+		switch {
+		case errors.Is(err1, ErrNotCalled):
+			t.Error("errors.Is(err1, ErrNotCalled) is true")
+		case errors.Is(err2, ErrNotCalled):
+			t.Error("errors.Is(err2, ErrNotCalled) is true")
+		case err1 == nil:
+			t.Error("err1 is nil")
+		case err2 == nil:
+			t.Error("err2 is nil")
 		}
 	}
-	if !client.Available() || !strange.Available() {
-		t.Error("the breaker is open")
+	switch {
+	case !client.Available():
+		t.Error("the breaker is open: client.Available() is false")
+	case !strange.Available():
+		t.Error("the breaker is open: strange.Available() is false")
 	}
 }

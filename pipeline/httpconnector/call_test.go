@@ -158,7 +158,7 @@ func TestAnswersAreRead(t *testing.T) {
 		"a status that decides":      {409, `{"data":[{"state":"OK","id":"a"}]}`, map[string]string{"status": "waiting", "ref": "a"}},
 		"a status that needs more":   {409, `conflict`, nil},
 		"a status that needs none":   {204, ``, map[string]string{"status": "waiting"}},
-		"a word that nobody knows":   {200, `{"data":[{"state":"ok"}]}`, nil},
+		"an unmapped value":          {200, `{"data":[{"state":"ok"}]}`, nil},
 		"no word":                    {200, `{"data":[{}]}`, nil},
 		"a name that stands twice":   {200, `{"data":[{"state":"PEND","state":"OK"}]}`, nil},
 		"a page":                     {200, `<html>OK</html>`, nil},
@@ -211,7 +211,7 @@ func TestUnfitFieldsAreNotSent(t *testing.T) {
 	url := replyServer(t, 200, `{"status":"done"}`)
 	client := open(t, simple, url, Options{})
 	for name, fields := range map[string]map[string]any{
-		"none": nil, "empty": {"reference": ""}, "the way up": {"reference": ".."}, "of a type that nobody knows": {"reference": 1.5},
+		"none": nil, "empty": {"reference": ""}, "the way up": {"reference": ".."}, "of an unsupported type": {"reference": 1.5},
 	} {
 		if _, err := client.Call(t.Context(), "ask", fields); !errors.Is(err, ErrNotSent) {
 			t.Errorf("%s: got %v", name, err)

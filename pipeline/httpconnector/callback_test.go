@@ -76,7 +76,7 @@ func TestCallbackSignatureIsVerified(t *testing.T) {
 		"two signatures":       {head("X-Signature", "sha256=00|"+callbackSignature), callbackBody, 0, ErrSignature, "not_genuine"},
 		"two times":            {head("X-Time", "1795004800|1"), callbackBody, 0, ErrSignature, "not_genuine"},
 		"of another secret":    {head("X-Signature", "sha256="+strings.Repeat("0", 64)), callbackBody, 0, ErrSignature, "not_genuine"},
-		"a word nobody knows":  {signed(`{"data":{"ref":"r1","status":"secret-word"}}`), `{"data":{"ref":"r1","status":"secret-word"}}`, 0, errAny, "not_mapped"},
+		"an unmapped value":    {signed(`{"data":{"ref":"r1","status":"secret-word"}}`), `{"data":{"ref":"r1","status":"secret-word"}}`, 0, errAny, "not_mapped"},
 		"without a reference":  {signed(`{"data":{"status":"SUCCESS"}}`), `{"data":{"status":"SUCCESS"}}`, 0, errAny, "not_mapped"},
 		"no JSON":              {signed(`secret-word`), `secret-word`, 0, errAny, "not_understood"},
 		"nothing":              {signed(``), ``, 0, errAny, "not_understood"},
@@ -99,7 +99,7 @@ func TestCallbackSignatureIsVerified(t *testing.T) {
 				t.Errorf("it is not counted as %s", c.outcome)
 			}
 			for _, text := range []string{out.String(), errorText(err)} {
-				if got, want := strings.Contains(text, "secret-word"), name == "a word nobody knows"; got != want {
+				if got, want := strings.Contains(text, "secret-word"), name == "an unmapped value"; got != want {
 					t.Errorf("got %s, want a word of the request in it: %v", text, want)
 				}
 			}

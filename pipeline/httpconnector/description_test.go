@@ -13,8 +13,11 @@ import (
 func TestFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("testdata/*.bad.yaml")
-	if err != nil || len(cases) == 0 {
-		t.Fatal("no cases", err)
+	switch {
+	case err != nil:
+		t.Fatalf("no cases: %v", err)
+	case len(cases) == 0:
+		t.Fatal("no cases: cases is empty")
 	}
 	for _, file := range cases {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".bad.yaml"), func(t *testing.T) {
@@ -55,8 +58,17 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Timeout != defaultTimeout || d.Concurrency != defaultConcurrency || d.failures != defaultFailures || d.open != defaultOpen || !d.keepAlive {
-		t.Errorf("got %+v", d)
+	switch {
+	case d.Timeout != defaultTimeout:
+		t.Errorf("d.Timeout = %v, want %v", d.Timeout, defaultTimeout)
+	case d.Concurrency != defaultConcurrency:
+		t.Errorf("d.Concurrency = %v, want %v", d.Concurrency, defaultConcurrency)
+	case d.failures != defaultFailures:
+		t.Errorf("d.failures = %v, want %v", d.failures, defaultFailures)
+	case d.open != defaultOpen:
+		t.Errorf("d.open = %v, want %v", d.open, defaultOpen)
+	case !d.keepAlive:
+		t.Error("d.keepAlive is false")
 	}
 	if got := d.base.String(); got != "https://shop.example/v2" {
 		t.Errorf("the URL is %q", got)

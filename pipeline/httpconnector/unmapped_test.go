@@ -35,8 +35,15 @@ func TestFailedCallIsLoggedAtDebug(t *testing.T) {
 	if _, err := client.Call(t.Context(), "order", values); err == nil {
 		t.Fatal("it is understood")
 	}
-	if text := out.String(); out.Count("\n") != 1 || !strings.Contains(text, "level=DEBUG") || !strings.Contains(text, "their text") || !strings.Contains(text, "status 400") {
-		t.Errorf("got %s", text)
+	switch text := out.String(); {
+	case out.Count("\n") != 1:
+		t.Errorf("out.Count(\"\\n\") = %v, want 1", out.Count("\n"))
+	case !strings.Contains(text, "level=DEBUG"):
+		t.Errorf("text = %q, want %q in it", text, "level=DEBUG")
+	case !strings.Contains(text, "their text"):
+		t.Errorf("text = %q, want %q in it", text, "their text")
+	case !strings.Contains(text, "status 400"):
+		t.Errorf("text = %q, want %q in it", text, "status 400")
 	}
 }
 

@@ -125,11 +125,11 @@ func TestBodyFaults(t *testing.T) {
 			t.Errorf("%s = %.80s: got %s of %q: %s, want %s: %s", c.field, c.value, code, field, message, c.code, c.says)
 		}
 	}
-	dth := bodyWith("type", `"dth"`, "subscriber_id", `"1023456789"`, "mobile", "", "operator", `"nobody"`)
+	dth := bodyWith("type", `"dth"`, "subscriber_id", `"1023456789"`, "mobile", "", "operator", `"no such"`)
 	if code, _, message := faultOf(t, dth); code != schema.UnknownOperator || strings.Contains(message, auto) || !strings.Contains(message, "Tata Play") {
 		t.Errorf("%s: got %s: %s", dth, code, message)
 	}
-	// What is no number fails as a recharge; it is no fault of the body.
+	// An invalid number fails as a recharge. It is no fault of the body.
 	for _, mobile := range []string{devanagari, `"９８７６５４３２１０"`, `"12345"`, `"📱"`, `"  "`, quoted(64, "9"), `"+1 202 555 0100"`, "\"\u202e0123456789\""} {
 		r, err := requestOf([]byte(bodyWith("mobile", mobile)))
 		if err != nil || r.Valid || `"`+r.Number+`"` != mobile {
@@ -157,8 +157,8 @@ func TestAllBodyFaultsAreListed(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{}`: "type invalid_request, mobile invalid_request, operator invalid_request, amount invalid_request, ref_id invalid_request",
-		bodyWith("operator", `"nobody"`, "amount", "0", "ref_id", "7"):                      "ref_id invalid_request, operator unknown_operator, amount invalid_amount",
-		bodyWith("type", `"postpaid"`, "operator", `"nobody"`, "amount", "1"):               "", // who is nobody, and what he takes, depends on the type
+		bodyWith("operator", `"no such"`, "amount", "0", "ref_id", "7"):                     "ref_id invalid_request, operator unknown_operator, amount invalid_amount",
+		bodyWith("type", `"postpaid"`, "operator", `"no such"`, "amount", "1"):              "", // the operators and their amounts depend on the type
 		bodyWith("type", `"dth"`, "mobile", "", "operator", "null", "amount", `"1"`):        "subscriber_id invalid_request, operator invalid_request, amount invalid_request",
 		bodyWith("mobile", "1", "subscriber_id", "2", "operator", "3", "type", "4"):         "mobile invalid_request, subscriber_id invalid_request, type invalid_request, operator invalid_request",
 		bodyWith("mobile", `"१"`, "operator", `"Jio"`, "amount", "10001", "ref_id", `"\t"`): "ref_id invalid_request, amount amount_not_supported",

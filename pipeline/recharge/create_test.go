@@ -104,7 +104,12 @@ func TestConcurrentRequestsWithOneRefID(t *testing.T) {
 		all.Wait()
 		s.queue.Wait()
 		s.advance(0) // who was first may have found all slots with those who were not
-		if len(ids) != 1 || made != 1 || len(s.fake.calls()) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
+		switch {
+		case len(ids) != 1:
+			t.Errorf("len(ids) = %v, want 1", len(ids))
+		case made != 1:
+			t.Errorf("made = %v, want 1", made)
+		case len(s.fake.calls()) != 1 || len(s.events()) != 1 || len(s.audited()) != 2:
 			t.Errorf("%d recharges, %d made, events %v, audited %v", len(ids), made, s.events(), s.audited())
 		}
 		s.balance(0, 0)
@@ -147,8 +152,21 @@ func TestImmediateFailureIsRecorded(t *testing.T) {
 			q := s.request()
 			change(&q)
 			rec, replayed, err := s.Do(t.Context(), q, time.Minute)
-			if err != nil || replayed || rec.State != schema.RechargeFailed || rec.ErrorCode != code || rec.ErrorMessage == "" || rec.Provider != "" || rec.Sent {
-				t.Errorf("%s: got %+v, %v, %v", code, rec, replayed, err)
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", code, err)
+			case replayed:
+				t.Errorf("%s: replayed is true", code)
+			case rec.State != schema.RechargeFailed:
+				t.Errorf("%s: rec.State = %v, want %v", code, rec.State, schema.RechargeFailed)
+			case rec.ErrorCode != code:
+				t.Errorf("%s: rec.ErrorCode = %v, want %v", code, rec.ErrorCode, code)
+			case rec.ErrorMessage == "":
+				t.Errorf("%s: rec.ErrorMessage is empty", code)
+			case rec.Provider != "":
+				t.Errorf("%s: rec.Provider = %q, want none", code, rec.Provider)
+			case rec.Sent:
+				t.Errorf("%s: rec.Sent is true", code)
 			}
 			if diff := cmp.Diff(rec, s.find(rec.ID)); diff != "" {
 				t.Errorf("%s: what is stored (-returned +stored):\n%s", code, diff)

@@ -63,7 +63,7 @@ func TestOperatorsAreDetected(t *testing.T) {
 			}
 		}
 		want := schema.Detected{Status: schema.Success, Mobile: "9810000001", Operator: "Airtel", Circle: "Delhi", Detection: schema.Detection{Source: "series", Confidence: "low"}}
-		for _, away := range []bool{false, true} { // whoever does not know the number is as good as away
+		for _, away := range []bool{false, true} { // a provider that does not know the number counts as unavailable
 			d.pending.away.Store(away)
 			got := read[schema.Detected](t, d.liveRequest("GET", "/v1/operators/detect?mobile=9810000001", ""), 200)
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -117,7 +117,7 @@ func TestPlans(t *testing.T) {
 		} {
 			d.sandboxRequest("GET", "/v1/plans?"+query, "").WantError(t, query, c.code.Status(), c.code, c.field)
 		}
-		// The pending knows of none, and serves Airtel alone.
+		// The pending provider has no plans, and serves Airtel only.
 		if got := read[schema.Plans](t, d.liveRequest("GET", "/v1/plans?operator=Airtel", ""), 200); got.Data == nil || len(got.Data) != 0 {
 			t.Errorf("got %+v", got)
 		}

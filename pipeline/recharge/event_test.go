@@ -16,9 +16,9 @@ func TestInvalidNumberIsExplained(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for _, c := range []struct {
-			kind  schema.RechargeType
-			asked string
-			want  schema.Problem
+			kind     schema.RechargeType
+			operator string
+			want     schema.Problem
 		}{
 			{schema.Prepaid, "Airtel", schema.Problem{
 				Code: schema.InvalidNumber, Field: "mobile",
@@ -29,7 +29,7 @@ func TestInvalidNumberIsExplained(t *testing.T) {
 			}},
 		} {
 			q := s.request()
-			q.Type, q.RequestedOperator, q.Number, q.Valid = c.kind, c.asked, "12", false
+			q.Type, q.RequestedOperator, q.Number, q.Valid = c.kind, c.operator, "12", false
 			r := s.do(q)
 			if diff := cmp.Diff(&c.want, replyOf(&r).Error); diff != "" || r.ErrorMessage != c.want.Message {
 				t.Errorf("%s is shown (-want +got):\n%s", c.kind, diff)
@@ -49,8 +49,15 @@ func TestFailureIsNotRetryable(t *testing.T) {
 		for _, code := range []schema.Code{schema.OperatorNetworkError, schema.OperatorUnavailable} {
 			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: code}) })
 			r := s.do(s.request())
-			if p, event := replyOf(&r).Error, s.newest().Error; p.Code != code || p.Retryable || event.Code != code || event.Retryable {
-				t.Errorf("the reply has %+v, and the event %+v", p, event)
+			switch p, event := replyOf(&r).Error, s.newest().Error; {
+			case p.Code != code:
+				t.Errorf("p.Code = %v, want %v", p.Code, code)
+			case p.Retryable:
+				t.Error("p.Retryable is true")
+			case event.Code != code:
+				t.Errorf("event.Code = %v, want %v", event.Code, code)
+			case event.Retryable:
+				t.Error("event.Retryable is true")
 			}
 		}
 	})

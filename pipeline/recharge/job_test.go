@@ -174,8 +174,19 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		s.fake.set(func() { s.fake.submit = shut })
 		r := s.do(s.request())
 		for range 20 { // an enquiry would come in greater and greater intervals
-			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.PendingEventSent || s.dueIn(r.ID) != upstream.RetryPause {
-				t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
+			switch {
+			case r.State != schema.RechargePending:
+				t.Fatalf("r.State = %v, want %v", r.State, schema.RechargePending)
+			case r.Sent:
+				t.Fatal("r.Sent is true")
+			case !r.SentAt.IsZero():
+				t.Fatal("r.SentAt is not zero")
+			case r.Tries != 0:
+				t.Fatalf("r.Tries = %v, want 0", r.Tries)
+			case !r.PendingEventSent:
+				t.Fatal("r.PendingEventSent is false")
+			case s.dueIn(r.ID) != upstream.RetryPause:
+				t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), upstream.RetryPause)
 			}
 			s.advance(upstream.RetryPause)
 			r = s.find(r.ID)
@@ -187,7 +198,7 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 			t.Errorf("%v calls are counted as blocked", got)
 		}
 		s.balance(900_00, 100_00)
-		// Once it was sent, it stays so, whatever is not asked afterwards.
+		// A sent recharge stays sent, even if later calls are blocked.
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), shut })
 		s.advance(upstream.RetryPause)
 		s.advance(minBackoff)
@@ -196,8 +207,15 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		}
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = shut, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
-		if got := s.find(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
-			t.Errorf("not sent again: %+v, due in %s", got, s.dueIn(r.ID))
+		switch got := s.find(r.ID); {
+		case got.State != schema.RechargePending:
+			t.Errorf("not sent again: State = %v, want %v", got.State, schema.RechargePending)
+		case !got.Sent:
+			t.Error("not sent again: Sent is false")
+		case got.Tries != 1:
+			t.Errorf("not sent again: Tries = %v, want 1", got.Tries)
+		case s.dueIn(r.ID) != upstream.RetryPause:
+			t.Errorf("not sent again: s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), upstream.RetryPause)
 		}
 		s.fake.calls()
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, nil })
@@ -234,9 +252,9 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 func TestWaitReturnsOutcomeOrState(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		asked, answer := make(chan struct{}), make(chan Answer)
+		submitted, answer := make(chan struct{}), make(chan Answer)
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) { asked <- struct{}{}; return <-answer, nil }
+			s.fake.submit = func(Order) (Answer, error) { submitted <- struct{}{}; return <-answer, nil }
 		})
 		type result struct {
 			Record
@@ -254,8 +272,8 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 				got <- result{rec, err}
 			}()
 			select {
-			case <-asked:
-			case err := <-refused: // then nobody is ever asked
+			case <-submitted:
+			case err := <-refused: // no order will be submitted
 				t.Fatal(err)
 			}
 			return got
@@ -281,7 +299,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 		}
 		in = ask(time.Minute)
 		answer <- Answer{Outcome: Pending, RetryAfter: time.Second}
-		asked = nil
+		submitted = nil
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.queue.Wait()
 		s.advance(time.Second)
@@ -340,8 +358,15 @@ func TestRequestedEnquiryAfterFinalState(t *testing.T) {
 		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Reversed, Reason: "Taken back."}) })
 		s.advance(5 * time.Second)
 		got := s.find(r.ID)
-		if got.State != schema.RechargeRefunded || got.RefundReason != "Taken back." || !strings.HasPrefix(got.RefundID, "rfd_") || !got.RefundedAt.Equal(noon.Add(17*time.Second)) {
-			t.Errorf("got %+v", got)
+		switch {
+		case got.State != schema.RechargeRefunded:
+			t.Errorf("State = %v, want %v", got.State, schema.RechargeRefunded)
+		case got.RefundReason != "Taken back.":
+			t.Errorf("RefundReason = %q, want \"Taken back.\"", got.RefundReason)
+		case !strings.HasPrefix(got.RefundID, "rfd_"):
+			t.Errorf("RefundID = %q, want the prefix %q", got.RefundID, "rfd_")
+		case !got.RefundedAt.Equal(noon.Add(17 * time.Second)):
+			t.Errorf("RefundedAt = %v, want %v", got.RefundedAt, noon.Add(17*time.Second))
 		}
 		s.fake.calls()
 		s.advance(time.Hour)

@@ -81,7 +81,7 @@ func TestOpenRechargesAreNotMasked(t *testing.T) {
 				s.mask(0)
 				sqlstoretest.Exec(t, s.DB, "UPDATE recharge SET "+c.closed+" WHERE id = $1", r.ID)
 				s.mask(1)
-				// The books know neither of these changes.
+				// The ledger has no entries for these two changes.
 				sqlstoretest.Exec(t, s.DB, "UPDATE recharge SET alarm = '', refund_id = '', refunded_at = NULL WHERE id = $1", r.ID)
 			})
 		})
@@ -145,7 +145,7 @@ func TestMaskedRechargeCannotBeRefunded(t *testing.T) {
 		s.fake.calls()
 		_, err := s.Refund(t.Context(), s.owner, r.ID, "too late", by)
 		wantProblem(t, err, schema.InvalidRequest, "id")
-		// One that was masked between the look and the change.
+		// The mobile number was masked between the query and the change.
 		if _, wanted, err := s.requestRefund(t.Context(), &r, refundRequest{by: by}, s.queue.NewLease(s.connections[0].Pool)); wanted || !errors.Is(err, errMasked) {
 			t.Errorf("got %v, %v; want %v", wanted, err, errMasked)
 		}

@@ -190,9 +190,9 @@ func (m *model) sendCallback(rt *rapid.T) {
 	it := m.drawItem(rt)
 	a, ok := m.provider.callbackFor(it.seen.Reference)
 	if !ok {
-		rt.Skip("the operator has nothing to say")
+		rt.Skip("the provider has no callback")
 	}
-	if it.want == schema.RechargePending { // he would never have
+	if it.want == schema.RechargePending { // the provider would never have decided it
 		it.want = schema.RechargeFailed
 		if it.script.Good {
 			it.want = schema.RechargeSuccess
@@ -299,7 +299,7 @@ func (m *model) checkEffect(rt *rapid.T, it *item) {
 // checkTimeline checks that the timeline agrees with the state, and that no answer
 // contradicts it.
 func (m *model) checkTimeline(rt *rapid.T, it *item) {
-	_, asked, err := m.service.Timeline(m.ctx, it.request.Owner, it.id)
+	_, timeline, err := m.service.Timeline(m.ctx, it.request.Owner, it.id)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func (m *model) checkTimeline(rt *rapid.T, it *item) {
 	}[it.seen.State]
 	var settled []schema.StepAnswer
 	good, bad := false, false
-	for _, s := range asked.Steps {
+	for _, s := range timeline.Steps {
 		switch {
 		case s.Act == schema.ActSettled:
 			settled = append(settled, s.Answer)
@@ -319,8 +319,11 @@ func (m *model) checkTimeline(rt *rapid.T, it *item) {
 		default:
 		}
 	}
-	if !slices.Equal(settled, ends) || good && len(ends) == 0 || good && ends[0] == "failed" || bad && (len(ends) == 0 || ends[0] != "failed") {
-		rt.Fatalf("%s is %s, and its story is %+v", it.id, it.seen.State, asked.Steps)
+	switch {
+	case !slices.Equal(settled, ends):
+		rt.Fatalf("%s: %s: settled = %v, want %v", it.id, it.seen.State, settled, ends)
+	case good && len(ends) == 0 || good && ends[0] == "failed" || bad && (len(ends) == 0 || ends[0] != "failed"):
+		rt.Fatalf("%s is %s, and its timeline is %+v", it.id, it.seen.State, timeline.Steps)
 	}
 }
 

@@ -26,8 +26,15 @@ func TestRefundIsGranted(t *testing.T) {
 		r := s.reach(schema.RechargeSuccess)
 		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed, Reason: "theirs"}) })
 		got, err := s.Refund(t.Context(), s.owner, r.ID, "a wrong number", by)
-		if err != nil || got.State != schema.RechargeRefunded || got.RefundReason != "a wrong number" || !strings.HasPrefix(got.RefundID, "rfd_") {
-			t.Fatalf("got %+v, %v", got, err)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case got.State != schema.RechargeRefunded:
+			t.Fatalf("State = %v, want %v", got.State, schema.RechargeRefunded)
+		case got.RefundReason != "a wrong number":
+			t.Fatalf("RefundReason = %q, want \"a wrong number\"", got.RefundReason)
+		case !strings.HasPrefix(got.RefundID, "rfd_"):
+			t.Fatalf("RefundID = %q, want the prefix %q", got.RefundID, "rfd_")
 		}
 		s.fake.calls()
 		again, err := s.Refund(t.Context(), s.owner, r.ID, "once more", by)
@@ -57,8 +64,15 @@ func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 				r := s.reach(schema.RechargeSuccess)
 				s.fake.set(func() { s.fake.reverse = say })
 				got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
-				if err != nil || got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) != minBackoff {
-					t.Fatalf("got %+v, %v, due in %s", got, err, s.dueIn(r.ID))
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case got.State != schema.RechargeSuccess:
+					t.Fatalf("State = %v, want %v", got.State, schema.RechargeSuccess)
+				case got.RefundID == "":
+					t.Fatal("RefundID is empty")
+				case s.dueIn(r.ID) != minBackoff:
+					t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), minBackoff)
 				}
 				s.fake.calls()
 				if again, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || again.RefundID != got.RefundID || len(s.fake.calls()) != 0 {
@@ -112,17 +126,17 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		stands   []Answer // what it says of the recharge, one enquiry after the other
+		stands   []Answer // results of the enquiries, in order
 		want     schema.RechargeState
 		received []string
 	}{
-		"granted":               {[]Answer{{Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
-		"granted at last":       {[]Answer{{Outcome: Succeeded}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
-		"refused":               {[]Answer{{Outcome: Succeeded}, {Outcome: Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
-		"not known":             {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
-		"not known afterwards":  {[]Answer{{Outcome: Succeeded}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
-		"said to be failed":     {[]Answer{{Outcome: Failed}, {Outcome: Failed}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
-		"it does not look well": {[]Answer{{Outcome: 99}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
+		"granted":              {[]Answer{{Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
+		"granted at last":      {[]Answer{{Outcome: Succeeded}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
+		"refused":              {[]Answer{{Outcome: Succeeded}, {Outcome: Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
+		"not known":            {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"not known afterwards": {[]Answer{{Outcome: Succeeded}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
+		"reported as failed":   {[]Answer{{Outcome: Failed}, {Outcome: Failed}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"undefined outcome":    {[]Answer{{Outcome: 99}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,17 +146,17 @@ func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 				if got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || got.RefundID == "" {
 					t.Fatalf("got %+v, %v", got, err)
 				}
-				said := c.stands
+				results := c.stands
 				s.fake.set(func() {
-					s.fake.reverse = answers(Answer{Outcome: Failed}) // there is nothing left to take back
+					s.fake.reverse = answers(Answer{Outcome: Failed}) // nothing is left to refund
 					s.fake.enquire = func(Order) (Answer, error) {
-						a := said[0]
-						said = said[1:]
+						a := results[0]
+						results = results[1:]
 						return a, nil
 					}
 				})
 				s.fake.calls()
-				for len(said) > 0 {
+				for len(results) > 0 {
 					if got := s.find(r.ID); got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) <= 0 {
 						t.Fatalf("it is %s with the refund %q, due in %s", got.State, got.RefundID, s.dueIn(r.ID))
 					}
@@ -173,8 +187,15 @@ func TestRefusalNeedsTheLease(t *testing.T) {
 		}
 		w := providerResult{Answer: Answer{Outcome: Failed}, call: callReverse, reference: r.Reference, calledAt: s.Now(), by: actor}
 		out, err := s.settle(t.Context(), &r, &w, upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
-		if got := s.find(r.ID); err != nil || out.transition != noop || got.RefundID != r.RefundID || s.dueIn(r.ID) != minBackoff {
-			t.Errorf("got %+v, %v; it is %+v, due in %s", out, err, got, s.dueIn(r.ID))
+		switch got := s.find(r.ID); {
+		case err != nil:
+			t.Error(err)
+		case out.transition != noop:
+			t.Errorf("out.transition = %v, want %v", out.transition, noop)
+		case got.RefundID != r.RefundID:
+			t.Errorf("RefundID = %q, want %q", got.RefundID, r.RefundID)
+		case s.dueIn(r.ID) != minBackoff:
+			t.Errorf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), minBackoff)
 		}
 	})
 }
@@ -315,9 +336,21 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 	q.RequestedOperator = ""
 	got, _, err := s.Do(t.Context(), q, time.Minute)
 	s.queue.Wait()
-	if err != nil || got.State != schema.RechargeSuccess || got.Operator != "Jio" || got.Circle != "Mumbai" || got.Detection != sourceLookup ||
-		got.Provider != provider || got.Reference != got.ID+"-2" {
-		t.Fatalf("got %+v, %v", got, err)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case got.State != schema.RechargeSuccess:
+		t.Fatalf("State = %v, want %v", got.State, schema.RechargeSuccess)
+	case got.Operator != "Jio":
+		t.Fatalf("Operator = %q, want \"Jio\"", got.Operator)
+	case got.Circle != "Mumbai":
+		t.Fatalf("Circle = %q, want \"Mumbai\"", got.Circle)
+	case got.Detection != sourceLookup:
+		t.Fatalf("Detection = %v, want %v", got.Detection, sourceLookup)
+	case got.Provider != provider:
+		t.Fatalf("Provider = %v, want %v", got.Provider, provider)
+	case got.Reference != got.ID+"-2":
+		t.Fatalf("Reference = %q, want %q", got.Reference, got.ID+"-2")
 	}
 	if got := s.metric("vayu_recharge_redetections_total"); got != 1 {
 		t.Errorf("%v redetections are counted", got)
@@ -327,7 +360,7 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 			t.Errorf("%s has slots taken: %+v", l.Name, got)
 		}
 	}
-	// What is said now of the first order contradicts itself.
+	// A success of the first order now contradicts its final state.
 	for range 2 {
 		late, err := s.Settle(t.Context(), schema.Live, "fake", got.ID, Answer{Outcome: Succeeded}, "test")
 		if err != nil || late.State != schema.RechargeSuccess || late.Alarm != alarmLateSuccess {

@@ -211,8 +211,15 @@ func TestBatchItemIsIdempotent(t *testing.T) {
 		q.Item = &BatchItem{"rbt_1", 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0)
-		if diff := cmp.Diff(first, again); diff != "" || !replayed || err != nil || first.Batch != *q.Item {
-			t.Errorf("again: %v, %v, %s", replayed, err, diff)
+		switch diff := cmp.Diff(first, again); {
+		case diff != "":
+			t.Errorf("again: (-want +got):\n%s", diff)
+		case !replayed:
+			t.Error("again: replayed is false")
+		case err != nil:
+			t.Errorf("again: %v", err)
+		case first.Batch != *q.Item:
+			t.Errorf("again: first.Batch = %v, want %v", first.Batch, *q.Item)
 		}
 		other := q
 		other.Item = &BatchItem{"rbt_1", 1}
@@ -330,7 +337,7 @@ func TestRun(t *testing.T) {
 	}
 	fixture.Eventually(t, "all have their pending event", hasEvents(n, "recharge.pending"))
 	fixture.Eventually(t, "no call is under way", func() bool { return s.connections[0].Slots().InFlight == 0 })
-	// Other tests have calls under way, some for each of their slots.
+	// Other tests also have calls in flight, some in each of their slots.
 	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waiters.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.waiters.Counts()))
 	}
@@ -379,7 +386,7 @@ func TestUnrecordedResultIsFollowedByEnquiry(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
 			s.fake.submit = func(Order) (Answer, error) {
-				// Fatal would end the goroutine that has the slot, and who waits for that would do so for ever.
+				// Fatal would end the goroutine that has the slot, and its waiter would wait for ever.
 				if err := tryExecSQL(s.DB, "ALTER TABLE posting RENAME TO posting_gone"); err != nil {
 					t.Error(err)
 				}

@@ -33,8 +33,15 @@ func TestPostReturnsOutcome(t *testing.T) {
 			t.Errorf("the six fields of the specification do not come first: %s", first.Text)
 		}
 		again := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000001", "a", "1.995e2"))
-		if again.Status != 200 || again.Text != first.Text || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
-			t.Errorf("again: got %d %v %s", again.Status, again.Header, again.Text)
+		switch {
+		case again.Status != 200:
+			t.Errorf("again: again.Status = %v, want 200", again.Status)
+		case again.Text != first.Text:
+			t.Errorf("again: again.Text = %q, want %q", again.Text, first.Text)
+		case again.Header.Get("Idempotent-Replayed") != "true":
+			t.Errorf("again: again.Header.Get(\"Idempotent-Replayed\") = %q, want \"true\"", again.Header.Get("Idempotent-Replayed"))
+		case first.Header.Get("Idempotent-Replayed") != "":
+			t.Errorf("again: first.Header.Get(\"Idempotent-Replayed\") = %q, want none", first.Header.Get("Idempotent-Replayed"))
 		}
 		if shown := d.sandboxRequest("GET", "/v1/recharge/"+got.TransactionID, ""); shown.Text != first.Text {
 			t.Errorf("it is shown as %s, want %s", shown.Text, first.Text)
@@ -73,8 +80,15 @@ func TestFailedRechargeStatus(t *testing.T) {
 			body := orderFor(c.mobile, fmt.Sprint("ref ", i), c.amount)
 			reply := d.sandboxRequest("POST", "/v1/recharge", body, "X-Request-Id", "first")
 			got := read[schema.Recharge](t, reply, c.status)
-			if got.Status != schema.RechargeFailed || got.Operator != c.operator || got.Mobile != c.mobile || got.FailedAt == "" {
-				t.Errorf("%s: got %s", body, reply.Text)
+			switch {
+			case got.Status != schema.RechargeFailed:
+				t.Errorf("%s: %s: Status = %v, want %v", body, reply.Text, got.Status, schema.RechargeFailed)
+			case got.Operator != c.operator:
+				t.Errorf("%s: %s: Operator = %q, want %q", body, reply.Text, got.Operator, c.operator)
+			case got.Mobile != c.mobile:
+				t.Errorf("%s: %s: Mobile = %v, want %v", body, reply.Text, got.Mobile, c.mobile)
+			case got.FailedAt == "":
+				t.Errorf("%s: %s: FailedAt is empty", body, reply.Text)
 			}
 			want := &schema.Problem{Code: c.code, Field: c.field, Message: got.Message, RequestID: "first"}
 			if diff := cmp.Diff(want, got.Error); diff != "" || !strings.Contains(got.Message, c.says) || !strings.HasSuffix(got.Message, " Nothing was charged.") {
@@ -183,9 +197,19 @@ func TestRefunds(t *testing.T) {
 		d.liveRequest("POST", path, "").WantError(t, "in the other world", 404, schema.NotFound, "")
 		first := d.sandboxRequest("POST", path, `{"reason":"A wrong number."}`)
 		got := read[schema.Recharge](t, first, 200)
-		if got.Status != schema.RechargeRefunded || got.Reason != "A wrong number." || got.RefundID == "" || got.RefundedAt == "" || got.CompletedAt == "" ||
-			got.Message != "Recharge of ₹199 for 9000000001 (Airtel, Delhi) was reversed, and its amount is back in the wallet." {
-			t.Errorf("got %s", first.Text)
+		switch {
+		case got.Status != schema.RechargeRefunded:
+			t.Errorf("%s: Status = %v, want %v", first.Text, got.Status, schema.RechargeRefunded)
+		case got.Reason != "A wrong number.":
+			t.Errorf("%s: Reason = %q, want \"A wrong number.\"", first.Text, got.Reason)
+		case got.RefundID == "":
+			t.Errorf("%s: RefundID is empty", first.Text)
+		case got.RefundedAt == "":
+			t.Errorf("%s: RefundedAt is empty", first.Text)
+		case got.CompletedAt == "":
+			t.Errorf("%s: CompletedAt is empty", first.Text)
+		case got.Message != "Recharge of ₹199 for 9000000001 (Airtel, Delhi) was reversed, and its amount is back in the wallet.":
+			t.Errorf("%s: Message = %q", first.Text, got.Message)
 		}
 		if again := d.sandboxRequest("POST", path, `{"reason":"Another."}`); again.Text != first.Text {
 			t.Errorf("again: %s, want %s", again.Text, first.Text)
@@ -205,7 +229,7 @@ func TestRefunds(t *testing.T) {
 		if got := d.sandboxRequest("POST", "/v1/recharge/"+second+"/refund", `{"reason":null}`).Want(t, "without a reason", 200).TextAt("reason"); got == "" {
 			t.Error("a refund has no reason")
 		}
-		// The pending takes nothing back on request.
+		// The pending provider does not support refunds.
 		pending := d.liveRequest("POST", "/v1/recharge", strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1), "Prefer", "wait=0").Want(t, "live", 202).TextAt("transaction_id")
 		d.sendCallback("pending", pending, "done").Want(t, "the pending", 200)
 		d.liveRequest("POST", "/v1/recharge/"+pending+"/refund", "").WantError(t, "no refunds", 403, schema.Forbidden, "")

@@ -71,8 +71,17 @@ func TestImmediateTimelineIsInTheRow(t *testing.T) {
 			t.Errorf("%d steps are stored", n)
 		}
 		got := s.wantTimeline(good.ID, "submit succeeded", "settled success")
-		if got.Provider != "fake" || got.ProviderRef != "theirs" || got.Enquiries != 0 || got.NextEnquiryAt != "" || got.Status != schema.RechargeSuccess {
-			t.Errorf("got %+v", got)
+		switch {
+		case got.Provider != "fake":
+			t.Errorf("Provider = %q, want \"fake\"", got.Provider)
+		case got.ProviderRef != "theirs":
+			t.Errorf("ProviderRef = %q, want \"theirs\"", got.ProviderRef)
+		case got.Enquiries != 0:
+			t.Errorf("Enquiries = %v, want 0", got.Enquiries)
+		case got.NextEnquiryAt != "":
+			t.Errorf("NextEnquiryAt = %q, want none", got.NextEnquiryAt)
+		case got.Status != schema.RechargeSuccess:
+			t.Errorf("Status = %v, want %v", got.Status, schema.RechargeSuccess)
 		}
 		s.wantTimeline(bad.ID, "submit failed", "settled failed")
 		s.wantTimeline(poor.ID, "settled failed")
@@ -97,7 +106,14 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 		}
 		got := s.wantTimeline(r.ID, "submit no_answer", "enquire pending 100")
 		next, err := time.Parse(time.RFC3339Nano, got.NextEnquiryAt)
-		if err != nil || next.Sub(s.clock.Now()) != s.dueIn(r.ID) || got.Enquiries != 101 || s.stepCount() != 2 {
+		switch {
+		case err != nil:
+			t.Errorf("%q: %v", got.NextEnquiryAt, err)
+		case next.Sub(s.clock.Now()) != s.dueIn(r.ID):
+			t.Errorf("it is looked at at %q after %d tries, with %d steps", got.NextEnquiryAt, got.Enquiries, s.stepCount())
+		case got.Enquiries != 101:
+			t.Errorf("%q: Enquiries = %v, want 101", got.NextEnquiryAt, got.Enquiries)
+		case s.stepCount() != 2:
 			t.Errorf("it is looked at at %q after %d tries, with %d steps", got.NextEnquiryAt, got.Enquiries, s.stepCount())
 		}
 		s.fake.set(func() { s.fake.enquire = nil })

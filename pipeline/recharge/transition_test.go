@@ -127,14 +127,14 @@ func TestTransitions(t *testing.T) {
 func TestFailureTexts(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		for said, want := range map[schema.Code]schema.Code{
+		for code, want := range map[schema.Code]schema.Code{
 			schema.InvalidNumber: schema.InvalidNumber, schema.InsufficientBalance: schema.InsufficientBalance, schema.AmountNotSupported: schema.AmountNotSupported,
 			schema.OperatorNetworkError: schema.OperatorNetworkError, "": schema.OperatorNetworkError, "unheard_of": schema.OperatorNetworkError,
 		} {
-			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: said, Reason: "<script>"}) })
+			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: code, Reason: "<script>"}) })
 			r := s.do(s.request())
 			if r.State != schema.RechargeFailed || r.ErrorCode != want || !strings.HasSuffix(r.ErrorMessage, "Nothing was charged.") {
-				t.Errorf("%q: got %s, %q, %q", said, r.State, r.ErrorCode, r.ErrorMessage)
+				t.Errorf("%q: got %s, %q, %q", code, r.State, r.ErrorCode, r.ErrorMessage)
 			}
 		}
 		s.balance(1000_00, 0)

@@ -90,8 +90,15 @@ func TestWaitEndsWithoutOutcome(t *testing.T) {
 		q := s.request()
 		q.WaitFull = true
 		for i, replayed := range []bool{false, true} {
-			if r, again, err := s.Do(t.Context(), q, time.Millisecond); err != nil || again != replayed || r.State != schema.RechargePending || !r.PendingEventSent {
-				t.Errorf("%d: got %+v, %v, %v", i, r, again, err)
+			switch r, again, err := s.Do(t.Context(), q, time.Millisecond); {
+			case err != nil:
+				t.Errorf("%d: %v", i, err)
+			case again != replayed:
+				t.Errorf("%d: again = %v, want %v", i, again, replayed)
+			case r.State != schema.RechargePending:
+				t.Errorf("%d: r.State = %v, want %v", i, r.State, schema.RechargePending)
+			case !r.PendingEventSent:
+				t.Errorf("%d: r.PendingEventSent is false", i)
 			}
 		}
 		const n = 2

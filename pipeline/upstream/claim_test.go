@@ -39,8 +39,15 @@ func TestPollLeasesDueRows(t *testing.T) {
 		}
 		s.clock.Advance(time.Second)
 		s.Poll(t.Context(), s.pool)
-		if got := s.row(id); got != "sent 1 due 1m21s at 31s leased" || len(s.claims) != 1 || s.claims[0].First || s.claims[0].Lease.Token == token {
-			t.Errorf("it is %s, begun %+v", got, s.claims)
+		switch got := s.row(id); {
+		case got != "sent 1 due 1m21s at 31s leased":
+			t.Errorf("got %v, want %v", got, "sent 1 due 1m21s at 31s leased")
+		case len(s.claims) != 1:
+			t.Errorf("len(s.claims) = %v, want 1", len(s.claims))
+		case s.claims[0].First:
+			t.Error("s.claims[0].First is true")
+		case s.claims[0].Lease.Token == token:
+			t.Errorf("s.claims[0].Lease.Token is %v, want another", token)
 		}
 		s.finishCalls()
 	})

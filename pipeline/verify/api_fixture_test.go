@@ -189,12 +189,12 @@ func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (veri
 	if header.Get("X-Password") != "sesame" {
 		return verify.Callback{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
-	var said struct{ Reference, Word string }
-	if err := json.Unmarshal(body, &said); err != nil {
-		return verify.Callback{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
+	var sent struct{ Reference, Word string }
+	if err := json.Unmarshal(body, &sent); err != nil {
+		return verify.Callback{}, schema.NewProblem(schema.InvalidRequest, "", "The body is invalid.")
 	}
-	outcome := map[string]verify.Outcome{"found": verify.Found, "missing": verify.NotFound, "gibberish": -1}[said.Word]
-	return verify.Callback{Reference: said.Reference, Answer: verify.Answer{
+	outcome := map[string]verify.Outcome{"found": verify.Found, "missing": verify.NotFound, "gibberish": -1}[sent.Word]
+	return verify.Callback{Reference: sent.Reference, Answer: verify.Answer{
 		Outcome: outcome, Account: verify.Account{Name: "RAHUL SHARMA", Status: schema.AccountActive, Reasons: []string{verify.MuleAccount}},
 	}}, nil
 }

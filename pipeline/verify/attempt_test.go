@@ -16,7 +16,7 @@ import (
 func (s *serviceFixture) wantCalls(what string, want ...string) {
 	s.t.Helper()
 	if got := s.bank.calls(); !slices.Equal(got, want) {
-		s.t.Errorf("%s: the bank heard %q, want %q", what, got, want)
+		s.t.Errorf("%s: the bank received %q, want %q", what, got, want)
 	}
 }
 
@@ -32,8 +32,15 @@ func (s *serviceFixture) wantDue(what, id string, want time.Duration) {
 func (s *serviceFixture) wantFinal(id string, state schema.VerificationState, events ...string) {
 	s.t.Helper()
 	got := s.record(id)
-	if got.State != state || got.Encrypted != nil || got.FinishedAt.IsZero() || s.dueIn(id) > -time.Hour {
-		s.t.Errorf("got %+v, due in %s, want %s", got, s.dueIn(id), state)
+	switch {
+	case got.State != state:
+		s.t.Errorf("State = %v, want %v", got.State, state)
+	case got.Encrypted != nil:
+		s.t.Errorf("Encrypted = %v, want nil", got.Encrypted)
+	case got.FinishedAt.IsZero():
+		s.t.Error("FinishedAt.IsZero() is true")
+	case s.dueIn(id) > -time.Hour:
+		s.t.Errorf("s.dueIn(id) = %v, want at most %v", s.dueIn(id), -time.Hour)
 	}
 	if diff := cmp.Diff(events, s.events()); diff != "" {
 		s.t.Errorf("events (-want +got):\n%s", diff)
@@ -200,8 +207,15 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 		s.bank.set(func() { s.bank.deposit = shut })
 		r := s.do(s.request())
 		for range 20 { // the backoff of enquiries would grow
-			if r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || r.DelayCode != "" {
-				t.Fatalf("got %+v", r)
+			switch {
+			case r.Sent:
+				t.Fatal("r.Sent is true")
+			case !r.SentAt.IsZero():
+				t.Fatal("r.SentAt is not zero")
+			case r.Tries != 0:
+				t.Fatalf("r.Tries = %v, want 0", r.Tries)
+			case r.DelayCode != "":
+				t.Fatalf("r.DelayCode = %q, want none", r.DelayCode)
 			}
 			s.wantDue("put back", r.ID, upstream.RetryPause)
 			s.advance(upstream.RetryPause)

@@ -94,7 +94,7 @@ func TestBatchIsProcessed(t *testing.T) {
 			"0 success", "1 failed account_not_found", "2 success", "3 failed vpa_not_found", "4 error invalid_vpa", "5 error invalid_request",
 			"6 error duplicate_ref_id", "7 error duplicate_ref_id", "8 error invalid_ifsc", "9 success",
 		}
-		// Which of two with one ref_id is first nobody says.
+		// Either of two records with one ref_id may be the first.
 		if got[0] == "0 error duplicate_ref_id" {
 			want[0], want[6] = got[0], "6 success"
 		}
@@ -144,8 +144,15 @@ func TestTenThousandRecordsAreVerified(t *testing.T) {
 			Index int
 			VPA   string
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Index != n || r.VPA == "" || strings.Contains(line, fmt.Sprintf("user%d@", n)) {
-			t.Fatalf("line %d is %s, %v", n, line, err)
+		switch err := json.Unmarshal([]byte(line), &r); {
+		case err != nil:
+			t.Fatal(err)
+		case r.Index != n:
+			t.Fatalf("r.Index = %v, want %v", r.Index, n)
+		case r.VPA == "":
+			t.Fatal("r.VPA is empty")
+		case strings.Contains(line, fmt.Sprintf("user%d@", n)):
+			t.Fatalf("line = %q, want no %q in it", line, fmt.Sprintf("user%d@", n))
 		}
 		n++
 	}

@@ -115,8 +115,15 @@ func TestBodyFaultsAreNamed(t *testing.T) {
 	for _, c := range badBodies {
 		_, _, err := requestOf([]byte(c.body))
 		p, ok := errors.AsType[*schema.Problem](err)
-		if !ok || p.Code != c.code || p.Field != c.field && c.code != schema.InvalidJSON || !strings.Contains(p.Message, c.says) {
+		switch {
+		case !ok:
 			t.Errorf("%.150s: got %+v, want %s of %q: %s", c.body, err, c.code, c.field, c.says)
+		case p.Code != c.code:
+			t.Errorf("%.150s: p.Code = %v, want %v", c.body, p.Code, c.code)
+		case p.Field != c.field && c.code != schema.InvalidJSON:
+			t.Errorf("%.150s: got %+v, want %s of %q: %s", c.body, err, c.code, c.field, c.says)
+		case !strings.Contains(p.Message, c.says):
+			t.Errorf("%.150s: p.Message = %q, want %q in it", c.body, p.Message, c.says)
 		}
 	}
 }
@@ -198,7 +205,14 @@ func FuzzRequestOf(f *testing.F) {
 		}
 		drop := r.Method == schema.VerifyPennyDrop && r.Account != "" && r.IFSC != "" && r.VPA == ""
 		address := r.Method == schema.VerifyUPI && r.Account == "" && r.IFSC == "" && r.VPA != ""
-		if !drop && !address || r.Tolerance < -1 || r.Tolerance > 100 || !utf8.ValidString(r.Name) || r.RefID != "" && !schema.IsRef(r.RefID) {
+		switch {
+		case !drop && !address:
+			t.Errorf("%q: got %+v", text, r)
+		case r.Tolerance < -1:
+			t.Errorf("%q: r.Tolerance = %v, want at least %v", text, r.Tolerance, -1)
+		case r.Tolerance > 100:
+			t.Errorf("%q: r.Tolerance = %v, want at most 100", text, r.Tolerance)
+		case !utf8.ValidString(r.Name) || r.RefID != "" && !schema.IsRef(r.RefID):
 			t.Errorf("%q: got %+v", text, r)
 		}
 		if masked := r.target(); drop && (strings.Contains(masked, r.Account) || len(masked) != len(r.Account)) || address && masked == r.VPA {

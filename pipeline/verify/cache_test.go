@@ -32,9 +32,23 @@ func TestAnswerIsCached(t *testing.T) {
 			return s.record(r.ID)
 		}
 		same := again("the same", func(*Request) {})
-		if same.ID == first.ID || same.AnsweredBy != first.ID || same.State != schema.VerificationSuccess || same.Encrypted != nil || same.Sent ||
-			!same.FinishedAt.Equal(s.clock.Now()) || same.UTR != first.UTR || same.Provider != "puppet" {
+		switch {
+		case same.ID == first.ID:
+			t.Errorf("same.ID is %v, want another", first.ID)
+		case same.AnsweredBy != first.ID:
+			t.Errorf("same.AnsweredBy = %v, want %v", same.AnsweredBy, first.ID)
+		case same.State != schema.VerificationSuccess:
+			t.Errorf("same.State = %v, want %v", same.State, schema.VerificationSuccess)
+		case same.Encrypted != nil:
+			t.Errorf("same.Encrypted = %v, want nil", same.Encrypted)
+		case same.Sent:
+			t.Error("same.Sent is true")
+		case !same.FinishedAt.Equal(s.clock.Now()):
 			t.Errorf("got %+v", same)
+		case same.UTR != first.UTR:
+			t.Errorf("same.UTR = %v, want %v", same.UTR, first.UTR)
+		case same.Provider != "puppet":
+			t.Errorf("same.Provider = %q, want \"puppet\"", same.Provider)
 		}
 		if diff := cmp.Diff(first.Beneficiary, same.Beneficiary); diff != "" {
 			t.Errorf("the answer (-first +again):\n%s", diff)
@@ -55,7 +69,7 @@ func TestAnswerIsCached(t *testing.T) {
 		}
 		s.wantCalls("for what serves again")
 		if got := len(s.events()); got != 6 {
-			t.Errorf("%d verdicts are told, want 6", got)
+			t.Errorf("%d events, want 6", got)
 		}
 		stranger := s.addTenant("other").In(schema.Live)
 		for what, change := range map[string]func(*Request){
@@ -70,7 +84,7 @@ func TestAnswerIsCached(t *testing.T) {
 		q := s.request()
 		q.Owner.World = schema.Sandbox
 		_, _, err := s.Do(t.Context(), q, 0, false)
-		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // nobody serves there, and no answer of here does
+		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // the sandbox has no bank, and answers of the live world do not count there
 		s.clock.Advance(time.Hour + time.Second)                  // counted from the bank's answer, not from what it served since
 		if r := again("a day later", func(*Request) {}); r.AnsweredBy != "" {
 			t.Errorf("a day later it is served: %+v", r)

@@ -101,15 +101,15 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 			tolerance int
 			want      result
 		}{
-			"the same words":      {foundAnswer("SHARMA RAHUL"), aName, -1, success(true, schema.NameExact, schema.AccountActive)},
-			"an initial":          {foundAnswer("R SHARMA"), aName, -1, success(true, schema.NamePartial, schema.AccountActive)},
-			"an initial, strict":  {foundAnswer("R SHARMA"), aName, strict, success(false, schema.NameNone, schema.AccountActive)},
-			"somebody else":       {foundAnswer("PRIYA NAIR"), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
-			"somebody else for 0": {foundAnswer("PRIYA NAIR"), aName, 0, success(true, schema.NamePartial, schema.AccountActive)},
-			"nobody expected":     {foundAnswer("PRIYA NAIR"), "", -1, success(true, schema.NameNone, schema.AccountActive)},
-			"the bank is silent":  {foundAnswer(""), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
-			"dormant":             {account(func(a *Account) { a.Status = schema.AccountDormant }), aName, -1, success(false, schema.NameExact, schema.AccountDormant)},
-			"closed":              {account(func(a *Account) { a.Status = schema.AccountClosed }), "", -1, success(false, schema.NameNone, schema.AccountClosed)},
+			"the same words":       {foundAnswer("SHARMA RAHUL"), aName, -1, success(true, schema.NameExact, schema.AccountActive)},
+			"an initial":           {foundAnswer("R SHARMA"), aName, -1, success(true, schema.NamePartial, schema.AccountActive)},
+			"an initial, strict":   {foundAnswer("R SHARMA"), aName, strict, success(false, schema.NameNone, schema.AccountActive)},
+			"another person":       {foundAnswer("PRIYA NAIR"), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
+			"another person for 0": {foundAnswer("PRIYA NAIR"), aName, 0, success(true, schema.NamePartial, schema.AccountActive)},
+			"no expected name":     {foundAnswer("PRIYA NAIR"), "", -1, success(true, schema.NameNone, schema.AccountActive)},
+			"the bank is silent":   {foundAnswer(""), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
+			"dormant":              {account(func(a *Account) { a.Status = schema.AccountDormant }), aName, -1, success(false, schema.NameExact, schema.AccountDormant)},
+			"closed":               {account(func(a *Account) { a.Status = schema.AccountClosed }), "", -1, success(false, schema.NameNone, schema.AccountClosed)},
 			"suspicious": {account(func(a *Account) { a.Reasons = []string{MuleAccount} }), aName, -1, result{
 				State: schema.VerificationSuccess, Verified: true, Match: schema.NameExact, Status: schema.AccountActive, Suspected: true,
 			}},
@@ -199,7 +199,7 @@ func TestRefIDIsIdempotent(t *testing.T) {
 			}
 		}
 		if got := s.bank.calls(); len(got) != 0 {
-			t.Errorf("the bank heard %q", got)
+			t.Errorf("the bank received %q", got)
 		}
 		stranger := q
 		stranger.Owner = s.addTenant("other").In(schema.Live)
@@ -240,8 +240,15 @@ func TestConcurrentRefIDMakesOneDeposit(t *testing.T) {
 		all.Wait()
 		s.queue.Wait()
 		s.advance(0) // the first request may have found all slots taken by others
-		if heard := s.bank.calls(); len(ids) != 1 || made != 1 || len(heard) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
-			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, heard, s.events(), s.audited())
+		switch calls := s.bank.calls(); {
+		case len(ids) != 1:
+			t.Errorf("len(ids) = %v, want 1", len(ids))
+		case made != 1:
+			t.Errorf("made = %v, want 1", made)
+		case len(calls) != 1:
+			t.Errorf("len(calls) = %v, want 1", len(calls))
+		case len(s.events()) != 1 || len(s.audited()) != 2:
+			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, calls, s.events(), s.audited())
 		}
 		if busy := s.connections[0].Slots().InFlight; busy != 0 {
 			t.Errorf("%d slots are taken for ever", busy)
@@ -258,8 +265,15 @@ func TestBatchRecordIsIdempotent(t *testing.T) {
 		q.Item = &BatchItem{"bat_1", 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0, false)
-		if diff := cmp.Diff(first, again); diff != "" || !replayed || err != nil || first.Batch != *q.Item {
-			t.Errorf("again: %v, %v, %s", replayed, err, diff)
+		switch diff := cmp.Diff(first, again); {
+		case diff != "":
+			t.Errorf("again: (-want +got):\n%s", diff)
+		case !replayed:
+			t.Error("again: replayed is false")
+		case err != nil:
+			t.Errorf("again: %v", err)
+		case first.Batch != *q.Item:
+			t.Errorf("again: first.Batch = %v, want %v", first.Batch, *q.Item)
 		}
 		other := q
 		other.Item = &BatchItem{"bat_1", 1}
@@ -272,7 +286,7 @@ func TestBatchRecordIsIdempotent(t *testing.T) {
 			refusedAs(t, err, schema.DuplicateRefID, "ref_id")
 		}
 		if got := s.bank.calls(); len(got) != 1 {
-			t.Errorf("the bank heard %q", got)
+			t.Errorf("the bank received %q", got)
 		}
 		if got := s.texts("SELECT successful || ' ' || failed FROM batch"); got[0] != "1 0" {
 			t.Errorf("the batch has counted %s", got)

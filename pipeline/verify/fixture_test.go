@@ -88,9 +88,9 @@ func (p *fakeBank) set(change func()) {
 func (p *fakeBank) calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	heard := p.callNames
+	names := p.callNames
 	p.callNames, p.orders = nil, nil
-	return heard
+	return names
 }
 
 // answers returns a constant answer.

@@ -107,7 +107,7 @@ func TestTwoInstancesCallOnce(t *testing.T) {
 		both.Wait()
 	}
 	if got := len(s.bank.calls()); got != n || len(s.events()) != n {
-		t.Errorf("%d calls were made and %d verdicts told, want %d", got, len(s.events()), n)
+		t.Errorf("%d calls were made and %d events stored, want %d", got, len(s.events()), n)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	told := func(want int) func() bool { return func() bool { return len(s.events()) == want } }
+	stored := func(want int) func() bool { return func() bool { return len(s.events()) == want } }
 	fixture.Eventually(t, "all are asked for", func() bool {
 		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.connections[0].Slots().InFlight == 0
 	})
@@ -170,7 +170,7 @@ func TestRun(t *testing.T) {
 	}
 	s.clock.Advance(2 * time.Hour)
 	s.connections[0].Wake()
-	fixture.Eventually(t, "all have their verdict", told(n))
+	fixture.Eventually(t, "all are completed", stored(n))
 	release := s.holdDeposit()
 	last := s.inFlight(s.request())
 	cancel()

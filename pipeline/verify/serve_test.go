@@ -97,8 +97,15 @@ func TestMagicValues(t *testing.T) {
 				t.Errorf("it is shown as %s, and was answered %s", shown.Text, first.Text)
 			}
 			again := d.sandbox("POST", path, c.body, "Prefer", "wait=5")
-			if again.Header.Get("Idempotent-Replayed") != "true" || again.Status != 200 || again.TextAt("verification_id") != v.VerificationID || first.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("again: %d %v %s", again.Status, again.Header, again.Text)
+			switch {
+			case again.Header.Get("Idempotent-Replayed") != "true":
+				t.Errorf("again: %s: again.Header.Get(\"Idempotent-Replayed\") = %q, want \"true\"", again.Text, again.Header.Get("Idempotent-Replayed"))
+			case again.Status != 200:
+				t.Errorf("again: %s: again.Status = %v, want 200", again.Text, again.Status)
+			case again.TextAt("verification_id") != v.VerificationID:
+				t.Errorf("again: %s: again.TextAt(\"verification_id\") = %q, want %q", again.Text, again.TextAt("verification_id"), v.VerificationID)
+			case first.Header.Get("Idempotent-Replayed") != "":
+				t.Errorf("again: %s: first.Header.Get(\"Idempotent-Replayed\") = %q, want none", again.Text, first.Header.Get("Idempotent-Replayed"))
 			}
 			d.wantReply("after it was replayed", again, c.want)
 			d.live("GET", path+"/"+v.VerificationID, "").WantError(t, "in the other world", 404, schema.NotFound, "")
@@ -122,15 +129,33 @@ func TestReplyFields(t *testing.T) {
 				NameMatchScore: 100, SuspiciousReasons: []string{},
 			},
 		}
-		if diff := cmp.Diff(want, got, when); diff != "" || got.Branch == "" || got.UTR == "" || got.VerifiedAt == "" || got.RefID != "a" {
-			t.Errorf("the reply (-want +got):\n%s%s", diff, reply.Text)
+		switch diff := cmp.Diff(want, got, when); {
+		case diff != "":
+			t.Errorf("%s: (-want +got):\n%s", reply.Text, diff)
+		case got.Branch == "":
+			t.Errorf("%s: Branch is empty", reply.Text)
+		case got.UTR == "":
+			t.Errorf("%s: UTR is empty", reply.Text)
+		case got.VerifiedAt == "":
+			t.Errorf("%s: VerifiedAt is empty", reply.Text)
+		case got.RefID != "a":
+			t.Errorf("%s: RefID = %q, want \"a\"", reply.Text, got.RefID)
 		}
 		if head := `{"status":"success","verified":true,"name_match":"exact","beneficiary_name":"RAHUL SHARMA","bank":"State Bank of India","branch":"`; !strings.HasPrefix(reply.Text, head) {
 			t.Errorf("the seven fields do not come first: %s", reply.Text)
 		}
 		failed := read[schema.Verification](t, d.sandbox("POST", path, address("failure@upi", "b")), 200)
-		if failed.VPA != "f****e@upi" || failed.Error == nil || failed.Error.Message == "" || failed.Error.RequestID == "" || failed.FailedAt == "" {
-			t.Errorf("got %+v", failed)
+		switch {
+		case failed.VPA != "f****e@upi":
+			t.Errorf("failed.VPA = %q, want \"f****e@upi\"", failed.VPA)
+		case failed.Error == nil:
+			t.Error("failed.Error is nil")
+		case failed.Error.Message == "":
+			t.Error("failed.Error.Message is empty")
+		case failed.Error.RequestID == "":
+			t.Error("failed.Error.RequestID is empty")
+		case failed.FailedAt == "":
+			t.Error("failed.FailedAt is empty")
 		}
 		nameless := read[schema.Verification](t, d.sandbox("POST", path, `{"vpa":"success@upi"}`), 200)
 		if !nameless.Verified || nameless.NameMatch != schema.NameNone || nameless.BeneficiaryName == "" {
@@ -165,8 +190,17 @@ func TestSilentBankTimesOut(t *testing.T) {
 			reply := d.sandbox("POST", path, body)
 			reply.WantError(t, what, 504, schema.BankTimeout, "")
 			id := reply.TextAt("verification_id")
-			if took := time.Since(began); took != 30*time.Second || reply.TextAt("status") != "pending" || id == "" || reply.At("error.retryable") != true || reply.Header.Get("Location") != path+"/"+id {
-				t.Errorf("%s: after %s got %v %s", what, took, reply.Header, reply.Text)
+			switch took := time.Since(began); {
+			case took != 30*time.Second:
+				t.Errorf("%s: %s: took = %v, want %v", what, reply.Text, took, 30*time.Second)
+			case reply.TextAt("status") != "pending":
+				t.Errorf("%s: %s: reply.TextAt(\"status\") = %q, want \"pending\"", what, reply.Text, reply.TextAt("status"))
+			case id == "":
+				t.Errorf("%s: %s: id is empty", what, reply.Text)
+			case reply.At("error.retryable") != true:
+				t.Errorf("%s: %s: reply.At(\"error.retryable\") = %v, want %v", what, reply.Text, reply.At("error.retryable"), true)
+			case reply.Header.Get("Location") != path+"/"+id:
+				t.Errorf("%s: %s: reply.Header.Get(\"Location\") = %q, want %q", what, reply.Text, reply.Header.Get("Location"), path+"/"+id)
 			}
 			if got := d.sandbox("GET", path+"/"+id, ""); got.Status != 200 || got.TextAt("status") != "pending" || len(d.eventTypes(id)) != 0 {
 				t.Errorf("%s: meanwhile it is %d %s", what, got.Status, got.Text)
@@ -199,8 +233,15 @@ func TestWaitForSlowBank(t *testing.T) {
 			began := time.Now()
 			reply := d.sandbox("POST", path, c.body, "Prefer", c.prefer).Want(t, what, 202)
 			id := reply.TextAt("verification_id")
-			if took := time.Since(began); took != c.waits || reply.TextAt("status") != "pending" || reply.Header.Get("Location") != path+"/"+id || reply.At("error") != nil {
-				t.Errorf("%s: after %s got %v %s", what, took, reply.Header, reply.Text)
+			switch took := time.Since(began); {
+			case took != c.waits:
+				t.Errorf("%s: %s: took = %v, want %v", what, reply.Text, took, c.waits)
+			case reply.TextAt("status") != "pending":
+				t.Errorf("%s: %s: reply.TextAt(\"status\") = %q, want \"pending\"", what, reply.Text, reply.TextAt("status"))
+			case reply.Header.Get("Location") != path+"/"+id:
+				t.Errorf("%s: %s: reply.Header.Get(\"Location\") = %q, want %q", what, reply.Text, reply.Header.Get("Location"), path+"/"+id)
+			case reply.At("error") != nil:
+				t.Errorf("%s: %s: reply.At(\"error\") = %v, want nil", what, reply.Text, reply.At("error"))
 			}
 			if again := d.sandbox("POST", path, c.body, "Prefer", "wait=0").Want(t, what, 202); again.TextAt("verification_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("%s: again it is %s", what, again.Text)
@@ -265,7 +306,7 @@ func TestSlowCallsAreConcurrent(t *testing.T) {
 			t.Errorf("together they took %s", took)
 		}
 		if got := d.metric("vayu_verify_outcomes_total", "outcome", "success"); got != 201 {
-			t.Errorf("%v verdicts are counted", got)
+			t.Errorf("%v outcomes are counted, want 201", got)
 		}
 	})
 }

@@ -78,7 +78,7 @@ func TestCallbackBeforeAnswer(t *testing.T) {
 					t.Errorf("%v contradictions are counted, want %v", got, c.contradictions)
 				}
 				if got := s.metric("vayu_verify_outcomes_total"); got != 1 {
-					t.Errorf("%v verdicts are counted", got)
+					t.Errorf("%v outcomes are counted, want 1", got)
 				}
 			})
 		})
@@ -141,15 +141,25 @@ func TestBankTextIsCleaned(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		a := foundAnswer("RA\x00HUL\xff SHARMA\n" + strings.Repeat("र", 500))
 		a.ProviderRef, a.UTR, a.Account.Bank, a.Account.Branch = "p\x00", strings.Repeat("9", 1000), "B\x1bank", strings.Repeat("न", 1000)
-		a.Account.Reasons = []string{"he owes us money", ReportedFraud, ReportedFraud, ""}
+		a.Account.Reasons = []string{"in debt to us", ReportedFraud, ReportedFraud, ""}
 		s.bank.set(func() { s.bank.deposit = answers(a) })
 		r := s.do(s.request())
 		f := r.Beneficiary
 		if diff := cmp.Diff([]string{FlaggedByBank, ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
 			t.Errorf("reasons: %s", diff)
 		}
-		if !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र") || utf8.RuneCountInString(f.BeneficiaryName) > longestBankText || r.ProviderRef != "p" ||
-			utf8.RuneCountInString(r.UTR) != longestBankText || f.Bank != "Bank" || utf8.RuneCountInString(f.Branch) > longestBankText {
+		switch {
+		case !strings.HasPrefix(f.BeneficiaryName, "RAHUL SHARMA र"):
+			t.Errorf("f.BeneficiaryName = %q, want the prefix %q", f.BeneficiaryName, "RAHUL SHARMA र")
+		case utf8.RuneCountInString(f.BeneficiaryName) > longestBankText:
+			t.Errorf("got %+v", r)
+		case r.ProviderRef != "p":
+			t.Errorf("r.ProviderRef = %q, want \"p\"", r.ProviderRef)
+		case utf8.RuneCountInString(r.UTR) != longestBankText:
+			t.Errorf("got %+v", r)
+		case f.Bank != "Bank":
+			t.Errorf("f.Bank = %q, want \"Bank\"", f.Bank)
+		case utf8.RuneCountInString(f.Branch) > longestBankText:
 			t.Errorf("got %+v", r)
 		}
 		s.wantFinal(r.ID, schema.VerificationSuccess, completed)

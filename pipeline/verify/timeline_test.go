@@ -49,8 +49,17 @@ func TestImmediateOutcomeStoresNoSteps(t *testing.T) {
 			t.Errorf("%d steps are stored", n)
 		}
 		got := s.wantTimeline(good.ID, "deposit found", "settled success")
-		if got.Provider != "puppet" || got.ProviderRef != "theirs" || got.Enquiries != 0 || got.NextEnquiryAt != "" || got.Beneficiary == nil {
-			t.Errorf("got %+v", got)
+		switch {
+		case got.Provider != "puppet":
+			t.Errorf("Provider = %q, want \"puppet\"", got.Provider)
+		case got.ProviderRef != "theirs":
+			t.Errorf("ProviderRef = %q, want \"theirs\"", got.ProviderRef)
+		case got.Enquiries != 0:
+			t.Errorf("Enquiries = %v, want 0", got.Enquiries)
+		case got.NextEnquiryAt != "":
+			t.Errorf("NextEnquiryAt = %q, want none", got.NextEnquiryAt)
+		case got.Beneficiary == nil:
+			t.Error("Beneficiary is nil")
 		}
 		s.wantTimeline(address.ID, "resolve found", "settled success")
 		s.wantTimeline(missing.ID, "deposit not_found", "settled failed")

@@ -28,7 +28,14 @@ func FuzzRequest(f *testing.F) {
 			}
 			return
 		}
-		if got.amount < leastTopup || got.amount > mostTopup || !slices.Contains(schema.PaymentMethods, got.method) || got.ref != "" && !schema.IsRef(got.ref) {
+		switch {
+		case got.amount < leastTopup:
+			t.Fatalf("%q: amount = %v, want at least %v", text, got.amount, leastTopup)
+		case got.amount > mostTopup:
+			t.Fatalf("%q: amount = %v, want at most %v", text, got.amount, mostTopup)
+		case !slices.Contains(schema.PaymentMethods, got.method):
+			t.Fatalf("%q: schema.PaymentMethods = %v, want %v in it", text, schema.PaymentMethods, got.method)
+		case got.ref != "" && !schema.IsRef(got.ref):
 			t.Fatalf("%q was taken as %+v", text, got)
 		}
 	})

@@ -67,9 +67,19 @@ func TestSandboxAmountOfThirteenFails(t *testing.T) {
 		const body = `{"amount":99.13,"ref_id":"bad"}`
 		r := s.Do(key, "POST", topups, body).Want(t, "one that fails", 502)
 		id := r.TextAt("payment_id")
-		if r.TextAt("status") != "failed" || r.TextAt("error.code") != "bank_network_error" || r.TextAt("message") == "" ||
-			r.TextAt("error.request_id") != r.Header.Get("X-Request-Id") || r.At("error.retryable") != false || r.At("balance") != 7.0 {
-			t.Errorf("it is answered with %s", r.Text)
+		switch {
+		case r.TextAt("status") != "failed":
+			t.Errorf("%s: r.TextAt(\"status\") = %q, want \"failed\"", r.Text, r.TextAt("status"))
+		case r.TextAt("error.code") != "bank_network_error":
+			t.Errorf("%s: r.TextAt(\"error.code\") = %q, want \"bank_network_error\"", r.Text, r.TextAt("error.code"))
+		case r.TextAt("message") == "":
+			t.Errorf("%s: r.TextAt(\"message\") is empty", r.Text)
+		case r.TextAt("error.request_id") != r.Header.Get("X-Request-Id"):
+			t.Errorf("%s: r.TextAt(\"error.request_id\") = %q, want %q", r.Text, r.TextAt("error.request_id"), r.Header.Get("X-Request-Id"))
+		case r.At("error.retryable") != false:
+			t.Errorf("%s: r.At(\"error.retryable\") = %v, want %v", r.Text, r.At("error.retryable"), false)
+		case r.At("balance") != 7.0:
+			t.Errorf("%s: r.At(\"balance\") = %v, want 7.0", r.Text, r.At("balance"))
 		}
 		again := s.Do(key, "POST", topups, body).Want(t, "it again", 502)
 		if again.Header.Get("Idempotent-Replayed") != "true" || again.TextAt("payment_id") != id {

@@ -34,8 +34,15 @@ func TestLivePaymentIsPendingUntilSettled(t *testing.T) {
 
 		s.clock.Advance(time.Hour)
 		p, err := s.Settle(t.Context(), id, true, "UTR1", "command")
-		if err != nil || p.State != schema.PaymentSuccess || p.Balance != 250_00 || p.Note != "UTR1" {
-			t.Fatalf("got %+v, %v", p, err)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case p.State != schema.PaymentSuccess:
+			t.Fatalf("p.State = %v, want %v", p.State, schema.PaymentSuccess)
+		case p.Balance != 250_00:
+			t.Fatalf("p.Balance = %v, want 250_00", p.Balance)
+		case p.Note != "UTR1":
+			t.Fatalf("p.Note = %q, want \"UTR1\"", p.Note)
 		}
 		again := s.Do(key, "POST", topups, body).Want(t, "the same again", 200)
 		if again.TextAt("completed_at") != "2026-11-20T13:00:00Z" || again.At("balance") != 250.0 || strings.Contains(again.Text, "UTR1") {
@@ -109,8 +116,15 @@ func TestCredit(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *walletFixture) {
 		o := s.one.In(schema.Live)
 		p, err := s.Credit(t.Context(), o, 5000_00, "UTR7", "command")
-		if err != nil || p.State != schema.PaymentSuccess || p.Method != schema.BankTransfer || p.Balance != 5000_00 {
-			t.Fatalf("got %+v, %v", p, err)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case p.State != schema.PaymentSuccess:
+			t.Fatalf("p.State = %v, want %v", p.State, schema.PaymentSuccess)
+		case p.Method != schema.BankTransfer:
+			t.Fatalf("p.Method = %v, want %v", p.Method, schema.BankTransfer)
+		case p.Balance != 5000_00:
+			t.Fatalf("p.Balance = %v, want 5000_00", p.Balance)
 		}
 		if shown := s.Do(s.key(schema.Live), "GET", topups+"/"+p.ID, "").Want(t, "it", 200); shown.TextAt("status") != "success" {
 			t.Errorf("it is shown as %s", shown.Text)

@@ -79,7 +79,7 @@ func TestPagesOfEqualTimes(t *testing.T) {
 		for range 4 {
 			subjects = append(subjects, "txn_"+ulid.MustNewDefault(noon).String())
 		}
-		slices.Sort(subjects) // ids of one millisecond rise only while nobody else draws any
+		slices.Sort(subjects) // concurrent tests also create ids, so those of one millisecond need not ascend
 		for i, subject := range subjects {
 			do(t, s.DB, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, subject, 100) })
 			do(t, s.DB, func(tx *sqlstore.Tx) error { return act(tx, o, []string{kindCommit, kindRelease}[i%2], subject, 100) })

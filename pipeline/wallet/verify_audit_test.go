@@ -63,8 +63,15 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 			sqlstoretest.Exec(t, s.DB, "DELETE FROM audit WHERE action = '"+gone.action+"'")
 			check(gone.action, fmt.Sprintf("the audit log has no row %s of it", gone.action))
 			r, err := VerifyAuditLog(t.Context(), s.DB, "")
-			if err != nil || len(r.Faults) != 1 || len(r.Faults[0].Subject) < len(gone.subject) || r.Faults[0].Subject[:len(gone.subject)] != gone.subject {
-				t.Errorf("%s: %+v, %v", gone.action, r, err)
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", gone.action, err)
+			case len(r.Faults) != 1:
+				t.Errorf("%s: len(r.Faults) = %v, want 1", gone.action, len(r.Faults))
+			case len(r.Faults[0].Subject) < len(gone.subject):
+				t.Errorf("%s: len(r.Faults[0].Subject) = %v, want at least %v", gone.action, len(r.Faults[0].Subject), len(gone.subject))
+			case r.Faults[0].Subject[:len(gone.subject)] != gone.subject:
+				t.Errorf("%s: r.Faults[0].Subject[:len(gone.subject)] = %v, want %v", gone.action, r.Faults[0].Subject[:len(gone.subject)], gone.subject)
 			}
 			sqlstoretest.Exec(t, s.DB, "DELETE FROM audit")
 			sqlstoretest.Exec(t, s.DB, "INSERT INTO audit SELECT * FROM kept")

@@ -136,7 +136,7 @@ func TestErrorsMatchClickHouse(t *testing.T) {
 		"setting injection": {"POST", query("a` = 1, `b", "1"), "SELECT 1", "A: b", 404, "115", "(UNKNOWN_SETTING)"},
 		"no password":       {"POST", nil, "SELECT 1", "X-ClickHouse-Key: ", 401, "194", "(REQUIRED_PASSWORD)"},
 		"wrong password":    {"POST", nil, "SELECT 1", "X-ClickHouse-Key: wrong", 403, "516", "(AUTHENTICATION_FAILED)"},
-		"wrong user":        {"POST", nil, "SELECT 1", "X-ClickHouse-User: nobody", 403, "516", "nobody: Authentication failed"},
+		"wrong user":        {"POST", nil, "SELECT 1", "X-ClickHouse-User: unknown", 403, "516", "unknown: Authentication failed"},
 		"session":           {"POST", query("session_id", "a"), "SELECT 1", "A: b", 501, "48", "(NOT_IMPLEMENTED)"},
 		"multipart":         {"POST", nil, "SELECT 1", "Content-Type: multipart/form-data; boundary=x", 501, "48", "(NOT_IMPLEMENTED)"},
 		"not gzip":          {"POST", nil, "SELECT 1", "Content-Encoding: gzip", 400, "271", "(CANNOT_DECOMPRESS)"},

@@ -121,7 +121,7 @@ func TestEveryFaultIsFound(t *testing.T) {
 		"not what it says":       {func(a *answer) { a.header.Set("Content-Encoding", "gzip") }, "gzip"},
 		"HEAD with a body":       {func(a *answer) { a.method = http.MethodHead }, "HEAD"},
 		"304 with a body":        {func(a *answer) { a.status = http.StatusNotModified }, "body"},
-		"parameter of nobody":    {func(a *answer) { a.target += "&colour=red" }, "colour"},
+		"undefined parameter":    {func(a *answer) { a.target += "&colour=red" }, "colour"},
 		"nothing answered":       {func(a *answer) { a.target = "/v1/nothing" }, "404"},
 		"method answered":        {func(a *answer) { a.method = http.MethodDelete }, "405"},
 		"bare 404": {func(a *answer) {

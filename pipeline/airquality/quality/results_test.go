@@ -329,8 +329,15 @@ func TestCorrection(t *testing.T) {
 		err := w.db.Conn().QueryRow(t.Context(), fmt.Sprintf("SELECT corrected, concat(formula, toString(version)), toString(channels) FROM %s.corrected FINAL WHERE at = ?", w.name),
 			start.Add(time.Duration(i)*time.Hour)).Scan(&got, &formula, &channels)
 		wantChannels := map[bool]string{true: "differ", false: "unknown"}[i == 0]
-		if want := max(0, epa2021(raw, float64(95-5*i))); err != nil || math.Abs(got-want) > 1e-4 || formula != "epa_20211" || channels != wantChannels {
+		switch want := max(0, epa2021(raw, float64(95-5*i))); {
+		case err != nil:
+			t.Errorf("%v: %v", raw, err)
+		case math.Abs(got-want) > 1e-4:
 			t.Errorf("%v: %v by %s, channels %s (%v), want %v, channels %s", raw, got, formula, channels, err, want, wantChannels)
+		case formula != "epa_20211":
+			t.Errorf("%v: formula = %q, want \"epa_20211\"", raw, formula)
+		case channels != wantChannels:
+			t.Errorf("%v: channels = %v, want %v", raw, channels, wantChannels)
 		}
 	}
 	if n := w.count("SELECT count() FROM %s.corrected"); n != uint64(len(raws)) {

@@ -25,9 +25,27 @@ import (
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	_, c := serve(t, simulator.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
-	if c.Name != "simulator" || c.World != schema.Sandbox || c.Timeout != 5*time.Second || c.ResendAfter != 5*time.Second || c.Concurrency != 7 ||
-		!cmp.Equal(c.Operators, []string{"Airtel", "d2h"}) || !c.Available() || c.Reverser == nil || c.Directory == nil || c.Receiver == nil {
-		t.Errorf("got %+v", c)
+	switch {
+	case c.Name != "simulator":
+		t.Errorf("c.Name = %q, want \"simulator\"", c.Name)
+	case c.World != schema.Sandbox:
+		t.Errorf("c.World = %v, want %v", c.World, schema.Sandbox)
+	case c.Timeout != 5*time.Second:
+		t.Errorf("c.Timeout = %v, want %v", c.Timeout, 5*time.Second)
+	case c.ResendAfter != 5*time.Second:
+		t.Errorf("c.ResendAfter = %v, want %v", c.ResendAfter, 5*time.Second)
+	case c.Concurrency != 7:
+		t.Errorf("c.Concurrency = %v, want 7", c.Concurrency)
+	case !cmp.Equal(c.Operators, []string{"Airtel", "d2h"}):
+		t.Errorf("c.Operators = %v, want %v", c.Operators, []string{"Airtel", "d2h"})
+	case !c.Available():
+		t.Error("c.Available() is false")
+	case c.Reverser == nil:
+		t.Error("c.Reverser is nil")
+	case c.Directory == nil:
+		t.Error("c.Directory is nil")
+	case c.Receiver == nil:
+		t.Error("c.Receiver is nil")
 	}
 	_, c = serve(t, simulator.Config{})
 	if len(c.Operators) != 10 {
@@ -35,8 +53,19 @@ func TestOpen(t *testing.T) {
 	}
 	text, _, _ := strings.Cut(simulator.Describe("https://aggregator.example"), "  refund:")
 	c = open(t, text, nil)
-	if c.Operators != nil || c.Reverser != nil || c.Directory != nil || c.Receiver != nil || c.ResendAfter != 2*time.Minute || c.World != schema.Live {
-		t.Errorf("got %+v", c)
+	switch {
+	case c.Operators != nil:
+		t.Errorf("c.Operators = %v, want nil", c.Operators)
+	case c.Reverser != nil:
+		t.Errorf("c.Reverser = %v, want nil", c.Reverser)
+	case c.Directory != nil:
+		t.Errorf("c.Directory = %v, want nil", c.Directory)
+	case c.Receiver != nil:
+		t.Errorf("c.Receiver = %v, want nil", c.Receiver)
+	case c.ResendAfter != 2*time.Minute:
+		t.Errorf("c.ResendAfter = %v, want %v", c.ResendAfter, 2*time.Minute)
+	case c.World != schema.Live:
+		t.Errorf("c.World = %v, want %v", c.World, schema.Live)
 	}
 }
 
@@ -157,17 +186,17 @@ func TestCallbacks(t *testing.T) {
 	now.Advance(time.Second)
 	s.SendCallbacks(t.Context())
 	got := <-came
-	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
-	if err != nil || told.Reference != order.Reference || told.Answer.Outcome != recharge.Succeeded {
-		t.Errorf("got %v, %v", told, err)
+	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
+	if err != nil || callback.Reference != order.Reference || callback.Answer.Outcome != recharge.Succeeded {
+		t.Errorf("got %v, %v", callback, err)
 	}
 	if !s.TakeBack(order.Reference) {
 		t.Fatal("it cannot be taken back")
 	}
 	s.SendCallbacks(t.Context())
 	got = <-came
-	if told, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || told.Answer.Outcome != recharge.Reversed {
-		t.Errorf("got %v, %v", told, err)
+	if callback, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || callback.Answer.Outcome != recharge.Reversed {
+		t.Errorf("got %v, %v", callback, err)
 	}
 	signed := func(body string) request {
 		h := http.Header{}

@@ -131,7 +131,7 @@ func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 			wantOutcome(t, "refund", a, err, lost)
 		})
 	}
-	// That an order is not known answers an enquiry, and no order.
+	// "Unknown" is a valid answer to an enquiry, but not to an order.
 	conn := answering(t, 200, `{"status":"NOT_FOUND"}`)
 	a, err := conn.Operator.Submit(t.Context(), order)
 	wantOutcome(t, "submit", a, err, lost)

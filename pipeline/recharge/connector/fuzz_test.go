@@ -53,14 +53,22 @@ func FuzzCallback(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
 		simulator.Sign(h, body, now)
-		told, err := p.Receive(h, body, now)
+		callback, err := p.Receive(h, body, now)
 		if err != nil {
 			return
 		}
-		a := told.Answer
-		if told.Reference == "" || a.Outcome == recharge.Unknown || a.Outcome < recharge.Pending || a.Outcome > recharge.Reversed ||
-			(a.Outcome == recharge.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00") {
-			t.Errorf("%q is read as %+v", body, told)
+		a := callback.Answer
+		switch {
+		case callback.Reference == "":
+			t.Errorf("%q: callback.Reference is empty", body)
+		case a.Outcome == recharge.Unknown:
+			t.Errorf("%q: a.Outcome is %v, want another", body, recharge.Unknown)
+		case a.Outcome < recharge.Pending:
+			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, recharge.Pending)
+		case a.Outcome > recharge.Reversed:
+			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, recharge.Reversed)
+		case (a.Outcome == recharge.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00"):
+			t.Errorf("%q is read as %+v", body, callback)
 		}
 	})
 }

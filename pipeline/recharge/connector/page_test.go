@@ -70,8 +70,17 @@ func TestPageFullFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Name != "bharat-pay" || len(c.Operators) != 3 || c.Receiver == nil || c.Reverser == nil || c.Directory == nil {
-		t.Errorf("got %+v", c)
+	switch {
+	case c.Name != "bharat-pay":
+		t.Errorf("c.Name = %q, want \"bharat-pay\"", c.Name)
+	case len(c.Operators) != 3:
+		t.Errorf("len(c.Operators) = %v, want 3", len(c.Operators))
+	case c.Receiver == nil:
+		t.Error("c.Receiver is nil")
+	case c.Reverser == nil:
+		t.Error("c.Reverser is nil")
+	case c.Directory == nil:
+		t.Error("c.Directory is nil")
 	}
 }
 

@@ -30,7 +30,7 @@ func TestSeries(t *testing.T) {
 		{"9840012345", "Airtel", "Tamil Nadu"},
 		{"9030012345", "Airtel", "Andhra Pradesh & Telangana"}, // once Tata Docomo's
 		{"9841012345", "", ""},                                 // Aircel's, which has closed
-		{"6500012345", "", ""},                                 // nobody's
+		{"6500012345", "", ""},                                 // unassigned
 		{"5000012345", "", ""},
 		{"98100", "", ""},
 		{"", "", ""},
@@ -42,8 +42,8 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestTheTableIsSound reads every row: operators and circles that there are, series
-// that may begin a mobile number, and no number with two holders.
+// TestTheTableIsSound checks every row. Its operator and circle exist, its series can
+// begin a mobile number, and no number has two holders.
 func TestTheTableIsSound(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
@@ -80,7 +80,7 @@ func TestTheTableIsSound(t *testing.T) {
 			known++
 		}
 	}
-	// 24,548 when the table was made; fewer means that some of it is not read.
+	// The table had 24,548 rows when it was made. Fewer mean that some were not read.
 	if known < 24_000 {
 		t.Errorf("%d of 40,000 series are known, want more than half", known)
 	}
@@ -121,8 +121,15 @@ func FuzzSubscriberID(f *testing.F) {
 		if !ok && id == "" {
 			return
 		}
-		if !ok || len(id) < 8 || len(id) > 12 || strings.Trim(id, "0123456789") != "" {
+		switch {
+		case !ok:
 			t.Fatalf("SubscriberID(%q) = %q, %v", text, id, ok)
+		case len(id) < 8:
+			t.Fatalf("%q: len(id) = %v, want at least 8", text, len(id))
+		case len(id) > 12:
+			t.Fatalf("%q: len(id) = %v, want at most 12", text, len(id))
+		case strings.Trim(id, "0123456789") != "":
+			t.Fatalf("%q: strings.Trim(id, \"0123456789\") = %q, want none", text, strings.Trim(id, "0123456789"))
 		}
 		if again, ok := numbering.SubscriberID(id); !ok || again != id {
 			t.Fatalf("SubscriberID(%q) = %q, %v: it must be itself", id, again, ok)

@@ -42,8 +42,15 @@ func BenchmarkCompare(b *testing.B) {
 			}
 			return nil
 		})
-		if err != nil || sum.Lines != total || sum.Matches["success"].Count != known || sum.Left != total-known {
-			b.Fatalf("%v, %+v", err, sum)
+		switch {
+		case err != nil:
+			b.Fatal(err)
+		case sum.Lines != total:
+			b.Fatalf("sum.Lines = %v, want %v", sum.Lines, total)
+		case sum.Matches["success"].Count != known:
+			b.Fatalf("sum.Matches[\"success\"].Count = %v, want %v", sum.Matches["success"].Count, known)
+		case sum.Left != total-known:
+			b.Fatalf("sum.Left = %v, want %v", sum.Left, total-known)
 		}
 		b.ReportMetric(float64(most)/(1<<20), "heap-MB")
 	}

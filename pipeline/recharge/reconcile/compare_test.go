@@ -44,8 +44,8 @@ func TestKinds(t *testing.T) {
 			{row{state: "pending", amount: 198_99}, map[string]reconcile.Kind{"S": "amount", "F": "amount", "P": "amount", "R": "amount"}},
 		} {
 			for _, word := range []string{"S", "F", "P", "R"} {
-				kind, asked := c.say[word]
-				if !asked {
+				kind, listed := c.say[word]
+				if !listed {
 					continue
 				}
 				lines = append(lines, line(s.add(c.ours)[0]+c.ours.attempt, word))
@@ -67,10 +67,10 @@ func TestKinds(t *testing.T) {
 			t.Errorf("got %+v, want %d lines and %d left", sum, len(lines), len(want))
 		}
 		matches := 0
-		for status, tally := range sum.Matches {
-			matches += tally.Count
-			if tally.File != schema.Paise(tally.Count)*199_00 || tally.Ours != tally.File {
-				t.Errorf("%s: %+v", status, tally)
+		for status, sums := range sum.Matches {
+			matches += sums.Count
+			if sums.File != schema.Paise(sums.Count)*199_00 || sums.Ours != sums.File {
+				t.Errorf("%s: %+v", status, sums)
 			}
 		}
 		if matches != len(lines)-len(want) {
@@ -98,7 +98,7 @@ func TestUnmatchedLines(t *testing.T) {
 			line(redirected[4], "S"),
 		))
 		want := []string{
-			// Lines that cannot be read come at once, the others in groups.
+			// Unreadable lines are reported at once, the others in groups.
 			"unreadable at 8 the header has 4 columns, and it has 1",
 			"earlier at 4, there success 199, here success 199",
 			"other_provider at 5, there success 199, here success 199",
@@ -247,10 +247,17 @@ func TestStoreFailureEndsTheComparison(t *testing.T) {
 	}
 	c := agg(s)
 	c.Settler = settler
-	told := 0
-	sum, err := c.Run(t.Context(), file(lines...), func(reconcile.Difference) error { told++; return nil })
-	if !errors.Is(err, away) || sum.Done["settle_success"] != 200 || told != 256 || sum.Left != 56 {
-		t.Errorf("got %v after %+v, %d told; want %v after 200", err, sum, told, away)
+	reports := 0
+	sum, err := c.Run(t.Context(), file(lines...), func(reconcile.Difference) error { reports++; return nil })
+	switch {
+	case !errors.Is(err, away):
+		t.Errorf("got error %v, want %v", err, away)
+	case sum.Done["settle_success"] != 200:
+		t.Errorf("sum.Done[\"settle_success\"] = %v, want 200", sum.Done["settle_success"])
+	case reports != 256:
+		t.Errorf("reports = %v, want 256", reports)
+	case sum.Left != 56:
+		t.Errorf("sum.Left = %v, want 56", sum.Left)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

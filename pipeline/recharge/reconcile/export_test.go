@@ -1,6 +1,6 @@
 package reconcile
 
-// Questions whose plans are tested.
+// Queries whose plans are tested.
 var (
 	ByReference   = selectByReference.ForRows(16)
 	ByID          = selectByID.ForRows(16)

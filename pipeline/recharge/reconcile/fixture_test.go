@@ -117,8 +117,8 @@ func file(lines ...string) *strings.Reader {
 // line returns the line of a default recharge.
 func line(reference, status string) string { return reference + "," + status + ",199.00,op-1" }
 
-// told formats a difference: its kind, its line, and its recharge.
-func told(d reconcile.Difference) string {
+// shortText formats a difference: its kind, its line, and its recharge.
+func shortText(d reconcile.Difference) string {
 	text := fmt.Sprintf("%s at %d", d.Kind, d.At)
 	if d.Line != nil {
 		text += fmt.Sprintf(", there %s %s", d.Line.Status, d.Line.Amount)
@@ -137,7 +137,7 @@ func compare(tb testing.TB, c reconcile.Comparison, in *strings.Reader) ([]strin
 	tb.Helper()
 	var all []string
 	sum, err := c.Run(tb.Context(), in, func(d reconcile.Difference) error {
-		all = append(all, told(d))
+		all = append(all, shortText(d))
 		return nil
 	})
 	if err != nil {

@@ -99,7 +99,7 @@ func TestLongLinesAreReported(t *testing.T) {
 	}
 }
 
-// errDisk is what a reader ends with that breaks.
+// errDisk is the error of a reader that fails.
 var errDisk = errors.New("the disk is broken")
 
 func TestReadErrorEndsTheFile(t *testing.T) {

@@ -60,7 +60,7 @@ func TestResolvedDifferencesAreNotReported(t *testing.T) {
 			kind, _, _ := strings.Cut(one, ",")
 			got = append(got, kind)
 		}
-		// Those of the two second orders that the file says nothing of.
+		// The differences of the two second orders, which the file does not mention.
 		got = slices.DeleteFunc(got, func(kind string) bool { return kind == "absent at 0" })
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("differences (-want +got):\n%s", diff)
@@ -79,30 +79,30 @@ func TestManualResultMayNotApply(t *testing.T) {
 		ids := s.add(row{state: "pending"}, row{}, row{state: "failed"}, row{state: "refunded", refunded: noon})
 		away := errors.New("the disk is full")
 		settler := &scripted{do: func(string, recharge.Answer) (recharge.Record, error) { return recharge.Record{}, away }}
-		tell := func(id string, said recharge.Outcome) error {
-			_, err := reconcile.SettleManually(t.Context(), db, settler, noon, said, reconcile.Resolution{ID: id, Note: "x", By: "command"})
+		settle := func(id string, outcome recharge.Outcome) error {
+			_, err := reconcile.SettleManually(t.Context(), db, settler, noon, outcome, reconcile.Resolution{ID: id, Note: "x", By: "command"})
 			return err
 		}
-		if err := tell(ids[0], recharge.Failed); !errors.Is(err, away) {
+		if err := settle(ids[0], recharge.Failed); !errors.Is(err, away) {
 			t.Errorf("a store that fails: %v", err)
 		}
 		settler.do = func(string, recharge.Answer) (recharge.Record, error) {
 			return recharge.Record{State: schema.RechargeSuccess}, nil
 		}
-		if err := tell(ids[0], recharge.Failed); err == nil || !strings.Contains(err.Error(), "it is success: it changed meanwhile") {
+		if err := settle(ids[0], recharge.Failed); err == nil || !strings.Contains(err.Error(), "it is success: it changed meanwhile") {
 			t.Errorf("a callback was faster: %v", err)
 		}
 		for _, c := range []struct {
-			id   string
-			said recharge.Outcome
-			want string
+			id      string
+			outcome recharge.Outcome
+			want    string
 		}{
 			{ids[0], recharge.Pending, "no outcome that is final"}, {ids[0], recharge.Unknown, "no outcome that is final"},
 			{ids[1], recharge.Succeeded, "can only be reversed"}, {ids[1], recharge.Failed, "can only be reversed"},
 			{ids[2], recharge.Succeeded, "is failed already"}, {ids[3], recharge.Reversed, "is refunded already"},
 		} {
-			if err := tell(c.id, c.said); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s of %s: got %v, want %s", c.said, c.id, err, c.want)
+			if err := settle(c.id, c.outcome); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s of %s: got %v, want %s", c.outcome, c.id, err, c.want)
 			}
 		}
 		wantCalls := slices.Repeat([]string{"live agg " + ids[0] + " 2 operator_network_error   command"}, 2)

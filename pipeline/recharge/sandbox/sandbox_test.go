@@ -27,8 +27,8 @@ func order(number string) recharge.Order {
 	return recharge.Order{Reference: "txn_1", Type: schema.Prepaid, Number: number, Operator: "Airtel", Amount: 199_00, CreatedAt: made}
 }
 
-// said is the part of an answer that depends on the number.
-type said struct {
+// reply is the part of an answer that depends on the number.
+type reply struct {
 	outcome recharge.Outcome
 	code    schema.Code
 	again   time.Duration
@@ -36,39 +36,39 @@ type said struct {
 
 type asking func(context.Context, recharge.Order) (recharge.Answer, error)
 
-func (c *clock) ask(t *testing.T, how asking, o recharge.Order, age time.Duration) (recharge.Answer, said) {
+func (c *clock) ask(t *testing.T, how asking, o recharge.Order, age time.Duration) (recharge.Answer, reply) {
 	t.Helper()
 	c.at = o.CreatedAt.Add(age)
 	a, err := how(t.Context(), o)
 	if err != nil {
 		t.Fatalf("asking about %s after %v: %v", o.Number, age, err)
 	}
-	return a, said{a.Outcome, a.Code, a.RetryAfter}
+	return a, reply{a.Outcome, a.Code, a.RetryAfter}
 }
 
 func TestMagicNumbers(t *testing.T) {
 	t.Parallel()
-	success := said{outcome: recharge.Succeeded}
-	pending := func(again time.Duration) said { return said{recharge.Pending, "", again} }
-	failed := func(code schema.Code) said { return said{recharge.Failed, code, 0} }
+	success := reply{outcome: recharge.Succeeded}
+	pending := func(again time.Duration) reply { return reply{recharge.Pending, "", again} }
+	failed := func(code schema.Code) reply { return reply{recharge.Failed, code, 0} }
 	for _, c := range []struct {
 		digit               string
-		submitted           said
-		second, five, aWeek said // enquired at this age
+		submitted           reply
+		second, five, aWeek reply // enquired at this age
 	}{
 		{"1", success, success, success, success},
 		{"2", pending(5 * time.Second), pending(4 * time.Second), success, success},
 		{"3", pending(5 * time.Second), pending(4 * time.Second), failed(schema.OperatorNetworkError), failed(schema.OperatorNetworkError)},
 		{"4", failed(schema.InvalidNumber), failed(schema.InvalidNumber), failed(schema.InvalidNumber), failed(schema.InvalidNumber)},
 		{"5", failed(schema.InsufficientBalance), failed(schema.InsufficientBalance), failed(schema.InsufficientBalance), failed(schema.InsufficientBalance)},
-		{"6", said{recharge.Succeeded, "", 5 * time.Second}, said{recharge.Succeeded, "", 4 * time.Second}, said{outcome: recharge.Reversed}, said{outcome: recharge.Reversed}},
+		{"6", reply{recharge.Succeeded, "", 5 * time.Second}, reply{recharge.Succeeded, "", 4 * time.Second}, reply{outcome: recharge.Reversed}, reply{outcome: recharge.Reversed}},
 		{"7", pending(0), pending(0), pending(0), pending(0)},
-		{"8", said{outcome: recharge.NotSubscriber}, said{outcome: recharge.NotSubscriber}, said{outcome: recharge.NotSubscriber}, said{outcome: recharge.NotSubscriber}},
-		{"9", said{recharge.Succeeded, "", time.Second}, success, success, success},
+		{"8", reply{outcome: recharge.NotSubscriber}, reply{outcome: recharge.NotSubscriber}, reply{outcome: recharge.NotSubscriber}, reply{outcome: recharge.NotSubscriber}},
+		{"9", reply{recharge.Succeeded, "", time.Second}, success, success, success},
 	} {
 		for _, o := range []recharge.Order{
 			order("900000000" + c.digit),
-			{Type: schema.DTH, Number: "30123456" + "0" + c.digit, Operator: "nobody's", CreatedAt: made},
+			{Type: schema.DTH, Number: "30123456" + "0" + c.digit, Operator: "unknown", CreatedAt: made},
 		} {
 			t.Run(string(o.Type)+c.digit, func(t *testing.T) {
 				t.Parallel()
@@ -78,8 +78,8 @@ func TestMagicNumbers(t *testing.T) {
 				_, second := now.ask(t, conn.Operator.Enquire, o, time.Second)
 				_, five := now.ask(t, conn.Operator.Enquire, o, 5*time.Second)
 				_, aWeek := now.ask(t, conn.Operator.Enquire, o, 7*24*time.Hour)
-				got := []said{submitted, second, five, aWeek}
-				if diff := cmp.Diff([]said{c.submitted, c.second, c.five, c.aWeek}, got, cmp.AllowUnexported(said{})); diff != "" {
+				got := []reply{submitted, second, five, aWeek}
+				if diff := cmp.Diff([]reply{c.submitted, c.second, c.five, c.aWeek}, got, cmp.AllowUnexported(reply{})); diff != "" {
 					t.Errorf("answers at 0, 1 s, 5 s, a week (-want +got):\n%s", diff)
 				}
 			})
@@ -92,7 +92,7 @@ func TestLateSubmitSucceedsBeforeReversal(t *testing.T) {
 	var now clock
 	conn := sandbox.Connection(now.now)
 	if a, _ := now.ask(t, conn.Operator.Submit, order("9000000006"), time.Minute); a.Outcome != recharge.Succeeded || a.RetryAfter <= 0 {
-		t.Errorf("submitted after a minute: %+v, want success and to be asked again", a)
+		t.Errorf("submitted after a minute: %+v, want success and a later enquiry", a)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestDirectoryHasEveryNumber(t *testing.T) {
 		t.Errorf("a DTH subscriber is %+v's (%v), want a DTH operator's", s, err)
 	}
 	if s, err := dir.Detect(t.Context(), "12"); err != nil || s != (recharge.Subscriber{}) {
-		t.Errorf("Detect(12) = %+v, %v, want nobody", s, err)
+		t.Errorf("Detect(12) = %+v, %v, want none", s, err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestPlansAreMarkedAsSandbox(t *testing.T) {
 		}
 	}
 	if plans, err := dir.Plans(t.Context(), "Aircel", ""); err != nil || plans != nil {
-		t.Errorf("plans of nobody: %v, %v", plans, err)
+		t.Errorf("plans of an unknown operator: %v, %v", plans, err)
 	}
 }
 

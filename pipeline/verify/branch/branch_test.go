@@ -112,7 +112,7 @@ func TestInvalidRowsAreRejectedSingly(t *testing.T) {
 		"Delhi,SBIN0000008,bad\xff",              // 12
 		"Delhi,SBIN0000009,right\u202eto left",   // 13
 		"Delhi,SBIN0000010," + long,              // 14
-		"Delhi,SBIN0000001,Parliament Street",    // said twice
+		"Delhi,SBIN0000001,Parliament Street",    // a duplicate
 		"Delhi,SBIN0000001,Another",              // 16
 		strings.Repeat("y", 70_000),              // 17
 		"Delhi,SBIN0000011,\"a \"\"quoted\"\"\"", // imported

@@ -42,7 +42,7 @@ func FuzzRead(f *testing.F) {
 		for _, r := range s.Rejected {
 			refused += r.Rows
 			if len(r.Lines) == 0 || len(r.Lines) > FirstLines || r.Lines[0] < 2 {
-				t.Errorf("%q is said of the lines %v", r.Reason, r.Lines)
+				t.Errorf("%q has the lines %v", r.Reason, r.Lines)
 			}
 		}
 		if s.Read < len(rows)+refused {

@@ -40,10 +40,10 @@ func TestCallbacks(t *testing.T) {
 	now.Advance(time.Second)
 	s.SendCallbacks(t.Context())
 	got := <-came
-	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
-	wantOutcome(t, "the callback", told.Answer, err, verify.Found)
-	if told.Reference != drop.Reference || told.Answer.Account.Name != simulator.DefaultAccount.Name || told.Answer.UTR == "" {
-		t.Errorf("got %+v", told)
+	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
+	wantOutcome(t, "the callback", callback.Answer, err, verify.Found)
+	if callback.Reference != drop.Reference || callback.Answer.Account.Name != simulator.DefaultAccount.Name || callback.Answer.UTR == "" {
+		t.Errorf("got %+v", callback)
 	}
 	now.Advance(6 * time.Minute)
 	var p *schema.Problem
@@ -70,17 +70,17 @@ func TestRefusedCallbacks(t *testing.T) {
 		"another body":          {request{signed(`{"ref":"a","result":"INVALID"}`).header, []byte(`{}`)}, schema.SignatureInvalid},
 		"no JSON":               {signed("x"), schema.InvalidRequest},
 		"no reference":          {signed(`{"result":"INVALID"}`), schema.InvalidRequest},
-		"a word nobody knows":   {signed(`{"ref":"a","result":"DONE"}`), schema.InvalidRequest},
+		"an unmapped value":     {signed(`{"ref":"a","result":"DONE"}`), schema.InvalidRequest},
 		"one only for enquiry":  {signed(`{"ref":"a","result":"UNSEEN"}`), schema.InvalidRequest},
 		"a reference that is 2": {signed(`{"ref":"a","ref":"b","result":"INVALID"}`), schema.InvalidRequest},
 		"an unmapped state":     {signed(`{"ref":"a","result":"VALID","account":{"state":"DONE"}}`), schema.InvalidRequest},
 	} {
-		told, err := c.Receiver.Receive(o.header, o.body, now)
+		callback, err := c.Receiver.Receive(o.header, o.body, now)
 		var p *schema.Problem
 		if !errors.As(err, &p) || p.Code != o.code {
-			t.Errorf("%s: got %+v, %v, want %s", name, told, err, o.code)
+			t.Errorf("%s: got %+v, %v, want %s", name, callback, err, o.code)
 		} else if strings.Contains(p.Message, "DONE") {
-			t.Errorf("%s: whoever asked is told %q", name, p.Message)
+			t.Errorf("%s: the unmapped value is in the message %q", name, p.Message)
 		}
 	}
 }

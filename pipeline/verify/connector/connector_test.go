@@ -27,9 +27,23 @@ import (
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	_, c := serve(t, simulator.Config{}, "concurrency: 32", "concurrency: 1000", "verify:\n", "verify:\n  world: sandbox\n")
-	if c.Name != "simulator" || c.World != schema.Sandbox || c.Timeout != 5*time.Second || c.ResendAfter != 5*time.Second || c.Concurrency != 1000 ||
-		c.Methods != nil || !c.Available() || c.Receiver == nil {
-		t.Errorf("got %+v", c)
+	switch {
+	case c.Name != "simulator":
+		t.Errorf("c.Name = %q, want \"simulator\"", c.Name)
+	case c.World != schema.Sandbox:
+		t.Errorf("c.World = %v, want %v", c.World, schema.Sandbox)
+	case c.Timeout != 5*time.Second:
+		t.Errorf("c.Timeout = %v, want %v", c.Timeout, 5*time.Second)
+	case c.ResendAfter != 5*time.Second:
+		t.Errorf("c.ResendAfter = %v, want %v", c.ResendAfter, 5*time.Second)
+	case c.Concurrency != 1000:
+		t.Errorf("c.Concurrency = %v, want 1000", c.Concurrency)
+	case c.Methods != nil:
+		t.Errorf("c.Methods = %v, want nil", c.Methods)
+	case !c.Available():
+		t.Error("c.Available() is false")
+	case c.Receiver == nil:
+		t.Error("c.Receiver is nil")
 	}
 	text := simulator.Describe("https://bank.example")
 	whole, _, _ := strings.Cut(text, "callback:")
@@ -47,8 +61,15 @@ func TestOpen(t *testing.T) {
 		"its method is demanded": {onlyUPI(t, text) + "verify: {methods: [upi]}\n", []schema.VerificationMethod{schema.VerifyUPI}},
 	} {
 		c := open(t, o.text, nil)
-		if diff := cmp.Diff(o.want, c.Methods); diff != "" || c.Receiver != nil || c.ResendAfter != 2*time.Minute || c.World != schema.Live {
-			t.Errorf("%s: got %+v, methods (-want +got):\n%s", name, c, diff)
+		switch diff := cmp.Diff(o.want, c.Methods); {
+		case diff != "":
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
+		case c.Receiver != nil:
+			t.Errorf("%s: c.Receiver = %v, want nil", name, c.Receiver)
+		case c.ResendAfter != 2*time.Minute:
+			t.Errorf("%s: c.ResendAfter = %v, want %v", name, c.ResendAfter, 2*time.Minute)
+		case c.World != schema.Live:
+			t.Errorf("%s: c.World = %v, want %v", name, c.World, schema.Live)
 		}
 	}
 }
@@ -59,8 +80,13 @@ func onlyUPI(t *testing.T, text string) string {
 	before, rest, ok := strings.Cut(text, "  deposit:")
 	_, rest, ok2 := strings.Cut(rest, "  resolve:")
 	rest, _, ok3 := strings.Cut(rest, "callback:")
-	if !ok || !ok2 || !ok3 {
+	switch {
+	case !ok:
 		t.Fatal("the description of the simulator looks otherwise")
+	case !ok2:
+		t.Fatal("the description of the simulator looks otherwise: ok2 is false")
+	case !ok3:
+		t.Fatal("the description of the simulator looks otherwise: ok3 is false")
 	}
 	return before + "  resolve:" + rest
 }
@@ -118,8 +144,15 @@ func TestAnswerFields(t *testing.T) {
 	}
 	want.Branch = "" // the description does not say where it stands
 	a, err := c.Bank.Resolve(t.Context(), address)
-	if diff := cmp.Diff(want, a.Account); err != nil || a.Outcome != verify.Found || a.UTR != "" || diff != "" {
-		t.Errorf("an address: got %+v, %v (-want +got):\n%s", a, err, diff)
+	switch diff := cmp.Diff(want, a.Account); {
+	case err != nil:
+		t.Errorf("an address: %v", err)
+	case a.Outcome != verify.Found:
+		t.Errorf("an address: a.Outcome = %v, want %v", a.Outcome, verify.Found)
+	case a.UTR != "":
+		t.Errorf("an address: a.UTR = %q, want none", a.UTR)
+	case diff != "":
+		t.Errorf("an address: (-want +got):\n%s", diff)
 	}
 	for vpa, want := range map[string]verify.Answer{
 		"missing@upi": {Outcome: verify.NotFound},
@@ -184,8 +217,15 @@ func TestReasonsAreCodes(t *testing.T) {
 		}
 	}
 	c := answering(t, 200, `{"result":"INVALID","flags":["FRAUD"],"account":{"name":"A","state":"LIEN"}}`)
-	if a, err := c.Bank.Deposit(t.Context(), drop); err != nil || a.Outcome != verify.NotFound || a.Account.Reasons != nil || a.Account.Name != "" {
-		t.Errorf("an account that there is not: got %+v, %v", a, err)
+	switch a, err := c.Bank.Deposit(t.Context(), drop); {
+	case err != nil:
+		t.Errorf("an account that there is not: %v", err)
+	case a.Outcome != verify.NotFound:
+		t.Errorf("an account that there is not: a.Outcome = %v, want %v", a.Outcome, verify.NotFound)
+	case a.Account.Reasons != nil:
+		t.Errorf("an account that there is not: a.Account.Reasons = %v, want nil", a.Account.Reasons)
+	case a.Account.Name != "":
+		t.Errorf("an account that there is not: a.Account.Name = %q, want none", a.Account.Name)
 	}
 }
 
@@ -240,7 +280,7 @@ func TestTLSIsRequired(t *testing.T) {
 	t.Cleanup(server.Close)
 	a, err := open(t, simulator.Describe(server.URL), nil).Bank.Deposit(t.Context(), drop)
 	if !errors.Is(err, verify.ErrNotSent) {
-		t.Errorf("an authority that nobody knows: got %+v, %v", a, err)
+		t.Errorf("an unknown authority: got %+v, %v", a, err)
 	}
 	file := write(t, strings.Replace(simulator.Describe(server.URL), "timeout: 5s", "timeout: 5s\nca-file: ca.pem", 1))
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})

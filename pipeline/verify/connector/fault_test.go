@@ -145,8 +145,8 @@ func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 			wantOutcome(t, "resolve", a, err, lost)
 		})
 	}
-	// That an order is not known answers an enquiry, and no order; that it waits
-	// answers no question about an address.
+	// "Unknown" is a valid answer to an enquiry, but not to an order. "Waiting" is not a valid
+	// answer to a lookup of an address.
 	conn := answering(t, 200, `{"result":"UNSEEN"}`)
 	a, err := conn.Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "deposit", a, err, lost)

@@ -95,7 +95,7 @@ func wantOutcome(t *testing.T, what string, a verify.Answer, err error, want ver
 	case want != lost && (err != nil || a.Outcome != want):
 		t.Errorf("%s: got %+v, %v; want the outcome %v", what, a, err, want)
 	case want != lost && want != verify.Unknown && a.ProviderRef == "":
-		t.Errorf("%s: nobody knows what they call it", what)
+		t.Errorf("%s: the answer lacks the bank's reference", what)
 	case want != verify.Found && a.Account.Status != "":
 		t.Errorf("%s: it says of an account %+v", what, a.Account)
 	}

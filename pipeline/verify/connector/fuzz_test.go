@@ -61,14 +61,22 @@ func FuzzCallback(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
 		simulator.Sign(h, body, now)
-		told, err := b.Receive(h, body, now)
+		callback, err := b.Receive(h, body, now)
 		if err != nil {
 			return
 		}
-		a := told.Answer
-		if told.Reference == "" || a.Outcome == verify.Unknown || a.Outcome < verify.Pending || a.Outcome > verify.NotMade ||
-			(a.Outcome == verify.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00") {
-			t.Errorf("%q is read as %+v", body, told)
+		a := callback.Answer
+		switch {
+		case callback.Reference == "":
+			t.Errorf("%q: callback.Reference is empty", body)
+		case a.Outcome == verify.Unknown:
+			t.Errorf("%q: a.Outcome is %v, want another", body, verify.Unknown)
+		case a.Outcome < verify.Pending:
+			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, verify.Pending)
+		case a.Outcome > verify.NotMade:
+			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, verify.NotMade)
+		case (a.Outcome == verify.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00"):
+			t.Errorf("%q is read as %+v", body, callback)
 		}
 		for _, code := range a.Account.Reasons {
 			if !slices.Contains(verify.Reasons, code) {

@@ -90,8 +90,15 @@ func TestDocumentedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Name != "bharat-bank" || c.Methods != nil || c.Receiver == nil || c.Concurrency != 500 {
-		t.Errorf("got %+v", c)
+	switch {
+	case c.Name != "bharat-bank":
+		t.Errorf("c.Name = %q, want \"bharat-bank\"", c.Name)
+	case c.Methods != nil:
+		t.Errorf("c.Methods = %v, want nil", c.Methods)
+	case c.Receiver == nil:
+		t.Error("c.Receiver is nil")
+	case c.Concurrency != 500:
+		t.Errorf("c.Concurrency = %v, want 500", c.Concurrency)
 	}
 }
 

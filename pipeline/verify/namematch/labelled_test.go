@@ -40,8 +40,8 @@ func halfOf(tb testing.TB, half string) []labelled {
 // The labels, in the order of the table.
 var classes = []string{"equal", "partial", "different"}
 
-// verdict is the contract's name of a score at the standard tolerance.
-func verdict(r Result) string {
+// labelOf returns the contract's name of a score at the standard tolerance.
+func labelOf(r Result) string {
 	switch {
 	case r.Exact:
 		return "equal"
@@ -51,7 +51,7 @@ func verdict(r Result) string {
 	return "different"
 }
 
-func ours(p labelled) string { return verdict(Compare(p.expected, p.registered)) }
+func ours(p labelled) string { return labelOf(Compare(p.expected, p.registered)) }
 
 // jaroWinkler judges by raw similarity in upper case, with the two thresholds
 // that get the most pairs of the tune half right.
@@ -118,9 +118,9 @@ func (o outcome) labelled(label string) (n int) {
 	return n
 }
 
-func (o outcome) judged(verdict string) (n int) {
+func (o outcome) judged(result string) (n int) {
 	for _, c := range classes {
-		n += o[c][verdict]
+		n += o[c][result]
 	}
 	return n
 }
@@ -181,7 +181,7 @@ func TestTuneHalf(t *testing.T) {
 	wrong := 0
 	for _, p := range halfOf(t, "tune") {
 		r := Compare(p.expected, p.registered)
-		if got := verdict(r); got != p.label {
+		if got := labelOf(r); got != p.label {
 			wrong++
 			t.Logf("%s: %q, %q: got %s (%d), want %s", p.kind, p.expected, p.registered, got, r.Score, p.label)
 		}

@@ -29,7 +29,7 @@ func TestCompare(t *testing.T) {
 		"a longer name":             {"Priya Singh", "Priyanka Singh", "different"},
 		"middle initial":            {"Ramesh M Patel", "Ramesh K Patel", "different"},
 		"two titles":                {"Syed Akbar", "Shaikh Akbar", "different"},
-		"his wife":                  {"Rama Prasad", "Ram Prasad", "different"},
+		"a woman's name":            {"Rama Prasad", "Ram Prasad", "different"},
 		"a surname alone":           {"Sharma", "Rajesh Sharma", "different"},
 		"Cyrillic а for a":          {"Rаjesh Sharma", "Rajesh Sharma", "different"},
 		"5,000 letters":             {long, long, "equal"},
@@ -43,7 +43,7 @@ func TestCompare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := Compare(test.expected, test.registered)
-			if got := verdict(r); got != test.want {
+			if got := labelOf(r); got != test.want {
 				t.Errorf("%q, %q: got %s (%d), want %s", test.expected, test.registered, got, r.Score, test.want)
 			}
 		})
@@ -84,7 +84,7 @@ func TestFoldedAway(t *testing.T) {
 			"punctuation": strings.ReplaceAll(name, " ", ".-, "),
 			"honorific":   "Mr. " + name,
 			"title after": name + " (Dr)",
-			"tail":        name + " S/O Somebody Else",
+			"tail":        name + " S/O Another Person",
 			"order":       turned,
 			"joiners":     strings.Join(strings.Split(name, ""), "\u200d"),
 			"direction":   "\u202e" + name + "\u202c",

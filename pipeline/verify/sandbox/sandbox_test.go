@@ -60,7 +60,12 @@ func callBank(t *testing.T, how func(context.Context, verify.Order) (verify.Answ
 	t.Helper()
 	begun := time.Now()
 	a, err := how(t.Context(), o)
-	if err != nil || a.ProviderRef == "" || (a.UTR != "") != (a.Outcome == verify.Found && o.VPA == "") || a.UTR != "" && len(a.UTR) != 12 {
+	switch {
+	case err != nil:
+		t.Errorf("%s: %v", o.Account, err)
+	case a.ProviderRef == "":
+		t.Errorf("%s: a.ProviderRef is empty", o.Account)
+	case (a.UTR != "") != (a.Outcome == verify.Found && o.VPA == "") || a.UTR != "" && len(a.UTR) != 12:
 		t.Errorf("%s%s: got %+v, %v", o.Account, o.VPA, a, err)
 	}
 	got := summary{outcome: a.Outcome, status: a.Account.Status, reasons: len(a.Account.Reasons), after: time.Since(begun)}
@@ -175,7 +180,7 @@ func TestSlowDepositsAreConcurrent(t *testing.T) {
 		defer cancel()
 		o.CreatedAt = time.Now()
 		if a, err := c.Bank.Deposit(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("whoever does not wait: got %+v, %v", a, err)
+			t.Errorf("a short timeout: got %+v, %v", a, err)
 		}
 	})
 }

@@ -170,9 +170,9 @@ func TestAuthentication(t *testing.T) {
 	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err == nil {
 		t.Errorf("a signature that is an hour old: got %v", a)
 	}
-	nobody := drop("a")
-	nobody.Account = ""
-	if a, err := connect(t, s).Bank.Deposit(t.Context(), nobody); err == nil {
+	incomplete := drop("a")
+	incomplete.Account = ""
+	if a, err := connect(t, s).Bank.Deposit(t.Context(), incomplete); err == nil {
 		t.Errorf("an order for no account: got %v", a)
 	}
 }
