@@ -331,3 +331,19 @@ func unknownParameter(name string) error {
 	name = httpapi.Printable(name)
 	return invalid(name, "There is no parameter "+name+".")
 }
+
+// parseKinds parses a list of kinds such as "reference,sensor".
+func parseKinds(name, value string) (kindSet, error) {
+	var set kindSet
+	for word := range strings.SplitSeq(value, ",") {
+		switch word {
+		case schema.Reference.String():
+			set |= defaultKinds
+		case schema.Sensor.String():
+			set |= kindsOf(schema.Sensor)
+		default:
+			return 0, invalid(name, "The kinds are reference and sensor, separated by a comma.")
+		}
+	}
+	return set, nil
+}

@@ -23,7 +23,7 @@ const bulkLoads = 4
 func (s *Service) bulk(
 	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
-	names, err := snap.split(q.cities)
+	names, err := splitCities(q.cities)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -45,12 +45,7 @@ func (s *Service) bulk(
 		}
 		one := *q
 		one.city, one.given, one.bulk = name, q.given&^paramCities|paramCity, true
-		var resp httpapi.Response
-		if q.has(paramDate) {
-			resp, err = s.answerHistory(c, a, snap, &one)
-		} else if resp, err = a.cityCurrent(c.Context(), snap, &one, now); err == nil {
-			err = one.checkAge(&resp, now)
-		}
+		resp, err := s.answer(c, a, snap, &one, now)
 		if err == nil {
 			b = append(b, resp.Body...)
 			if oldest == 0 || resp.Measured < oldest {
@@ -60,9 +55,9 @@ func (s *Service) bulk(
 			return httpapi.Response{}, err
 		}
 	}
-	resp := httpapi.Ready(q.appendKinds(append(b, "]}"...)), time.Time{})
+	resp := httpapi.Ready(q.kinds.appendTo(append(b, "]}"...)), time.Time{})
 	resp.Measured = oldest
-	return resp, nil
+	return resp, q.checkAge(&resp, now)
 }
 
 // appendProblem appends a problem (an error for the client) as the result of a
@@ -87,17 +82,17 @@ func (s *Service) preload(ctx context.Context, a *worldState, snap *Snapshot, na
 	for _, name := range names {
 		if i, err := snap.index.Find(name); err == nil {
 			group.Go(func() error {
-				_, _, err := a.history.cityDays(ctx, snap.cities[i].City)
-				return err
+				a.history.preload(ctx, snap.cities[i].City)
+				return nil
 			})
 		}
 	}
 	_ = group.Wait()
 }
 
-// split splits a list of cities at its commas. If several states share a name, the
+// splitCities splits a list of cities at its commas. If several states share a name, the
 // next item may be the state: "Pune,Aurangabad, Bihar,Delhi" are three cities.
-func (s *Snapshot) split(list string) ([]string, error) {
+func splitCities(list string) ([]string, error) {
 	items := strings.Split(list, ",")
 	names := items[:0]
 	for i := 0; i < len(items); i++ {
@@ -122,4 +117,15 @@ func (s *Snapshot) split(list string) ([]string, error) {
 			fmt.Sprintf("At most %d cities in one request; there are %d.", maxLocations, len(names)))
 	}
 	return names, nil
+}
+
+// withField returns a problem with another parameter as its Field.
+func withField(err error, field string) error {
+	var p *schema.Problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	named := *p
+	named.Field = field
+	return &named
 }

@@ -12,7 +12,7 @@ import (
 
 // cities reads the hours of cities that may have changed since an instant, selects
 // the current hour of each (see [currentHour]) and reads its figures.
-func (t tables) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
+func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, hourReach+3600) - hourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)
 	if err != nil {
@@ -69,7 +69,7 @@ func (t tables) cities(ctx context.Context, old []city, since uint32, now time.T
 
 // promote selects the current hour of each city again, at a later time. It reads
 // the figures of hours that have become current.
-func (t tables) promote(ctx context.Context, f *snapshotInput, now time.Time) error {
+func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) error {
 	wanted := map[places.City]uint32{}
 	for i := range f.cities {
 		c := &f.cities[i]
@@ -110,7 +110,7 @@ func (s *Snapshot) nextPromotion() int64 {
 
 // lastHours reads the hours of each city's last day, for cities with an hour at or
 // after since. If names is not nil, only these cities count.
-func (t tables) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]cityHour, error) {
+func (t loader) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]cityHour, error) {
 	out := map[places.City][]cityHour{}
 	var name places.City
 	var h cityHour
@@ -140,7 +140,7 @@ func splitNames(names []places.City) (cities, states []string) {
 }
 
 // cityHours reads the figures of each city in its wanted hour.
-func (t tables) cityHours(ctx context.Context, wanted map[places.City]uint32) (map[places.City]figures, error) {
+func (t loader) cityHours(ctx context.Context, wanted map[places.City]uint32) (map[places.City]figures, error) {
 	out := make(map[places.City]figures, len(wanted))
 	if len(wanted) == 0 {
 		return out, nil

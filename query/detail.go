@@ -11,9 +11,6 @@ import (
 	"vayu/schema/naqi"
 )
 
-// StaleAfter is the age beyond which a record is marked stale.
-const StaleAfter = 3 * time.Hour
-
 // detailedAnswer is the answer to a query with view=detail. It is cached until the
 // record becomes stale. It has no Last-Modified, because its stations and the field
 // stale change at other times than the record.
@@ -22,13 +19,19 @@ type detailedAnswer struct {
 	validUntil time.Time // zero: no limit
 }
 
-func newDetailed(body []byte, updated uint32, stale bool) *detailedAnswer {
+// detailed returns the answer of a record with the fields d and the stations used.
+func (s *Snapshot) detailed(record schema.Record, d schema.Detail, used []sample, updated uint32) (*detailedAnswer, error) {
+	s.addStations(&d, used)
+	body, err := json.Marshal(detailRecord{Record: record, Detail: d})
+	if err != nil {
+		return nil, err
+	}
 	made := &detailedAnswer{Response: httpapi.Ready(body, time.Time{})}
 	made.Measured = int64(updated)
-	if !stale {
+	if !d.Stale {
 		made.validUntil = instant(updated).Add(StaleAfter)
 	}
-	return made
+	return made, nil
 }
 
 func (d *detailedAnswer) valid(now time.Time) bool {
@@ -154,12 +157,10 @@ func (s *Snapshot) cityDetail(i int, now time.Time) (httpapi.Response, error) {
 	c := &s.cities[i]
 	detail := detailOf(&c.figures, now)
 	detail.State = c.State
-	s.addStations(&detail, s.reporting(c))
-	body, err := json.Marshal(detailRecord{Record: c.record(s.index.Label(i)), Detail: detail})
+	made, err := s.detailed(c.record(s.index.Label(i)), detail, s.reporting(c), c.updated)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	made := newDetailed(body, c.updated, detail.Stale)
 	s.details[i].Store(made)
 	return made.Response, nil
 }

@@ -12,19 +12,9 @@ import (
 // to be read.
 const buckets = 4096
 
-// digestReach is how far back hours are compared by digest, in seconds. After a
-// roll-up of older hours, all stations are read.
-const digestReach = 26 * 3600
-
 // digest holds a checksum of the rows of each bucket of a table. It differs if a
 // row was added, replaced or removed. It may also differ after a merge of parts.
 type digest []uint64
-
-// digests are the digests of the rows of a snapshot.
-type digests struct {
-	stations digest
-	hours    map[uint32]digest // station_hour, by hour
-}
 
 // markDiffering marks the buckets in which two digests differ. A nil digest differs
 // in all.
@@ -83,32 +73,4 @@ func (t tables) hourDigests(ctx context.Context, since uint32) (map[uint32]diges
 		return nil, fmt.Errorf("reading digests of station hours: %w", err)
 	}
 	return out, nil
-}
-
-// changedHours returns the digests of the hours after a roll-up of hours at or
-// after since. It marks the buckets with a changed hour.
-func (t tables) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]digest, []bool, error) {
-	changed := make([]bool, buckets)
-	if old == nil || since+digestReach < old.newest() {
-		markDiffering(nil, nil, changed)
-		return nil, changed, nil
-	}
-	now, err := t.hourDigests(ctx, since)
-	if err != nil {
-		return nil, nil, err
-	}
-	newest := old.newest()
-	for at := range now {
-		markDiffering(old.digests.hours[at], now[at], changed)
-		newest = max(newest, at)
-	}
-	for at, d := range old.digests.hours {
-		switch {
-		case at >= since && now[at] == nil: // the whole hour was removed
-			markDiffering(d, make(digest, buckets), changed)
-		case at < since && at+digestReach >= newest:
-			now[at] = d
-		}
-	}
-	return now, changed, nil
 }

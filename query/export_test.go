@@ -18,7 +18,7 @@ var NewBreaker = newBreaker
 func (s *Service) ExtendTimeouts(d time.Duration) {
 	for _, a := range s.worlds {
 		a.explainTimeout = d
-		a.history.reloadTimeout = d
+		a.history.setReloadTimeout(d)
 	}
 }
 

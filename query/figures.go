@@ -1,7 +1,6 @@
 package query
 
 import (
-	"math"
 	"time"
 
 	"vayu/schema"
@@ -82,85 +81,5 @@ func (f *figures) record(label string) schema.Record {
 
 func instant(seconds uint32) time.Time { return time.Unix(int64(seconds), 0).UTC() }
 
-// sample is a station's figures with its distance and weight.
-type sample struct {
-	station int32
-	km      float64
-	weight  float64
-	figures *figures
-}
-
-// interpolationWindow is how much older than the newest hour a station's hour may
-// be in an interpolation, in seconds.
-const interpolationWindow = uint32(StaleAfter / time.Second)
-
-// weightedMean returns the weighted mean of the samples within interpolationWindow
-// of the newest hour, and these samples. Each sample must have an AQI.
-func weightedMean(samples []sample) (figures, []sample) {
-	var newest uint32
-	for _, s := range samples {
-		newest = max(newest, s.figures.at)
-	}
-	used := make([]sample, 0, len(samples))
-	out := noFigures()
-	out.at = newest
-	var aqi, weights float64
-	for _, s := range samples {
-		if s.figures.at+interpolationWindow < newest {
-			continue
-		}
-		used = append(used, s)
-		aqi += s.weight * float64(s.figures.aqi)
-		weights += s.weight
-		out.updated = max(out.updated, s.figures.updated)
-		out.derived |= s.figures.derived
-		out.daily |= s.figures.daily
-	}
-	out.used = uint16(min(len(used), math.MaxUint16))
-	out.total = out.used // samples of other hours do not count
-	out.aqi = int16(halfUp(aqi / weights))
-	lead := -1.0
-	for _, p := range schema.Pollutants {
-		mean, ok := weightedIndex(used, p)
-		if !ok {
-			continue
-		}
-		out.index[p-1] = int16(halfUp(mean))
-		if mean > lead {
-			lead, out.dominant = mean, p
-		}
-	}
-	for i := range out.amount {
-		out.amount[i] = weightedAmount(used, i)
-	}
-	return out, used
-}
-
-// halfUp rounds half-up. The tolerance keeps a tie from rounding down when the sum
-// of weights is inexact.
-func halfUp(v float64) float64 { return math.Floor(v + 0.5 + 1e-9) }
-
-func weightedIndex(used []sample, p schema.Pollutant) (float64, bool) {
-	var sum, weights float64
-	for _, s := range used {
-		if v := s.figures.index[p-1]; v >= 0 {
-			sum += s.weight * float64(v)
-			weights += s.weight
-		}
-	}
-	return sum / weights, weights > 0
-}
-
-func weightedAmount(used []sample, i int) schema.Figure {
-	var sum, weights float64
-	for _, s := range used {
-		if v := s.figures.amount[i]; v.Known() {
-			sum += s.weight * float64(v)
-			weights += s.weight
-		}
-	}
-	if weights == 0 {
-		return schema.Unknown
-	}
-	return schema.Figure(halfUp(sum / weights))
-}
+// StaleAfter is the age beyond which a record is marked stale.
+const StaleAfter = 3 * time.Hour

@@ -2,303 +2,141 @@ package query
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
-	"unsafe"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/singleflight"
-
+	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 )
 
-// day holds the figures of a city on an Indian day.
-type day struct {
-	day schema.Day
-	figures
-}
-
-// history caches days of cities in memory. The first query for a city loads all its
-// days with one SQL query; later ones use a binary search. Another value of the
-// type caches the hours of places by day.
+// history answers queries about past days and hours of one world.
 type history struct {
-	tables        tables
-	entries       *lru.Cache[place, *historyEntry]
-	group         singleflight.Group
-	size          atomic.Int64 // bytes of cached days and hours
-	limit         int64
-	reloadTimeout time.Duration // of the wait for a reload of invalidated days
-	invalidations atomic.Uint64 // calls of invalidate
-	loads         counter
-	failures      counter
+	tables reader
+	days   *cache // of cities
+	hours  *cache // of places
+	slots  *slots
 }
 
-type counter interface{ Inc() }
-
-// maxCities bounds the number of entries, not their size: India has 8,000 towns.
-const maxCities = 10_000
-
-func newHistory(t tables, limit int64) (*history, error) {
-	h := &history{tables: t, limit: limit, reloadTimeout: cachedTimeout}
+// newHistory returns a history without cached rows. limit bounds the cache in bytes:
+// three quarters are for days, one quarter for hours.
+func newHistory(t tables, limit int64, s *slots, c counters) (*history, error) {
+	h := &history{tables: reader{t}, slots: s}
 	var err error
-	h.entries, err = lru.NewWithEvict(maxCities, func(_ place, p *historyEntry) { h.onEvict(p) })
+	if h.days, err = newCache(h.tables, limit-limit/4, c); err != nil {
+		return nil, err
+	}
+	h.hours, err = newCache(h.tables, limit/4, c)
 	return h, err
 }
 
-// historyEntry holds one city's days, or one place's hours.
-type historyEntry struct {
-	days atomic.Pointer[[]day] // sorted, immutable
-	mu   sync.Mutex
-	// bytes is the entry's share of the cache size. It is no longer counted once
-	// the entry is evicted.
-	bytes   int64
-	evicted bool
-	// dirty is the first day to reload; notDirty for none.
-	dirty schema.Day
-	// invalidations counts calls of invalidate. A reload during which it changes
-	// does not clear dirty.
-	invalidations uint64
-	filledDays    map[schema.Day]figures // days with gaps filled
-	// blocks hold days as rendered JSON; only range queries make them.
-	blocks map[schema.Day]*block
-	// hours holds the hours of each day, computed with the stations of index. An
-	// empty element means that the day has no hours.
-	hours map[schema.Day]dayHours
-	index *places.Index
+// setReloadTimeout bounds how long a query for cached days waits for newer ones. It
+// is called before the first query.
+func (h *history) setReloadTimeout(d time.Duration) {
+	h.days.reloadTimeout, h.hours.reloadTimeout = d, d
 }
 
-func newHistoryEntry() *historyEntry {
-	return &historyEntry{dirty: notDirty, filledDays: map[schema.Day]figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
-}
-
-const notDirty = schema.Day(math.MaxInt32)
-
-// invalidate marks a day and all later ones as dirty.
+// invalidate marks the cached rows of a day and of all later ones for a reload.
 func (h *history) invalidate(from schema.Day) {
-	h.invalidations.Add(1)
-	for _, p := range h.entries.Values() {
-		p.invalidate(from)
-	}
+	h.days.invalidate(from)
+	h.hours.invalidate(from)
 }
 
-func (p *historyEntry) invalidate(from schema.Day) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.dirty = min(p.dirty, from)
-	p.invalidations++
+// bytes returns the memory that cached rows use.
+func (h *history) bytes() int64 { return h.days.size.Load() + h.hours.size.Load() }
+
+// preload loads the days of a city into the cache. It ignores errors, because the
+// answer for the city loads missing days again.
+func (h *history) preload(ctx context.Context, c places.City) { _, _, _ = h.days.cityDays(ctx, c) }
+
+// interval is the form of an answer.
+type interval uint8
+
+// The intervals: a record of one day, a list of days, a list of hours.
+const (
+	OneDay interval = iota
+	Days
+	Hours
+)
+
+// pastQuery selects days or hours of a place.
+type pastQuery struct {
+	city     int // in the snapshot, -1 for a position
+	point    places.Point
+	pin      int32   // of the point, 0 for none
+	kinds    kindSet // of stations that count, 0 for the default kinds
+	span     span
+	interval interval
+	detail   bool   // of one day
+	account  string // whose slots the query takes
 }
 
-func (p *historyEntry) dirtyState() (dirty schema.Day, marks uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dirty, p.invalidations
-}
+// errNoRows reports that a place has no figures in the span.
+var errNoRows = errors.New("no figures in the span")
 
-// cityDays returns a city's days, sorted. It first reloads dirty days. If
-// ClickHouse is down or slow, it returns the stale days and the reload continues.
-func (h *history) cityDays(ctx context.Context, c places.City) (*historyEntry, []day, error) {
-	p, ok := h.entries.Get(place{city: c})
-	if ok {
-		if dirty, _ := p.dirtyState(); dirty == notDirty {
-			return p, *p.days.Load(), nil
-		}
-	}
-	// Concurrent callers share this load, so it must survive the cancellation of
-	// the first.
-	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
-		p, err := h.load(context.WithoutCancel(ctx), c)
-		if err != nil {
-			h.failures.Inc()
-		}
-		return p, err
-	})
-	wait := ctx
-	if ok {
-		var cancel context.CancelFunc
-		timeout := h.reloadTimeout
-		if !h.tables.healthy() {
-			timeout = min(timeout, downTimeout)
-		}
-		wait, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
-	select {
-	case <-wait.Done():
-		if ok {
-			return p, *p.days.Load(), nil
-		}
-		return nil, nil, wait.Err()
-	case result := <-done:
-		if result.Err == nil {
-			p = result.Val.(*historyEntry)
-			return p, *p.days.Load(), nil
-		}
-		if ok {
-			return p, *p.days.Load(), nil
-		}
-		return nil, nil, result.Err
-	}
-}
-
-func (h *history) load(ctx context.Context, c places.City) (*historyEntry, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+// answer answers a query, by one route for every place and interval. Its error is
+// errNoRows if there are no figures.
+func (h *history) answer(ctx context.Context, snap *Snapshot, q *pastQuery) (httpapi.Response, error) {
+	limited, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	h.loads.Inc()
-	p, ok := h.entries.Peek(place{city: c})
+	if q.city >= 0 && q.kinds == 0 && q.interval == Days {
+		return h.cachedRange(limited, snap, q)
+	}
+	label, rows, err := h.rows(ctx, snap, q)
+	switch {
+	case err != nil:
+		return httpapi.Response{}, err
+	case len(rows) == 0:
+		return httpapi.Response{}, errNoRows
+	case q.interval == Hours:
+		return httpapi.Ready(q.kinds.appendTo(hoursBody(label, q.span, rows)), time.Time{}), nil
+	case q.interval == Days:
+		resp, _ := rangeResponse(label, q.span, q.kinds, uncachedBlocks(label, rows))
+		return resp, nil
+	case q.detail:
+		return h.dayDetail(limited, snap, q, label, &rows[0])
+	}
+	return httpapi.Ready(q.kinds.appendTo(rows[0].append(make([]byte, 0, 280), label)), time.Time{}), nil
+}
+
+// cachedRange answers a query for days of a city from rendered blocks.
+func (h *history) cachedRange(ctx context.Context, snap *Snapshot, q *pastQuery) (httpapi.Response, error) {
+	label := snap.index.Label(q.city)
+	p, rows, err := h.days.cityDays(ctx, snap.cities[q.city].City)
+	if err != nil {
+		return httpapi.Response{}, unavailable(err)
+	}
+	blocks := h.days.blocks(ctx, p, rows, label, q.span, snap.neighboursOf(q.city))
+	resp, ok := rangeResponse(label, q.span, 0, blocks)
 	if !ok {
-		touches := h.invalidations.Load()
-		days, err := h.tables.days(ctx, c, 0)
-		if err != nil {
-			return nil, err
-		}
-		p = newHistoryEntry()
-		h.setDays(p, days)
-		h.entries.Add(place{city: c}, p)
-		if h.invalidations.Load() != touches {
-			p.invalidate(0)
-		}
-		h.evictToLimit()
-		return p, nil
+		return httpapi.Response{}, errNoRows
 	}
-	dirty, marks := p.dirtyState()
-	if dirty == notDirty {
-		return p, nil
+	return resp, nil
+}
+
+// dayDetail returns the detailed answer for one day, which never becomes stale.
+func (h *history) dayDetail(
+	ctx context.Context, snap *Snapshot, q *pastQuery, label string, r *row,
+) (httpapi.Response, error) {
+	d := detailOf(&r.figures, instant(r.updated))
+	d.Kinds = q.kinds.named()
+	if q.pin != 0 {
+		d.Pincode = fmt.Sprint(q.pin)
 	}
-	tail, err := h.tables.days(ctx, c, dirty)
+	if q.city >= 0 {
+		c := &snap.cities[q.city]
+		d.State = c.State
+		stations := snap.ofCity(c, snap.kindsFor(q.kinds))
+		if err := h.tables.readHour(ctx, snap, stations, r.at); err != nil {
+			return httpapi.Response{}, unavailable(err)
+		}
+		snap.addStations(&d, stations)
+	}
+	body, err := json.Marshal(detailRecord{Record: r.record(label), Date: r.day.String(), Detail: d})
 	if err != nil {
-		return nil, err
+		return httpapi.Response{}, err
 	}
-	old := *p.days.Load()
-	head, _ := find(old, dirty)
-	h.setDays(p, append(slices.Clone(old[:head]), tail...))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	h.dropBlocks(p, dirty)
-	for d := range p.filledDays {
-		if d >= dirty {
-			delete(p.filledDays, d)
-		}
-	}
-	if p.invalidations == marks {
-		p.dirty = notDirty
-	}
-	return p, nil
-}
-
-// setDays replaces a city's days.
-func (h *history) setDays(p *historyEntry, days []day) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	grown := cap(days)
-	if old := p.days.Swap(&days); old != nil {
-		grown -= cap(*old)
-	}
-	h.addBytes(p, int64(grown)*int64(unsafe.Sizeof(day{})))
-}
-
-// addBytes adds to the size of the cache. The caller must hold p.mu.
-func (h *history) addBytes(p *historyEntry, grown int64) {
-	if !p.evicted {
-		p.bytes += grown
-		h.size.Add(grown)
-	}
-}
-
-func (h *history) onEvict(p *historyEntry) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	h.addBytes(p, -p.bytes)
-	p.evicted = true
-}
-
-func (h *history) evictToLimit() {
-	for h.size.Load() > h.limit && h.entries.Len() > 1 {
-		h.entries.RemoveOldest()
-	}
-}
-
-func find(days []day, d schema.Day) (int, bool) {
-	return slices.BinarySearchFunc(days, d, func(e day, d schema.Day) int { return int(e.day) - int(d) })
-}
-
-// between returns the days from one to another, both included.
-func between(days []day, from, to schema.Day) []day {
-	i, _ := find(days, from)
-	j, _ := find(days, to+1)
-	return days[i:j]
-}
-
-// days reads a city's days, beginning with a day, sorted.
-func (t tables) days(ctx context.Context, c places.City, from schema.Day) ([]day, error) {
-	var out []day
-	var d int32
-	var row raw
-	err := t.each(ctx, row.into(&d), func() { out = append(out, day{schema.Day(d), row.figures()}) },
-		fmt.Sprintf(`SELECT toInt32(day), %s FROM %s.city_day FINAL
-			WHERE city = {city:String} AND state = {state:String} AND day >= toDate({from:Int32})
-			ORDER BY day`, cityFigures, t.database),
-		param("city", c.Name), param("state", c.State), number("from", int32(from)))
-	if err != nil {
-		return nil, fmt.Errorf("reading days of %q: %w", c.Name, err)
-	}
-	return slices.Clip(out), nil
-}
-
-// filled returns the days with gaps filled from stations nearby, and caches the
-// result. If the values cannot be read, the gaps stay and whole is false. The
-// timeout is short if the last query of ClickHouse failed.
-func (h *history) filled(
-	ctx context.Context, p *historyEntry, days []day, neighbours func() []string,
-) (out []day, whole bool) {
-	gaps := false
-	for i := range days {
-		gaps = gaps || days[i].missing() != 0
-	}
-	if !gaps {
-		return days, true
-	}
-	out = slices.Clone(days)
-	var wanted []*figures
-	p.mu.Lock()
-	for i := range out {
-		if out[i].missing() == 0 {
-			continue
-		}
-		if f, ok := p.filledDays[out[i].day]; ok && f.at == out[i].at {
-			out[i].figures = f
-			continue
-		}
-		wanted = append(wanted, &out[i].figures)
-	}
-	marks := p.invalidations
-	p.mu.Unlock()
-	if len(wanted) == 0 {
-		return out, true
-	}
-	ids := neighbours()
-	timeout := fillTimeout
-	if !h.tables.healthy() {
-		timeout = min(h.reloadTimeout, downTimeout)
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if err := h.tables.fillGaps(ctx, ids, wanted); err != nil {
-		h.failures.Inc()
-		return out, false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.invalidations == marks {
-		for i := range out {
-			if days[i].missing() != 0 {
-				p.filledDays[out[i].day] = out[i].figures
-			}
-		}
-	}
-	return out, true
+	return httpapi.Ready(body, time.Time{}), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"unsafe"
 
-	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/schema"
 )
@@ -18,26 +17,26 @@ type place struct {
 }
 
 // dayHours holds the hours of one place on one Indian day, gaps filled.
-type dayHours []historyRow
+type dayHours []row
 
 func (d dayHours) bytes() int64 {
-	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(historyRow{}))
+	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(row{}))
 }
 
-// hours returns a place's hours from one day to another, from the cache or by read,
+// hours returns a place's hours on these days, from the cache or by read,
 // which returns rows in time order. Hours stay cached until a roll-up recomputes
 // their day. They are also discarded if index is new, because stations were added,
 // removed or relocated.
-func (h *history) hours(ctx context.Context, key place, index *places.Index, from, to schema.Day,
-	read func(ctx context.Context, from, to schema.Day) ([]historyRow, error),
-) ([]historyRow, error) {
+func (h *cache) hours(ctx context.Context, key place, index *places.Index, days span,
+	read func(ctx context.Context, days span) ([]row, error),
+) ([]row, error) {
 	p := h.entry(key)
-	before, missing, after, marks := p.cachedHours(h, index, from, to)
+	before, missing, after, marks := p.cachedHours(h, index, days)
 	if missing.first > missing.last {
 		return before, nil
 	}
-	h.loads.Inc()
-	rows, err := read(ctx, missing.first, missing.last)
+	h.counters.loads.Inc()
+	rows, err := read(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -46,23 +45,20 @@ func (h *history) hours(ctx context.Context, key place, index *places.Index, fro
 }
 
 // entry returns the cache entry of a place, and makes it if necessary.
-func (h *history) entry(key place) *historyEntry {
+func (h *cache) entry(key place) *entry {
 	for {
 		if p, ok := h.entries.Get(key); ok {
 			return p
 		}
-		h.entries.ContainsOrAdd(key, newHistoryEntry())
+		h.entries.ContainsOrAdd(key, newEntry())
 	}
 }
 
-// span is a range of days, both included.
-type span struct{ first, last schema.Day }
-
 // cachedHours returns the cached hours before the first and after the last missing
 // day.
-func (p *historyEntry) cachedHours(
-	h *history, index *places.Index, from, to schema.Day,
-) (before []historyRow, missing span, after []historyRow, marks uint64) {
+func (p *entry) cachedHours(
+	h *cache, index *places.Index, days span,
+) (before []row, missing span, after []row, marks uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.index != index {
@@ -77,8 +73,8 @@ func (p *historyEntry) cachedHours(
 		}
 		p.dirty = notDirty
 	}
-	missing = span{from, to}
-	for ; missing.first <= to; missing.first++ {
+	missing = days
+	for ; missing.first <= days.last; missing.first++ {
 		known, ok := p.hours[missing.first]
 		if !ok {
 			break
@@ -90,7 +86,7 @@ func (p *historyEntry) cachedHours(
 			break
 		}
 	}
-	for d := missing.last + 1; d <= to; d++ {
+	for d := missing.last + 1; d <= days.last; d++ {
 		after = append(after, p.hours[d]...)
 	}
 	return before, missing, after, p.invalidations
@@ -98,7 +94,7 @@ func (p *historyEntry) cachedHours(
 
 // storeHours caches the hours of days, unless a roll-up or a new index has
 // invalidated the entry since the read began.
-func (h *history) storeHours(p *historyEntry, index *places.Index, days span, rows []historyRow, marks uint64) {
+func (h *cache) storeHours(p *entry, index *places.Index, days span, rows []row, marks uint64) {
 	defer h.evictToLimit()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,26 +115,4 @@ func (h *history) storeHours(p *historyEntry, index *places.Index, days span, ro
 		h.addBytes(p, known.bytes())
 		p.hours[d] = known
 	}
-}
-
-// placeHours returns the hours of a place. Only hours that are not cached take one
-// of the account's slots.
-func (s *Service) placeHours(
-	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, w location,
-) ([]historyRow, error) {
-	key := place{point: w.point, kinds: q.kinds}
-	if w.city >= 0 {
-		key = place{city: snap.cities[w.city].City, kinds: q.kinds}
-	}
-	read := func(ctx context.Context, from, to schema.Day) ([]historyRow, error) {
-		release, err := s.historySlots.acquire(ctx, c.Account)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
-		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
-		defer cancel()
-		return a.readHistory(ctx, snap, q, w, from, to)
-	}
-	return a.hours.hours(c.Context(), key, snap.index, q.from, q.to, read)
 }

@@ -21,8 +21,9 @@ func (s *Snapshot) around(p places.Point, km float64, kinds kindSet) []sample {
 		return nil
 	}
 	var out []sample
-	s.grid.around(p, km, func(cell int32) {
-		for _, i := range s.grid.in[cell] {
+	cells := s.grid.Cells()
+	s.grid.Around(p, km, func(cell int32) {
+		for _, i := range cells[cell] {
 			st := &s.stations[i]
 			at := st.point()
 			if !kinds.has(st.Kind) || places.Beyond(p, at, km) {
@@ -50,11 +51,12 @@ func (s *Snapshot) newestAround(p places.Point, kinds kindSet) uint32 {
 	if !p.Known() {
 		return 0
 	}
-	s.grid.around(p, nearestReach, func(cell int32) {
-		if s.grid.newestOf(cell, kinds) <= newest {
+	cells := s.grid.Cells()
+	s.grid.Around(p, nearestReach, func(cell int32) {
+		if s.newestHours.of(cell, kinds) <= newest {
 			return
 		}
-		for _, i := range s.grid.in[cell] {
+		for _, i := range cells[cell] {
 			st := &s.stations[i]
 			if st.aqi >= 0 && st.at > newest && kinds.has(st.Kind) && places.Distance(p, st.point()) <= nearestReach {
 				newest = st.at
@@ -139,18 +141,8 @@ func (s *Snapshot) onePerStation(samples []sample) []sample {
 // lastMeasured returns the last amounts of a station in the 24 h before an instant.
 // It returns false if the snapshot does not hold them.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[records]schema.Figure, bool) {
-	if s.recent != nil && at <= s.recentAt && at+interpolationWindow >= s.recentAt {
-		last := &s.recent[i]
-		if slices.Min(last.at[:])+fillWindow > s.recentAt {
-			return &last.amount, true
-		}
-		within := noFigures().amount
-		for p := range within {
-			if last.at[p]+fillWindow > s.recentAt {
-				within[p] = last.amount[p]
-			}
-		}
-		return &within, true
+	if amount, ok := s.recent.of(i, at); ok {
+		return amount, true
 	}
 	own := &s.stations[i].figures
 	return &own.amount, own.at <= at && own.at+fillWindow > at

@@ -234,12 +234,12 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 // latest returns the latest reading of each parameter of a station. It is nil if
 // they cannot be read, because the rest of the answer does not need them.
 func (a *worldState) latest(ctx context.Context, st *schema.Station) []schema.LatestReading {
-	if !a.clientTables.healthy() {
+	if !a.tables.healthy() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	rows, err := a.clientTables.readings(ctx, st)
+	rows, err := readReadings(ctx, a.tables, st)
 	if err != nil {
 		a.metrics.historyErrors.Inc()
 		return nil

@@ -10,21 +10,12 @@ import (
 	"vayu/schema"
 )
 
-// tables reads one world's database.
-type tables struct {
-	conn       Conn
-	database   string
-	breaker    *breaker // nil for none
-	lastAnswer *lastAnswer
-}
-
-func (t tables) sql(format string) string {
-	return fmt.Sprintf(format, t.database)
-}
+// loader reads the rows of snapshots.
+type loader struct{ tables }
 
 // stations reads the stations that match an SQL condition, "" for all, sorted by
 // id. Their figures are not set.
-func (t tables) stations(ctx context.Context, condition string) ([]station, error) {
+func (t loader) stations(ctx context.Context, condition string) ([]station, error) {
 	var (
 		out         []station
 		row         schema.Station
@@ -53,12 +44,12 @@ func (t tables) stations(ctx context.Context, condition string) ([]station, erro
 // stationHours reads each station's latest hour with an AQI at or after since (Unix
 // seconds). For a station without one it reads the latest hour. condition selects
 // stations in SQL, "" for all.
-func (t tables) stationHours(ctx context.Context, since uint32, condition string) (map[string]figures, error) {
+func (t loader) stationHours(ctx context.Context, since uint32, condition string) (map[string]figures, error) {
 	return t.hoursWith(ctx, since, condition, t.each)
 }
 
 // hoursOfStations is stationHours for the named stations, without a time limit.
-func (t tables) hoursOfStations(ctx context.Context, names []string) (map[string]figures, error) {
+func (t loader) hoursOfStations(ctx context.Context, names []string) (map[string]figures, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -69,7 +60,7 @@ func (t tables) hoursOfStations(ctx context.Context, names []string) (map[string
 
 // hoursWith reads hours with the function read. The condition uses only the key, so
 // it runs before FINAL, which then merges few rows.
-func (t tables) hoursWith(ctx context.Context, since uint32, condition string,
+func (t loader) hoursWith(ctx context.Context, since uint32, condition string,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string]figures, error) {
 	if condition != "" {
@@ -105,7 +96,7 @@ const lookback = time.Minute
 
 // rollups returns the new mark, and the earliest hour that roll-ups since the last
 // mark computed, minus [lookback].
-func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
+func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
 	err = t.each(ctx, []any{&now.at, &now.count, &from}, func() {},
 		t.sql(`SELECT toUnixTimestamp64Milli(max(at)), count(), toUInt32(minIf(hours_from, at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))) FROM %s.rollup`),
@@ -118,7 +109,7 @@ func (t tables) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 
 // refresh reads the rows that changed at or after since. It reads stations and
 // their hours from the buckets whose digest differs from the previous snapshot.
-func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
+func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
 		before = nil
@@ -137,7 +128,7 @@ func (t tables) refresh(ctx context.Context, before *Snapshot, since uint32, now
 
 // refreshStations reads the stations of changed buckets. It copies the others, and
 // all figures, from the previous snapshot.
-func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
+func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
 	var old []station
 	var known digest
 	if before != nil {
@@ -150,7 +141,7 @@ func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *snapsh
 	changed := make([]bool, buckets)
 	markDiffering(known, now, changed)
 	f.digests.stations = now
-	f.samePlaces = before != nil
+	f.changes.samePlaces = before != nil
 	condition, some := hashCondition("id", changed)
 	if !some {
 		f.stations = slices.Clone(old)
@@ -165,20 +156,20 @@ func (t tables) refreshStations(ctx context.Context, before *Snapshot, f *snapsh
 		switch {
 		case k == len(read) || i < len(old) && old[i].ID < read[k].ID:
 			if changed[old[i].part] {
-				f.samePlaces = false // a station was removed
+				f.changes.samePlaces = false // a station was removed
 			} else {
 				f.stations = append(f.stations, old[i])
 			}
 			i++
 		case i == len(old) || read[k].ID < old[i].ID:
-			f.samePlaces = false
-			f.added = append(f.added, read[k].ID)
+			f.changes.samePlaces = false
+			f.changes.added = append(f.changes.added, read[k].ID)
 			f.stations = append(f.stations, read[k])
 			k++
 		default:
 			st := old[i]
 			st.Station = read[k].Station
-			f.samePlaces = f.samePlaces && sameLocation(&old[i].Station, &st.Station)
+			f.changes.samePlaces = f.changes.samePlaces && sameLocation(&old[i].Station, &st.Station)
 			f.stations = append(f.stations, st)
 			i, k = i+1, k+1
 		}
@@ -191,16 +182,16 @@ func sameLocation(a, b *schema.Station) bool {
 }
 
 // refreshHours updates the figures of the stations in changed buckets.
-func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
+func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
 	hours, changed, err := t.changedHours(ctx, before, since)
 	if err != nil {
 		return err
 	}
-	f.digests.hours, f.since = hours, since
-	f.changed = make([]bool, len(f.stations))
+	f.digests.hours, f.changes.since = hours, since
+	f.changes.changed = make([]bool, len(f.stations))
 	got := map[string]figures{}
 	condition, some := hashCondition("station", changed)
-	f.condition = condition
+	f.changes.condition = condition
 	if some {
 		if got, err = t.stationHours(ctx, since, condition); err != nil {
 			return err
@@ -208,7 +199,7 @@ func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	}
 	// Names are stations that lost their hour, or new ones with possibly older
 	// hours.
-	names := f.added
+	names := f.changes.added
 	if before == nil {
 		names = nil
 	}
@@ -217,7 +208,7 @@ func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32
 		if !changed[st.part] {
 			continue
 		}
-		f.changed[i] = true
+		f.changes.changed[i] = true
 		now, ok := got[st.ID]
 		switch {
 		case ok && (now.aqi >= 0 || st.aqi < 0):
@@ -235,10 +226,48 @@ func (t tables) refreshHours(ctx context.Context, before *Snapshot, since uint32
 		if !ok {
 			continue
 		}
-		f.changed[i] = true
+		f.changes.changed[i] = true
 		if f.stations[i].figures, ok = earlier[id]; !ok {
 			f.stations[i].figures = noFigures()
 		}
 	}
 	return nil
+}
+
+// digestReach is how far back hours are compared by digest, in seconds. After a
+// roll-up of older hours, all stations are read.
+const digestReach = 26 * 3600
+
+// digests are the digests of the rows of a snapshot.
+type digests struct {
+	stations digest
+	hours    map[uint32]digest // station_hour, by hour
+}
+
+// changedHours returns the digests of the hours after a roll-up of hours at or
+// after since. It marks the buckets with a changed hour.
+func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]digest, []bool, error) {
+	changed := make([]bool, buckets)
+	if old == nil || since+digestReach < old.newest() {
+		markDiffering(nil, nil, changed)
+		return nil, changed, nil
+	}
+	now, err := t.hourDigests(ctx, since)
+	if err != nil {
+		return nil, nil, err
+	}
+	newest := old.newest()
+	for at := range now {
+		markDiffering(old.digests.hours[at], now[at], changed)
+		newest = max(newest, at)
+	}
+	for at, d := range old.digests.hours {
+		switch {
+		case at >= since && now[at] == nil: // the whole hour was removed
+			markDiffering(d, make(digest, buckets), changed)
+		case at < since && at+digestReach >= newest:
+			now[at] = d
+		}
+	}
+	return now, changed, nil
 }

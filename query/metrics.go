@@ -59,7 +59,7 @@ func (m *metrics) watch(s *Service) {
 			m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": a.world.String()},
 			}, func() float64 {
-				if snap := a.snapshot.Load(); snap != nil {
+				if snap := a.publisher.latest(); snap != nil {
 					return value(snap)
 				}
 				return 0
@@ -77,6 +77,6 @@ func (m *metrics) watch(s *Service) {
 		gauge("vayu_snapshot_cities", "Cities in the published snapshot.",
 			func(snap *Snapshot) float64 { return float64(len(snap.cities)) })
 		gauge("vayu_history_bytes", "Memory used by cached history, bytes.",
-			func(*Snapshot) float64 { return float64(a.history.size.Load() + a.hours.size.Load()) })
+			func(*Snapshot) float64 { return float64(a.history.bytes()) })
 	}
 }

@@ -27,26 +27,11 @@ var conditionText = map[schema.Condition]string{
 	schema.InPeriod:        "it has no index in the requested period",
 }
 
-// nearest returns the station nearest to a point among those that keep accepts, and
-// its distance.
-func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int32, km float64) {
-	found = -1
-	for i := range s.stations {
-		st := &s.stations[i]
-		if at := st.point(); at.Known() && keep(st) && (found < 0 || !places.Beyond(p, at, km)) {
-			if d := places.Distance(p, at); found < 0 || d < km {
-				found, km = int32(i), d
-			}
-		}
-	}
-	return found, km
-}
-
 // noStationNear returns the error for a position without a usable station.
 func (a *worldState) noStationNear(
 	ctx context.Context, snap *Snapshot, p places.Point, q *aqiQuery, now time.Time,
 ) error {
-	kinds := snap.kindsFor(q)
+	kinds := snap.kindsFor(q.kinds)
 	problem := schema.NewProblem(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
 	if q.has(paramPincode) {
 		problem.Field = "pincode"
@@ -69,7 +54,7 @@ func (a *worldState) noStationNear(
 
 // noFigures returns the error for a city whose stations have no figures.
 func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time) error {
-	kinds := snap.kindsFor(q)
+	kinds := snap.kindsFor(q.kinds)
 	c := &snap.cities[i]
 	problem := schema.NewProblem(schema.NoData, "city", "There are no figures for "+snap.index.Label(i)+" yet.")
 	stations := snap.ofCity(c, kindsOf(schema.StationKinds[:]...))
@@ -109,7 +94,7 @@ func (a *worldState) explain(
 		miss(!particles(has), schema.OnePM)
 		miss(len(whole) < len(has) && (len(whole) < naqi.MinPollutants || !particles(whole)), schema.SixteenHours)
 	}
-	miss(!snap.kindsFor(q).has(st.Kind), schema.CountedKind)
+	miss(!snap.kindsFor(q.kinds).has(st.Kind), schema.CountedKind)
 	miss(q.current() && now.Sub(st.LastSeen) > fillWindow*time.Second, schema.Recent)
 	miss(sm.km > nearestReach, schema.Within100KM)
 	miss(!q.current() && len(n.Missing) == 0, schema.InPeriod)
@@ -121,12 +106,12 @@ func (a *worldState) explain(
 // and those of them with enough hours. If it cannot read readings, or in a bulk
 // query, it uses the station's latest hour.
 func (a *worldState) measuredPollutants(ctx context.Context, st *station, q *aqiQuery) (has, whole []schema.Pollutant) {
-	if !q.bulk && a.clientTables.healthy() {
+	if !q.bulk && a.tables.healthy() {
 		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
 		defer cancel()
 		// This read bypasses the circuit breaker, because its short timeout is no
 		// sign that ClickHouse fails.
-		if rows, err := a.tables.readings(ctx, &st.Station); err == nil && len(rows) > 0 {
+		if rows, err := readReadings(ctx, a.snapshotTables, &st.Station); err == nil && len(rows) > 0 {
 			newest := slices.MaxFunc(rows, func(x, y parameterReading) int { return x.At.Compare(y.At) }).At
 			for _, p := range schema.Pollutants {
 				i := slices.IndexFunc(rows, func(r parameterReading) bool { return r.Parameter == p.String() })

@@ -43,7 +43,7 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), queryTimeout)
 	defer cancel()
-	reply, err := a.clientTables.quality(ctx, q)
+	reply, err := readQuality(ctx, a.tables, q)
 	if err != nil {
 		return httpapi.Response{}, unavailable(err)
 	}
@@ -120,8 +120,8 @@ func (q *qualityQuery) cursor(r *schema.QualityResult) *string {
 	return &text
 }
 
-// quality reads the results of the quality tests at a station.
-func (t tables) quality(ctx context.Context, q qualityQuery) (*schema.QualityReply, error) {
+// readQuality reads the results of the quality tests at a station.
+func readQuality(ctx context.Context, t tables, q qualityQuery) (*schema.QualityReply, error) {
 	reply := &schema.QualityReply{
 		Status: schema.Success, Station: q.station, From: q.from.String(), To: q.to.String(),
 		Tests: []schema.QualityCount{}, Data: []schema.QualityResult{},
@@ -143,7 +143,7 @@ func (t tables) quality(ctx context.Context, q qualityQuery) (*schema.QualityRep
 	if err != nil {
 		return nil, fmt.Errorf("counting quality results: %w", err)
 	}
-	if reply.NOxForm, err = t.noxForm(ctx, q); err != nil {
+	if reply.NOxForm, err = readNOxForm(ctx, t, q); err != nil {
 		return nil, err
 	}
 	behind := ""
@@ -172,9 +172,9 @@ func (t tables) quality(ctx context.Context, q qualityQuery) (*schema.QualityRep
 	return reply, nil
 }
 
-// noxForm reads the units of NO, NO2 and NOx in which NO + NO2 = NOx holds on most
+// readNOxForm reads the units of NO, NO2 and NOx in which NO + NO2 = NOx holds on most
 // days.
-func (t tables) noxForm(ctx context.Context, q qualityQuery) (*string, error) {
+func readNOxForm(ctx context.Context, t tables, q qualityQuery) (*string, error) {
 	var found *string
 	var name string
 	err := t.each(ctx, []any{&name}, func() { found = &name },

@@ -26,9 +26,9 @@ func (r *parameterReading) whole() bool {
 	return r.hours >= 16 || r.Kind == schema.SubIndex.String()
 }
 
-// readings reads the latest reading of each parameter of a station, sorted by name.
+// readReadings reads the latest reading of each parameter of a station, sorted by name.
 // No other function uses columns of the table `reading`.
-func (t tables) readings(ctx context.Context, station *schema.Station) ([]parameterReading, error) {
+func readReadings(ctx context.Context, t tables, station *schema.Station) ([]parameterReading, error) {
 	var (
 		out []parameterReading
 		row parameterReading

@@ -42,21 +42,19 @@ type city struct {
 // Snapshot holds one world's current figures and the answers made from them. It is
 // immutable once published.
 type Snapshot struct {
-	built    time.Time
-	kinds    kindSet // kinds that count by default
-	grid     *grid
-	index    *places.Index
-	cities   []city
-	stations []station
-	byID     map[string]int32
-	digests  digests
-	// recent holds the last amounts of each station until recentAt, the newest hour
-	// of any city. It is nil until they are read.
-	recent   []lastAmounts
-	recentAt uint32
-	current  []httpapi.Response // by city; a city without figures has no Body
-	details  []atomic.Pointer[detailedAnswer]
-	pins     sync.Map // int32 -> *pinAnswers; India has 19,000 pin codes
+	built       time.Time
+	kinds       kindSet // kinds that count by default
+	grid        *places.Grid
+	index       *places.Index
+	cities      []city
+	stations    []station
+	byID        map[string]int32
+	digests     digests
+	newestHours newestHours
+	recent      *recent            // at the newest hour of any city; nil until it is read
+	current     []httpapi.Response // by city; a city without figures has no Body
+	details     []atomic.Pointer[detailedAnswer]
+	pins        sync.Map // int32 -> *pinAnswers; India has 19,000 pin codes
 }
 
 // snapshotInput holds the rows from which a snapshot is built.
@@ -65,15 +63,7 @@ type snapshotInput struct {
 	cities   []city
 	kinds    kindSet
 	digests  digests
-	// Differences from the previous snapshot. Hours at or after since may have
-	// changed at the stations that changed marks and the SQL condition selects.
-	// changed is nil if there are no such stations. added lists the ids of new
-	// stations. With samePlaces no station was added, removed or relocated.
-	changed    []bool
-	since      uint32
-	condition  string
-	added      []string
-	samePlaces bool
+	changes  changes
 }
 
 // build makes a snapshot, such as that of a file, without gap filling.
@@ -93,8 +83,9 @@ func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	for _, c := range f.cities {
 		latest[c.City] = c
 	}
-	if before != nil && f.samePlaces {
-		s.byID, s.index, s.grid = before.byID, before.index, before.grid.moved(s.stations)
+	if before != nil && f.changes.samePlaces {
+		s.byID, s.index, s.grid = before.byID, before.index, before.grid
+		s.newestHours = newNewestHours(s.grid.Cells(), s.stations)
 		s.cities = slices.Clone(before.cities)
 		for i := range s.cities {
 			c := &s.cities[i]
@@ -106,7 +97,9 @@ func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 		}
 		return s
 	}
-	s.byID, s.grid = make(map[string]int32, len(f.stations)), newGrid(f.stations)
+	s.byID = make(map[string]int32, len(f.stations))
+	s.grid = places.NewGrid(len(s.stations), func(i int) places.Point { return s.stations[i].point() })
+	s.newestHours = newNewestHours(s.grid.Cells(), s.stations)
 	where := make(map[places.City]int32, len(f.cities))
 	for i := range s.stations {
 		st := &s.stations[i]
@@ -185,13 +178,21 @@ func (s *Snapshot) meanPosition(stations []int32) places.Point {
 	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
 }
 
+// kindsFor returns the kinds that count in the answer to a query for these kinds.
+func (s *Snapshot) kindsFor(kinds kindSet) kindSet {
+	if kinds == 0 {
+		return s.kinds
+	}
+	return kinds
+}
+
 // input returns the input of the snapshot, for building the next one. The caller
 // must copy the stations before it changes them.
 func (s *Snapshot) input() snapshotInput {
 	if s == nil {
 		return snapshotInput{}
 	}
-	f := snapshotInput{stations: s.stations, kinds: s.kinds, digests: s.digests, samePlaces: true}
+	f := snapshotInput{stations: s.stations, kinds: s.kinds, digests: s.digests, changes: changes{samePlaces: true}}
 	for i := range s.cities {
 		if s.cities[i].at > 0 {
 			f.cities = append(f.cities, city{City: s.cities[i].City, figures: s.cities[i].figures, hours: s.cities[i].hours})

@@ -90,22 +90,6 @@ func number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
 	return clickhouse.Named(name, fmt.Sprint(value))
 }
 
-// each runs a query and calls row after it has scanned each row into dest.
-func each(ctx context.Context, conn Conn, dest []any, row func(), query string, args ...any) error {
-	rows, err := conn.Query(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
-		if err := rows.Scan(dest...); err != nil {
-			_ = rows.Close()
-			return err
-		}
-		row()
-	}
-	return errors.Join(rows.Err(), rows.Close())
-}
-
 // unavailable turns an error into a temporary problem for the client. Exceptions of
 // ClickHouse, which are internal errors, and problems stay as they are.
 func unavailable(err error) error {

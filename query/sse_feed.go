@@ -22,7 +22,7 @@ func (feed) Kinds() []sse.Kind {
 // implements sse.Feed.
 func (f feed) Changes(_ context.Context, asks []sse.Query) (found sse.Result, err error) {
 	for _, a := range asks {
-		snap := f.worlds[a.World].snapshot.Load()
+		snap := f.worlds[a.World].publisher.latest()
 		if snap == nil || snap.newest() == 0 {
 			continue
 		}

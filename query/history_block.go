@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -34,14 +33,17 @@ func blockOf(d schema.Day) schema.Day {
 	return n
 }
 
-func newBlock(number schema.Day, label string, days []day) *block {
+// daysOf returns the days of a block.
+func daysOf(n schema.Day) span { return span{n * blockDays, (n+1)*blockDays - 1} }
+
+func newBlock(number schema.Day, label string, days []row) *block {
 	b := &block{label: label, first: number * blockDays, starts: make([]int32, 1, blockDays+1)}
 	b.text = make([]byte, 0, 230*len(days))
 	next := 0
 	for d := b.first; d < b.first+blockDays; d++ {
 		if next < len(days) && days[next].day == d {
 			b.text = append(b.text, ',')
-			b.text = appendRow(b.text, label, &days[next])
+			b.text = days[next].append(b.text, label)
 			next++
 		}
 		b.starts = append(b.starts, int32(len(b.text)))
@@ -50,19 +52,19 @@ func newBlock(number schema.Day, label string, days []day) *block {
 	return b
 }
 
-// cut returns the block's records from one day to another, both included.
-func (b *block) cut(from, to schema.Day) []byte {
-	i, j := max(from-b.first, 0), min(to-b.first+1, blockDays)
+// cut returns the block's records of these days.
+func (b *block) cut(days span) []byte {
+	i, j := max(days.first-b.first, 0), min(days.last-b.first+1, blockDays)
 	return b.text[b.starts[i]:b.starts[j]]
 }
 
 // blocks returns the blocks of a range and renders those that are not cached. It
 // does not cache blocks with gaps that could not be filled.
-func (h *history) blocks(
-	ctx context.Context, p *historyEntry, days []day, label string, from, to schema.Day, neighbours func() []string,
+func (h *cache) blocks(
+	ctx context.Context, p *entry, rows []row, label string, days span, neighbours func() []string,
 ) []*block {
 	var out []*block
-	for n := blockOf(from); n <= blockOf(to); n++ {
+	for n := blockOf(days.first); n <= blockOf(days.last); n++ {
 		p.mu.Lock()
 		b, marks := p.blocks[n], p.invalidations
 		p.mu.Unlock()
@@ -70,7 +72,7 @@ func (h *history) blocks(
 			out = append(out, b)
 			continue
 		}
-		filled, whole := h.filled(ctx, p, between(days, n*blockDays, (n+1)*blockDays-1), neighbours)
+		filled, whole := h.filled(ctx, p, between(rows, daysOf(n)), neighbours)
 		b = newBlock(n, label, filled)
 		out = append(out, b)
 		if whole {
@@ -80,7 +82,16 @@ func (h *history) blocks(
 	return out
 }
 
-func (h *history) storeBlock(p *historyEntry, n schema.Day, b *block, marks uint64) {
+// uncachedBlocks renders rows as blocks.
+func uncachedBlocks(label string, rows []row) []*block {
+	var out []*block
+	for n := blockOf(rows[0].day); n <= blockOf(rows[len(rows)-1].day); n++ {
+		out = append(out, newBlock(n, label, between(rows, daysOf(n))))
+	}
+	return out
+}
+
+func (h *cache) storeBlock(p *entry, n schema.Day, b *block, marks uint64) {
 	defer h.evictToLimit()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +107,7 @@ func (h *history) storeBlock(p *historyEntry, n schema.Day, b *block, marks uint
 }
 
 // dropBlocks removes the blocks of days from one on. The caller must hold p.mu.
-func (h *history) dropBlocks(p *historyEntry, from schema.Day) {
+func (h *cache) dropBlocks(p *entry, from schema.Day) {
 	for n, b := range p.blocks {
 		if n >= blockOf(from) {
 			h.addBytes(p, -int64(cap(b.text)+4*cap(b.starts)))
@@ -107,10 +118,10 @@ func (h *history) dropBlocks(p *historyEntry, from schema.Day) {
 
 // rangeResponse makes the answer for a range of days from blocks. It returns false
 // if there is no record.
-func rangeResponse(label string, from, to schema.Day, blocks []*block, q *aqiQuery) (httpapi.Response, bool) {
-	head, end := appendRangeHead(make([]byte, 0, 160), label, from, to, "day"), rangeEnd
-	if q.namesKinds() {
-		end = q.appendKinds(slices.Clone(rangeEnd))
+func rangeResponse(label string, days span, kinds kindSet, blocks []*block) (httpapi.Response, bool) {
+	head, end := appendRangeHead(make([]byte, 0, 160), label, days, "day"), rangeEnd
+	if kinds != 0 {
+		end = kinds.appendTo(slices.Clone(rangeEnd))
 	}
 	hash := xxhash.New()
 	_, _ = hash.Write(head)
@@ -119,7 +130,7 @@ func rangeResponse(label string, from, to schema.Day, blocks []*block, q *aqiQue
 	_, _ = hash.Write(end)
 	for _, b := range blocks {
 		_, _ = hash.WriteString(strconv.FormatUint(b.hash, 16))
-		cut := b.cut(from, to)
+		cut := b.cut(days)
 		if len(cut) == 0 {
 			continue
 		}
@@ -141,18 +152,25 @@ func rangeResponse(label string, from, to schema.Day, blocks []*block, q *aqiQue
 
 var rangeEnd = []byte("]}")
 
-func appendRangeHead(b []byte, label string, from, to schema.Day, interval string) []byte {
+func appendRangeHead(b []byte, label string, days span, interval string) []byte {
 	b = append(b, `{"status":"success","city":`...)
 	b = schema.AppendString(b, label)
 	b = append(b, `,"from":"`...)
-	b = appendDay(b, from)
+	b = appendDay(b, days.first)
 	b = append(b, `","to":"`...)
-	b = appendDay(b, to)
+	b = appendDay(b, days.last)
 	b = append(b, `","interval":"`...)
 	b = append(b, interval...)
 	return append(b, `","records":[`...)
 }
 
-func appendDay(b []byte, d schema.Day) []byte {
-	return time.Unix(int64(d)*86400, 0).UTC().AppendFormat(b, time.DateOnly)
+func hoursBody(label string, days span, rows []row) []byte {
+	b := appendRangeHead(make([]byte, 0, 160+260*len(rows)), label, days, "hour")
+	for i := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rows[i].append(b, label)
+	}
+	return append(b, rangeEnd...)
 }
