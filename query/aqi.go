@@ -29,13 +29,13 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
-	if err == nil && len(snap.cities) == 0 { // without cities, each would be reported as unknown
+	if err == nil && len(snap.Cities) == 0 { // without cities, each would be reported as unknown
 		err = errNoFigures
 	}
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if q.kinds == snap.kinds {
+	if q.kinds == snap.Kinds {
 		q.kinds = 0
 	}
 	var resp httpapi.Response

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vayu/internal/httpapi"
+	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/gazetteer"
 )
@@ -21,7 +22,7 @@ const bulkLoads = 4
 
 // bulk answers a query for several cities, in their order.
 func (s *Service) bulk(
-	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
 	names, err := splitCities(q.cities)
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *Service) bulk(
 			return httpapi.Response{}, err
 		}
 	}
-	resp := httpapi.Ready(q.kinds.appendTo(append(b, "]}"...)), time.Time{})
+	resp := httpapi.Ready(q.kinds.AppendTo(append(b, "]}"...)), time.Time{})
 	resp.Measured = oldest
 	return resp, q.checkAge(&resp, now)
 }
@@ -76,13 +77,13 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 
 // preload loads the histories of cities concurrently into the cache. It ignores
 // errors, because the answer for the city loads a missing history again.
-func (s *Service) preload(ctx context.Context, a *worldState, snap *Snapshot, names []string) {
+func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Snapshot, names []string) {
 	var group errgroup.Group
 	group.SetLimit(bulkLoads)
 	for _, name := range names {
-		if i, err := snap.index.Find(name); err == nil {
+		if i, err := snap.Index.Find(name); err == nil {
 			group.Go(func() error {
-				a.history.preload(ctx, snap.cities[i].City)
+				a.history.Preload(ctx, snap.Cities[i].City)
 				return nil
 			})
 		}

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
 	"vayu/schema"
 )
 
 // answer answers a query for one place.
 func (s *Service) answer(
-	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (resp httpapi.Response, err error) {
 	switch {
 	case !q.current():
@@ -28,20 +30,20 @@ func (s *Service) answer(
 }
 
 func (a *worldState) cityCurrent(
-	ctx context.Context, snap *Snapshot, q *aqiQuery, now time.Time,
+	ctx context.Context, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (resp httpapi.Response, err error) {
-	i, err := snap.index.Find(q.city)
+	i, err := snap.Index.Find(q.city)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	ok := snap.current[i].Body != nil
+	ok := snap.Current[i].Body != nil
 	switch {
 	case q.kinds != 0:
-		resp, ok, err = snap.cityOfKinds(ctx, a.tables, i, q.kinds, q.detail, now)
+		resp, ok, err = snap.CityOfKinds(ctx, a.tables, i, q.kinds, q.detail, now)
 	case ok && q.detail:
-		resp, err = snap.cityDetail(i, now)
+		resp, err = snap.CityDetail(i, now)
 	case ok:
-		return snap.current[i], nil
+		return snap.Current[i], nil
 	}
 	if err == nil && !ok {
 		err = a.noFigures(ctx, snap, i, q, now)
@@ -51,11 +53,11 @@ func (a *worldState) cityCurrent(
 
 // positionCurrent answers a query for a position or a pin code.
 func (s *Service) positionCurrent(
-	ctx context.Context, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
+	ctx context.Context, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
 	if q.has(paramPincode) {
 		if q.kinds == 0 {
-			if resp, ok := snap.cachedPin(q.pin, q.detail, now); ok {
+			if resp, ok := snap.CachedPin(q.pin, q.detail, now); ok {
 				return resp, nil
 			}
 		}
@@ -64,7 +66,7 @@ func (s *Service) positionCurrent(
 			return httpapi.Response{}, err
 		}
 	}
-	resp, ok, err := snap.position(positionQuery{point: q.point, pin: q.pin, kinds: q.kinds, detail: q.detail}, now)
+	resp, ok, err := snap.At(snapshot.Position{Point: q.point, Pin: q.pin, Kinds: q.kinds, Detail: q.detail}, now)
 	if err == nil && !ok {
 		err = a.noStationNear(ctx, snap, q.point, q, now)
 	}
@@ -78,7 +80,7 @@ func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 		return nil
 	}
 	resp.DataAge = max(now.Unix()-resp.Measured, 0)
-	resp.Stale = resp.DataAge > int64(StaleAfter/time.Second)
+	resp.Stale = resp.DataAge > int64(rollup.StaleAfter/time.Second)
 	if !q.has(paramMaxAge) || resp.DataAge <= q.maxAge || q.has(paramCities) {
 		return nil
 	}

@@ -12,7 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/httpapi"
+	"vayu/query/history"
 	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
 	"vayu/schema"
 )
 
@@ -20,10 +23,10 @@ import (
 // defaults.
 type Config struct {
 	// Conn runs the queries of clients, for both worlds.
-	Conn Conn
+	Conn rollup.Conn
 	// Snapshots runs the queries that build snapshots. Its connections are
 	// separate, so that queries of clients cannot use them up. nil means Conn.
-	Snapshots Conn
+	Snapshots rollup.Conn
 	// Database names the database of a world (live or sandbox); nil means
 	// [schema.World.Database].
 	Database func(schema.World) string
@@ -65,17 +68,17 @@ type Service struct {
 	log          *slog.Logger
 	now          func() time.Time
 	cache        atomic.Pointer[cacheHeader]
-	historySlots slots // limit of concurrent history queries per account
+	historySlots history.Slots // limit of concurrent history queries per account
 }
 
 // worldState is the state of one world.
 type worldState struct {
 	world          schema.World
-	tables         tables        // for queries of clients
-	snapshotTables tables        // for snapshots
+	tables         rollup.Tables // for queries of clients
+	snapshotTables rollup.Tables // for snapshots
 	explainTimeout time.Duration // of the query that explains a missing answer
-	publisher      *publisher
-	history        *history
+	publisher      *snapshot.Publisher
+	history        *history.History
 	metrics        *worldMetrics
 	mu             sync.Mutex // one refresh at a time
 }
@@ -111,11 +114,11 @@ func New(c Config) (*Service, error) {
 	}
 	for _, world := range schema.Worlds {
 		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
-		a.snapshotTables = newTables(c.Snapshots, c.Database(world))
-		a.tables = a.snapshotTables.withBreaker(c.Conn, "history of "+world.String())
-		a.publisher = newPublisher(a.snapshotTables, world, kindsOf(c.Kinds...), c.Directory)
-		reads := counters{a.metrics.historyLoads, a.metrics.historyErrors}
-		if a.history, err = newHistory(a.tables, c.HistoryBytes/int64(len(s.worlds)), &s.historySlots, reads); err != nil {
+		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
+		a.tables = a.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
+		a.publisher = snapshot.NewPublisher(a.snapshotTables, world, rollup.KindsOf(c.Kinds...), c.Directory)
+		reads := history.Counters{Loads: a.metrics.historyLoads, Failures: a.metrics.historyErrors}
+		if a.history, err = history.New(a.tables, c.HistoryBytes/int64(len(s.worlds)), &s.historySlots, reads); err != nil {
 			return nil, fmt.Errorf("creating the history cache of %s: %w", world, err)
 		}
 		s.worlds[world] = a
@@ -130,7 +133,7 @@ func New(c Config) (*Service, error) {
 func (s *Service) Restore() int {
 	n := 0
 	for _, a := range s.worlds {
-		ok, err := a.publisher.restore()
+		ok, err := a.publisher.Restore()
 		if err != nil {
 			s.log.Warn("reading the snapshot file failed; starting without it", "world", a.world.String(), "error", err)
 		}
@@ -198,19 +201,19 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	defer a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	changed, err := a.publisher.refresh(ctx, s.now())
+	changed, err := a.publisher.Refresh(ctx, s.now())
 	if err != nil {
 		a.metrics.errors.Inc()
 		return err
 	}
-	if changed.rolled {
-		a.history.invalidate(changed.from)
+	if changed.Rolled {
+		a.history.Invalidate(changed.From)
 	}
-	if !changed.published {
+	if !changed.Published {
 		return nil
 	}
 	a.metrics.builds.Inc()
-	if err := a.publisher.save(); err != nil {
+	if err := a.publisher.Save(); err != nil {
 		a.metrics.errors.Inc()
 		s.log.Error("writing the snapshot file failed", "world", world.String(), "error", err)
 	}
@@ -244,9 +247,9 @@ var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are n
 
 // snapshotOf returns the state and snapshot of the call's world. It is an error
 // before the first snapshot.
-func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *Snapshot, error) {
+func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, error) {
 	a := s.worlds[c.World]
-	snap := a.publisher.latest()
+	snap := a.publisher.Latest()
 	if snap == nil {
 		return nil, nil, errNoFigures
 	}
