@@ -1,4 +1,4 @@
-package ingest
+package station
 
 import (
 	"math"
@@ -22,12 +22,12 @@ func cellOf(p geo.Point) indexCell {
 }
 
 // needIndex builds the index of all known stations on first use.
-func (b *stationCache) needIndex() {
+func (b *Cache) needIndex() {
 	if b.index != nil {
 		return
 	}
 	b.index = &stationIndex{cells: make(map[indexCell][]string), places: make(map[string][]string)}
-	for _, s := range b.known {
+	for _, s := range b.Known {
 		b.index.add(&s)
 	}
 }

@@ -1,4 +1,4 @@
-package ingest
+package station
 
 import (
 	"cmp"
@@ -107,20 +107,20 @@ func namesOf(newer, older schema.Station) (city, state string) {
 	return cmp.Or(newer.City, older.City), cmp.Or(newer.State, older.State)
 }
 
-// placement is a station's place, with the names and position that determine it.
-type placement struct {
+// Placement is a station's place, with the names and position that determine it.
+type Placement struct {
 	city, state string
 	at          geo.Point
 	place       gazetteer.Place
 }
 
 // locate sets the city and state of a station from its names and position.
-func (b *stationCache) locate(s *schema.Station) {
-	last := b.placements[s.ID]
-	if last.city != s.City || last.state != s.State || last.at != point(s) || last == (placement{}) {
-		last = placement{city: s.City, state: s.State, at: point(s)}
+func (b *Cache) locate(s *schema.Station) {
+	last := b.Placements[s.ID]
+	if last.city != s.City || last.state != s.State || last.at != point(s) || last == (Placement{}) {
+		last = Placement{city: s.City, state: s.State, at: point(s)}
 		last.place = gazetteer.Locate(s.City, s.State, last.at, officialNames(s.Network()))
-		b.placements[s.ID] = last
+		b.Placements[s.ID] = last
 	}
 	s.City, s.State, s.ByPosition = last.place.City, last.place.State, last.place.ByPosition
 }

@@ -1,4 +1,4 @@
-package ingest
+package station
 
 import (
 	"cmp"
@@ -81,15 +81,15 @@ func realStations(t *testing.T) []schema.Station {
 // one agency or its successor, and one place or its earlier name.
 func TestRealStationsAreMatched(t *testing.T) {
 	t.Parallel()
-	b := newStationCache(nil)
+	b := NewCache(nil)
 	for _, s := range realStations(t) {
-		b.describe(s)
+		b.Describe(s)
 	}
 	var got []string
-	for _, a := range b.aliases {
-		got = append(got, strings.TrimPrefix(a.alias, "cpcb-")+" = "+strings.TrimPrefix(a.station, "cpcb-")+" ("+a.reason+")")
+	for _, a := range b.Aliases {
+		got = append(got, strings.TrimPrefix(a.Alias, "cpcb-")+" = "+strings.TrimPrefix(a.Station, "cpcb-")+" ("+a.Reason+")")
 	}
-	for _, s := range b.known {
+	for _, s := range b.Known {
 		if s.SameAs != "" {
 			got = append(got, strings.TrimPrefix(s.ID, "cpcb-")+" -> "+strings.TrimPrefix(s.SameAs, "cpcb-"))
 		}
@@ -129,9 +129,9 @@ func TestMatchingIsIndependentOfOrder(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		b := newStationCache(nil)
+		b := NewCache(nil)
 		for _, s := range all {
-			b.describe(s)
+			b.Describe(s)
 		}
 		groups := map[string]string{} // id -> the least id of its group
 		least := map[string]string{}
@@ -153,20 +153,20 @@ func TestMatchingIsIndependentOfOrder(t *testing.T) {
 }
 
 // root returns the id under which a station counts.
-func (b *stationCache) root(id string) string {
-	if a, ok := b.aliases[id]; ok {
-		id = a.station
+func (b *Cache) root(id string) string {
+	if a, ok := b.Aliases[id]; ok {
+		id = a.Station
 	}
-	return cmp.Or(b.known[id].SameAs, id)
+	return cmp.Or(b.Known[id].SameAs, id)
 }
 
 // TestStationsOfOneHourAreNotMatched checks that two stations which CPCB lists in
 // one hour stay separate.
 func TestStationsOfOneHourAreNotMatched(t *testing.T) {
 	t.Parallel()
-	b := newStationCache(nil)
+	b := NewCache(nil)
 	for _, s := range realStations(t) {
-		b.describe(s)
+		b.Describe(s)
 	}
 	paths, err := filepath.Glob(filepath.Join(realdata.Path(t, "datagov"), "*.csv"))
 	if err != nil || len(paths) == 0 {

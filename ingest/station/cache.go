@@ -1,4 +1,4 @@
-package ingest
+package station
 
 import (
 	"fmt"
@@ -9,53 +9,55 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// stationCache holds the stations and aliases in memory, and the changes that are
+// Cache holds the stations and aliases in memory, and the changes that are
 // not stored yet.
-type stationCache struct {
-	known      map[string]schema.Station
-	aliases    map[string]alias
-	placements map[string]placement // by id; the next cache takes them over
+type Cache struct {
+	Known      map[string]schema.Station
+	Aliases    map[string]Alias
+	Placements map[string]Placement // by id; the next cache takes them over
 	index      *stationIndex        // built on first use
 
-	changed    map[string]bool // ids whose row must be stored
-	newAliases []alias
-	changes    []change
+	Changed    map[string]bool // ids whose row must be stored
+	NewAliases []Alias
+	Changes    []Change
 }
 
-// alias redirects the readings of one id to another.
-type alias struct{ alias, station, reason, actor string }
+// Alias redirects the readings of one id to another.
+type Alias struct{ Alias, Station, Reason, Actor string }
 
-// change is a row of station_change.
-type change struct{ station, field, before, after, source, reason string }
+// Change is a row of station_change.
+type Change struct{ Station, Field, Before, After, Source, Reason string }
 
 // ingestActor is the actor of automatic aliases.
 const ingestActor = "ingest"
 
-func newStationCache(known map[string]placement) *stationCache {
+// NewCache returns an empty cache that takes over the placements known, which may be
+// nil.
+func NewCache(known map[string]Placement) *Cache {
 	if known == nil {
-		known = make(map[string]placement)
+		known = make(map[string]Placement)
 	}
-	return &stationCache{
-		known: make(map[string]schema.Station), aliases: make(map[string]alias),
-		placements: known, changed: make(map[string]bool),
+	return &Cache{
+		Known: make(map[string]schema.Station), Aliases: make(map[string]Alias),
+		Placements: known, Changed: make(map[string]bool),
 	}
 }
 
-// describe merges a source's description of a station. It reports whether it
+// Describe merges a source's description of a station. It reports whether it
 // refused the described position, which is then too far from the known one.
-func (b *stationCache) describe(s schema.Station) (refused bool) {
-	a, aliased := b.aliases[s.ID]
-	_, ok := b.known[s.ID]
+func (b *Cache) Describe(s schema.Station) (refused bool) {
+	a, aliased := b.Aliases[s.ID]
+	_, ok := b.Known[s.ID]
 	if !ok && !aliased {
 		candidate := s
 		b.locate(&candidate)
 		if into, reason, same := b.match(&candidate); same {
-			a, aliased = alias{s.ID, into, reason, ingestActor}, true
-			b.aliases[s.ID] = a
-			b.newAliases = append(b.newAliases, a)
-			b.log(change{into, "alias", "", s.ID, s.Source, reason})
+			a, aliased = Alias{s.ID, into, reason, ingestActor}, true
+			b.Aliases[s.ID] = a
+			b.NewAliases = append(b.NewAliases, a)
+			b.Log(Change{into, "alias", "", s.ID, s.Source, reason})
 		} else {
-			b.store(candidate)
+			b.Store(candidate)
 			b.linkTwin(candidate.ID)
 			return false
 		}
@@ -63,10 +65,10 @@ func (b *stationCache) describe(s schema.Station) (refused bool) {
 	if aliased {
 		s = b.canonical(s, a)
 	}
-	old, ok := b.known[s.ID]
+	old, ok := b.Known[s.ID]
 	if !ok { // the station of the alias has no row yet
 		b.locate(&s)
-		b.store(s)
+		b.Store(s)
 		return false
 	}
 	merged, refused := mergeStation(old, s)
@@ -75,7 +77,7 @@ func (b *stationCache) describe(s schema.Station) (refused bool) {
 		return refused
 	}
 	b.logChanges(old, merged, s.Source)
-	b.store(merged)
+	b.Store(merged)
 	if point(&merged) != point(&old) {
 		b.linkTwin(merged.ID)
 	}
@@ -84,31 +86,33 @@ func (b *stationCache) describe(s schema.Station) (refused bool) {
 
 // canonical turns the description of an alias into one of its station. The station
 // keeps its name, unless the alias exists because of a newer name.
-func (b *stationCache) canonical(s schema.Station, a alias) schema.Station {
-	s.ID = a.station
-	old, ok := b.known[a.station]
+func (b *Cache) canonical(s schema.Station, a Alias) schema.Station {
+	s.ID = a.Station
+	old, ok := b.Known[a.Station]
 	if !ok {
 		return s
 	}
 	s.Kind, s.City, s.State = old.Kind, "", ""
-	if a.reason != byNewName {
+	if a.Reason != byNewName {
 		s.Name, s.Attribution, s.Licence = old.Name, old.Attribution, old.Licence
 	}
 	return s
 }
 
-func (b *stationCache) store(s schema.Station) {
-	b.known[s.ID] = s
-	b.changed[s.ID] = true
+// Store replaces a station in the cache, and marks it as changed.
+func (b *Cache) Store(s schema.Station) {
+	b.Known[s.ID] = s
+	b.Changed[s.ID] = true
 	if b.index != nil {
 		b.index.add(&s)
 	}
 }
 
-func (b *stationCache) log(c change) { b.changes = append(b.changes, c) }
+// Log adds a change to those that are not stored yet.
+func (b *Cache) Log(c Change) { b.Changes = append(b.Changes, c) }
 
 // logChanges records a changed position or city of a station.
-func (b *stationCache) logChanges(old, s schema.Station, source string) {
+func (b *Cache) logChanges(old, s schema.Station, source string) {
 	if point(&old) != point(&s) {
 		reason := "newer position"
 		switch {
@@ -117,14 +121,14 @@ func (b *stationCache) logChanges(old, s schema.Station, source string) {
 		case positionRank(s.PositionSource) > positionRank(old.PositionSource):
 			reason = "better source"
 		}
-		b.log(change{s.ID, "position", positionText(&old), positionText(&s), source, reason})
+		b.Log(Change{s.ID, "position", positionText(&old), positionText(&s), source, reason})
 	}
 	if old.City != s.City || old.State != s.State {
 		reason := "names"
 		if s.ByPosition {
 			reason = "position"
 		}
-		b.log(change{s.ID, "city", old.City + "\t" + old.State, s.City + "\t" + s.State, source, reason})
+		b.Log(Change{s.ID, "city", old.City + "\t" + old.State, s.City + "\t" + s.State, source, reason})
 	}
 }
 
@@ -135,24 +139,24 @@ func positionText(s *schema.Station) string {
 	return fmt.Sprintf("%g,%g", s.Latitude, s.Longitude)
 }
 
-// applyRules applies the rules of this version to stations that an older version
+// ApplyRules applies the rules of this version to stations that an older version
 // stored. It updates outdated and missing cities, and links duplicates.
-func (b *stationCache) applyRules() {
+func (b *Cache) ApplyRules() {
 	b.needIndex()
-	for _, id := range sortedIDs(b.known) {
-		s := b.known[id]
+	for _, id := range sortedIDs(b.Known) {
+		s := b.Known[id]
 		city, state := gazetteer.Canonical(s.City, s.State)
 		if s.City == "" || s.State == "" || city != s.City || state != s.State {
 			old := s
 			b.locate(&s)
 			if s != old {
 				b.logChanges(old, s, s.Source)
-				b.store(s)
+				b.Store(s)
 			}
 		}
 	}
-	for _, id := range sortedIDs(b.known) {
-		s := b.known[id]
+	for _, id := range sortedIDs(b.Known) {
+		s := b.Known[id]
 		if s.SameAs != "" {
 			continue
 		}
@@ -167,10 +171,10 @@ func (b *stationCache) applyRules() {
 // linkStations records that two stations are one physical station. The one with the
 // lower [schema.NetworkPriority] refers to the other. With equal priorities, the
 // one with the older last reading does.
-func (b *stationCache) linkStations(one, other, reason string) {
-	s, t := b.known[one], b.known[other]
+func (b *Cache) linkStations(one, other, reason string) {
+	s, t := b.Known[one], b.Known[other]
 	if t.SameAs != "" {
-		t = b.known[t.SameAs]
+		t = b.Known[t.SameAs]
 	}
 	if s.ID == t.ID || t.ID == "" {
 		return
@@ -179,24 +183,24 @@ func (b *stationCache) linkStations(one, other, reason string) {
 	if p > q || p == q && s.LastSeen.After(t.LastSeen) {
 		s, t = t, s
 	}
-	b.log(change{s.ID, "same_as", s.SameAs, t.ID, s.Source, reason})
-	for _, x := range b.known { // references to s move to t
+	b.Log(Change{s.ID, "same_as", s.SameAs, t.ID, s.Source, reason})
+	for _, x := range b.Known { // references to s move to t
 		if x.SameAs == s.ID {
 			x.SameAs = t.ID
-			b.store(x)
+			b.Store(x)
 		}
 	}
 	s.SameAs, t.SameAs = t.ID, ""
-	b.store(s)
-	b.store(t)
+	b.Store(s)
+	b.Store(t)
 }
 
 // linkTwin searches other networks for the same physical station and links the two.
-func (b *stationCache) linkTwin(id string) {
+func (b *Cache) linkTwin(id string) {
 	b.needIndex()
-	s := b.known[id]
+	s := b.Known[id]
 	for _, near := range b.index.near(point(&s)) {
-		t := b.known[near]
+		t := b.Known[near]
 		if t.ID != s.ID && t.SameAs != s.ID && s.SameAs != t.ID && samePhysicalStation(&s, &t) {
 			b.linkStations(s.ID, t.ID, "twin")
 			return
@@ -206,7 +210,7 @@ func (b *stationCache) linkTwin(id string) {
 
 // match returns the known station that s describes under another id. A name that
 // contains an earlier name may match two stations. match links these.
-func (b *stationCache) match(s *schema.Station) (into, reason string, same bool) {
+func (b *Cache) match(s *schema.Station) (into, reason string, same bool) {
 	if s.Kind != schema.Reference {
 		return "", "", false
 	}
@@ -215,7 +219,7 @@ func (b *stationCache) match(s *schema.Station) (into, reason string, same bool)
 	candidates := slices.Concat(b.index.near(point(s)), b.index.named(s, t.place), b.index.named(s, t.former))
 	slices.Sort(candidates)
 	for _, id := range slices.Compact(candidates) {
-		k := b.known[id]
+		k := b.Known[id]
 		if k.ID == s.ID || !mayAlias(s, &k) {
 			continue
 		}
@@ -228,7 +232,7 @@ func (b *stationCache) match(s *schema.Station) (into, reason string, same bool)
 			b.linkStations(id, into, why)
 		}
 	}
-	if k := b.known[into]; same && k.SameAs != "" && schema.NetworkOf(k.SameAs) == k.Network() {
+	if k := b.Known[into]; same && k.SameAs != "" && schema.NetworkOf(k.SameAs) == k.Network() {
 		into = k.SameAs
 	}
 	return into, reason, same && into != s.ID

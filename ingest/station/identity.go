@@ -1,4 +1,6 @@
-package ingest
+// Package station merges what sources describe into stations, and finds those that
+// are the same.
+package station
 
 import (
 	"cmp"
