@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"vayu/ingest/station"
 	"vayu/internal/columnstore"
 	"vayu/schema"
 )
@@ -57,41 +58,41 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 		return err
 	}
 	l.cache = nil
-	if a, ok := b.aliases[into]; ok {
-		into = a.station
+	if a, ok := b.Aliases[into]; ok {
+		into = a.Station
 	}
-	station, ok := b.known[into]
+	kept, ok := b.Known[into]
 	if !ok {
 		return fmt.Errorf("merging into %q: %w", into, ErrNoStation)
 	}
 	if from == into {
 		return fmt.Errorf("merging %q into itself", from)
 	}
-	old, known := b.known[from]
-	if _, aliased := b.aliases[from]; !known && !aliased {
+	old, known := b.Known[from]
+	if _, aliased := b.Aliases[from]; !known && !aliased {
 		return fmt.Errorf("merging %q: %w", from, ErrNoStation)
 	}
 	if known {
-		b.log(change{from, "city", old.City + "\t" + old.State, "\t", actor, reason})
-		station.FirstSeen, station.LastSeen = earlier(station.FirstSeen, old.FirstSeen), later(station.LastSeen, old.LastSeen)
-		if station.SameAs == from {
-			station.SameAs = ""
+		b.Log(station.Change{Station: from, Field: "city", Before: old.City + "\t" + old.State, After: "\t", Source: actor, Reason: reason})
+		kept.FirstSeen, kept.LastSeen = earlier(kept.FirstSeen, old.FirstSeen), later(kept.LastSeen, old.LastSeen)
+		if kept.SameAs == from {
+			kept.SameAs = ""
 		}
 		old.SameAs = into
-		b.store(old)
-		b.store(station)
+		b.Store(old)
+		b.Store(kept)
 	}
-	b.log(change{into, "alias", "", from, actor, reason})
-	b.newAliases = append(b.newAliases, alias{from, into, reason, actor})
-	for _, a := range b.aliases {
-		if a.station == from {
-			b.newAliases = append(b.newAliases, alias{a.alias, into, a.reason, a.actor})
+	b.Log(station.Change{Station: into, Field: "alias", After: from, Source: actor, Reason: reason})
+	b.NewAliases = append(b.NewAliases, station.Alias{Alias: from, Station: into, Reason: reason, Actor: actor})
+	for _, a := range b.Aliases {
+		if a.Station == from {
+			b.NewAliases = append(b.NewAliases, station.Alias{Alias: a.Alias, Station: into, Reason: a.Reason, Actor: a.Actor})
 		}
 	}
-	for _, s := range b.known {
+	for _, s := range b.Known {
 		if s.SameAs == from && s.ID != into {
 			s.SameAs = into
-			b.store(s)
+			b.Store(s)
 		}
 	}
 	l.cache = b

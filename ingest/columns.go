@@ -1,6 +1,10 @@
 package ingest
 
-import "github.com/ClickHouse/clickhouse-go/v2"
+import (
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/ingest/station"
+)
 
 var aliasColumns = []clickhouse.ColumnNameAndType{
 	{Name: "alias", Type: "String"}, {Name: "station", Type: "String"}, {Name: "reason", Type: "String"}, {Name: "actor", Type: "String"},
@@ -12,19 +16,19 @@ var changeColumns = []clickhouse.ColumnNameAndType{
 }
 
 // aliasSlices converts rows to the columns of aliasColumns.
-func aliasSlices(all []alias) []any {
+func aliasSlices(all []station.Alias) []any {
 	return []any{
-		column(all, func(a alias) string { return a.alias }), column(all, func(a alias) string { return a.station }),
-		column(all, func(a alias) string { return a.reason }), column(all, func(a alias) string { return a.actor }),
+		column(all, func(a station.Alias) string { return a.Alias }), column(all, func(a station.Alias) string { return a.Station }),
+		column(all, func(a station.Alias) string { return a.Reason }), column(all, func(a station.Alias) string { return a.Actor }),
 	}
 }
 
 // changeSlices converts rows to the columns of changeColumns.
-func changeSlices(all []change) []any {
+func changeSlices(all []station.Change) []any {
 	return []any{
-		column(all, func(c change) string { return c.station }), column(all, func(c change) string { return c.field }),
-		column(all, func(c change) string { return c.before }), column(all, func(c change) string { return c.after }),
-		column(all, func(c change) string { return c.source }), column(all, func(c change) string { return c.reason }),
+		column(all, func(c station.Change) string { return c.Station }), column(all, func(c station.Change) string { return c.Field }),
+		column(all, func(c station.Change) string { return c.Before }), column(all, func(c station.Change) string { return c.After }),
+		column(all, func(c station.Change) string { return c.Source }), column(all, func(c station.Change) string { return c.Reason }),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"vayu/ingest/station"
 	"vayu/internal/columnstore"
 	"vayu/schema"
 	"vayu/schema/parameter"
@@ -23,7 +24,7 @@ type Loader struct {
 	database string
 
 	mu       sync.Mutex // serialises reading and writing the station tables
-	cache    *stationCache
+	cache    *station.Cache
 	loadedAt time.Time
 }
 
@@ -50,7 +51,7 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 
 // Load stores a batch and returns nil once ClickHouse has acknowledged it. It is
 // idempotent: after an error, load the batch again. A position far from a station's
-// known one is refused, unless its source is better (see [positionRank]). Load
+// known one is refused, unless its source is better (see [station.positionRank]). Load
 // counts it in b.Rejected as [StationMoved] when it succeeds. Readings of an alias
 // are stored under the id of its station. Load does not release the batch.
 func (l *Loader) Load(ctx context.Context, b *Batch) error {

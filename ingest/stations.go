@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"vayu/ingest/station"
 	"vayu/internal/columnstore"
 	"vayu/schema"
 )
@@ -56,14 +57,14 @@ func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (
 			s.PositionSource = s.Source
 		}
 		id := s.ID
-		if l.cache.describe(s) {
+		if l.cache.Describe(s) {
 			moved++
 		}
-		if a, ok := l.cache.aliases[id]; ok {
+		if a, ok := l.cache.Aliases[id]; ok {
 			if aliases == nil {
 				aliases = make(map[string]string)
 			}
-			aliases[id] = a.station
+			aliases[id] = a.Station
 		}
 	}
 	if err := l.storeChanges(ctx); err != nil {
@@ -91,19 +92,19 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 	}
 	l.cache, l.loadedAt = book, time.Now()
 	if first {
-		l.cache.applyRules()
+		l.cache.ApplyRules()
 	}
 	return nil
 }
 
 // completeMerges copies the readings of ids that another process made aliases.
 // Until it read the aliases, this process stored readings under the old ids.
-func (l *Loader) completeMerges(ctx context.Context, was, is *stationCache) error {
-	for id, a := range is.aliases {
-		if known, ok := was.aliases[id]; ok && known.station == a.station {
+func (l *Loader) completeMerges(ctx context.Context, was, is *station.Cache) error {
+	for id, a := range is.Aliases {
+		if known, ok := was.Aliases[id]; ok && known.Station == a.Station {
 			continue
 		}
-		if err := l.copyReadings(ctx, id, a.station); err != nil {
+		if err := l.copyReadings(ctx, id, a.Station); err != nil {
 			return err
 		}
 	}
@@ -117,13 +118,13 @@ func (l *Loader) canonical(ctx context.Context, readings []schema.Reading) ([]sc
 	if err := l.refreshCache(ctx); err != nil {
 		return nil, err
 	}
-	if len(l.cache.aliases) == 0 {
+	if len(l.cache.Aliases) == 0 {
 		return readings, nil
 	}
 	readings = slices.Clone(readings)
 	for i := range readings {
-		if a, ok := l.cache.aliases[readings[i].Station]; ok {
-			readings[i].Station = a.station
+		if a, ok := l.cache.Aliases[readings[i].Station]; ok {
+			readings[i].Station = a.Station
 		}
 	}
 	return readings, nil
@@ -133,37 +134,37 @@ func (l *Loader) canonical(ctx context.Context, readings []schema.Reading) ([]sc
 // after a crash in between, a change is logged twice and none is lost.
 func (l *Loader) storeChanges(ctx context.Context) error {
 	b := l.cache
-	if len(b.changes) > 0 {
-		if err := columnstore.Insert(ctx, l.conn, l.database+".station_change", columnstore.NewToken(), changeColumns, changeSlices(b.changes)); err != nil {
-			return fmt.Errorf("storing %d changes of stations: %w", len(b.changes), err)
+	if len(b.Changes) > 0 {
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station_change", columnstore.NewToken(), changeColumns, changeSlices(b.Changes)); err != nil {
+			return fmt.Errorf("storing %d changes of stations: %w", len(b.Changes), err)
 		}
 	}
-	if len(b.newAliases) > 0 {
-		if err := columnstore.Insert(ctx, l.conn, l.database+".station_alias", columnstore.NewToken(), aliasColumns, aliasSlices(b.newAliases)); err != nil {
-			return fmt.Errorf("storing %d aliases of stations: %w", len(b.newAliases), err)
+	if len(b.NewAliases) > 0 {
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station_alias", columnstore.NewToken(), aliasColumns, aliasSlices(b.NewAliases)); err != nil {
+			return fmt.Errorf("storing %d aliases of stations: %w", len(b.NewAliases), err)
 		}
 	}
-	if len(b.changed) > 0 {
-		rows := make([]schema.Station, 0, len(b.changed))
-		for id := range b.changed {
-			rows = append(rows, b.known[id])
+	if len(b.Changed) > 0 {
+		rows := make([]schema.Station, 0, len(b.Changed))
+		for id := range b.Changed {
+			rows = append(rows, b.Known[id])
 		}
 		if err := columnstore.Insert(ctx, l.conn, l.database+".station", columnstore.NewToken(), stationColumns, stationSlices(rows)); err != nil {
 			return fmt.Errorf("storing %d stations: %w", len(rows), err)
 		}
 	}
-	b.changes, b.newAliases = nil, nil
-	clear(b.changed)
+	b.Changes, b.NewAliases = nil, nil
+	clear(b.Changed)
 	return nil
 }
 
 // readStations reads the stations and their aliases.
-func (l *Loader) readStations(ctx context.Context) (*stationCache, error) {
-	var located map[string]placement
+func (l *Loader) readStations(ctx context.Context) (*station.Cache, error) {
+	var located map[string]station.Placement
 	if l.cache != nil {
-		located = l.cache.placements
+		located = l.cache.Placements
 	}
-	b := newStationCache(located)
+	b := station.NewCache(located)
 	rows, err := l.conn.Query(ctx, "SELECT "+stationNames+" FROM "+l.database+".station FINAL")
 	if err != nil {
 		return nil, fmt.Errorf("reading the stations: %w", err)
@@ -178,7 +179,7 @@ func (l *Loader) readStations(ctx context.Context) (*stationCache, error) {
 		}
 		s.Kind, s.ByPosition = schema.StationKind(kind), place == 1
 		s.FirstSeen, s.LastSeen = wholeSecond(s.FirstSeen), wholeSecond(s.LastSeen)
-		b.known[s.ID] = s
+		b.Known[s.ID] = s
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("reading the stations: %w", err)
@@ -186,19 +187,19 @@ func (l *Loader) readStations(ctx context.Context) (*stationCache, error) {
 	return b, l.readAliases(ctx, b)
 }
 
-func (l *Loader) readAliases(ctx context.Context, b *stationCache) error {
+func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
 	rows, err := l.conn.Query(ctx, "SELECT alias, station, reason, actor FROM "+l.database+".station_alias FINAL")
 	if err != nil {
 		return fmt.Errorf("reading the aliases of stations: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var a alias
-		if err := rows.Scan(&a.alias, &a.station, &a.reason, &a.actor); err != nil {
+		var a station.Alias
+		if err := rows.Scan(&a.Alias, &a.Station, &a.Reason, &a.Actor); err != nil {
 			return fmt.Errorf("reading an alias: %w", err)
 		}
-		b.aliases[a.alias] = a
-		delete(b.known, a.alias) // its row is from before it became an alias
+		b.Aliases[a.Alias] = a
+		delete(b.Known, a.Alias) // its row is from before it became an alias
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading the aliases of stations: %w", err)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vayu/internal/httpapi"
+	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/gazetteer"
 )
@@ -21,9 +22,9 @@ const bulkLoads = 4
 
 // bulk answers a query for several cities, in their order.
 func (s *Service) bulk(
-	c *httpapi.Call, a *worldState, snap *Snapshot, q *aqiQuery, now time.Time,
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
-	names, err := snap.split(q.cities)
+	names, err := splitCities(q.cities)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -45,12 +46,7 @@ func (s *Service) bulk(
 		}
 		one := *q
 		one.city, one.given, one.bulk = name, q.given&^paramCities|paramCity, true
-		var resp httpapi.Response
-		if q.has(paramDate) {
-			resp, err = s.answerHistory(c, a, snap, &one)
-		} else if resp, err = a.cityCurrent(c.Context(), snap, &one, now); err == nil {
-			err = one.checkAge(&resp, now)
-		}
+		resp, err := s.answer(c, a, snap, &one, now)
 		if err == nil {
 			b = append(b, resp.Body...)
 			if oldest == 0 || resp.Measured < oldest {
@@ -60,9 +56,9 @@ func (s *Service) bulk(
 			return httpapi.Response{}, err
 		}
 	}
-	resp := httpapi.Ready(q.appendKinds(append(b, "]}"...)), time.Time{})
+	resp := httpapi.Ready(q.kinds.AppendTo(append(b, "]}"...)), time.Time{})
 	resp.Measured = oldest
-	return resp, nil
+	return resp, q.checkAge(&resp, now)
 }
 
 // appendProblem appends a problem (an error for the client) as the result of a
@@ -81,23 +77,23 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 
 // preload loads the histories of cities concurrently into the cache. It ignores
 // errors, because the answer for the city loads a missing history again.
-func (s *Service) preload(ctx context.Context, a *worldState, snap *Snapshot, names []string) {
+func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Snapshot, names []string) {
 	var group errgroup.Group
 	group.SetLimit(bulkLoads)
 	for _, name := range names {
-		if i, err := snap.index.Find(name); err == nil {
+		if i, err := snap.Index.Find(name); err == nil {
 			group.Go(func() error {
-				_, _, err := a.history.cityDays(ctx, snap.cities[i].City)
-				return err
+				a.history.Preload(ctx, snap.Cities[i].City)
+				return nil
 			})
 		}
 	}
 	_ = group.Wait()
 }
 
-// split splits a list of cities at its commas. If several states share a name, the
+// splitCities splits a list of cities at its commas. If several states share a name, the
 // next item may be the state: "Pune,Aurangabad, Bihar,Delhi" are three cities.
-func (s *Snapshot) split(list string) ([]string, error) {
+func splitCities(list string) ([]string, error) {
 	items := strings.Split(list, ",")
 	names := items[:0]
 	for i := 0; i < len(items); i++ {
@@ -122,4 +118,15 @@ func (s *Snapshot) split(list string) ([]string, error) {
 			fmt.Sprintf("At most %d cities in one request; there are %d.", maxLocations, len(names)))
 	}
 	return names, nil
+}
+
+// withField returns a problem with another parameter as its Field.
+func withField(err error, field string) error {
+	var p *schema.Problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	named := *p
+	named.Field = field
+	return &named
 }

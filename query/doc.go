@@ -1,8 +1,7 @@
 // Package query answers API queries about air quality: current figures
 // (concentrations and indices), history, and the places where it is measured.
 //
-// After each roll-up the package builds a [Snapshot], which holds the current
-// answers as bytes, and publishes it with a pointer swap. The snapshot is also kept
-// on disk, so that the API answers while ClickHouse is down. History is cached in
-// memory over ClickHouse.
+// The package has the parameters, the routes and the errors. After each roll-up
+// query/snapshot holds the current answers ready, also on disk, so that the API
+// answers while ClickHouse is down. query/history answers about the past.
 package query

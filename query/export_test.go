@@ -11,14 +11,11 @@ func CheckQuery(raw string, now time.Time) error {
 	return err
 }
 
-// NewBreaker returns a circuit breaker.
-var NewBreaker = newBreaker
-
 // ExtendTimeouts extends the timeouts for newer days and for explanations.
 func (s *Service) ExtendTimeouts(d time.Duration) {
 	for _, a := range s.worlds {
 		a.explainTimeout = d
-		a.history.reloadTimeout = d
+		a.history.SetReloadTimeout(d)
 	}
 }
 

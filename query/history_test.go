@@ -18,12 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/query"
+	"vayu/query/rollup"
 	"vayu/schema"
 )
 
 // flakyConn is a connection that can fail, with a counter of queries.
 type flakyConn struct {
-	query.Conn
+	rollup.Conn
 	down    atomic.Bool
 	queries atomic.Int64
 }

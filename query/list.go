@@ -13,6 +13,9 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+	"vayu/query/station"
 	"vayu/schema"
 	"vayu/schema/naqi"
 )
@@ -77,35 +80,35 @@ func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	found := snap.index.Prefix(params["q"])
-	key := func(i int) string { return snap.index.Label(found[i]) + "\x00" + snap.cities[found[i]].State }
+	found := snap.Index.Prefix(params["q"])
+	key := func(i int) string { return snap.Index.Label(found[i]) + "\x00" + snap.Cities[found[i]].State }
 	from, to, next, err := page(params, "cities", len(found), key)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	list := schema.List[schema.CityEntry]{Status: schema.Success, Data: []schema.CityEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, i := range found[from:to] {
-		list.Data = append(list.Data, snap.cityEntry(i))
+		list.Data = append(list.Data, cityEntry(snap, i))
 	}
 	return httpapi.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
 }
 
-func (s *Snapshot) cityEntry(i int) schema.CityEntry {
-	c := &s.cities[i]
-	e := schema.CityEntry{Name: s.index.Label(i), City: c.Name, State: c.State, Stations: len(c.stations)}
-	e.AQI, e.Category, e.Updated = headline(&c.figures)
-	e.Latitude, e.Longitude = degrees(c.position)
+func cityEntry(s *snapshot.Snapshot, i int) schema.CityEntry {
+	c := &s.Cities[i]
+	e := schema.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
+	e.AQI, e.Category, e.Updated = headline(&c.Figures)
+	e.Latitude, e.Longitude = degrees(c.Position)
 	return e
 }
 
-func headline(f *figures) (aqi *int, category *string, updated *time.Time) {
-	if f.at > 0 {
-		t := instant(f.updated)
+func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time) {
+	if f.At > 0 {
+		t := rollup.Instant(f.Updated)
 		updated = &t
 	}
-	if f.aqi >= 0 {
-		name := naqi.Category(int(f.aqi))
-		aqi, category = optionalAQI(f.aqi), &name
+	if f.AQI >= 0 {
+		name := naqi.Category(int(f.AQI))
+		aqi, category = snapshot.OptionalAQI(f.AQI), &name
 	}
 	return aqi, category, updated
 }
@@ -131,24 +134,24 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	found, err := snap.wanted(params)
+	found, err := wantedStations(snap, params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	where, near := params["near"]
 	key := func(i int) string {
-		id := snap.stations[found[i].station].ID
+		id := snap.Stations[found[i].Station].ID
 		if near {
-			return strconv.FormatInt(1e9+int64(found[i].km*1000), 10) + id
+			return strconv.FormatInt(1e9+int64(found[i].KM*1000), 10) + id
 		}
 		return id
 	}
 	if near {
-		slices.SortFunc(found, func(a, b sample) int {
-			if d := int64(a.km*1000) - int64(b.km*1000); d != 0 {
+		slices.SortFunc(found, func(a, b rollup.Sample) int {
+			if d := int64(a.KM*1000) - int64(b.KM*1000); d != 0 {
 				return int(d)
 			}
-			return strings.Compare(snap.stations[a.station].ID, snap.stations[b.station].ID)
+			return strings.Compare(snap.Stations[a.Station].ID, snap.Stations[b.Station].ID)
 		})
 	}
 	list := "stations"
@@ -161,25 +164,25 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	reply := schema.List[schema.StationEntry]{Status: schema.Success, Data: []schema.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, sm := range found[from:to] {
-		e := snap.stationEntry(sm.station)
+		e := stationEntry(snap, sm.Station)
 		if near {
-			e.DistanceKM = kilometres(sm.km)
+			e.DistanceKM = snapshot.Kilometres(sm.KM)
 		}
 		reply.Data = append(reply.Data, e)
 	}
 	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
 }
 
-func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
+func wantedStations(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sample, error) {
 	near, ok := params["near"]
 	radius, given := params["radius_km"]
 	if !ok {
 		if km, err := parseDegrees("radius_km", radius, maxRadius); given && (err != nil || km != defaultRadius) {
 			return nil, invalid("radius_km", "A radius requires near.")
 		}
-		all := make([]sample, len(s.stations)) // sorted by id already
+		all := make([]rollup.Sample, len(s.Stations)) // sorted by id already
 		for i := range all {
-			all[i].station = int32(i)
+			all[i].Station = int32(i)
 		}
 		return all, nil
 	}
@@ -202,7 +205,7 @@ func (s *Snapshot) wanted(params map[string]string) ([]sample, error) {
 	if p.Longitude, err = parseDegrees("near", strings.TrimSpace(lon), 180); err != nil {
 		return nil, err
 	}
-	return s.around(p, km, kindsOf(schema.StationKinds[:]...)), nil
+	return s.Around(p, km, rollup.KindsOf(schema.StationKinds[:]...)), nil
 }
 
 // oneStation handles GET /v1/stations/{id}.
@@ -214,17 +217,17 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	i, ok := snap.byID[mux.Vars(c.Request)["id"]]
+	i, ok := snap.ByID[mux.Vars(c.Request)["id"]]
 	if !ok {
 		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "id", "There is no such station.")
 	}
-	st := &snap.stations[i]
-	reply := schema.StationReply{Status: schema.Success, StationEntry: snap.stationEntry(i), Readings: a.latest(c.Context(), &st.Station)}
+	st := &snap.Stations[i]
+	reply := schema.StationReply{Status: schema.Success, StationEntry: stationEntry(snap, i), Readings: a.latest(c.Context(), &st.Station)}
 	now := s.now()
 	resp := httpapi.Response{Cache: s.cacheControl(now)}
-	if st.at > 0 {
-		at := instant(st.at)
-		reply.Hour, resp.Measured = &at, int64(st.updated)
+	if st.At > 0 {
+		at := rollup.Instant(st.At)
+		reply.Hour, resp.Measured = &at, int64(st.Updated)
 	}
 	resp.Value = reply
 	err = (&aqiQuery{}).checkAge(&resp, now)
@@ -234,12 +237,12 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 // latest returns the latest reading of each parameter of a station. It is nil if
 // they cannot be read, because the rest of the answer does not need them.
 func (a *worldState) latest(ctx context.Context, st *schema.Station) []schema.LatestReading {
-	if !a.clientTables.healthy() {
+	if !a.tables.Healthy() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
-	rows, err := a.clientTables.readings(ctx, st)
+	rows, err := station.Readings(ctx, a.tables, st)
 	if err != nil {
 		a.metrics.historyErrors.Inc()
 		return nil
@@ -251,23 +254,23 @@ func (a *worldState) latest(ctx context.Context, st *schema.Station) []schema.La
 	return out
 }
 
-func (s *Snapshot) stationEntry(i int32) schema.StationEntry {
-	st := &s.stations[i]
+func stationEntry(s *snapshot.Snapshot, i int32) schema.StationEntry {
+	st := &s.Stations[i]
 	e := schema.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
 		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: st.LastSeen,
-		PM25: st.amount[0], PM10: st.amount[1], NO2: st.amount[2], SO2: st.amount[3], CO: st.amount[4], O3: st.amount[5],
+		PM25: st.Amount[0], PM10: st.Amount[1], NO2: st.Amount[2], SO2: st.Amount[3], CO: st.Amount[4], O3: st.Amount[5],
 		SubIndices: map[string]int{},
 	}
-	e.AQI, e.Category, e.Updated = headline(&st.figures)
-	e.Latitude, e.Longitude = degrees(st.point())
-	if st.aqi >= 0 && st.dominant.Valid() {
-		label := st.dominant.Label()
+	e.AQI, e.Category, e.Updated = headline(&st.Figures)
+	e.Latitude, e.Longitude = degrees(st.Point())
+	if st.AQI >= 0 && st.Dominant.Valid() {
+		label := st.Dominant.Label()
 		e.Dominant = &label
 	}
 	for n, p := range schema.Pollutants {
-		if st.index[n] >= 0 {
-			e.SubIndices[p.String()] = int(st.index[n])
+		if st.Index[n] >= 0 {
+			e.SubIndices[p.String()] = int(st.Index[n])
 		}
 	}
 	return e

@@ -5,6 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
 	"vayu/schema"
 )
 
@@ -55,28 +57,28 @@ func (m *metrics) watch(s *Service) {
 		return
 	}
 	for _, a := range s.worlds {
-		gauge := func(name, help string, value func(*Snapshot) float64) {
+		gauge := func(name, help string, value func(*snapshot.Snapshot) float64) {
 			m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": a.world.String()},
 			}, func() float64 {
-				if snap := a.snapshot.Load(); snap != nil {
+				if snap := a.publisher.Latest(); snap != nil {
 					return value(snap)
 				}
 				return 0
 			}))
 		}
 		gauge("vayu_snapshot_age_seconds", "Time since the published snapshot was built, seconds.",
-			func(snap *Snapshot) float64 { return s.now().Sub(snap.built).Seconds() })
+			func(snap *snapshot.Snapshot) float64 { return s.now().Sub(snap.Built).Seconds() })
 		gauge("vayu_air_age_seconds", "Age of the newest hour of any city, seconds; 0 while there is none.",
-			func(snap *Snapshot) float64 {
-				if at := snap.newest(); at > 0 {
-					return s.now().Sub(instant(at)).Seconds()
+			func(snap *snapshot.Snapshot) float64 {
+				if at := snap.Newest(); at > 0 {
+					return s.now().Sub(rollup.Instant(at)).Seconds()
 				}
 				return 0
 			})
 		gauge("vayu_snapshot_cities", "Cities in the published snapshot.",
-			func(snap *Snapshot) float64 { return float64(len(snap.cities)) })
+			func(snap *snapshot.Snapshot) float64 { return float64(len(snap.Cities)) })
 		gauge("vayu_history_bytes", "Memory used by cached history, bytes.",
-			func(*Snapshot) float64 { return float64(a.history.size.Load() + a.hours.size.Load()) })
+			func(*snapshot.Snapshot) float64 { return float64(a.history.Bytes()) })
 	}
 }

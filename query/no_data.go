@@ -7,7 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"vayu/query/gapfill"
 	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+	"vayu/query/station"
 	"vayu/schema"
 	"vayu/schema/naqi"
 )
@@ -27,60 +31,45 @@ var conditionText = map[schema.Condition]string{
 	schema.InPeriod:        "it has no index in the requested period",
 }
 
-// nearest returns the station nearest to a point among those that keep accepts, and
-// its distance.
-func (s *Snapshot) nearest(p places.Point, keep func(*station) bool) (found int32, km float64) {
-	found = -1
-	for i := range s.stations {
-		st := &s.stations[i]
-		if at := st.point(); at.Known() && keep(st) && (found < 0 || !places.Beyond(p, at, km)) {
-			if d := places.Distance(p, at); found < 0 || d < km {
-				found, km = int32(i), d
-			}
-		}
-	}
-	return found, km
-}
-
 // noStationNear returns the error for a position without a usable station.
 func (a *worldState) noStationNear(
-	ctx context.Context, snap *Snapshot, p places.Point, q *aqiQuery, now time.Time,
+	ctx context.Context, snap *snapshot.Snapshot, p places.Point, q *aqiQuery, now time.Time,
 ) error {
-	kinds := snap.kindsFor(q)
-	problem := schema.NewProblem(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", nearestReach))
+	kinds := snap.KindsFor(q.kinds)
+	problem := schema.NewProblem(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", snapshot.NearestReach))
 	if q.has(paramPincode) {
 		problem.Field = "pincode"
 	}
-	i, km := snap.nearest(p, func(*station) bool { return true })
+	i, km := snap.Nearest(p, func(*snapshot.Station) bool { return true })
 	if i < 0 {
 		return problem
 	}
-	problem.DistanceKM = kilometres(km)
-	if rated, d := snap.nearest(p, func(st *station) bool { return st.aqi >= 0 && kinds.has(st.Kind) }); rated >= 0 {
-		problem.DistanceKM = kilometres(d)
+	problem.DistanceKM = snapshot.Kilometres(km)
+	if rated, d := snap.Nearest(p, func(st *snapshot.Station) bool { return st.AQI >= 0 && kinds.Has(st.Kind) }); rated >= 0 {
+		problem.DistanceKM = snapshot.Kilometres(d)
 		problem.Message += fmt.Sprintf(" The nearest that has them is %.1f km away.", d)
 	}
-	a.explain(ctx, snap, problem, sample{station: i, km: km}, q, now)
-	if _, _, ok := snap.interpolate(p, kinds|kindsOf(schema.Sensor)); ok {
+	a.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, now)
+	if _, _, ok := snap.Interpolate(p, kinds|rollup.KindsOf(schema.Sensor)); ok {
 		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
 	}
 	return problem
 }
 
 // noFigures returns the error for a city whose stations have no figures.
-func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aqiQuery, now time.Time) error {
-	kinds := snap.kindsFor(q)
-	c := &snap.cities[i]
-	problem := schema.NewProblem(schema.NoData, "city", "There are no figures for "+snap.index.Label(i)+" yet.")
-	stations := snap.ofCity(c, kindsOf(schema.StationKinds[:]...))
+func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *aqiQuery, now time.Time) error {
+	kinds := snap.KindsFor(q.kinds)
+	c := &snap.Cities[i]
+	problem := schema.NewProblem(schema.NoData, "city", "There are no figures for "+snap.Index.Label(i)+" yet.")
+	stations := snap.OfCity(c, rollup.KindsOf(schema.StationKinds[:]...))
 	if len(stations) == 0 {
 		return problem
 	}
 	// A station that does not count only because of its kind explains more than the
 	// nearest.
-	candidate := slices.IndexFunc(stations, func(sm sample) bool { return sm.figures.aqi >= 0 && !kinds.has(snap.stations[sm.station].Kind) })
+	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
-	if candidate >= 0 && !kinds.has(schema.Sensor) {
+	if candidate >= 0 && !kinds.Has(schema.Sensor) {
 		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
 	}
 	return problem
@@ -88,12 +77,12 @@ func (a *worldState) noFigures(ctx context.Context, snap *Snapshot, i int, q *aq
 
 // explain adds a station to a problem, and why it does not count.
 func (a *worldState) explain(
-	ctx context.Context, snap *Snapshot, problem *schema.Problem, sm sample, q *aqiQuery, now time.Time,
+	ctx context.Context, snap *snapshot.Snapshot, problem *schema.Problem, sm rollup.Sample, q *aqiQuery, now time.Time,
 ) {
-	st := &snap.stations[sm.station]
+	st := &snap.Stations[sm.Station]
 	n := &schema.NearestStation{ID: st.ID, Kind: st.Kind.String(), Has: []string{}, Missing: []schema.Condition{}}
-	if sm.km >= 0 {
-		n.DistanceKM = kilometres(sm.km)
+	if sm.KM >= 0 {
+		n.DistanceKM = snapshot.Kilometres(sm.KM)
 	}
 	has, whole := a.measuredPollutants(ctx, st, q)
 	for _, p := range has {
@@ -104,14 +93,14 @@ func (a *worldState) explain(
 			n.Missing = append(n.Missing, c)
 		}
 	}
-	if st.aqi < 0 {
+	if st.AQI < 0 {
 		miss(len(has) < naqi.MinPollutants, schema.ThreePollutants)
 		miss(!particles(has), schema.OnePM)
 		miss(len(whole) < len(has) && (len(whole) < naqi.MinPollutants || !particles(whole)), schema.SixteenHours)
 	}
-	miss(!snap.kindsFor(q).has(st.Kind), schema.CountedKind)
-	miss(q.current() && now.Sub(st.LastSeen) > fillWindow*time.Second, schema.Recent)
-	miss(sm.km > nearestReach, schema.Within100KM)
+	miss(!snap.KindsFor(q.kinds).Has(st.Kind), schema.CountedKind)
+	miss(q.current() && now.Sub(st.LastSeen) > gapfill.FillWindow*time.Second, schema.Recent)
+	miss(sm.KM > snapshot.NearestReach, schema.Within100KM)
 	miss(!q.current() && len(n.Missing) == 0, schema.InPeriod)
 	problem.Nearest = n
 	problem.Message += " " + describe(n)
@@ -120,21 +109,21 @@ func (a *worldState) explain(
 // measuredPollutants returns the pollutants of the index that a station measures,
 // and those of them with enough hours. If it cannot read readings, or in a bulk
 // query, it uses the station's latest hour.
-func (a *worldState) measuredPollutants(ctx context.Context, st *station, q *aqiQuery) (has, whole []schema.Pollutant) {
-	if !q.bulk && a.clientTables.healthy() {
+func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *aqiQuery) (has, whole []schema.Pollutant) {
+	if !q.bulk && a.tables.Healthy() {
 		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
 		defer cancel()
 		// This read bypasses the circuit breaker, because its short timeout is no
 		// sign that ClickHouse fails.
-		if rows, err := a.tables.readings(ctx, &st.Station); err == nil && len(rows) > 0 {
-			newest := slices.MaxFunc(rows, func(x, y parameterReading) int { return x.At.Compare(y.At) }).At
+		if rows, err := station.Readings(ctx, a.snapshotTables, &st.Station); err == nil && len(rows) > 0 {
+			newest := slices.MaxFunc(rows, func(x, y station.Reading) int { return x.At.Compare(y.At) }).At
 			for _, p := range schema.Pollutants {
-				i := slices.IndexFunc(rows, func(r parameterReading) bool { return r.Parameter == p.String() })
-				if i < 0 || newest.Sub(rows[i].At) >= fillWindow*time.Second {
+				i := slices.IndexFunc(rows, func(r station.Reading) bool { return r.Parameter == p.String() })
+				if i < 0 || newest.Sub(rows[i].At) >= gapfill.FillWindow*time.Second {
 					continue
 				}
 				has = append(has, p)
-				if rows[i].whole() {
+				if rows[i].Whole() {
 					whole = append(whole, p)
 				}
 			}
@@ -142,7 +131,7 @@ func (a *worldState) measuredPollutants(ctx context.Context, st *station, q *aqi
 		}
 	}
 	for i, p := range schema.Pollutants {
-		if st.index[i] >= 0 || i < records && st.amount[i].Known() {
+		if st.Index[i] >= 0 || i < rollup.Records && st.Amount[i].Known() {
 			has = append(has, p)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/query"
+	"vayu/query/rollup"
 )
 
 // metricValues reads counters and gauges of world live by name.
@@ -150,7 +151,7 @@ func TestRefreshReadsNoDays(t *testing.T) {
 
 // observedConn signals when a table is read.
 type observedConn struct {
-	query.Conn
+	rollup.Conn
 	of   string
 	seen chan struct{}
 }

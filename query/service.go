@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,7 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/httpapi"
+	"vayu/query/history"
 	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
 	"vayu/schema"
 )
 
@@ -21,10 +23,10 @@ import (
 // defaults.
 type Config struct {
 	// Conn runs the queries of clients, for both worlds.
-	Conn Conn
+	Conn rollup.Conn
 	// Snapshots runs the queries that build snapshots. Its connections are
 	// separate, so that queries of clients cannot use them up. nil means Conn.
-	Snapshots Conn
+	Snapshots rollup.Conn
 	// Database names the database of a world (live or sandbox); nil means
 	// [schema.World.Database].
 	Database func(schema.World) string
@@ -66,25 +68,19 @@ type Service struct {
 	log          *slog.Logger
 	now          func() time.Time
 	cache        atomic.Pointer[cacheHeader]
-	historySlots slots // limit of concurrent history queries per account
+	historySlots history.Slots // limit of concurrent history queries per account
 }
 
 // worldState is the state of one world.
 type worldState struct {
 	world          schema.World
-	kinds          kindSet       // that count by default
-	tables         tables        // for snapshots
-	clientTables   tables        // for queries of clients
+	tables         rollup.Tables // for queries of clients
+	snapshotTables rollup.Tables // for snapshots
 	explainTimeout time.Duration // of the query that explains a missing answer
-	history        *history      // days of cities
-	hours          *history      // hours of places
-	snapshot       atomic.Pointer[Snapshot]
-	file           string // file of the snapshot; "" for none
+	publisher      *snapshot.Publisher
+	history        *history.History
 	metrics        *worldMetrics
 	mu             sync.Mutex // one refresh at a time
-	mark           mark
-	promoteAt      int64 // when an hour becomes current without a roll-up, Unix seconds; 0 for never
-	read           bool  // the tables have been read once in this run
 }
 
 // New returns a Service without data. Restore loads the snapshots of the last run,
@@ -117,20 +113,13 @@ func New(c Config) (*Service, error) {
 		c.HistoryBytes = defaultHistory
 	}
 	for _, world := range schema.Worlds {
-		a := &worldState{
-			world: world, explainTimeout: explainTimeout, kinds: defaultKinds | kindsOf(c.Kinds...), metrics: m.world(world),
-		}
-		a.tables = tables{conn: c.Snapshots, database: c.Database(world), lastAnswer: &lastAnswer{}}
-		a.clientTables = tables{conn: c.Conn, database: a.tables.database, breaker: newBreaker("history of " + world.String()), lastAnswer: a.tables.lastAnswer}
-		limit := c.HistoryBytes / int64(len(s.worlds))
-		for of, limit := range map[**history]int64{&a.history: limit - limit/4, &a.hours: limit / 4} {
-			if *of, err = newHistory(a.clientTables, limit); err != nil {
-				return nil, fmt.Errorf("creating the history cache of %s: %w", world, err)
-			}
-			(*of).loads, (*of).failures = a.metrics.historyLoads, a.metrics.historyErrors
-		}
-		if c.Directory != "" {
-			a.file = snapshotFile(c.Directory, world)
+		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
+		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
+		a.tables = a.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
+		a.publisher = snapshot.NewPublisher(a.snapshotTables, world, rollup.KindsOf(c.Kinds...), c.Directory)
+		reads := history.Counters{Loads: a.metrics.historyLoads, Failures: a.metrics.historyErrors}
+		if a.history, err = history.New(a.tables, c.HistoryBytes/int64(len(s.worlds)), &s.historySlots, reads); err != nil {
+			return nil, fmt.Errorf("creating the history cache of %s: %w", world, err)
 		}
 		s.worlds[world] = a
 	}
@@ -144,18 +133,13 @@ func New(c Config) (*Service, error) {
 func (s *Service) Restore() int {
 	n := 0
 	for _, a := range s.worlds {
-		if a.file == "" {
-			continue
-		}
-		snap, err := readSnapshot(a.file, a.kinds)
+		ok, err := a.publisher.Restore()
 		if err != nil {
-			if !errors.Is(err, errNoSnapshot) {
-				s.log.Warn("reading the snapshot file failed; starting without it",
-					"world", a.world.String(), "file", a.file, "error", err)
-			}
+			s.log.Warn("reading the snapshot file failed; starting without it", "world", a.world.String(), "error", err)
+		}
+		if !ok {
 			continue
 		}
-		a.snapshot.Store(snap)
 		n++
 	}
 	return n
@@ -217,74 +201,23 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	defer a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	now, from, err := a.tables.rollups(ctx, a.mark)
+	changed, err := a.publisher.Refresh(ctx, s.now())
 	if err != nil {
 		a.metrics.errors.Inc()
 		return err
 	}
-	before, since, clock := a.snapshot.Load(), uint32(0), s.now()
-	rolled := !a.read || now != a.mark
-	if !rolled && (a.promoteAt == 0 || clock.Unix() < a.promoteAt) {
+	if changed.Rolled {
+		a.history.Invalidate(changed.From)
+	}
+	if !changed.Published {
 		return nil
 	}
-	if a.read {
-		since = uint32(max(from.Unix(), 0))
-	}
-	if err := a.rebuild(ctx, before, rolled, since, clock); err != nil {
-		a.metrics.errors.Inc()
-		return err
-	}
-	a.promoteAt = a.snapshot.Load().nextPromotion()
-	if rolled {
-		a.mark, a.read = now, true
-		a.history.invalidate(schema.DayOf(instant(since)))
-		a.hours.invalidate(schema.DayOf(instant(since)))
-	}
 	a.metrics.builds.Inc()
-	if err := a.save(); err != nil {
+	if err := a.publisher.Save(); err != nil {
 		a.metrics.errors.Inc()
 		s.log.Error("writing the snapshot file failed", "world", world.String(), "error", err)
 	}
 	return nil
-}
-
-// rebuild publishes a new snapshot. If rolled, it reads the hours at or after
-// since. Otherwise it uses the previous input at a later time.
-func (a *worldState) rebuild(
-	ctx context.Context, before *Snapshot, rolled bool, since uint32, now time.Time,
-) (err error) {
-	f := before.input()
-	if rolled {
-		f, err = a.tables.refresh(ctx, before, since, now)
-	} else {
-		since = uint32(now.Add(-hourReach * time.Second).Unix())
-		f.stations = slices.Clone(f.stations)
-		err = a.tables.promote(ctx, &f, now)
-	}
-	if err != nil {
-		return err
-	}
-	f.kinds = a.kinds
-	snap := assemble(f, before, now)
-	if err := a.tables.fillCityGaps(ctx, snap, since); err != nil {
-		return err
-	}
-	if err := a.tables.readRecent(ctx, snap, before, &f); err != nil {
-		return err
-	}
-	if err := a.tables.readCityHourReports(ctx, snap, before, &f); err != nil {
-		return err
-	}
-	snap.renderAnswers(before)
-	a.snapshot.Store(snap)
-	return nil
-}
-
-func (a *worldState) save() error {
-	if a.file == "" {
-		return nil
-	}
-	return writeSnapshot(a.file, a.snapshot.Load())
 }
 
 // cacheHeader is the Cache-Control value of all answers within one second.
@@ -314,9 +247,9 @@ var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are n
 
 // snapshotOf returns the state and snapshot of the call's world. It is an error
 // before the first snapshot.
-func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *Snapshot, error) {
+func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, error) {
 	a := s.worlds[c.World]
-	snap := a.snapshot.Load()
+	snap := a.publisher.Latest()
 	if snap == nil {
 		return nil, nil, errNoFigures
 	}

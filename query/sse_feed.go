@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"vayu/internal/sse"
+	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -22,14 +23,14 @@ func (feed) Kinds() []sse.Kind {
 // implements sse.Feed.
 func (f feed) Changes(_ context.Context, asks []sse.Query) (found sse.Result, err error) {
 	for _, a := range asks {
-		snap := f.worlds[a.World].snapshot.Load()
-		if snap == nil || snap.newest() == 0 {
+		snap := f.worlds[a.World].publisher.Latest()
+		if snap == nil || snap.Newest() == 0 {
 			continue
 		}
 		found.Notices = append(found.Notices, sse.Notice{
 			Owner: a.Owner, Kind: schema.LiveAir, Scope: schema.AQIRead,
 			Data: schema.LiveAirNotice{
-				Updated: schema.FormatTime(instant(snap.newest())), Cities: len(snap.cities), Built: schema.FormatTime(snap.built),
+				Updated: schema.FormatTime(rollup.Instant(snap.Newest())), Cities: len(snap.Cities), Built: schema.FormatTime(snap.Built),
 			},
 		})
 	}

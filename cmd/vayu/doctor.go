@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/internal/access"
-	"vayu/query"
+	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -133,8 +133,8 @@ func (t *tool) freshness(ctx context.Context, w schema.World) finding {
 	age := time.Since(latest)
 	text := fmt.Sprintf("%d readings, %d cities, latest %s (%s ago)",
 		readings, cities, latest.UTC().Format(time.RFC3339), age.Round(time.Minute))
-	if age > query.StaleAfter {
+	if age > rollup.StaleAfter {
 		text += "; is vayu serve running, and do its sources answer? try vayu source test NAME"
 	}
-	return finding{age <= query.StaleAfter, w.String(), text}
+	return finding{age <= rollup.StaleAfter, w.String(), text}
 }

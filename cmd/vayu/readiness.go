@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"vayu/query"
+	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -144,7 +144,7 @@ func (s *service) figures(detail map[string]any) (some bool) {
 			detail[world.String()] = "no figures yet"
 			continue
 		}
-		detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > query.StaleAfter}
+		detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > rollup.StaleAfter}
 		some = true
 	}
 	return some

@@ -1,0 +1,248 @@
+package station
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vayu/schema"
+	"vayu/schema/gazetteer"
+)
+
+// Cache holds the stations and aliases in memory, and the changes that are
+// not stored yet.
+type Cache struct {
+	Known      map[string]schema.Station
+	Aliases    map[string]Alias
+	Placements map[string]Placement // by id; the next cache takes them over
+	index      *stationIndex        // built on first use
+
+	Changed    map[string]bool // ids whose row must be stored
+	NewAliases []Alias
+	Changes    []Change
+}
+
+// Alias redirects the readings of one id to another.
+type Alias struct{ Alias, Station, Reason, Actor string }
+
+// Change is a row of station_change.
+type Change struct{ Station, Field, Before, After, Source, Reason string }
+
+// ingestActor is the actor of automatic aliases.
+const ingestActor = "ingest"
+
+// NewCache returns an empty cache that takes over the placements known, which may be
+// nil.
+func NewCache(known map[string]Placement) *Cache {
+	if known == nil {
+		known = make(map[string]Placement)
+	}
+	return &Cache{
+		Known: make(map[string]schema.Station), Aliases: make(map[string]Alias),
+		Placements: known, Changed: make(map[string]bool),
+	}
+}
+
+// Describe merges a source's description of a station. It reports whether it
+// refused the described position, which is then too far from the known one.
+func (b *Cache) Describe(s schema.Station) (refused bool) {
+	a, aliased := b.Aliases[s.ID]
+	_, ok := b.Known[s.ID]
+	if !ok && !aliased {
+		candidate := s
+		b.locate(&candidate)
+		if into, reason, same := b.match(&candidate); same {
+			a, aliased = Alias{s.ID, into, reason, ingestActor}, true
+			b.Aliases[s.ID] = a
+			b.NewAliases = append(b.NewAliases, a)
+			b.Log(Change{into, "alias", "", s.ID, s.Source, reason})
+		} else {
+			b.Store(candidate)
+			b.linkTwin(candidate.ID)
+			return false
+		}
+	}
+	if aliased {
+		s = b.canonical(s, a)
+	}
+	old, ok := b.Known[s.ID]
+	if !ok { // the station of the alias has no row yet
+		b.locate(&s)
+		b.Store(s)
+		return false
+	}
+	merged, refused := mergeStation(old, s)
+	b.locate(&merged)
+	if merged == old {
+		return refused
+	}
+	b.logChanges(old, merged, s.Source)
+	b.Store(merged)
+	if point(&merged) != point(&old) {
+		b.linkTwin(merged.ID)
+	}
+	return refused
+}
+
+// canonical turns the description of an alias into one of its station. The station
+// keeps its name, unless the alias exists because of a newer name.
+func (b *Cache) canonical(s schema.Station, a Alias) schema.Station {
+	s.ID = a.Station
+	old, ok := b.Known[a.Station]
+	if !ok {
+		return s
+	}
+	s.Kind, s.City, s.State = old.Kind, "", ""
+	if a.Reason != byNewName {
+		s.Name, s.Attribution, s.Licence = old.Name, old.Attribution, old.Licence
+	}
+	return s
+}
+
+// Store replaces a station in the cache, and marks it as changed.
+func (b *Cache) Store(s schema.Station) {
+	b.Known[s.ID] = s
+	b.Changed[s.ID] = true
+	if b.index != nil {
+		b.index.add(&s)
+	}
+}
+
+// Log adds a change to those that are not stored yet.
+func (b *Cache) Log(c Change) { b.Changes = append(b.Changes, c) }
+
+// logChanges records a changed position or city of a station.
+func (b *Cache) logChanges(old, s schema.Station, source string) {
+	if point(&old) != point(&s) {
+		reason := "newer position"
+		switch {
+		case !old.Located():
+			reason = "first position"
+		case positionRank(s.PositionSource) > positionRank(old.PositionSource):
+			reason = "better source"
+		}
+		b.Log(Change{s.ID, "position", positionText(&old), positionText(&s), source, reason})
+	}
+	if old.City != s.City || old.State != s.State {
+		reason := "names"
+		if s.ByPosition {
+			reason = "position"
+		}
+		b.Log(Change{s.ID, "city", old.City + "\t" + old.State, s.City + "\t" + s.State, source, reason})
+	}
+}
+
+func positionText(s *schema.Station) string {
+	if !s.Located() {
+		return ""
+	}
+	return fmt.Sprintf("%g,%g", s.Latitude, s.Longitude)
+}
+
+// ApplyRules applies the rules of this version to stations that an older version
+// stored. It updates outdated and missing cities, and links duplicates.
+func (b *Cache) ApplyRules() {
+	b.needIndex()
+	for _, id := range sortedIDs(b.Known) {
+		s := b.Known[id]
+		city, state := gazetteer.Canonical(s.City, s.State)
+		if s.City == "" || s.State == "" || city != s.City || state != s.State {
+			old := s
+			b.locate(&s)
+			if s != old {
+				b.logChanges(old, s, s.Source)
+				b.Store(s)
+			}
+		}
+	}
+	for _, id := range sortedIDs(b.Known) {
+		s := b.Known[id]
+		if s.SameAs != "" {
+			continue
+		}
+		if into, reason, same := b.match(&s); same {
+			b.linkStations(id, into, reason)
+		} else {
+			b.linkTwin(id)
+		}
+	}
+}
+
+// linkStations records that two stations are one physical station. The one with the
+// lower [schema.NetworkPriority] refers to the other. With equal priorities, the
+// one with the older last reading does.
+func (b *Cache) linkStations(one, other, reason string) {
+	s, t := b.Known[one], b.Known[other]
+	if t.SameAs != "" {
+		t = b.Known[t.SameAs]
+	}
+	if s.ID == t.ID || t.ID == "" {
+		return
+	}
+	p, q := schema.NetworkPriority(s.Network()), schema.NetworkPriority(t.Network())
+	if p > q || p == q && s.LastSeen.After(t.LastSeen) {
+		s, t = t, s
+	}
+	b.Log(Change{s.ID, "same_as", s.SameAs, t.ID, s.Source, reason})
+	for _, x := range b.Known { // references to s move to t
+		if x.SameAs == s.ID {
+			x.SameAs = t.ID
+			b.Store(x)
+		}
+	}
+	s.SameAs, t.SameAs = t.ID, ""
+	b.Store(s)
+	b.Store(t)
+}
+
+// linkTwin searches other networks for the same physical station and links the two.
+func (b *Cache) linkTwin(id string) {
+	b.needIndex()
+	s := b.Known[id]
+	for _, near := range b.index.near(point(&s)) {
+		t := b.Known[near]
+		if t.ID != s.ID && t.SameAs != s.ID && s.SameAs != t.ID && samePhysicalStation(&s, &t) {
+			b.linkStations(s.ID, t.ID, "twin")
+			return
+		}
+	}
+}
+
+// match returns the known station that s describes under another id. A name that
+// contains an earlier name may match two stations. match links these.
+func (b *Cache) match(s *schema.Station) (into, reason string, same bool) {
+	if s.Kind != schema.Reference {
+		return "", "", false
+	}
+	b.needIndex()
+	t := parseTitle(s.Name, s.City)
+	candidates := slices.Concat(b.index.near(point(s)), b.index.named(s, t.place), b.index.named(s, t.former))
+	slices.Sort(candidates)
+	for _, id := range slices.Compact(candidates) {
+		k := b.Known[id]
+		if k.ID == s.ID || !mayAlias(s, &k) {
+			continue
+		}
+		why, ok := sameStation(s, &k)
+		switch {
+		case !ok:
+		case !same:
+			into, reason, same = id, why, true
+		case k.Network() == schema.NetworkOf(into):
+			b.linkStations(id, into, why)
+		}
+	}
+	if k := b.Known[into]; same && k.SameAs != "" && schema.NetworkOf(k.SameAs) == k.Network() {
+		into = k.SameAs
+	}
+	return into, reason, same && into != s.ID
+}
+
+func sortedIDs(known map[string]schema.Station) []string {
+	ids := make([]string, 0, len(known))
+	for id := range known {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, strings.Compare)
+	return ids
+}

@@ -1,0 +1,231 @@
+// Package station merges what sources describe into stations, and finds those that
+// are the same.
+package station
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/xrash/smetrics"
+
+	"vayu/schema"
+	"vayu/schema/gazetteer"
+	"vayu/schema/geo"
+)
+
+// title is a station's name in folded parts, so that spellings of one name are
+// equal: "R K Puram, New Delhi - DPCC" and "DPCC RK Puram" give the place
+// "rkpuram" and the agency "dpcc".
+type title struct {
+	place  string // without blanks, punctuation, city and agency
+	bare   string // place without a leading agency
+	agency string // empty if the name has none
+	old    string // earlier abbreviation of the agency, if the name has it
+	former string // place of an earlier name, "(Formerly known as …)"
+}
+
+// agencies are the boards and institutes in station names, at the end or at the
+// beginning. The value is the current abbreviation of a renamed board, else empty.
+var agencies = map[string]string{
+	"ambujacements": "", "anpcc": "", "apcb": "pcba", "appcb": "", "apspcb": "", "bmc": "", "bspcb": "", "cecb": "", "cpcb": "",
+	"cpcc": "", "dmc": "", "dpcc": "", "gpcb": "", "hppcb": "", "hspcb": "", "iitm": "", "imc": "", "imd": "", "jkpcc": "",
+	"jkspcb": "jkpcc", "jmc": "", "jspcb": "", "keralapcb": "", "kspcb": "", "manipurpcb": "", "meghalayapcb": "",
+	"mizorampcb": "", "mpcb": "", "mppcb": "", "npcb": "", "ospcb": "", "pcba": "", "ppcb": "", "ppcc": "", "rspcb": "",
+	"smc": "", "sspcb": "", "tgpcb": "", "tnpcb": "", "tripuraspcb": "", "tspcb": "tgpcb", "ukpcb": "", "uppcb": "", "wbpcb": "",
+}
+
+// transferred is the institute that took over stations of another. Both have
+// stations on one road, so only a distance within sameSpot shows a transfer.
+var transferred = map[string]string{"imd": "iitm"}
+
+// setAgency sets the agency that the tokens name. It reports false if they name
+// none.
+func (t *title) setAgency(tokens []string) bool {
+	key := strings.Join(tokens, "")
+	present, ok := agencies[key]
+	t.agency, t.old = key, ""
+	if present != "" {
+		t.agency, t.old = present, key
+	}
+	return ok
+}
+
+// knownAgency reports whether the tokens name a known agency.
+func knownAgency(tokens []string) bool {
+	_, ok := agencies[strings.Join(tokens, "")]
+	return ok
+}
+
+const formerly = "formerly known as"
+
+// parseTitle splits a station's name into its parts. City is the station's city,
+// which the name may repeat.
+func parseTitle(name, city string) title {
+	var t title
+	lower := strings.ToLower(schema.CleanPlace(name))
+	if i := strings.Index(lower, formerly); i >= 0 {
+		old := parseTitle(strings.Trim(lower[i+len(formerly):], " )("), city)
+		t.former = old.place
+		lower = strings.TrimRight(lower[:i], " (")
+	}
+	body := lower
+	if i := strings.LastIndex(lower, " - "); i >= 0 {
+		body = lower[:i]
+		t.setAgency(splitWords(lower[i+3:]))
+	} else if i := strings.LastIndexByte(lower, '-'); i >= 0 && knownAgency(splitWords(lower[i+1:])) {
+		body = lower[:i]
+		t.setAgency(splitWords(lower[i+1:]))
+	}
+	if i := strings.LastIndexByte(body, ','); i >= 0 && matchesCity(body[i+1:], city) {
+		body = body[:i]
+	}
+	tokens, leading := splitWords(body), 0
+	for _, n := range []int{2, 1} { // an agency may also stand first or last
+		if len(tokens) <= n {
+			continue
+		}
+		switch {
+		case knownAgency(tokens[:n]) && t.agency != "":
+			leading = n
+		case knownAgency(tokens[:n]):
+			t.setAgency(tokens[:n])
+			tokens = tokens[n:]
+		case t.agency == "" && knownAgency(tokens[len(tokens)-n:]):
+			t.setAgency(tokens[len(tokens)-n:])
+			tokens = tokens[:len(tokens)-n]
+		}
+	}
+	if len(tokens) == 0 {
+		return t
+	}
+	for n := min(3, len(tokens)-1); n >= 1; n-- {
+		if last := tokens[len(tokens)-n:]; city != "" && matchesCity(strings.Join(last, " "), city) {
+			tokens = tokens[:len(tokens)-n]
+			break
+		}
+	}
+	t.place, t.bare = strings.Join(tokens, ""), strings.Join(tokens[min(leading, len(tokens)-1):], "")
+	return t
+}
+
+// matchesCity reports whether a text is a name of a city, starts with one
+// ("Mandikhera(Nuh)"), or is a misspelling of one.
+func matchesCity(text, city string) bool {
+	text = strings.TrimSpace(text)
+	if i := strings.IndexByte(text, '('); i > 0 {
+		text = text[:i]
+	}
+	if canonical, _ := gazetteer.Canonical(text, ""); strings.EqualFold(canonical, city) {
+		return true
+	}
+	return closePlaces(gazetteer.Key(text), gazetteer.Key(city))
+}
+
+// splitWords splits a text at everything except letters and digits.
+func splitWords(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+}
+
+// Limits within which two descriptions are one station. Feeds and files may differ
+// by kilometres in its position. So with equal agency, city and place,
+// movedKilometres is the limit. With another spelling or without an agency, it is
+// sameSpot. The nearest two of 603 stations with one agency are 1.0 km apart.
+const (
+	sameSpot    = 0.25 // km
+	twinSpot    = 0.1  // km, for ids of two networks
+	closeLength = 8    // letters of a place from which one wrong letter is a misspelling
+)
+
+// closePlaces reports whether two folded places are spellings of one. They are
+// equal, or they are long, have equal digits and differ by at most one edit.
+func closePlaces(a, b string) bool {
+	if a == b {
+		return a != ""
+	}
+	if min(len(a), len(b)) < closeLength || digits(a) != digits(b) {
+		return false
+	}
+	return smetrics.WagnerFischer(a, b, 1, 1, 1) <= 1
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// The reasons of automatic aliases.
+const (
+	bySpelling = "spelling" // another spelling of the name
+	byNewName  = "renamed"  // the station or its agency was renamed
+	byOldName  = "earlier"  // an earlier name of the known station
+)
+
+// sameStation reports whether description a belongs to the known station b, and
+// the reason. It is conservative: place, city and agency must agree.
+func sameStation(a, b *schema.Station) (reason string, same bool) {
+	if a.Kind != schema.Reference || b.Kind != schema.Reference || a.City != b.City || a.State != b.State {
+		return "", false
+	}
+	ta, tb := parseTitle(a.Name, a.City), parseTitle(b.Name, b.City)
+	if ta.place == "" || tb.place == "" {
+		return "", false
+	}
+	reason = bySpelling
+	switch {
+	case ta.place != tb.place && ta.place == tb.former:
+		reason = byOldName
+	case ta.former != "" && tb.former == "", ta.agency != "" && tb.agency != "" && cmp.Or(ta.old, ta.agency) != cmp.Or(tb.old, tb.agency):
+		reason = byNewName
+	}
+	located, apart := a.Located() && b.Located(), geo.Distance(point(a), point(b))
+	if ta.agency != "" && ta.agency == tb.agency && (ta.place == tb.place || ta.former == tb.place || ta.place == tb.former) {
+		return reason, !located || apart <= movedKilometres
+	}
+	agreed := ta.agency == "" || tb.agency == "" || cmp.Or(transferred[ta.agency], ta.agency) == cmp.Or(transferred[tb.agency], tb.agency)
+	return reason, agreed && located && apart <= sameSpot && closePlaces(ta.bare, tb.bare)
+}
+
+// samePhysicalStation reports whether two stations of different networks are one
+// physical station. They lie within twinSpot and have similar names, or have equal
+// positions. Equal positions rounded to a hundredth of a degree are not evidence.
+func samePhysicalStation(a, b *schema.Station) bool {
+	if a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == schema.CityMean || !a.Located() || !b.Located() {
+		return false
+	}
+	if point(a) == point(b) && a.Kind == schema.Reference && precise(a.Latitude) && precise(a.Longitude) {
+		return true
+	}
+	if geo.Distance(point(a), point(b)) > twinSpot {
+		return false
+	}
+	ta, tb := parseTitle(a.Name, a.City), parseTitle(b.Name, b.City)
+	return (ta.agency == "" || tb.agency == "" || ta.agency == tb.agency) && closePlaces(ta.bare, tb.bare)
+}
+
+// precise reports whether a coordinate has more than two decimals.
+func precise(degrees float64) bool {
+	hundredths := degrees * 100
+	return hundredths-float64(int(hundredths)) > 1e-6 && float64(int(hundredths)+1)-hundredths > 1e-6
+}
+
+func point(s *schema.Station) geo.Point {
+	return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude}
+}
+
+// aliasable are the networks whose files copy CPCB's stations under other names. A
+// station of another network's live source keeps its id, see [samePhysicalStation].
+var aliasable = []string{"openaq"}
+
+// mayAlias reports whether readings of one id may be stored under the other.
+func mayAlias(alias *schema.Station, into *schema.Station) bool {
+	if alias.Network() == into.Network() {
+		return true
+	}
+	return alias.Source == fileSource && into.Network() == officialNetwork && slices.Contains(aliasable, alias.Network())
+}

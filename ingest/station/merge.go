@@ -1,0 +1,126 @@
+package station
+
+import (
+	"cmp"
+
+	"vayu/schema"
+	"vayu/schema/gazetteer"
+	"vayu/schema/geo"
+)
+
+// movedKilometres is the largest accepted move of a station. Networks correct
+// coordinates by a few streets. A jump of more than 5 km is another place or a
+// wrong digit.
+const movedKilometres = 5
+
+// officialNetwork is the network of CPCB and the states' boards.
+const officialNetwork = "cpcb"
+
+// fileSource is the name of the source of imported files.
+const fileSource = "import"
+
+// positionRank ranks the sources of positions; the higher one wins. CPCB's own
+// feed comes first, because CPCB places the stations. Other live sources, such as
+// data.gov.in, come next. Files come last: some have positions geocoded from
+// names, tens of kilometres off. A position without a source ranks like a file.
+func positionRank(source string) int {
+	switch source {
+	case "cpcb":
+		return 3
+	case fileSource, "":
+		return 1
+	}
+	return 2
+}
+
+// officialNames reports whether a network's names decide a station's city,
+// whatever its position. See [gazetteer.Locate].
+func officialNames(network string) bool {
+	return network == officialNetwork || network == "simulator" || network == "citymean"
+}
+
+// mergeStation merges a description into a known station. Attributes come from the
+// description with the newer readings, empty ones from the other. The position
+// comes from the source of higher positionRank. jumped reports that the described
+// position is too far away and was refused.
+func mergeStation(known, described schema.Station) (merged schema.Station, jumped bool) {
+	newer, older := described, known
+	if described.LastSeen.Before(known.LastSeen) {
+		newer, older = known, described
+	}
+	city, state := namesOf(newer, older)
+	merged = schema.Station{
+		ID:          known.ID,
+		Source:      cmp.Or(newer.Source, older.Source),
+		Name:        cmp.Or(newer.Name, older.Name),
+		City:        city,
+		State:       state,
+		Kind:        cmp.Or(newer.Kind, older.Kind),
+		Attribution: cmp.Or(newer.Attribution, older.Attribution),
+		Licence:     cmp.Or(newer.Licence, older.Licence),
+		FirstSeen:   known.FirstSeen,
+		LastSeen:    newer.LastSeen,
+		SameAs:      known.SameAs,
+	}
+	if described.FirstSeen.Before(known.FirstSeen) {
+		merged.FirstSeen = described.FirstSeen
+	}
+	from, jumped := positionOf(known, described, newer)
+	merged.Latitude, merged.Longitude, merged.PositionSource = from.Latitude, from.Longitude, from.PositionSource
+	return merged, jumped
+}
+
+// positionOf returns the description whose position mergeStation uses.
+func positionOf(known, described, newer schema.Station) (from schema.Station, jumped bool) {
+	if !described.Located() {
+		return known, false
+	}
+	if !known.Located() {
+		return described, false
+	}
+	was, is := positionRank(known.PositionSource), positionRank(described.PositionSource)
+	far := geo.Distance(point(&known), point(&described)) > movedKilometres
+	switch {
+	case is > was:
+		return described, false
+	case is < was:
+		return known, far
+	case far:
+		return known, true
+	}
+	return newer, false
+}
+
+// namesOf returns the names of a station's city and state. Both come from one
+// description, because cities of several states may share a name. That is the newer
+// description, unless it lacks one of the two and the older does not. Names derived
+// from a position are ignored.
+func namesOf(newer, older schema.Station) (city, state string) {
+	for _, s := range []*schema.Station{&newer, &older} {
+		if s.ByPosition {
+			s.City, s.State = "", ""
+		}
+	}
+	if older.State != "" && (newer.State == "" || newer.City == "" && older.City != "") {
+		newer, older = older, newer
+	}
+	return cmp.Or(newer.City, older.City), cmp.Or(newer.State, older.State)
+}
+
+// Placement is a station's place, with the names and position that determine it.
+type Placement struct {
+	city, state string
+	at          geo.Point
+	place       gazetteer.Place
+}
+
+// locate sets the city and state of a station from its names and position.
+func (b *Cache) locate(s *schema.Station) {
+	last := b.Placements[s.ID]
+	if last.city != s.City || last.state != s.State || last.at != point(s) || last == (Placement{}) {
+		last = Placement{city: s.City, state: s.State, at: point(s)}
+		last.place = gazetteer.Locate(s.City, s.State, last.at, officialNames(s.Network()))
+		b.Placements[s.ID] = last
+	}
+	s.City, s.State, s.ByPosition = last.place.City, last.place.State, last.place.ByPosition
+}

@@ -1,0 +1,52 @@
+package query
+
+import (
+	"net/http"
+
+	"vayu/internal/httpapi"
+)
+
+// scope is the permission that a key needs for the routes of this package.
+const scope = "aqi:read"
+
+// Routes returns the routes of this package. The busiest comes first, because the
+// router tries them in order.
+func (s *Service) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, Handler: s.aqi},
+		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Handler: s.listCities},
+		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Handler: s.listStations},
+		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
+		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Handler: s.stationQuality},
+	}
+}
+
+// aqi handles GET /v1/aqi in all its forms.
+func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
+	now := s.now()
+	q, err := parse(c.URL.RawQuery, now)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	a, snap, err := s.snapshotOf(c)
+	if err == nil && len(snap.Cities) == 0 { // without cities, each would be reported as unknown
+		err = errNoFigures
+	}
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	if q.kinds == snap.Kinds {
+		q.kinds = 0
+	}
+	var resp httpapi.Response
+	if q.has(paramCities) {
+		resp, err = s.bulk(c, a, snap, &q, now)
+	} else {
+		resp, err = s.answer(c, a, snap, &q, now)
+	}
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	resp.Cache = s.cacheControl(now)
+	return resp, nil
+}

@@ -1,0 +1,142 @@
+// Package gapfill fills missing amounts of a record from stations nearby.
+package gapfill
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// FillWindow is the maximum age of a value for gap filling, in seconds before the
+// time of the record.
+const FillWindow = 24 * 3600
+
+// lastAmounts holds, by pollutant, the last amount that a station measured and its
+// hour; 0 for none.
+type lastAmounts struct {
+	Amount [rollup.Records]schema.Figure
+	at     [rollup.Records]uint32
+}
+
+// noAmounts returns lastAmounts without values.
+func noAmounts() lastAmounts { return lastAmounts{Amount: rollup.NoFigures().Amount} }
+
+// Read reads the last amounts of each station in the 24 h before each of
+// the moments (hours). It returns them by station, in the order of the moments,
+// which must ascend. Moments must be few or close together.
+func Read(
+	ctx context.Context, t rollup.Tables, stations []string, moments []uint32,
+) (map[string][]lastAmounts, error) {
+	from := max(moments[0], FillWindow) - FillWindow + 1
+	return ReadWhere(ctx, t, "station IN {stations:Array(String)}", moments, from, func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
+		return t.EachNamed(ctx, stations, dest, row, query, args...)
+	})
+}
+
+// ReadWhere is readLastAmounts for the stations that match an SQL
+// condition, and for hours at or after from. ClickHouse assigns each hour to the
+// first moment at or after it, and thus reads it once. carryForward extends it to
+// the later moments.
+func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments []uint32, from uint32,
+	read func(context.Context, []any, func(), string, ...any) error,
+) (map[string][]lastAmounts, error) {
+	var amounts, hours []string
+	for _, p := range schema.RecordPollutants {
+		amounts = append(amounts, rollup.Hundredths("argMax("+p.String()+", at)"))
+		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
+	}
+	// The SQL function roundDown returns the greatest element of a sorted list that
+	// is at most a number. Negated numbers make it round up.
+	list := make([]string, len(moments))
+	for i, m := range moments {
+		list[len(list)-1-i] = fmt.Sprint(-int64(m))
+	}
+	var id string
+	var moment uint32
+	var got [rollup.Records]int32
+	var at [rollup.Records]uint32
+	dest := []any{&id, &moment}
+	for i := range got {
+		dest = append(dest, &got[i])
+	}
+	for i := range at {
+		dest = append(dest, &at[i])
+	}
+	out := map[string][]lastAmounts{}
+	row := func() {
+		n, ok := slices.BinarySearch(moments, moment)
+		if !ok {
+			return
+		}
+		of := out[id]
+		if of == nil {
+			of = slices.Repeat([]lastAmounts{noAmounts()}, len(moments))
+			out[id] = of
+		}
+		of[n].at = at
+		for i := range got {
+			of[n].Amount[i] = schema.Figure(got[i])
+		}
+	}
+	if condition == "" {
+		condition = "1"
+	}
+	query := fmt.Sprintf(`SELECT station, toUInt32(-roundDown(-toInt64(toUInt32(at)), [%s]::Array(Int64))) AS moment, %s, %s
+			FROM %s.station_hour FINAL
+			PREWHERE %s AND at >= toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')
+			WHERE moment < toUInt32(at) + %d
+			GROUP BY station, moment`,
+		strings.Join(list, ", "), strings.Join(amounts, ", "), strings.Join(hours, ", "), t.Database, condition, FillWindow)
+	if err := read(ctx, dest, row, query, rollup.Number("from", from), rollup.Number("to", moments[len(moments)-1])); err != nil {
+		return nil, fmt.Errorf("reading values for gap filling: %w", err)
+	}
+	for _, of := range out {
+		carryForward(of, moments)
+	}
+	return out, nil
+}
+
+// carryForward copies missing amounts of each moment from the moment before, if
+// they are at most 24 h old.
+func carryForward(of []lastAmounts, moments []uint32) {
+	for n := 1; n < len(of); n++ {
+		for p, at := range of[n-1].at {
+			if of[n].at[p] == 0 && at > 0 && at+FillWindow > moments[n] {
+				of[n].at[p], of[n].Amount[p] = at, of[n-1].Amount[p]
+			}
+		}
+	}
+}
+
+// Fill fills the gaps of wanted from the nearest station with a value in the 24
+// h before. ids are sorted by distance.
+func Fill(ctx context.Context, t rollup.Tables, ids []string, wanted []*rollup.Figures) error {
+	var moments []uint32
+	for _, f := range wanted {
+		if f.Missing() != 0 {
+			moments = append(moments, f.At)
+		}
+	}
+	slices.Sort(moments)
+	moments = slices.Compact(moments)
+	if len(moments) == 0 || len(ids) == 0 {
+		return nil
+	}
+	got, err := Read(ctx, t, ids, moments)
+	if err != nil {
+		return err
+	}
+	for _, f := range wanted {
+		n, lacks := slices.BinarySearch(moments, f.At)
+		for i := 0; lacks && i < len(ids) && f.Missing() != 0; i++ {
+			if last, ok := got[ids[i]]; ok {
+				f.FillFrom(&last[n].Amount)
+			}
+		}
+	}
+	return nil
+}

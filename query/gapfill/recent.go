@@ -1,0 +1,105 @@
+package gapfill
+
+import (
+	"context"
+	"slices"
+
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// Recent holds the last amounts of every station at one hour. It is immutable.
+type Recent struct {
+	at      uint32        // Unix seconds
+	amounts []lastAmounts // by station
+}
+
+// ReadRecent returns the last amounts of the stations ids at an hour. It reads those
+// that changed since before, which may be nil, and copies the others.
+func ReadRecent(
+	ctx context.Context, t rollup.Tables, before *Recent, at uint32, ids []string, c *rollup.Changes,
+) (*Recent, error) {
+	first := max(at, FillWindow) - FillWindow + 1
+	if before == nil || !c.SamePlaces || at < before.at {
+		got, err := ReadWhere(ctx, t, "", []uint32{at}, first, t.Each)
+		if err != nil {
+			return nil, err
+		}
+		r := &Recent{at, make([]lastAmounts, len(ids))}
+		for i, id := range ids {
+			r.amounts[i] = single(got[id])
+		}
+		return r, nil
+	}
+	if !slices.Contains(c.Changed, true) {
+		return &Recent{at, before.amounts}, nil
+	}
+	since := max(c.Since, first)
+	got, err := ReadWhere(ctx, t, c.Condition, []uint32{at}, since, t.Each)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recent{at, slices.Clone(before.amounts)}
+	var again []string // stations that lost an amount at or after since
+	var lost []int
+	for i, id := range ids {
+		if !c.Changed[i] {
+			continue
+		}
+		last := single(got[id])
+		if !r.amounts[i].update(&last, since) {
+			again, lost = append(again, id), append(lost, i)
+		}
+	}
+	if len(again) == 0 {
+		return r, nil
+	}
+	if got, err = Read(ctx, t, again, []uint32{at}); err != nil {
+		return nil, err
+	}
+	for n, i := range lost {
+		r.amounts[i] = single(got[again[n]])
+	}
+	return r, nil
+}
+
+// At returns the last amounts of a station in the 24 h before an instant. It returns
+// false if r, which may be nil, does not hold them.
+func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
+	if r == nil || at > r.at || at+rollup.InterpolationWindow < r.at {
+		return nil, false
+	}
+	last := &r.amounts[i]
+	if slices.Min(last.at[:])+FillWindow > r.at {
+		return &last.Amount, true
+	}
+	within := rollup.NoFigures().Amount
+	for p := range within {
+		if last.at[p]+FillWindow > r.at {
+			within[p] = last.Amount[p]
+		}
+	}
+	return &within, true
+}
+
+// single returns the amounts of a single moment; a station without rows has none.
+func single(of []lastAmounts) lastAmounts {
+	if len(of) == 0 {
+		return noAmounts()
+	}
+	return of[0]
+}
+
+// update replaces amounts by those of last, which were measured at or after since.
+// It returns false if last lacks such an amount that l has.
+func (l *lastAmounts) update(last *lastAmounts, since uint32) bool {
+	for p := range l.at {
+		switch {
+		case last.at[p] > 0:
+			l.at[p], l.Amount[p] = last.at[p], last.Amount[p]
+		case l.at[p] >= since:
+			return false
+		}
+	}
+	return true
+}

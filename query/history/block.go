@@ -1,0 +1,177 @@
+package history
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+
+	"vayu/internal/httpapi"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// blockDays is the number of days per block. A range of a year needs at most two
+// blocks.
+const blockDays = 512
+
+// block holds the records of up to blockDays days as JSON, each after a comma. The
+// answer to a range of days is a part of the text.
+type block struct {
+	label  string
+	first  schema.Day
+	text   []byte
+	starts []int32 // offset of each day from first on, and the end; a day without a record has the offset of the next
+	hash   uint64
+}
+
+func blockOf(d schema.Day) schema.Day {
+	n := d / blockDays
+	if d%blockDays < 0 {
+		n--
+	}
+	return n
+}
+
+// daysOf returns the days of a block.
+func daysOf(n schema.Day) Span { return Span{n * blockDays, (n+1)*blockDays - 1} }
+
+func newBlock(number schema.Day, label string, days []row) *block {
+	b := &block{label: label, first: number * blockDays, starts: make([]int32, 1, blockDays+1)}
+	b.text = make([]byte, 0, 230*len(days))
+	next := 0
+	for d := b.first; d < b.first+blockDays; d++ {
+		if next < len(days) && days[next].day == d {
+			b.text = append(b.text, ',')
+			b.text = days[next].append(b.text, label)
+			next++
+		}
+		b.starts = append(b.starts, int32(len(b.text)))
+	}
+	b.hash = xxhash.Sum64(b.text)
+	return b
+}
+
+// cut returns the block's records of these days.
+func (b *block) cut(days Span) []byte {
+	i, j := max(days.First-b.first, 0), min(days.Last-b.first+1, blockDays)
+	return b.text[b.starts[i]:b.starts[j]]
+}
+
+// blocks returns the blocks of a range and renders those that are not cached. It
+// does not cache blocks with gaps that could not be filled.
+func (h *cache) blocks(
+	ctx context.Context, p *entry, rows []row, label string, days Span, neighbours func() []string,
+) []*block {
+	var out []*block
+	for n := blockOf(days.First); n <= blockOf(days.Last); n++ {
+		p.mu.Lock()
+		b, marks := p.blocks[n], p.invalidations
+		p.mu.Unlock()
+		if b != nil && b.label == label {
+			out = append(out, b)
+			continue
+		}
+		filled, whole := h.filled(ctx, p, between(rows, daysOf(n)), neighbours)
+		b = newBlock(n, label, filled)
+		out = append(out, b)
+		if whole {
+			h.storeBlock(p, n, b, marks)
+		}
+	}
+	return out
+}
+
+// uncachedBlocks renders rows as blocks.
+func uncachedBlocks(label string, rows []row) []*block {
+	var out []*block
+	for n := blockOf(rows[0].day); n <= blockOf(rows[len(rows)-1].day); n++ {
+		out = append(out, newBlock(n, label, between(rows, daysOf(n))))
+	}
+	return out
+}
+
+func (h *cache) storeBlock(p *entry, n schema.Day, b *block, marks uint64) {
+	defer h.evictToLimit()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := p.blocks[n]
+	if p.invalidations != marks || old != nil && old.label == b.label {
+		return
+	}
+	if old != nil {
+		h.addBytes(p, -int64(cap(old.text)+4*cap(old.starts)))
+	}
+	p.blocks[n] = b
+	h.addBytes(p, int64(cap(b.text)+4*cap(b.starts)))
+}
+
+// dropBlocks removes the blocks of days from one on. The caller must hold p.mu.
+func (h *cache) dropBlocks(p *entry, from schema.Day) {
+	for n, b := range p.blocks {
+		if n >= blockOf(from) {
+			h.addBytes(p, -int64(cap(b.text)+4*cap(b.starts)))
+			delete(p.blocks, n)
+		}
+	}
+}
+
+// rangeResponse makes the answer for a range of days from blocks. It returns false
+// if there is no record.
+func rangeResponse(label string, days Span, kinds rollup.KindSet, blocks []*block) (httpapi.Response, bool) {
+	head, end := appendRangeHead(make([]byte, 0, 160), label, days, "day"), rangeEnd
+	if kinds != 0 {
+		end = kinds.AppendTo(slices.Clone(rangeEnd))
+	}
+	hash := xxhash.New()
+	_, _ = hash.Write(head)
+	resp := httpapi.Response{Tail: make([][]byte, 0, len(blocks)+1)}
+	size := len(head) + len(end)
+	_, _ = hash.Write(end)
+	for _, b := range blocks {
+		_, _ = hash.WriteString(strconv.FormatUint(b.hash, 16))
+		cut := b.cut(days)
+		if len(cut) == 0 {
+			continue
+		}
+		if len(resp.Tail) == 0 {
+			cut = cut[1:] // the comma
+		}
+		size += len(cut)
+		resp.Tail = append(resp.Tail, cut)
+	}
+	if len(resp.Tail) == 0 {
+		return httpapi.Response{}, false
+	}
+	resp.Tail = append(resp.Tail, end)
+	resp.Body = head
+	resp.ETag = []string{`"` + strconv.FormatUint(hash.Sum64(), 16) + `"`}
+	resp.Length = []string{strconv.Itoa(size)}
+	return resp, true
+}
+
+var rangeEnd = []byte("]}")
+
+func appendRangeHead(b []byte, label string, days Span, interval string) []byte {
+	b = append(b, `{"status":"success","city":`...)
+	b = schema.AppendString(b, label)
+	b = append(b, `,"from":"`...)
+	b = appendDay(b, days.First)
+	b = append(b, `","to":"`...)
+	b = appendDay(b, days.Last)
+	b = append(b, `","interval":"`...)
+	b = append(b, interval...)
+	return append(b, `","records":[`...)
+}
+
+func hoursBody(label string, days Span, rows []row) []byte {
+	b := appendRangeHead(make([]byte, 0, 160+260*len(rows)), label, days, "hour")
+	for i := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rows[i].append(b, label)
+	}
+	return append(b, rangeEnd...)
+}

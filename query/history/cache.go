@@ -1,0 +1,273 @@
+package history
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
+
+	"vayu/query/gapfill"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// cache caches days of cities in memory. The first query for a city loads all its
+// days with one SQL query; later ones use a binary search. Another value of the
+// type caches the hours of places by day.
+type cache struct {
+	tables        reader
+	entries       *lru.Cache[place, *entry]
+	group         singleflight.Group
+	size          atomic.Int64 // bytes of cached days and hours
+	limit         int64
+	reloadTimeout time.Duration // of the wait for a reload of invalidated days
+	invalidations atomic.Uint64 // calls of invalidate
+	counters      Counters
+}
+
+// Counters count reads of history, and those that failed.
+type Counters struct{ Loads, Failures prometheus.Counter }
+
+// maxCities bounds the number of entries, not their size: India has 8,000 towns.
+const maxCities = 10_000
+
+func newCache(t reader, limit int64, c Counters) (*cache, error) {
+	h := &cache{tables: t, limit: limit, reloadTimeout: rollup.CachedTimeout, counters: c}
+	var err error
+	h.entries, err = lru.NewWithEvict(maxCities, func(_ place, p *entry) { h.onEvict(p) })
+	return h, err
+}
+
+// entry holds one city's days, or one place's hours.
+type entry struct {
+	days atomic.Pointer[[]row] // sorted, immutable
+	mu   sync.Mutex
+	// bytes is the entry's share of the cache size. It is no longer counted once
+	// the entry is evicted.
+	bytes   int64
+	evicted bool
+	// dirty is the first day to reload; notDirty for none.
+	dirty schema.Day
+	// invalidations counts calls of invalidate. A reload during which it changes
+	// does not clear dirty.
+	invalidations uint64
+	filledDays    map[schema.Day]rollup.Figures // days with gaps filled
+	// blocks hold days as rendered JSON; only range queries make them.
+	blocks map[schema.Day]*block
+	// hours holds the hours of each day, computed with the stations of index. An
+	// empty element means that the day has no hours.
+	hours map[schema.Day]dayHours
+	index *places.Index
+}
+
+func newEntry() *entry {
+	return &entry{dirty: notDirty, filledDays: map[schema.Day]rollup.Figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
+}
+
+const notDirty = schema.Day(math.MaxInt32)
+
+// invalidate marks a day and all later ones as dirty.
+func (h *cache) invalidate(from schema.Day) {
+	h.invalidations.Add(1)
+	for _, p := range h.entries.Values() {
+		p.invalidate(from)
+	}
+}
+
+func (p *entry) invalidate(from schema.Day) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dirty = min(p.dirty, from)
+	p.invalidations++
+}
+
+func (p *entry) dirtyState() (dirty schema.Day, marks uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dirty, p.invalidations
+}
+
+// cityDays returns a city's days, sorted. It first reloads dirty days. If
+// ClickHouse is down or slow, it returns the stale days and the reload continues.
+func (h *cache) cityDays(ctx context.Context, c places.City) (*entry, []row, error) {
+	p, ok := h.entries.Get(place{city: c})
+	if ok {
+		if dirty, _ := p.dirtyState(); dirty == notDirty {
+			return p, *p.days.Load(), nil
+		}
+	}
+	// Concurrent callers share this load, so it must survive the cancellation of
+	// the first.
+	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
+		p, err := h.load(context.WithoutCancel(ctx), c)
+		if err != nil {
+			h.counters.Failures.Inc()
+		}
+		return p, err
+	})
+	wait := ctx
+	if ok {
+		var cancel context.CancelFunc
+		timeout := h.reloadTimeout
+		if !h.tables.Healthy() {
+			timeout = min(timeout, rollup.DownTimeout)
+		}
+		wait, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	select {
+	case <-wait.Done():
+		if ok {
+			return p, *p.days.Load(), nil
+		}
+		return nil, nil, wait.Err()
+	case result := <-done:
+		if result.Err == nil {
+			p = result.Val.(*entry)
+			return p, *p.days.Load(), nil
+		}
+		if ok {
+			return p, *p.days.Load(), nil
+		}
+		return nil, nil, result.Err
+	}
+}
+
+func (h *cache) load(ctx context.Context, c places.City) (*entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	defer cancel()
+	h.counters.Loads.Inc()
+	p, ok := h.entries.Peek(place{city: c})
+	if !ok {
+		touches := h.invalidations.Load()
+		days, err := h.tables.days(ctx, c, 0)
+		if err != nil {
+			return nil, err
+		}
+		p = newEntry()
+		h.setDays(p, days)
+		h.entries.Add(place{city: c}, p)
+		if h.invalidations.Load() != touches {
+			p.invalidate(0)
+		}
+		h.evictToLimit()
+		return p, nil
+	}
+	dirty, marks := p.dirtyState()
+	if dirty == notDirty {
+		return p, nil
+	}
+	tail, err := h.tables.days(ctx, c, dirty)
+	if err != nil {
+		return nil, err
+	}
+	old := *p.days.Load()
+	head, _ := find(old, dirty)
+	h.setDays(p, append(slices.Clone(old[:head]), tail...))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.dropBlocks(p, dirty)
+	for d := range p.filledDays {
+		if d >= dirty {
+			delete(p.filledDays, d)
+		}
+	}
+	if p.invalidations == marks {
+		p.dirty = notDirty
+	}
+	return p, nil
+}
+
+// setDays replaces a city's days.
+func (h *cache) setDays(p *entry, days []row) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	grown := cap(days)
+	if old := p.days.Swap(&days); old != nil {
+		grown -= cap(*old)
+	}
+	h.addBytes(p, int64(grown)*int64(unsafe.Sizeof(row{})))
+}
+
+// addBytes adds to the size of the cache. The caller must hold p.mu.
+func (h *cache) addBytes(p *entry, grown int64) {
+	if !p.evicted {
+		p.bytes += grown
+		h.size.Add(grown)
+	}
+}
+
+func (h *cache) onEvict(p *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.addBytes(p, -p.bytes)
+	p.evicted = true
+}
+
+func (h *cache) evictToLimit() {
+	for h.size.Load() > h.limit && h.entries.Len() > 1 {
+		h.entries.RemoveOldest()
+	}
+}
+
+// filled returns the days with gaps filled from stations nearby, and caches the
+// result. If the values cannot be read, the gaps stay and whole is false. The
+// timeout is short if the last query of ClickHouse failed.
+func (h *cache) filled(
+	ctx context.Context, p *entry, days []row, neighbours func() []string,
+) (out []row, whole bool) {
+	gaps := false
+	for i := range days {
+		gaps = gaps || days[i].Missing() != 0
+	}
+	if !gaps {
+		return days, true
+	}
+	out = slices.Clone(days)
+	var wanted []*rollup.Figures
+	p.mu.Lock()
+	for i := range out {
+		if out[i].Missing() == 0 {
+			continue
+		}
+		if f, ok := p.filledDays[out[i].day]; ok && f.At == out[i].At {
+			out[i].Figures = f
+			continue
+		}
+		wanted = append(wanted, &out[i].Figures)
+	}
+	marks := p.invalidations
+	p.mu.Unlock()
+	if len(wanted) == 0 {
+		return out, true
+	}
+	ids := neighbours()
+	timeout := rollup.FillTimeout
+	if !h.tables.Healthy() {
+		timeout = min(h.reloadTimeout, rollup.DownTimeout)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := gapfill.Fill(ctx, h.tables.Tables, ids, wanted); err != nil {
+		h.counters.Failures.Inc()
+		return out, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.invalidations == marks {
+		for i := range out {
+			if days[i].Missing() != 0 {
+				p.filledDays[out[i].day] = out[i].Figures
+			}
+		}
+	}
+	return out, true
+}

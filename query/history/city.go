@@ -1,0 +1,91 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"vayu/query/gapfill"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+	"vayu/schema"
+)
+
+// reader reads the rows of history.
+type reader struct{ rollup.Tables }
+
+// cityRows returns a city's days or hours. kinds is 0 for the default ones, whose
+// figures are stored. Days of the default kinds are cached.
+func (h *History) cityRows(
+	ctx context.Context, snap *snapshot.Snapshot, i int, kinds rollup.KindSet, days Span, hourly bool,
+) ([]row, error) {
+	c := &snap.Cities[i]
+	if kinds != 0 {
+		return h.tables.cityRowsOfKinds(ctx, snap, i, kinds, days, hourly)
+	}
+	if !hourly {
+		p, rows, err := h.days.cityDays(ctx, c.City)
+		if err != nil {
+			return nil, rollup.Unavailable(err)
+		}
+		rows, _ = h.days.filled(ctx, p, between(rows, days), snap.NeighboursOf(i))
+		return rows, nil
+	}
+	rows, err := h.tables.cityHours(ctx, c.City, days)
+	if err != nil {
+		return nil, rollup.Unavailable(err)
+	}
+	return rows, rollup.Unavailable(gapfill.Fill(ctx, h.tables.Tables, snap.NeighboursOf(i)(), pointers(rows)))
+}
+
+// days reads a city's days, beginning with a day, sorted.
+func (t reader) days(ctx context.Context, c places.City, from schema.Day) ([]row, error) {
+	var out []row
+	var d int32
+	var scanned rollup.Scanned
+	err := t.Each(ctx, scanned.Into(&d), func() { out = append(out, row{schema.Day(d), scanned.Figures()}) },
+		fmt.Sprintf(`SELECT toInt32(day), %s FROM %s.city_day FINAL
+			WHERE city = {city:String} AND state = {state:String} AND day >= toDate({from:Int32})
+			ORDER BY day`, rollup.CityFigures, t.Database),
+		rollup.Param("city", c.Name), rollup.Param("state", c.State), rollup.Number("from", int32(from)))
+	if err != nil {
+		return nil, fmt.Errorf("reading days of %q: %w", c.Name, err)
+	}
+	return slices.Clip(out), nil
+}
+
+func (t reader) cityHours(ctx context.Context, c places.City, days Span) ([]row, error) {
+	var out []row
+	var scanned rollup.Scanned
+	err := t.Each(ctx, scanned.Into(), func() { out = append(out, row{hourOnly, scanned.Figures()}) },
+		fmt.Sprintf(`SELECT %s FROM %s.city_hour FINAL
+			WHERE city = {city:String} AND state = {state:String}
+				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
+			ORDER BY at`, rollup.CityFigures, t.Database),
+		rollup.Param("city", c.Name), rollup.Param("state", c.State), rollup.Number("from", days.First.Start().Unix()), rollup.Number("to", days.Last.End().Unix()))
+	if err != nil {
+		return nil, fmt.Errorf("reading hours of %q: %w", c.Name, err)
+	}
+	return out, nil
+}
+
+// readHour sets the figures of the samples to those of one hour. Stations without a
+// row in that hour get empty figures.
+func (t reader) readHour(ctx context.Context, snap *snapshot.Snapshot, samples []rollup.Sample, at uint32) error {
+	got := make(map[string]rollup.Figures, len(samples))
+	var id string
+	var row rollup.Scanned
+	err := t.EachNamed(ctx, snap.StationIDs(samples), row.Into(&id), func() { got[id] = row.Figures() },
+		fmt.Sprintf(`SELECT station, %s FROM %s.station_hour FINAL
+			WHERE station IN {stations:Array(String)} AND at = toDateTime({at:UInt32}, 'UTC')`, rollup.StationFigures, t.Database),
+		rollup.Number("at", at))
+	if err != nil {
+		return fmt.Errorf("reading an hour of stations: %w", err)
+	}
+	for i := range samples {
+		f := got[snap.Stations[samples[i].Station].ID]
+		samples[i].Figures = &f
+	}
+	return nil
+}

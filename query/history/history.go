@@ -1,0 +1,146 @@
+// Package history answers queries about past days and hours from ClickHouse, over a
+// cache in memory.
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+	"vayu/schema"
+)
+
+// History answers queries about past days and hours of one world.
+type History struct {
+	tables reader
+	days   *cache // of cities
+	hours  *cache // of places
+	slots  *Slots
+}
+
+// New returns a history without cached rows. limit bounds the cache in bytes:
+// three quarters are for days, one quarter for hours.
+func New(t rollup.Tables, limit int64, s *Slots, c Counters) (*History, error) {
+	h := &History{tables: reader{t}, slots: s}
+	var err error
+	if h.days, err = newCache(h.tables, limit-limit/4, c); err != nil {
+		return nil, err
+	}
+	h.hours, err = newCache(h.tables, limit/4, c)
+	return h, err
+}
+
+// SetReloadTimeout bounds how long a query for cached days waits for newer ones. It
+// is called before the first query.
+func (h *History) SetReloadTimeout(d time.Duration) {
+	h.days.reloadTimeout, h.hours.reloadTimeout = d, d
+}
+
+// Invalidate marks the cached rows of a day and of all later ones for a reload.
+func (h *History) Invalidate(from schema.Day) {
+	h.days.invalidate(from)
+	h.hours.invalidate(from)
+}
+
+// Bytes returns the memory that cached rows use.
+func (h *History) Bytes() int64 { return h.days.size.Load() + h.hours.size.Load() }
+
+// Preload loads the days of a city into the cache. It ignores errors, because the
+// answer for the city loads missing days again.
+func (h *History) Preload(ctx context.Context, c places.City) { _, _, _ = h.days.cityDays(ctx, c) }
+
+// interval is the form of an answer.
+type interval uint8
+
+// The intervals: a record of one day, a list of days, a list of hours.
+const (
+	OneDay interval = iota
+	Days
+	Hours
+)
+
+// Query selects days or hours of a place.
+type Query struct {
+	City     int // in the snapshot, -1 for a position
+	Point    places.Point
+	Pin      int32          // of the point, 0 for none
+	Kinds    rollup.KindSet // of stations that count, 0 for the default kinds
+	Span     Span
+	Interval interval
+	Detail   bool   // of one day
+	Account  string // whose slots the query takes
+}
+
+// ErrNoRows reports that a place has no figures in the span.
+var ErrNoRows = errors.New("no figures in the span")
+
+// Answer answers a query, by one route for every place and interval. Its error is
+// errNoRows if there are no figures.
+func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query) (httpapi.Response, error) {
+	limited, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	defer cancel()
+	if q.City >= 0 && q.Kinds == 0 && q.Interval == Days {
+		return h.cachedRange(limited, snap, q)
+	}
+	label, rows, err := h.rows(ctx, snap, q)
+	switch {
+	case err != nil:
+		return httpapi.Response{}, err
+	case len(rows) == 0:
+		return httpapi.Response{}, ErrNoRows
+	case q.Interval == Hours:
+		return httpapi.Ready(q.Kinds.AppendTo(hoursBody(label, q.Span, rows)), time.Time{}), nil
+	case q.Interval == Days:
+		resp, _ := rangeResponse(label, q.Span, q.Kinds, uncachedBlocks(label, rows))
+		return resp, nil
+	case q.Detail:
+		return h.dayDetail(limited, snap, q, label, &rows[0])
+	}
+	return httpapi.Ready(q.Kinds.AppendTo(rows[0].append(make([]byte, 0, 280), label)), time.Time{}), nil
+}
+
+// cachedRange answers a query for days of a city from rendered blocks.
+func (h *History) cachedRange(ctx context.Context, snap *snapshot.Snapshot, q *Query) (httpapi.Response, error) {
+	label := snap.Index.Label(q.City)
+	p, rows, err := h.days.cityDays(ctx, snap.Cities[q.City].City)
+	if err != nil {
+		return httpapi.Response{}, rollup.Unavailable(err)
+	}
+	blocks := h.days.blocks(ctx, p, rows, label, q.Span, snap.NeighboursOf(q.City))
+	resp, ok := rangeResponse(label, q.Span, 0, blocks)
+	if !ok {
+		return httpapi.Response{}, ErrNoRows
+	}
+	return resp, nil
+}
+
+// dayDetail returns the detailed answer for one day, which never becomes stale.
+func (h *History) dayDetail(
+	ctx context.Context, snap *snapshot.Snapshot, q *Query, label string, r *row,
+) (httpapi.Response, error) {
+	d := snapshot.DetailOf(&r.Figures, rollup.Instant(r.Updated))
+	d.Kinds = q.Kinds.Named()
+	if q.Pin != 0 {
+		d.Pincode = fmt.Sprint(q.Pin)
+	}
+	if q.City >= 0 {
+		c := &snap.Cities[q.City]
+		d.State = c.State
+		stations := snap.OfCity(c, snap.KindsFor(q.Kinds))
+		if err := h.tables.readHour(ctx, snap, stations, r.At); err != nil {
+			return httpapi.Response{}, rollup.Unavailable(err)
+		}
+		snap.AddStations(&d, stations)
+	}
+	body, err := json.Marshal(snapshot.DetailRecord{Record: r.Record(label), Date: r.day.String(), Detail: d})
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.Ready(body, time.Time{}), nil
+}

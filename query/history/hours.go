@@ -1,0 +1,119 @@
+package history
+
+import (
+	"context"
+	"unsafe"
+
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// place is a cache key: a city or a position, with the kinds of stations that
+// count, 0 for the default kinds.
+type place struct {
+	city  places.City
+	point places.Point
+	kinds rollup.KindSet
+}
+
+// dayHours holds the hours of one place on one Indian day, gaps filled.
+type dayHours []row
+
+func (d dayHours) bytes() int64 {
+	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(row{}))
+}
+
+// hours returns a place's hours on these days, from the cache or by read,
+// which returns rows in time order. Hours stay cached until a roll-up recomputes
+// their day. They are also discarded if index is new, because stations were added,
+// removed or relocated.
+func (h *cache) hours(ctx context.Context, key place, index *places.Index, days Span,
+	read func(ctx context.Context, days Span) ([]row, error),
+) ([]row, error) {
+	p := h.entry(key)
+	before, missing, after, marks := p.cachedHours(h, index, days)
+	if missing.First > missing.Last {
+		return before, nil
+	}
+	h.counters.Loads.Inc()
+	rows, err := read(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	h.storeHours(p, index, missing, rows, marks)
+	return append(append(before, rows...), after...), nil
+}
+
+// entry returns the cache entry of a place, and makes it if necessary.
+func (h *cache) entry(key place) *entry {
+	for {
+		if p, ok := h.entries.Get(key); ok {
+			return p
+		}
+		h.entries.ContainsOrAdd(key, newEntry())
+	}
+}
+
+// cachedHours returns the cached hours before the first and after the last missing
+// day.
+func (p *entry) cachedHours(
+	h *cache, index *places.Index, days Span,
+) (before []row, missing Span, after []row, marks uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.index != index {
+		p.index, p.dirty = index, 0
+	}
+	if p.dirty != notDirty {
+		for d, known := range p.hours {
+			if d >= p.dirty {
+				h.addBytes(p, -known.bytes())
+				delete(p.hours, d)
+			}
+		}
+		p.dirty = notDirty
+	}
+	missing = days
+	for ; missing.First <= days.Last; missing.First++ {
+		known, ok := p.hours[missing.First]
+		if !ok {
+			break
+		}
+		before = append(before, known...)
+	}
+	for ; missing.Last > missing.First; missing.Last-- {
+		if _, ok := p.hours[missing.Last]; !ok {
+			break
+		}
+	}
+	for d := missing.Last + 1; d <= days.Last; d++ {
+		after = append(after, p.hours[d]...)
+	}
+	return before, missing, after, p.invalidations
+}
+
+// storeHours caches the hours of days, unless a roll-up or a new index has
+// invalidated the entry since the read began.
+func (h *cache) storeHours(p *entry, index *places.Index, days Span, rows []row, marks uint64) {
+	defer h.evictToLimit()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.invalidations != marks || p.index != index || p.evicted {
+		return
+	}
+	for d := days.First; d <= days.Last; d++ {
+		n := 0
+		for n < len(rows) && schema.DayOf(rollup.Instant(rows[n].At)) <= d {
+			n++
+		}
+		known := make(dayHours, n)
+		copy(known, rows)
+		rows = rows[n:]
+		if old, ok := p.hours[d]; ok {
+			h.addBytes(p, -old.bytes())
+		}
+		h.addBytes(p, known.bytes())
+		p.hours[d] = known
+	}
+}

@@ -1,0 +1,48 @@
+package history
+
+import (
+	"context"
+
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+)
+
+// rows returns the days or hours of a place, and its name in records. Days of a city
+// and hours are cached. Any other read takes one of the account's slots.
+func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, rows []row, err error) {
+	var near []rollup.Sample
+	key := place{point: q.Point, kinds: q.Kinds}
+	if q.City >= 0 {
+		label, key = snap.Index.Label(q.City), place{city: snap.Cities[q.City].City, kinds: q.Kinds}
+	} else {
+		if near = snap.Around(q.Point, snapshot.NearestReach, snap.KindsFor(q.Kinds)); len(near) == 0 {
+			return "", nil, nil
+		}
+		label = snap.PlaceName(near[0].Station)
+	}
+	read := func(ctx context.Context, days Span) ([]row, error) {
+		ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+		defer cancel()
+		if q.City >= 0 {
+			return h.cityRows(ctx, snap, q.City, q.Kinds, days, q.Interval == Hours)
+		}
+		return h.positionRows(ctx, snap, near, q.Kinds, days, q.Interval == Hours)
+	}
+	slotted := func(ctx context.Context, days Span) ([]row, error) {
+		release, err := h.slots.Acquire(ctx, q.Account)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		return read(ctx, days)
+	}
+	switch {
+	case q.Interval == Hours:
+		rows, err = h.hours.hours(ctx, key, snap.Index, q.Span, slotted)
+	case q.City >= 0 && q.Kinds == 0:
+		rows, err = read(ctx, q.Span)
+	default:
+		rows, err = slotted(ctx, q.Span)
+	}
+	return label, rows, err
+}

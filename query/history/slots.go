@@ -1,0 +1,67 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"vayu/schema"
+)
+
+const (
+	// maxInFlight is the limit of concurrent history queries in ClickHouse per
+	// account. More of them would only make queries of other accounts time out.
+	maxInFlight = 4
+	// slotTimeout bounds the wait for a slot.
+	slotTimeout = time.Second
+)
+
+// Slots limits how many queries each account has in flight. The zero value is ready
+// to use.
+type Slots struct {
+	mu       sync.Mutex
+	accounts map[string]*accountSlots
+}
+
+type accountSlots struct {
+	slot  chan struct{}
+	users int // calls that hold a slot or wait for one
+}
+
+// Acquire waits for a slot of an account. The error is a *schema.Problem if none
+// becomes free within slotTimeout.
+func (s *Slots) Acquire(ctx context.Context, account string) (release func(), err error) {
+	s.mu.Lock()
+	if s.accounts == nil {
+		s.accounts = map[string]*accountSlots{}
+	}
+	a := s.accounts[account]
+	if a == nil {
+		a = &accountSlots{slot: make(chan struct{}, maxInFlight)}
+		s.accounts[account] = a
+	}
+	a.users++
+	s.mu.Unlock()
+	leave := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if a.users--; a.users == 0 {
+			delete(s.accounts, account)
+		}
+	}
+	wait, cancel := context.WithTimeout(ctx, slotTimeout)
+	defer cancel()
+	select {
+	case a.slot <- struct{}{}:
+		return func() { <-a.slot; leave() }, nil
+	case <-wait.Done():
+		leave()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		refusal := schema.NewProblem(schema.RateLimited, "", fmt.Sprintf("The account has %d history queries in flight, which is the limit.", maxInFlight))
+		refusal.RetryAfter = 1
+		return nil, refusal
+	}
+}

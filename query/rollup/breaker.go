@@ -1,0 +1,55 @@
+package rollup
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/sony/gobreaker/v2"
+)
+
+// breaker is a circuit breaker that rejects queries at once after ClickHouse has
+// failed. It opens after one failure and closes after one success.
+type breaker = gobreaker.CircuitBreaker[struct{}]
+
+// NewBreaker returns a closed circuit breaker.
+func NewBreaker(name string) *breaker {
+	return gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
+		Name: name, MaxRequests: 1, Timeout: breakerTimeout,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures > 0 },
+		IsSuccessful: func(err error) bool {
+			var exception *clickhouse.Exception // ClickHouse is up if it replies, even with an error
+			return err == nil || errors.As(err, &exception)
+		},
+		// A disconnected client and a slow query are no failures of ClickHouse.
+		IsExcluded: func(err error) bool {
+			var slow *busyError
+			return errors.Is(err, context.Canceled) || errors.As(err, &slow)
+		},
+	})
+}
+
+// busyError is the timeout of a query during which ClickHouse answered another one,
+// such as the poll for roll-ups. ClickHouse is busy, not down.
+type busyError struct{ error }
+
+func (e *busyError) Unwrap() error { return e.error }
+
+// lastAnswer is the time of ClickHouse's last answer, Unix nanoseconds.
+type lastAnswer struct{ at atomic.Int64 }
+
+// observe runs a query. It turns a timeout into a busyError if ClickHouse answered
+// another query meanwhile.
+func (a *lastAnswer) observe(do func() error) error {
+	began := time.Now()
+	err := do()
+	switch {
+	case err == nil:
+		a.at.Store(time.Now().UnixNano())
+	case errors.Is(err, context.DeadlineExceeded) && a.at.Load() > began.UnixNano():
+		return &busyError{err}
+	}
+	return err
+}

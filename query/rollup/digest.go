@@ -1,0 +1,76 @@
+package rollup
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Buckets is the number of parts into which a hash of the id divides the stations.
+// With 100,000 stations a bucket has 24, so 100 changed stations cause 2,400 rows
+// to be read.
+const Buckets = 4096
+
+// Digest holds a checksum of the rows of each bucket of a table. It differs if a
+// row was added, replaced or removed. It may also differ after a merge of parts.
+type Digest []uint64
+
+// MarkDiffering marks the buckets in which two digests differ. A nil digest differs
+// in all.
+func MarkDiffering(a, b Digest, changed []bool) {
+	for i := range changed {
+		changed[i] = changed[i] || a == nil || b == nil || a[i] != b[i]
+	}
+}
+
+// HashCondition returns the SQL condition that a column's hash is in a marked
+// bucket, "" for all. It returns false if none is marked.
+func HashCondition(column string, changed []bool) (condition string, some bool) {
+	var list []string
+	for i, yes := range changed {
+		if yes {
+			list = append(list, strconv.Itoa(i))
+		}
+	}
+	switch len(list) {
+	case 0:
+		return "", false
+	case len(changed):
+		return "", true
+	}
+	return fmt.Sprintf("cityHash64(%s) %% %d IN (%s)", column, Buckets, strings.Join(list, ", ")), true
+}
+
+// StationDigest reads the digest of the stations.
+func (t Tables) StationDigest(ctx context.Context) (Digest, error) {
+	out := make(Digest, Buckets)
+	var part uint16
+	var sum uint64
+	err := t.Each(ctx, []any{&part, &sum}, func() { out[part] = sum },
+		fmt.Sprintf("SELECT toUInt16(cityHash64(id) %% %d) AS part, sum(cityHash64(*)) FROM %s.station GROUP BY part", Buckets, t.Database))
+	if err != nil {
+		return nil, fmt.Errorf("reading the digest of stations: %w", err)
+	}
+	return out, nil
+}
+
+// HourDigests reads the digests of the hours at or after since.
+func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Digest, error) {
+	out := map[uint32]Digest{}
+	var at uint32
+	var part uint16
+	var sum uint64
+	err := t.Each(ctx, []any{&at, &part, &sum}, func() {
+		if out[at] == nil {
+			out[at] = make(Digest, Buckets)
+		}
+		out[at][part] = sum
+	}, fmt.Sprintf(`SELECT toUInt32(at), toUInt16(cityHash64(station) %% %d) AS part, sum(cityHash64(station, computed_at))
+			FROM %s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY at, part`, Buckets, t.Database),
+		Number("since", since))
+	if err != nil {
+		return nil, fmt.Errorf("reading digests of station hours: %w", err)
+	}
+	return out, nil
+}

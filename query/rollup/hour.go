@@ -1,0 +1,75 @@
+package rollup
+
+import (
+	"time"
+
+	"vayu/schema"
+)
+
+const (
+	// HourWait is how long after its end an hour waits for readings of the stations
+	// that the previous hour has. Then it becomes current in any case.
+	HourWait = 30 * time.Minute
+	// HourReach is the maximum distance of two hours that are compared, in seconds.
+	HourReach = 24 * 3600
+)
+
+// CityHour is an hour of a city and the number of its stations with an AQI.
+type CityHour struct {
+	At   uint32
+	Used uint16
+}
+
+// complete reports whether h has at least half as many stations as the hour before.
+// It is also true if that hour is more than a day older.
+func complete(before, h CityHour) bool {
+	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
+}
+
+// CurrentHour returns the index of the hour whose figures are current, and when a
+// later one becomes current, Unix seconds; 0 for never. hours are in time order.
+func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
+	for i := 1; i < len(hours); i++ {
+		due := int64(hours[i].At) + int64(HourWait/time.Second)
+		switch {
+		case due <= now.Unix() || complete(hours[current], hours[i]):
+			current, next = i, 0
+		case next == 0:
+			next = due
+		}
+	}
+	return current, next
+}
+
+// hourOfDay returns the index of the hour that represents a day. hours are in time
+// order, and those from first on are of the day. It is the last hour with at least
+// half as many stations as the hour before. Without one it is the last of the hours
+// with the most stations.
+func hourOfDay(hours []CityHour, first int) int {
+	most := first
+	for i := len(hours) - 1; i >= first; i-- {
+		if i == 0 || complete(hours[i-1], hours[i]) {
+			return i
+		}
+		if hours[i].Used > hours[most].Used {
+			most = i
+		}
+	}
+	return most
+}
+
+// HoursOfDays returns the hour that represents each day, beginning with a day.
+func HoursOfDays(hours []CityHour, from schema.Day) []uint32 {
+	var out []uint32
+	for start := 0; start < len(hours); {
+		day, end := schema.DayOf(Instant(hours[start].At)), start+1
+		for end < len(hours) && schema.DayOf(Instant(hours[end].At)) == day {
+			end++
+		}
+		if day >= from {
+			out = append(out, hours[hourOfDay(hours[:end], start)].At)
+		}
+		start = end
+	}
+	return out
+}

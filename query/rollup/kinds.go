@@ -1,0 +1,56 @@
+package rollup
+
+import (
+	"strings"
+
+	"vayu/schema"
+)
+
+// KindSet is a set of kinds of stations: bit k is set for kind k.
+type KindSet uint8
+
+// KindsOf returns the set of these kinds.
+func KindsOf(kinds ...schema.StationKind) KindSet {
+	var set KindSet
+	for _, k := range kinds {
+		set |= 1 << k
+	}
+	return set
+}
+
+// DefaultKinds count in an answer unless the query names others. City mean series
+// replace missing reference stations.
+var DefaultKinds = KindsOf(schema.Reference, schema.CityMean)
+
+// Has reports whether the set includes a kind.
+func (s KindSet) Has(k schema.StationKind) bool { return s&(1<<k) != 0 }
+
+// names returns the names of the kinds in the set, as a query has them.
+func (s KindSet) names() []string {
+	var out []string
+	for _, k := range [...]schema.StationKind{schema.Reference, schema.Sensor} {
+		if s.Has(k) {
+			out = append(out, k.String())
+		}
+	}
+	return out
+}
+
+// Named returns the names for a reply; nil for the empty set.
+func (s KindSet) Named() []string {
+	if s == 0 {
+		return nil
+	}
+	return s.names()
+}
+
+// AppendTo adds the set to the end of a JSON object as the field kinds. The empty set
+// adds nothing.
+func (s KindSet) AppendTo(b []byte) []byte {
+	if s == 0 {
+		return b
+	}
+	b = append(b[:len(b)-1], `,"kinds":["`...)
+	b = append(b, strings.Join(s.names(), `","`)...)
+	return append(b, `"]}`...)
+}

@@ -1,0 +1,165 @@
+package rollup
+
+import (
+	"math"
+	"time"
+
+	"vayu/schema"
+	"vayu/schema/naqi"
+)
+
+// Sample is a station's figures with its distance and weight.
+type Sample struct {
+	Station int32
+	KM      float64
+	Weight  float64
+	Figures *Figures
+}
+
+// InterpolationWindow is how much older than the newest hour a station's hour may
+// be in an interpolation, in seconds.
+const InterpolationWindow = uint32(StaleAfter / time.Second)
+
+// WeightedMean returns the weighted mean of the samples within interpolationWindow
+// of the newest hour, and these samples. Each sample must have an AQI.
+func WeightedMean(samples []Sample) (Figures, []Sample) {
+	var newest uint32
+	for _, s := range samples {
+		newest = max(newest, s.Figures.At)
+	}
+	used := make([]Sample, 0, len(samples))
+	out := NoFigures()
+	out.At = newest
+	var aqi, weights float64
+	for _, s := range samples {
+		if s.Figures.At+InterpolationWindow < newest {
+			continue
+		}
+		used = append(used, s)
+		aqi += s.Weight * float64(s.Figures.AQI)
+		weights += s.Weight
+		out.Updated = max(out.Updated, s.Figures.Updated)
+		out.Derived |= s.Figures.Derived
+		out.Daily |= s.Figures.Daily
+	}
+	out.Used = uint16(min(len(used), math.MaxUint16))
+	out.Total = out.Used // samples of other hours do not count
+	out.AQI = int16(HalfUp(aqi / weights))
+	lead := -1.0
+	for _, p := range schema.Pollutants {
+		mean, ok := weightedIndex(used, p)
+		if !ok {
+			continue
+		}
+		out.Index[p-1] = int16(HalfUp(mean))
+		if mean > lead {
+			lead, out.Dominant = mean, p
+		}
+	}
+	for i := range out.Amount {
+		out.Amount[i] = weightedAmount(used, i)
+	}
+	return out, used
+}
+
+// HalfUp rounds half-up. The tolerance keeps a tie from rounding down when the sum
+// of weights is inexact.
+func HalfUp(v float64) float64 { return math.Floor(v + 0.5 + 1e-9) }
+
+func weightedIndex(used []Sample, p schema.Pollutant) (float64, bool) {
+	var sum, weights float64
+	for _, s := range used {
+		if v := s.Figures.Index[p-1]; v >= 0 {
+			sum += s.Weight * float64(v)
+			weights += s.Weight
+		}
+	}
+	return sum / weights, weights > 0
+}
+
+func weightedAmount(used []Sample, i int) schema.Figure {
+	var sum, weights float64
+	for _, s := range used {
+		if v := s.Figures.Amount[i]; v.Known() {
+			sum += s.Weight * float64(v)
+			weights += s.Weight
+		}
+	}
+	if weights == 0 {
+		return schema.Unknown
+	}
+	return schema.Figure(HalfUp(sum / weights))
+}
+
+// Mean returns the figures of a city from its stations in one hour, by the rule of
+// pipeline/airquality. The AQI is the mean of the station AQIs, half-up, and the
+// pollutant with the largest mean sub-index is dominant. Concentrations include
+// stations without an AQI. At least one sample must have an AQI.
+func Mean(samples []Sample) Figures {
+	out := NoFigures()
+	var aqi, used int
+	for _, sm := range samples {
+		f := sm.Figures
+		out.At, out.Updated = max(out.At, f.At), max(out.Updated, f.Updated)
+		out.Derived |= f.Derived
+		out.Daily |= f.Daily
+		if f.AQI >= 0 {
+			aqi += int(f.AQI)
+			used++
+		}
+	}
+	out.AQI = int16(naqi.Mean(aqi, used))
+	out.Used, out.Total = uint16(min(used, math.MaxUint16)), uint16(min(len(samples), math.MaxUint16))
+	largest := -1.0
+	for _, p := range naqi.Precedence {
+		sum, n, led := 0, 0, 0
+		for _, sm := range samples {
+			if sm.Figures.AQI < 0 {
+				continue
+			}
+			if v := sm.Figures.Index[p-1]; v >= 0 {
+				sum += int(v)
+				n++
+			}
+			if sm.Figures.Dominant == p {
+				led++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		out.Index[p-1] = int16(naqi.Mean(sum, n))
+		// Of equal means the pollutant that is dominant at more stations wins.
+		if m := float64(sum)/float64(n) + float64(led)/1e7; m > largest {
+			largest, out.Dominant = m, p
+		}
+	}
+	for i := range out.Amount {
+		out.Amount[i] = meanAmount(samples, i)
+	}
+	return out
+}
+
+func meanAmount(samples []Sample, i int) schema.Figure {
+	sum, n := int64(0), int64(0)
+	for _, sm := range samples {
+		if v := sm.Figures.Amount[i]; v.Known() {
+			sum += int64(v)
+			n++
+		}
+	}
+	if n == 0 {
+		return schema.Unknown
+	}
+	return schema.Figure((2*sum + n) / (2 * n))
+}
+
+// CountRated returns the number of samples with an AQI.
+func CountRated(samples []Sample) (n int) {
+	for _, sm := range samples {
+		if sm.Figures.AQI >= 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,105 @@
+package rollup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"vayu/schema"
+)
+
+// Conn is the part of a ClickHouse connection that this package uses. Query must be
+// safe for concurrent use and respect ctx.
+type Conn interface {
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+}
+
+// Hundredths returns the SQL that converts a Nullable concentration to a
+// schema.Figure.
+func Hundredths(expr string) string {
+	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
+}
+
+// figureColumns returns the SQL columns of figures in the order of raw.into. The
+// tables city_hour and city_day also have counts of stations, station_hour has not.
+func figureColumns(counts bool) string {
+	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
+	for _, p := range schema.RecordPollutants {
+		columns = append(columns, Hundredths(p.String()))
+	}
+	for _, p := range schema.Pollutants {
+		columns = append(columns, "ifNull(toInt16("+p.String()+"_index), -1)")
+	}
+	if counts {
+		columns = append(columns, "toInt16(aqi)", "stations_used", "stations_total")
+	} else {
+		columns = append(columns, "ifNull(toInt16(aqi), -1)", "toUInt16(1)", "toUInt16(1)")
+	}
+	return strings.Join(append(columns, "toUInt8(dominant)", "derived", "daily_mean"), ", ")
+}
+
+var (
+	// StationFigures are the columns of station_hour that Scanned reads.
+	StationFigures = figureColumns(false)
+	// CityFigures are the columns of city_hour and city_day that Scanned reads.
+	CityFigures = figureColumns(true)
+)
+
+// Scanned holds figures in the types into which the driver scans.
+type Scanned struct {
+	at, updated    uint32
+	amount         [Records]int32
+	index          [len(schema.Pollutants)]int16
+	aqi            int16
+	used, total    uint16
+	dominant       uint8
+	derived, daily uint8
+}
+
+// Into returns the scan destinations of a row, after the leading columns.
+func (r *Scanned) Into(leading ...any) []any {
+	dest := slices.Concat(leading, []any{&r.at, &r.updated})
+	for i := range r.amount {
+		dest = append(dest, &r.amount[i])
+	}
+	for i := range r.index {
+		dest = append(dest, &r.index[i])
+	}
+	return append(dest, &r.aqi, &r.used, &r.total, &r.dominant, &r.derived, &r.daily)
+}
+
+// Figures returns the scanned row.
+func (r *Scanned) Figures() Figures {
+	f := Figures{
+		At: r.at, Updated: r.updated, Index: r.index, AQI: r.aqi, Dominant: schema.Pollutant(r.dominant),
+		Used: r.used, Total: r.total, Derived: r.derived, Daily: r.daily,
+	}
+	for i, amount := range r.amount {
+		f.Amount[i] = schema.Figure(amount)
+	}
+	return f
+}
+
+// Param returns a server-side parameter, {name:Type} in the SQL.
+func Param(name string, value any) any { return clickhouse.Named(name, value) }
+
+// Number returns a server-side parameter of an integer type.
+func Number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
+	return clickhouse.Named(name, fmt.Sprint(value))
+}
+
+// Unavailable turns an error into a temporary problem for the client. Exceptions of
+// ClickHouse, which are internal errors, and problems stay as they are.
+func Unavailable(err error) error {
+	var exception *clickhouse.Exception
+	var problem *schema.Problem // such as that of slots.acquire
+	if err == nil || errors.As(err, &exception) || errors.As(err, &problem) {
+		return err
+	}
+	return schema.Unavailable("History cannot be read at the moment; current air quality is not affected. Please try again.", err)
+}

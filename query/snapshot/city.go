@@ -1,0 +1,170 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"vayu/query/places"
+	"vayu/query/rollup"
+)
+
+// cities reads the hours of cities that may have changed since an instant, selects
+// the current hour of each (see [rollup.CurrentHour]) and reads its figures.
+func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
+	window := max(since, rollup.HourReach+3600) - rollup.HourReach - 3600
+	hours, err := t.lastHours(ctx, window, nil)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[places.City]*city, len(old))
+	var gone []places.City // cities whose latest hours the tables no longer have
+	for i := range old {
+		c := &old[i]
+		known[c.City] = c
+		switch _, ok := hours[c.City]; {
+		case ok:
+		case c.At < window:
+			hours[c.City] = c.hours
+		default:
+			gone = append(gone, c.City)
+		}
+	}
+	if len(gone) > 0 && window > 0 {
+		earlier, err := t.lastHours(ctx, 0, gone)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(hours, earlier)
+	}
+	var out []city
+	wanted := map[places.City]uint32{}
+	for name, list := range hours {
+		c := city{City: name, hours: list, Figures: rollup.NoFigures()}
+		at := uint32(0)
+		if len(list) > 0 {
+			n, _ := rollup.CurrentHour(list, now)
+			at = list[n].At
+		}
+		switch was := known[name]; {
+		case was != nil && (at == 0 || was.At == at && at < since):
+			c.Figures = was.Figures
+		case at > 0:
+			wanted[name] = at
+		}
+		out = append(out, c)
+	}
+	got, err := t.hourFigures(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if f, ok := got[out[i].City]; ok {
+			out[i].Figures = f
+		}
+	}
+	return out, nil
+}
+
+// promote selects the current hour of each city again, at a later time. It reads
+// the figures of hours that have become current.
+func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) error {
+	wanted := map[places.City]uint32{}
+	for i := range f.cities {
+		c := &f.cities[i]
+		if len(c.hours) == 0 {
+			continue
+		}
+		if n, _ := rollup.CurrentHour(c.hours, now); c.hours[n].At != c.At {
+			wanted[c.City] = c.hours[n].At
+		}
+	}
+	got, err := t.hourFigures(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	for i := range f.cities {
+		if figures, ok := got[f.cities[i].City]; ok {
+			f.cities[i].Figures = figures
+		}
+	}
+	return nil
+}
+
+// nextPromotion returns when the next hour of a city becomes current by time alone,
+// without a roll-up. It is in Unix seconds, 0 for never.
+func (s *Snapshot) nextPromotion() int64 {
+	var due int64
+	for i := range s.Cities {
+		c := &s.Cities[i]
+		if len(c.hours) == 0 {
+			continue
+		}
+		if _, next := rollup.CurrentHour(c.hours, s.Built); next > 0 && (due == 0 || next < due) {
+			due = next
+		}
+	}
+	return due
+}
+
+// lastHours reads the hours of each city's last day, for cities with an hour at or
+// after since. If names is not nil, only these cities count.
+func (t loader) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]rollup.CityHour, error) {
+	out := map[places.City][]rollup.CityHour{}
+	var name places.City
+	var h rollup.CityHour
+	where, args := "at >= toDateTime({since:UInt32}, 'UTC')", []any{rollup.Number("since", since)}
+	if names != nil {
+		cities, states := splitNames(names)
+		where += " AND (city, state) IN (SELECT arrayJoin(arrayZip({cities:Array(String)}, {states:Array(String)})))"
+		args = append(args, rollup.Param("cities", cities), rollup.Param("states", states))
+	}
+	err := t.Each(ctx, []any{&name.Name, &name.State, &h.At, &h.Used}, func() { out[name] = append(out[name], h) },
+		fmt.Sprintf(`SELECT city, state, toUInt32(at), stations_used FROM %[1]s.city_hour FINAL
+			INNER JOIN (SELECT city, state, max(at) AS latest FROM %[1]s.city_hour FINAL WHERE %[2]s GROUP BY city, state) AS newest
+				USING (city, state)
+			WHERE %[2]s AND at + %[3]d >= latest
+			ORDER BY city, state, at`, t.Database, where, rollup.HourReach+3600), args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading hours of cities: %w", err)
+	}
+	return out, nil
+}
+
+func splitNames(names []places.City) (cities, states []string) {
+	for _, c := range names {
+		cities, states = append(cities, c.Name), append(states, c.State)
+	}
+	return cities, states
+}
+
+// hourFigures reads the figures of each city in its wanted hour.
+func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) (map[places.City]rollup.Figures, error) {
+	out := make(map[places.City]rollup.Figures, len(wanted))
+	if len(wanted) == 0 {
+		return out, nil
+	}
+	var cities, states, hours []string
+	from := ^uint32(0)
+	for name, at := range wanted {
+		cities, states, hours = append(cities, name.Name), append(states, name.State), append(hours, fmt.Sprint(at))
+		from = min(from, at)
+	}
+	var at places.City
+	var row rollup.Scanned
+	for n := 0; n < len(cities); n += rollup.MaxStationsPerQuery {
+		to := min(n+rollup.MaxStationsPerQuery, len(cities))
+		err := t.Each(ctx, row.Into(&at.Name, &at.State), func() { out[at] = row.Figures() },
+			fmt.Sprintf(`SELECT city, state, %[2]s FROM %[1]s.city_hour FINAL
+				WHERE at >= toDateTime({from:UInt32}, 'UTC') AND (city, state, toUInt32(at)) IN (
+					SELECT arrayJoin(arrayZip({cities:Array(String)}, {states:Array(String)}, [%[3]s]::Array(UInt32))))`,
+				t.Database, rollup.CityFigures, strings.Join(hours[n:to], ", ")),
+			rollup.Number("from", from), rollup.Param("cities", cities[n:to]), rollup.Param("states", states[n:to]))
+		if err != nil {
+			return nil, fmt.Errorf("reading city hours: %w", err)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,168 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/naqi"
+)
+
+// detailedAnswer is the answer to a query with view=detail. It is cached until the
+// record becomes stale. It has no Last-Modified, because its stations and the field
+// stale change at other times than the record.
+type detailedAnswer struct {
+	httpapi.Response
+	validUntil time.Time // zero: no limit
+}
+
+// detailed returns the answer of a record with the fields d and the stations used.
+func (s *Snapshot) detailed(record schema.Record, d schema.Detail, used []rollup.Sample, updated uint32) (*detailedAnswer, error) {
+	s.AddStations(&d, used)
+	body, err := json.Marshal(DetailRecord{Record: record, Detail: d})
+	if err != nil {
+		return nil, err
+	}
+	made := &detailedAnswer{Response: httpapi.Ready(body, time.Time{})}
+	made.Measured = int64(updated)
+	if !d.Stale {
+		made.validUntil = rollup.Instant(updated).Add(rollup.StaleAfter)
+	}
+	return made, nil
+}
+
+func (d *detailedAnswer) valid(now time.Time) bool {
+	return d != nil && (d.validUntil.IsZero() || now.Before(d.validUntil))
+}
+
+// DetailRecord is the record with the fields of view=detail.
+type DetailRecord struct {
+	schema.Record
+	Date string `json:"date,omitempty"`
+	schema.Detail
+}
+
+// DetailOf returns the fields of view=detail that follow from the figures alone.
+func DetailOf(f *rollup.Figures, now time.Time) schema.Detail {
+	d := schema.Detail{
+		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
+		Stations: []schema.StationFigure{}, Estimated: []string{}, Attribution: []string{}, Source: []string{},
+		StationsUsed: int(f.Used), StationsTotal: int(f.Total),
+		Health: naqi.Health(naqi.Category(int(f.AQI))),
+		Stale:  now.Sub(rollup.Instant(f.Updated)) > rollup.StaleAfter,
+	}
+	for i, p := range schema.Pollutants {
+		if f.Index[i] >= 0 {
+			d.SubIndices[p.String()] = int(f.Index[i])
+		}
+		if i >= rollup.Records {
+			continue
+		}
+		d.Units[p.String()] = p.Unit()
+		d.Averaging[p.String()] = averaging(p, f.Daily&(1<<i) != 0)
+		if f.Amount[i].Known() && (f.Derived|f.GapFilled)&(1<<i) != 0 {
+			d.Estimated = append(d.Estimated, p.String())
+		}
+	}
+	return d
+}
+
+// averaging returns the interval of a mean: 8h for CO and O3, unless dailyMean is
+// set.
+func averaging(p schema.Pollutant, dailyMean bool) string {
+	if (p == schema.CO || p == schema.O3) && !dailyMean {
+		return "8h"
+	}
+	return "24h"
+}
+
+// AddStations adds the samples that have figures, with their attribution and
+// source.
+func (s *Snapshot) AddStations(d *schema.Detail, samples []rollup.Sample) {
+	for _, sm := range samples {
+		if sm.Figures.At == 0 {
+			continue
+		}
+		st := &s.Stations[sm.Station]
+		if !slices.Contains(d.Attribution, st.Attribution) && st.Attribution != "" {
+			d.Attribution = append(d.Attribution, st.Attribution)
+		}
+		if !slices.Contains(d.Source, st.Source) && st.Source != "" {
+			d.Source = append(d.Source, st.Source)
+		}
+		entry := schema.StationFigure{ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: OptionalAQI(sm.Figures.AQI), Updated: rollup.Instant(sm.Figures.Updated)}
+		if sm.KM >= 0 {
+			entry.DistanceKM = Kilometres(sm.KM)
+		}
+		d.Stations = append(d.Stations, entry)
+	}
+	slices.Sort(d.Attribution)
+	slices.Sort(d.Source)
+}
+
+// OptionalAQI returns an AQI for a reply; nil for a negative one.
+func OptionalAQI(aqi int16) *int {
+	if aqi < 0 {
+		return nil
+	}
+	n := int(aqi)
+	return &n
+}
+
+// OfCity returns the city's stations of these kinds as samples, sorted by distance
+// from its centre. The distance is -1 for a station without a position.
+func (s *Snapshot) OfCity(c *city, kinds rollup.KindSet) []rollup.Sample {
+	out := make([]rollup.Sample, 0, len(c.Stations))
+	for _, i := range c.Stations {
+		st := &s.Stations[i]
+		if !kinds.Has(st.Kind) {
+			continue
+		}
+		km := -1.0
+		if st.Located() && c.Position.Known() {
+			km = places.Distance(c.Position, st.Point())
+		}
+		out = append(out, rollup.Sample{Station: i, KM: km, Figures: &st.Figures})
+	}
+	slices.SortStableFunc(out, func(a, b rollup.Sample) int { return int(a.KM*1000) - int(b.KM*1000) })
+	return out
+}
+
+// reporting returns the city's stations that reported in the hour of its record,
+// including those without an AQI.
+func (s *Snapshot) reporting(c *city) []rollup.Sample {
+	var out []rollup.Sample
+	for _, sm := range s.OfCity(c, s.Kinds) {
+		st := &s.Stations[sm.Station]
+		if st.At != c.At {
+			if st.cityHourUpdated == 0 {
+				continue
+			}
+			then := rollup.NoFigures()
+			then.At, then.Updated, then.AQI = c.At, st.cityHourUpdated, st.cityHourAQI
+			sm.Figures = &then
+		}
+		out = append(out, sm)
+	}
+	return out
+}
+
+// CityDetail returns the detailed answer of a city that has figures.
+func (s *Snapshot) CityDetail(i int, now time.Time) (httpapi.Response, error) {
+	if d := s.details[i].Load(); d.valid(now) {
+		return d.Response, nil
+	}
+	c := &s.Cities[i]
+	detail := DetailOf(&c.Figures, now)
+	detail.State = c.State
+	made, err := s.detailed(c.Record(s.Index.Label(i)), detail, s.reporting(c), c.Updated)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	s.details[i].Store(made)
+	return made.Response, nil
+}

@@ -1,0 +1,266 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/cespare/xxhash/v2"
+
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// errNoSnapshot is the error for a missing snapshot file.
+var errNoSnapshot = errors.New("no snapshot file")
+
+// snapshotVersion changes whenever the columns do. Files of other versions are
+// ignored.
+const snapshotVersion = "3"
+
+func snapshotFile(dir string, world schema.World) string {
+	return filepath.Join(dir, world.String()+".arrow")
+}
+
+// snapshotColumns returns the columns of a snapshot file. A row is a station, or a
+// city if its id is "".
+func snapshotColumns(built time.Time, sum string) *arrow.Schema {
+	text := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
+	fields := []arrow.Field{
+		text("id"), text("city"), text("state"), text("name"), text("source"), text("attribution"), text("licence"),
+		{Name: "latitude", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "longitude", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "kind", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "first_seen", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "last_seen", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "heard", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "heard_aqi", Type: arrow.PrimitiveTypes.Int64},
+	}
+	for _, name := range figureNames() {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64})
+	}
+	meta := arrow.NewMetadata([]string{"version", "built", "sum"},
+		[]string{snapshotVersion, built.UTC().Format(time.RFC3339Nano), sum})
+	return arrow.NewSchema(fields, &meta)
+}
+
+// figureNames returns the columns of a row's figures, in the order of pack.
+func figureNames() []string {
+	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
+	for _, p := range schema.RecordPollutants {
+		names = append(names, p.String())
+	}
+	for _, p := range schema.Pollutants {
+		names = append(names, p.String()+"_index")
+	}
+	return names
+}
+
+func pack(f *rollup.Figures) []int64 {
+	out := []int64{
+		int64(f.At), int64(f.Updated), int64(f.AQI), int64(f.Dominant), int64(f.Used), int64(f.Total),
+		int64(f.Derived), int64(f.Daily), int64(f.GapFilled),
+	}
+	for _, amount := range f.Amount {
+		out = append(out, int64(amount))
+	}
+	for _, index := range f.Index {
+		out = append(out, int64(index))
+	}
+	return out
+}
+
+// unpack is the inverse of pack. It rejects numbers out of range, because they come
+// from a file.
+func unpack(v []int64) (rollup.Figures, error) {
+	f := rollup.Figures{
+		At: uint32(v[0]), Updated: uint32(v[1]), AQI: int16(v[2]), Dominant: schema.Pollutant(v[3]),
+		Used: uint16(v[4]), Total: uint16(v[5]), Derived: uint8(v[6]), Daily: uint8(v[7]), GapFilled: uint8(v[8]),
+	}
+	for i := range f.Amount {
+		f.Amount[i] = schema.Figure(v[9+i])
+	}
+	for i := range f.Index {
+		f.Index[i] = int16(v[9+rollup.Records+i])
+	}
+	for i, back := range pack(&f) {
+		if back != v[i] {
+			return rollup.Figures{}, fmt.Errorf("column %s holds %d", figureNames()[i], v[i])
+		}
+	}
+	if f.AQI < -1 || f.AQI > 500 {
+		return rollup.Figures{}, fmt.Errorf("column aqi holds %d", f.AQI)
+	}
+	return f, nil
+}
+
+// writeSnapshot writes a snapshot atomically: even after a power failure the file
+// is the old or the new one.
+func writeSnapshot(path string, s *Snapshot) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing the snapshot %q: %w", path, err)
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // does nothing after the rename
+	if err := errors.Join(encodeSnapshot(file, s), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func encodeSnapshot(file *os.File, s *Snapshot) error {
+	columns := snapshotColumns(s.Built, s.input().sum(s.Built))
+	b := array.NewRecordBuilder(memory.DefaultAllocator, columns)
+	defer b.Release()
+	add := func(st *schema.Station, report [2]int64, f *rollup.Figures) {
+		texts := [...]string{st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence}
+		for i, text := range texts {
+			b.Field(i).(*array.StringBuilder).Append(text)
+		}
+		n := len(texts)
+		b.Field(n).(*array.Float64Builder).Append(st.Latitude)
+		b.Field(n + 1).(*array.Float64Builder).Append(st.Longitude)
+		for i, v := range append([]int64{int64(st.Kind), st.FirstSeen.Unix(), st.LastSeen.Unix(), report[0], report[1]}, pack(f)...) {
+			b.Field(n + 2 + i).(*array.Int64Builder).Append(v)
+		}
+	}
+	for i := range s.Stations {
+		add(&s.Stations[i].Station, s.Stations[i].cityHourReport(), &s.Stations[i].Figures)
+	}
+	for i := range s.Cities {
+		if c := &s.Cities[i]; c.At > 0 {
+			add(&schema.Station{City: c.Name, State: c.State}, [2]int64{}, &c.Figures)
+		}
+	}
+	record := b.NewRecord()
+	defer record.Release()
+	w, err := ipc.NewFileWriter(file, ipc.WithSchema(columns))
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.Write(record), w.Close())
+}
+
+// readSnapshot reads a snapshot. Its error is errNoSnapshot if there is no file.
+// Other errors mean that the file is damaged or of another version.
+func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
+	defer func() {
+		// The Arrow reader panics on some damaged files. An unreadable cache must
+		// not keep the service from starting.
+		if p := recover(); p != nil {
+			s, err = nil, fmt.Errorf("reading the snapshot %q: %v", path, p)
+		}
+	}()
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNoSnapshot
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot: %w", err)
+	}
+	defer file.Close()
+	r, err := ipc.NewFileReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+	}
+	defer func() { _ = r.Close() }()
+	meta := r.Schema().Metadata()
+	version, _ := meta.GetValue("version")
+	text, _ := meta.GetValue("built")
+	built, err := time.Parse(time.RFC3339Nano, text)
+	if version != snapshotVersion || err != nil || !r.Schema().Equal(snapshotColumns(built, "")) {
+		return nil, fmt.Errorf("reading the snapshot %q: it was written by another version", path)
+	}
+	f := snapshotInput{kinds: kinds}
+	for i := range r.NumRecords() {
+		record, err := r.Record(i)
+		if err != nil {
+			return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+		}
+		if err := f.decode(record); err != nil {
+			return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+		}
+	}
+	if sum, _ := meta.GetValue("sum"); sum != f.sum(built) {
+		return nil, fmt.Errorf("reading the snapshot %q: its contents are damaged", path)
+	}
+	return build(f, built, nil), nil
+}
+
+// sum returns a checksum of a snapshot's contents, because Arrow files have no
+// checksum.
+func (f snapshotInput) sum(built time.Time) string {
+	h := xxhash.New()
+	line := func(st *schema.Station, report [2]int64, fig *rollup.Figures) {
+		_, _ = fmt.Fprintln(h, st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence, st.Latitude, st.Longitude,
+			st.Kind, st.FirstSeen.Unix(), st.LastSeen.Unix(), report, pack(fig))
+	}
+	_, _ = fmt.Fprintln(h, built.UnixNano())
+	for i := range f.stations {
+		line(&f.stations[i].Station, f.stations[i].cityHourReport(), &f.stations[i].Figures)
+	}
+	for i := range f.cities {
+		line(&schema.Station{City: f.cities[i].Name, State: f.cities[i].State}, [2]int64{}, &f.cities[i].Figures)
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
+}
+
+func (f *snapshotInput) decode(record arrow.Record) error {
+	const texts, floats = 7, 2
+	values := make([]int64, int(record.NumCols())-texts-floats)
+	for row := range int(record.NumRows()) {
+		text := func(i int) string { return cloned(record.Column(i).(*array.String).Value(row)) }
+		for i := range values {
+			values[i] = record.Column(texts + floats + i).(*array.Int64).Value(row)
+		}
+		figures, err := unpack(values[5:])
+		if err != nil {
+			return fmt.Errorf("row %d: %w", row, err)
+		}
+		st := schema.Station{
+			ID: text(0), City: text(1), State: text(2), Name: text(3), Source: text(4), Attribution: text(5), Licence: text(6),
+			Latitude:  record.Column(texts).(*array.Float64).Value(row),
+			Longitude: record.Column(texts + 1).(*array.Float64).Value(row),
+			Kind:      schema.StationKind(values[0]),
+			FirstSeen: time.Unix(values[1], 0).UTC(), LastSeen: time.Unix(values[2], 0).UTC(),
+		}
+		if st.ID == "" {
+			f.cities = append(f.cities, city{City: places.City{Name: st.City, State: st.State}, Figures: figures})
+			continue
+		}
+		f.stations = append(f.stations, Station{Station: st, InCity: -1, cityHourUpdated: uint32(values[3]), cityHourAQI: int16(values[4]), Figures: figures})
+	}
+	return nil
+}
+
+// cityHourReport returns the columns city_hour_… of a station's row.
+func (s *Station) cityHourReport() [2]int64 {
+	return [2]int64{int64(s.cityHourUpdated), int64(s.cityHourAQI)}
+}
+
+// cloned copies a string out of the file's buffer.
+func cloned(s string) string { return string([]byte(s)) }

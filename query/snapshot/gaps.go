@@ -1,0 +1,128 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"vayu/query/gapfill"
+	"vayu/query/rollup"
+)
+
+// fillCityGaps fills the gaps of cities whose hour is at or after since, with one
+// SQL query per hour.
+func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) error {
+	type group struct {
+		ids    []string
+		known  map[string]bool
+		cities []int
+		near   [][]string
+	}
+	groups := map[uint32]*group{}
+	for i := range s.Cities {
+		c := &s.Cities[i]
+		if c.AQI < 0 || c.At < since || !c.Position.Known() {
+			continue
+		}
+		if c.ClearFilled(); c.Missing() == 0 {
+			continue
+		}
+		g := groups[c.At]
+		if g == nil {
+			g = &group{known: map[string]bool{}}
+			groups[c.At] = g
+		}
+		near := s.StationIDs(s.Around(c.Position, NearestReach, s.Kinds))
+		g.cities, g.near = append(g.cities, i), append(g.near, near)
+		for _, id := range near {
+			if !g.known[id] {
+				g.known[id] = true
+				g.ids = append(g.ids, id)
+			}
+		}
+	}
+	for at, g := range groups {
+		if len(g.ids) == 0 {
+			continue
+		}
+		got, err := gapfill.Read(ctx, t.Tables, g.ids, []uint32{at})
+		if err != nil {
+			return err
+		}
+		for n, i := range g.cities {
+			for _, id := range g.near[n] {
+				if last, ok := got[id]; ok {
+					s.Cities[i].FillFrom(&last[0].Amount)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// readRecent sets Snapshot.recent.
+func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.Changes) (err error) {
+	at := s.Newest()
+	if at == 0 || len(s.Stations) == 0 {
+		return nil
+	}
+	ids := make([]string, len(s.Stations))
+	for i := range s.Stations {
+		ids[i] = s.Stations[i].ID
+	}
+	var old *gapfill.Recent
+	if before != nil {
+		old = before.recent
+	}
+	s.recent, err = gapfill.ReadRecent(ctx, t.Tables, old, at, ids, c)
+	return err
+}
+
+// readCityHourReports reads which stations reported in their city's current hour
+// although their own latest hour differs, and their AQI then. It reads only
+// stations for which that may have changed since the previous snapshot.
+func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *rollup.Changes) error {
+	var ids, hours []string
+	same := before != nil && c.SamePlaces
+	for i := range s.Stations {
+		st := &s.Stations[i]
+		if same && (len(c.Changed) == 0 || !c.Changed[i]) && (st.InCity < 0 || before.Cities[st.InCity].At == s.Cities[st.InCity].At) {
+			continue
+		}
+		st.cityHourUpdated, st.cityHourAQI = 0, -1
+		if st.InCity < 0 || !s.Kinds.Has(st.Kind) {
+			continue
+		}
+		if in := &s.Cities[st.InCity]; in.AQI >= 0 && in.At != st.At {
+			ids, hours = append(ids, st.ID), append(hours, fmt.Sprint(in.At))
+		}
+	}
+	var id string
+	var updated uint32
+	var aqi int16
+	for from := 0; from < len(ids); from += rollup.MaxStationsPerQuery {
+		to := min(from+rollup.MaxStationsPerQuery, len(ids))
+		err := t.Each(ctx, []any{&id, &updated, &aqi}, func() {
+			st := &s.Stations[s.ByID[id]]
+			st.cityHourUpdated, st.cityHourAQI = updated, aqi
+		},
+			fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)), argMax(ifNull(toInt16(aqi), -1), computed_at) FROM %s.station_hour
+			WHERE (station, at) IN (SELECT wanted.1, toDateTime(wanted.2, 'UTC')
+				FROM (SELECT arrayJoin(arrayZip({stations:Array(String)}, [%s]::Array(UInt32))) AS wanted))
+			GROUP BY station`, t.Database, strings.Join(hours[from:to], ", ")),
+			rollup.Param("stations", ids[from:to]))
+		if err != nil {
+			return fmt.Errorf("reading reports of city hours: %w", err)
+		}
+	}
+	return nil
+}
+
+// StationIDs returns the ids of the samples' stations.
+func (s *Snapshot) StationIDs(samples []rollup.Sample) []string {
+	ids := make([]string, len(samples))
+	for i, sm := range samples {
+		ids[i] = s.Stations[sm.Station].ID
+	}
+	return ids
+}

@@ -1,0 +1,157 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+
+	"vayu/query/gapfill"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// Reach around a pin code or position, in km. The median distance of a place to the
+// nearest of 603 stations is 36.6 km.
+const (
+	InterpolationReach = 25.0
+	NearestReach       = 100.0
+)
+
+// Around returns the stations of these kinds within km of a point, nearest first.
+func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []rollup.Sample {
+	if !p.Known() {
+		return nil
+	}
+	var out []rollup.Sample
+	cells := s.grid.Cells()
+	s.grid.Around(p, km, func(cell int32) {
+		for _, i := range cells[cell] {
+			st := &s.Stations[i]
+			at := st.Point()
+			if !kinds.Has(st.Kind) || places.Beyond(p, at, km) {
+				continue
+			}
+			if d := places.Distance(p, at); d <= km {
+				out = append(out, rollup.Sample{Station: i, KM: d, Weight: places.Weight(d), Figures: &st.Figures})
+			}
+		}
+	})
+	slices.SortFunc(out, func(a, b rollup.Sample) int {
+		if d := cmp.Compare(a.KM, b.KM); d != 0 {
+			return d
+		}
+		return cmp.Compare(a.Station, b.Station)
+	})
+	return out
+}
+
+// newestAround returns the latest hour with an AQI of the stations of these kinds
+// within reach of a point; 0 for none. It skips cells without a newer hour than the
+// one found so far.
+func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
+	var newest uint32
+	if !p.Known() {
+		return 0
+	}
+	cells := s.grid.Cells()
+	s.grid.Around(p, NearestReach, func(cell int32) {
+		if s.newestHours.of(cell, kinds) <= newest {
+			return
+		}
+		for _, i := range cells[cell] {
+			st := &s.Stations[i]
+			if st.AQI >= 0 && st.At > newest && kinds.Has(st.Kind) && places.Distance(p, st.Point()) <= NearestReach {
+				newest = st.At
+			}
+		}
+	})
+	return newest
+}
+
+// Interpolate returns the figures of a position. It uses stations of these kinds
+// that are at most 3 h older than the newest within 100 km. It interpolates those
+// within 25 km, or takes the nearest. It returns false if no station within reach
+// has an AQI.
+func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Figures, []rollup.Sample, bool) {
+	newest := s.newestAround(p, kinds)
+	if newest == 0 {
+		return rollup.Figures{}, nil, false
+	}
+	near := s.fresh(s.Around(p, InterpolationReach, kinds), newest)
+	if len(near) == 0 {
+		near = s.fresh(s.Around(p, NearestReach, kinds), newest)[:1]
+	}
+	f, used := rollup.WeightedMean(near)
+	if f.Missing() == 0 {
+		return f, used, true
+	}
+	for _, sm := range s.Around(p, NearestReach, kinds) {
+		if f.Missing() == 0 {
+			break
+		}
+		if amount, ok := s.lastMeasured(sm.Station, f.At); ok {
+			f.FillFrom(amount)
+		}
+	}
+	return f, used, true
+}
+
+// fresh returns the samples that have an AQI and are at most 3 h older than newest.
+func (s *Snapshot) fresh(samples []rollup.Sample, newest uint32) []rollup.Sample {
+	return s.PreferStations(slices.DeleteFunc(samples, func(sm rollup.Sample) bool {
+		return sm.Figures.AQI < 0 || sm.Figures.At+rollup.InterpolationWindow < newest
+	}))
+}
+
+// PreferStations removes city mean series if a station with an AQI is present, and
+// all but one id of a physical station.
+func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
+	mean := func(sm rollup.Sample) bool { return s.Stations[sm.Station].Kind == schema.CityMean }
+	if slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !mean(sm) }) {
+		samples = slices.DeleteFunc(samples, mean)
+	}
+	return s.onePerStation(samples)
+}
+
+// onePerStation keeps one id of each physical station. It prefers an id with an
+// AQI, then the network of highest priority, then the latest hour.
+func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
+	if !slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return s.Stations[sm.Station].SameAs != "" }) {
+		return samples
+	}
+	physical := func(sm rollup.Sample) string {
+		st := &s.Stations[sm.Station]
+		return cmp.Or(st.SameAs, st.ID)
+	}
+	rank := func(a, b rollup.Sample) int {
+		one, other := s.Stations[a.Station].ID, s.Stations[b.Station].ID
+		return cmp.Or(
+			cmp.Compare(min(a.Figures.AQI, 0), min(b.Figures.AQI, 0)),
+			cmp.Compare(schema.NetworkPriority(schema.NetworkOf(one)), schema.NetworkPriority(schema.NetworkOf(other))),
+			cmp.Compare(a.Figures.Updated, b.Figures.Updated),
+			cmp.Compare(other, one))
+	}
+	best := make(map[string]rollup.Sample, len(samples))
+	for _, sm := range samples {
+		if old, ok := best[physical(sm)]; !ok || rank(sm, old) > 0 {
+			best[physical(sm)] = sm
+		}
+	}
+	return slices.DeleteFunc(samples, func(sm rollup.Sample) bool { return best[physical(sm)].Station != sm.Station })
+}
+
+// lastMeasured returns the last amounts of a station in the 24 h before an instant.
+// It returns false if the snapshot does not hold them.
+func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
+	if amount, ok := s.recent.At(i, at); ok {
+		return amount, true
+	}
+	own := &s.Stations[i].Figures
+	return &own.Amount, own.At <= at && own.At+gapfill.FillWindow > at
+}
+
+// Kilometres rounds a distance to 100 m, the precision of positions.
+func Kilometres(km float64) *schema.Figure {
+	f := schema.Figure(rollup.HalfUp(km*10) * 10)
+	return &f
+}

@@ -1,0 +1,141 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/rollup"
+)
+
+// CityOfKinds returns the current answer of a city from its stations of these kinds.
+// It returns false if no station has an AQI.
+func (s *Snapshot) CityOfKinds(
+	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, detail bool, now time.Time,
+) (resp httpapi.Response, ok bool, err error) {
+	f, used, ok, err := s.currentOfKinds(ctx, t, i, kinds, now)
+	if err != nil || !ok {
+		return httpapi.Response{}, false, err
+	}
+	record := f.Record(s.Index.Label(i))
+	if !detail {
+		resp := httpapi.Ready(kinds.AppendTo(append(record.Append(make([]byte, 0, 300)), '}')), time.Time{})
+		resp.Measured = int64(f.Updated)
+		return resp, true, nil
+	}
+	d := DetailOf(&f, now)
+	d.State, d.Kinds = s.Cities[i].State, kinds.Named()
+	made, err := s.detailed(record, d, used, f.Updated)
+	if err != nil {
+		return httpapi.Response{}, false, err
+	}
+	return made.Response, true, nil
+}
+
+// currentOfKinds returns the current figures of a city from its stations of these
+// kinds, and the stations that reported in that hour. It returns false if no
+// station has an AQI.
+func (s *Snapshot) currentOfKinds(
+	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, now time.Time,
+) (f rollup.Figures, used []rollup.Sample, ok bool, err error) {
+	all := s.OfCity(&s.Cities[i], kinds)
+	known := s.PreferStations(slices.DeleteFunc(slices.Clone(all), func(sm rollup.Sample) bool { return sm.Figures.AQI < 0 }))
+	if len(known) == 0 {
+		return rollup.Figures{}, nil, false, nil
+	}
+	var at uint32
+	for _, sm := range known {
+		at = max(at, sm.Figures.At)
+	}
+	in := slices.DeleteFunc(slices.Clone(all), func(sm rollup.Sample) bool { return sm.Figures.At != at })
+	recent := 0
+	for _, sm := range known {
+		if sm.Figures.At+rollup.HourReach >= at {
+			recent++
+		}
+	}
+	in = s.PreferStations(in)
+	// With half of the stations that reported within a day, the latest hour is
+	// current. No earlier hour of the day has more stations than these.
+	latest := rollup.CityHour{At: at, Used: uint16(min(rollup.CountRated(in), math.MaxUint16))}
+	if 2*int(latest.Used) < recent && now.Before(rollup.Instant(at).Add(rollup.HourWait)) {
+		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {
+			return rollup.Figures{}, nil, false, err
+		}
+	}
+	f = rollup.Mean(in)
+	for _, sm := range s.Around(s.Cities[i].Position, NearestReach, kinds) {
+		if f.Missing() == 0 {
+			break
+		}
+		if amount, ok := s.lastMeasured(sm.Station, f.At); ok {
+			f.FillFrom(amount)
+		}
+	}
+	return f, in, true, nil
+}
+
+// readCurrentHour reads the samples of the current hour. That may be older than the
+// latest hour, the only one in memory.
+func (s *Snapshot) readCurrentHour(
+	ctx context.Context, t rollup.Tables, all []rollup.Sample, latest uint32, now time.Time,
+) ([]rollup.Sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	defer cancel()
+	by, err := s.ReadHours(ctx, t, all, latest-rollup.HourReach-1, latest, "")
+	if err != nil {
+		return nil, rollup.Unavailable(err)
+	}
+	hours := s.CityHours(by)
+	if len(hours) == 0 {
+		return all, nil // rows were removed after the snapshot was made
+	}
+	n, _ := rollup.CurrentHour(hours, now)
+	return by[hours[n].At], nil
+}
+
+// CityHours returns the hours in time order. It prefers stations to city mean
+// series.
+func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
+	out := make([]rollup.CityHour, 0, len(by))
+	for _, at := range slices.Sorted(maps.Keys(by)) {
+		by[at] = s.PreferStations(by[at])
+		if n := rollup.CountRated(by[at]); n > 0 {
+			out = append(out, rollup.CityHour{At: at, Used: uint16(min(n, math.MaxUint16))})
+		}
+	}
+	return out
+}
+
+// ReadHours reads the hours of the samples' stations after one instant and up to
+// another, by hour. condition selects hours in SQL, "" for all.
+func (s *Snapshot) ReadHours(
+	ctx context.Context, t rollup.Tables, samples []rollup.Sample, after, to uint32, condition string,
+) (map[uint32][]rollup.Sample, error) {
+	of := make(map[string]rollup.Sample, len(samples))
+	for _, sm := range samples {
+		of[s.Stations[sm.Station].ID] = sm
+	}
+	if condition != "" {
+		condition = " AND " + condition
+	}
+	out := map[uint32][]rollup.Sample{}
+	var id string
+	var row rollup.Scanned
+	err := t.EachNamed(ctx, s.StationIDs(samples), row.Into(&id), func() {
+		sm, f := of[id], row.Figures()
+		sm.Figures = &f
+		out[f.At] = append(out[f.At], sm)
+	}, fmt.Sprintf(`SELECT station, %s FROM %s.station_hour FINAL
+			WHERE station IN {stations:Array(String)}
+				AND at > toDateTime({after:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')%s`, rollup.StationFigures, t.Database, condition),
+		rollup.Number("after", after), rollup.Number("to", to))
+	if err != nil {
+		return nil, fmt.Errorf("reading hours of stations: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,274 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// loader reads the rows of snapshots.
+type loader struct{ rollup.Tables }
+
+// stations reads the stations that match an SQL condition, "" for all, sorted by
+// id. Their figures are not set.
+func (t loader) stations(ctx context.Context, condition string) ([]Station, error) {
+	var (
+		out         []Station
+		row         schema.Station
+		kind        uint8
+		first, last uint32
+		part        uint16
+	)
+	if condition != "" {
+		condition = "PREWHERE " + condition // it uses only the key, so it may run before FINAL
+	}
+	err := t.Each(ctx,
+		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
+		func() {
+			row.Kind, row.FirstSeen, row.LastSeen = schema.StationKind(kind), rollup.Instant(first), rollup.Instant(last)
+			out = append(out, Station{Station: row, InCity: -1, cityHourAQI: -1, part: part, Figures: rollup.NoFigures()})
+		},
+		fmt.Sprintf(`SELECT id, source, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence,
+			toUInt32(first_seen), toUInt32(last_seen), same_as, toUInt16(cityHash64(id) %% %d) FROM %s.station FINAL %s
+			WHERE id NOT IN (SELECT alias FROM %[2]s.station_alias FINAL) ORDER BY id`, rollup.Buckets, t.Database, condition))
+	if err != nil {
+		return nil, fmt.Errorf("reading stations: %w", err)
+	}
+	return out, nil
+}
+
+// stationHours reads each station's latest hour with an AQI at or after since (Unix
+// seconds). For a station without one it reads the latest hour. condition selects
+// stations in SQL, "" for all.
+func (t loader) stationHours(ctx context.Context, since uint32, condition string) (map[string]rollup.Figures, error) {
+	return t.hoursWith(ctx, since, condition, t.Each)
+}
+
+// hoursOfStations is stationHours for the named stations, without a time limit.
+func (t loader) hoursOfStations(ctx context.Context, names []string) (map[string]rollup.Figures, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return t.hoursWith(ctx, 0, "station IN {stations:Array(String)}", func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
+		return t.EachNamed(ctx, names, dest, row, query, args...)
+	})
+}
+
+// hoursWith reads hours with the function read. The condition uses only the key, so
+// it runs before FINAL, which then merges few rows.
+func (t loader) hoursWith(ctx context.Context, since uint32, condition string,
+	read func(context.Context, []any, func(), string, ...any) error,
+) (map[string]rollup.Figures, error) {
+	if condition != "" {
+		condition = " AND " + condition
+	}
+	out := map[string]rollup.Figures{}
+	var id string
+	var row rollup.Scanned
+	err := read(ctx, row.Into(&id), func() { out[id] = row.Figures() },
+		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour FINAL
+			PREWHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s AND (station, at) IN (
+				SELECT station, if(countIf(aqi IS NOT NULL) > 0, maxIf(at, aqi IS NOT NULL), max(at))
+				FROM %[1]s.station_hour FINAL PREWHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s GROUP BY station)`,
+			t.Database, rollup.StationFigures, condition),
+		rollup.Number("since", since))
+	if err != nil {
+		return nil, fmt.Errorf("reading station hours: %w", err)
+	}
+	return out, nil
+}
+
+// mark identifies the latest roll-up, so that a poll detects a new one.
+type mark struct {
+	at    int64 // end of the latest roll-up, Unix milliseconds
+	count uint64
+}
+
+// lookback is how far a poll for roll-ups reaches back before the last mark. The
+// row of a roll-up is stamped before it becomes visible, on a cluster by another
+// server's clock. It becomes visible well within a second; a minute allows for a
+// busy machine. Hours of the last minute are therefore read twice.
+const lookback = time.Minute
+
+// rollups returns the new mark, and the earliest hour that roll-ups since the last
+// mark computed, minus [lookback].
+func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
+	var from uint32
+	err = t.Each(ctx, []any{&now.at, &now.count, &from}, func() {},
+		t.SQL(`SELECT toUnixTimestamp64Milli(max(at)), count(), toUInt32(minIf(hours_from, at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))) FROM %s.rollup`),
+		rollup.Number("since", max(last.at-lookback.Milliseconds(), 0)))
+	if err != nil {
+		return mark{}, time.Time{}, fmt.Errorf("reading roll-ups: %w", err)
+	}
+	return now, rollup.Instant(from), nil
+}
+
+// refresh reads the rows that changed at or after since. It reads stations and
+// their hours from the buckets whose digest differs from the previous snapshot.
+func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
+	old := before.input()
+	if since == 0 {
+		before = nil
+	}
+	f := snapshotInput{kinds: old.kinds}
+	if err := t.refreshStations(ctx, before, &f); err != nil {
+		return snapshotInput{}, err
+	}
+	if err := t.refreshHours(ctx, before, since, &f); err != nil {
+		return snapshotInput{}, err
+	}
+	var err error
+	f.cities, err = t.cities(ctx, old.cities, since, now)
+	return f, err
+}
+
+// refreshStations reads the stations of changed buckets. It copies the others, and
+// all figures, from the previous snapshot.
+func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
+	var old []Station
+	var known rollup.Digest
+	if before != nil {
+		old, known = before.Stations, before.digests.stations
+	}
+	now, err := t.StationDigest(ctx)
+	if err != nil {
+		return err
+	}
+	changed := make([]bool, rollup.Buckets)
+	rollup.MarkDiffering(known, now, changed)
+	f.digests.stations = now
+	f.changes.SamePlaces = before != nil
+	condition, some := rollup.HashCondition("id", changed)
+	if !some {
+		f.stations = slices.Clone(old)
+		return nil
+	}
+	read, err := t.stations(ctx, condition)
+	if err != nil {
+		return err
+	}
+	f.stations = make([]Station, 0, max(len(old), len(read)))
+	for i, k := 0, 0; i < len(old) || k < len(read); {
+		switch {
+		case k == len(read) || i < len(old) && old[i].ID < read[k].ID:
+			if changed[old[i].part] {
+				f.changes.SamePlaces = false // a station was removed
+			} else {
+				f.stations = append(f.stations, old[i])
+			}
+			i++
+		case i == len(old) || read[k].ID < old[i].ID:
+			f.changes.SamePlaces = false
+			f.changes.Added = append(f.changes.Added, read[k].ID)
+			f.stations = append(f.stations, read[k])
+			k++
+		default:
+			st := old[i]
+			st.Station = read[k].Station
+			f.changes.SamePlaces = f.changes.SamePlaces && sameLocation(&old[i].Station, &st.Station)
+			f.stations = append(f.stations, st)
+			i, k = i+1, k+1
+		}
+	}
+	return nil
+}
+
+func sameLocation(a, b *schema.Station) bool {
+	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Kind == b.Kind && a.Latitude == b.Latitude && a.Longitude == b.Longitude
+}
+
+// refreshHours updates the figures of the stations in changed buckets.
+func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
+	hours, changed, err := t.changedHours(ctx, before, since)
+	if err != nil {
+		return err
+	}
+	f.digests.hours, f.changes.Since = hours, since
+	f.changes.Changed = make([]bool, len(f.stations))
+	got := map[string]rollup.Figures{}
+	condition, some := rollup.HashCondition("station", changed)
+	f.changes.Condition = condition
+	if some {
+		if got, err = t.stationHours(ctx, since, condition); err != nil {
+			return err
+		}
+	}
+	// Names are stations that lost their hour, or new ones with possibly older
+	// hours.
+	names := f.changes.Added
+	if before == nil {
+		names = nil
+	}
+	for i := range f.stations {
+		st := &f.stations[i]
+		if !changed[st.part] {
+			continue
+		}
+		f.changes.Changed[i] = true
+		now, ok := got[st.ID]
+		switch {
+		case ok && (now.AQI >= 0 || st.AQI < 0):
+			st.Figures = now
+		case st.At > 0 && st.At >= since:
+			names = append(names, st.ID)
+		}
+	}
+	earlier, err := t.hoursOfStations(ctx, names)
+	if err != nil {
+		return err
+	}
+	for _, id := range names {
+		i, ok := slices.BinarySearchFunc(f.stations, id, func(st Station, id string) int { return strings.Compare(st.ID, id) })
+		if !ok {
+			continue
+		}
+		f.changes.Changed[i] = true
+		if f.stations[i].Figures, ok = earlier[id]; !ok {
+			f.stations[i].Figures = rollup.NoFigures()
+		}
+	}
+	return nil
+}
+
+// digestReach is how far back hours are compared by digest, in seconds. After a
+// roll-up of older hours, all stations are read.
+const digestReach = 26 * 3600
+
+// digests are the digests of the rows of a snapshot.
+type digests struct {
+	stations rollup.Digest
+	hours    map[uint32]rollup.Digest // station_hour, by hour
+}
+
+// changedHours returns the digests of the hours after a roll-up of hours at or
+// after since. It marks the buckets with a changed hour.
+func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]rollup.Digest, []bool, error) {
+	changed := make([]bool, rollup.Buckets)
+	if old == nil || since+digestReach < old.Newest() {
+		rollup.MarkDiffering(nil, nil, changed)
+		return nil, changed, nil
+	}
+	now, err := t.HourDigests(ctx, since)
+	if err != nil {
+		return nil, nil, err
+	}
+	newest := old.Newest()
+	for at := range now {
+		rollup.MarkDiffering(old.digests.hours[at], now[at], changed)
+		newest = max(newest, at)
+	}
+	for at, d := range old.digests.hours {
+		switch {
+		case at >= since && now[at] == nil: // the whole hour was removed
+			rollup.MarkDiffering(d, make(rollup.Digest, rollup.Buckets), changed)
+		case at < since && at+digestReach >= newest:
+			now[at] = d
+		}
+	}
+	return now, changed, nil
+}

@@ -1,0 +1,33 @@
+package snapshot
+
+import (
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// newestHours holds the latest hour with an AQI, by cell of the grid and kind of
+// station.
+type newestHours [][schema.CityMean + 1]uint32
+
+func newNewestHours(cells [][]int32, stations []Station) newestHours {
+	out := make(newestHours, len(cells))
+	for n, in := range cells {
+		for _, i := range in {
+			if st := &stations[i]; st.AQI >= 0 && int(st.Kind) < len(out[n]) {
+				out[n][st.Kind] = max(out[n][st.Kind], st.At)
+			}
+		}
+	}
+	return out
+}
+
+// of returns the latest hour of a cell's stations of these kinds.
+func (h newestHours) of(cell int32, kinds rollup.KindSet) uint32 {
+	var at uint32
+	for _, k := range schema.StationKinds {
+		if kinds.Has(k) {
+			at = max(at, h[cell][k])
+		}
+	}
+	return at
+}

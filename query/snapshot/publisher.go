@@ -1,0 +1,128 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// Publisher builds the snapshots of one world and publishes the latest. latest is
+// safe for concurrent use. Calls of the other methods must not overlap.
+type Publisher struct {
+	tables    loader
+	kinds     rollup.KindSet // that count by default
+	file      string         // file of the snapshot; "" for none
+	published atomic.Pointer[Snapshot]
+	mark      mark
+	promoteAt int64 // when an hour becomes current without a roll-up, Unix seconds; 0 for never
+	read      bool  // the tables have been read once in this run
+}
+
+// NewPublisher returns a publisher of snapshots from tables, in which kinds count by
+// default. directory holds the files of the worlds; "" for none.
+func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, directory string) *Publisher {
+	p := &Publisher{tables: loader{t}, kinds: rollup.DefaultKinds | kinds}
+	if directory != "" {
+		p.file = snapshotFile(directory, world)
+	}
+	return p
+}
+
+// Latest returns the published snapshot; nil for none.
+func (p *Publisher) Latest() *Snapshot { return p.published.Load() }
+
+// Restore publishes the snapshot of the last run. It returns false without an error
+// if there is none.
+func (p *Publisher) Restore() (bool, error) {
+	if p.file == "" {
+		return false, nil
+	}
+	snap, err := readSnapshot(p.file, p.kinds)
+	if errors.Is(err, errNoSnapshot) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	p.published.Store(snap)
+	return true, nil
+}
+
+// Save writes the published snapshot to the file.
+func (p *Publisher) Save() error {
+	if p.file == "" {
+		return nil
+	}
+	return writeSnapshot(p.file, p.published.Load())
+}
+
+// change is what a refresh changed.
+type change struct {
+	Published bool
+	// From is the first day of which a roll-up may have changed rows. It is set if
+	// rolled.
+	From   schema.Day
+	Rolled bool
+}
+
+// Refresh publishes a new snapshot after a roll-up, or when an hour is due to become
+// current.
+func (p *Publisher) Refresh(ctx context.Context, now time.Time) (change, error) {
+	mark, from, err := p.tables.rollups(ctx, p.mark)
+	if err != nil {
+		return change{}, err
+	}
+	rolled := !p.read || mark != p.mark
+	if !rolled && (p.promoteAt == 0 || now.Unix() < p.promoteAt) {
+		return change{}, nil
+	}
+	since := uint32(0)
+	if p.read {
+		since = uint32(max(from.Unix(), 0))
+	}
+	snap, err := p.rebuild(ctx, rolled, since, now)
+	if err != nil {
+		return change{}, err
+	}
+	p.published.Store(snap)
+	p.promoteAt = snap.nextPromotion()
+	if rolled {
+		p.mark, p.read = mark, true
+	}
+	return change{Published: true, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
+}
+
+// rebuild makes a new snapshot. If rolled, it reads the hours at or after since.
+// Otherwise it uses the previous input at a later time.
+func (p *Publisher) rebuild(ctx context.Context, rolled bool, since uint32, now time.Time) (s *Snapshot, err error) {
+	before := p.Latest()
+	f := before.input()
+	if rolled {
+		f, err = p.tables.refresh(ctx, before, since, now)
+	} else {
+		since = uint32(now.Add(-rollup.HourReach * time.Second).Unix())
+		f.stations = slices.Clone(f.stations)
+		err = p.tables.promote(ctx, &f, now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.kinds = p.kinds
+	snap := assemble(f, before, now)
+	if err := p.tables.fillCityGaps(ctx, snap, since); err != nil {
+		return nil, err
+	}
+	if err := p.tables.readRecent(ctx, snap, before, &f.changes); err != nil {
+		return nil, err
+	}
+	if err := p.tables.readCityHourReports(ctx, snap, before, &f.changes); err != nil {
+		return nil, err
+	}
+	snap.renderAnswers(before)
+	return snap, nil
+}

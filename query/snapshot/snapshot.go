@@ -1,0 +1,216 @@
+// Package snapshot holds the current answers of a world ready, and builds them after
+// each roll-up.
+package snapshot
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/gapfill"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// Station is a station with its latest hour.
+type Station struct {
+	schema.Station
+	InCity int32 // position in Snapshot.cities, -1 for none
+	// cityHourUpdated is the end of the station's last reading in its city's
+	// current hour, Unix seconds. It is 0 if figures is of that hour. cityHourAQI
+	// is the station's AQI in that hour, -1 for none.
+	cityHourUpdated uint32
+	cityHourAQI     int16
+	part            uint16 // bucket of the tables, see digest
+	rollup.Figures
+}
+
+// Point returns the station's position.
+func (s *Station) Point() places.Point {
+	return places.Point{Latitude: s.Latitude, Longitude: s.Longitude}
+}
+
+// city is a city with its current hour.
+type city struct {
+	places.City
+	rollup.Figures
+	Position places.Point // mean of its located stations
+	Stations []int32
+	// hours are the latest hours in the tables, in time order. Those after the hour
+	// of the figures are not current yet, see [rollup.CurrentHour].
+	hours []rollup.CityHour
+}
+
+// Snapshot holds one world's current figures and the answers made from them. It is
+// immutable once published.
+type Snapshot struct {
+	Built       time.Time
+	Kinds       rollup.KindSet // kinds that count by default
+	grid        *places.Grid
+	Index       *places.Index
+	Cities      []city
+	Stations    []Station
+	ByID        map[string]int32
+	digests     digests
+	newestHours newestHours
+	recent      *gapfill.Recent    // at the newest hour of any city; nil until it is read
+	Current     []httpapi.Response // by city; a city without figures has no Body
+	details     []atomic.Pointer[detailedAnswer]
+	pins        sync.Map // int32 -> *pinAnswers; India has 19,000 pin codes
+}
+
+// snapshotInput holds the rows from which a snapshot is built.
+type snapshotInput struct {
+	stations []Station
+	cities   []city
+	kinds    rollup.KindSet
+	digests  digests
+	changes  rollup.Changes
+}
+
+// build makes a snapshot, such as that of a file, without gap filling.
+func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
+	s := assemble(f, nil, now)
+	s.renderAnswers(before)
+	return s
+}
+
+// assemble joins cities and stations, without answers. It leaves out cities without
+// stations. Such a city lost its stations to another one, for example when their
+// state became known. If no station was relocated, it shares the index and the grid
+// with the previous snapshot.
+func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
+	s := &Snapshot{Built: now, Kinds: f.kinds, Stations: f.stations, digests: f.digests}
+	latest := make(map[places.City]city, len(f.cities))
+	for _, c := range f.cities {
+		latest[c.City] = c
+	}
+	if before != nil && f.changes.SamePlaces {
+		s.ByID, s.Index, s.grid = before.ByID, before.Index, before.grid
+		s.newestHours = newNewestHours(s.grid.Cells(), s.Stations)
+		s.Cities = slices.Clone(before.Cities)
+		for i := range s.Cities {
+			c := &s.Cities[i]
+			if last, ok := latest[c.City]; ok {
+				c.Figures, c.hours = last.Figures, last.hours
+			} else {
+				c.Figures, c.hours = rollup.NoFigures(), nil
+			}
+		}
+		return s
+	}
+	s.ByID = make(map[string]int32, len(f.stations))
+	s.grid = places.NewGrid(len(s.Stations), func(i int) places.Point { return s.Stations[i].Point() })
+	s.newestHours = newNewestHours(s.grid.Cells(), s.Stations)
+	where := make(map[places.City]int32, len(f.cities))
+	for i := range s.Stations {
+		st := &s.Stations[i]
+		s.ByID[st.ID] = int32(i)
+		st.InCity = -1
+		if st.City == "" {
+			continue
+		}
+		key := places.City{Name: st.City, State: st.State}
+		n, ok := where[key]
+		if !ok {
+			n = int32(len(s.Cities))
+			where[key] = n
+			last, ok := latest[key]
+			if !ok {
+				last.Figures = rollup.NoFigures()
+			}
+			s.Cities = append(s.Cities, city{City: key, Figures: last.Figures, hours: last.hours})
+		}
+		st.InCity = n
+		s.Cities[n].Stations = append(s.Cities[n].Stations, int32(i))
+	}
+	names := make([]places.City, len(s.Cities))
+	for i := range s.Cities {
+		s.Cities[i].Position = s.meanPosition(s.Cities[i].Stations)
+		names[i] = s.Cities[i].City
+	}
+	s.Index = places.NewIndex(names)
+	return s
+}
+
+// renderAnswers makes the answers. Those that equal the previous snapshot's keep
+// their Last-Modified.
+func (s *Snapshot) renderAnswers(before *Snapshot) {
+	s.details = make([]atomic.Pointer[detailedAnswer], len(s.Cities))
+	s.Current = make([]httpapi.Response, len(s.Cities))
+	for i := range s.Cities {
+		if s.Cities[i].AQI < 0 {
+			continue
+		}
+		record := s.Cities[i].Record(s.Index.Label(i))
+		s.Current[i] = httpapi.Ready(append(record.Append(make([]byte, 0, 256)), '}'), s.Built)
+		s.Current[i].Measured = int64(s.Cities[i].Updated)
+		keepLastModified(&s.Current[i], before, s.Cities[i].City)
+	}
+}
+
+// keepLastModified copies the Last-Modified of the previous answer if the answer is
+// unchanged.
+func keepLastModified(resp *httpapi.Response, before *Snapshot, name places.City) {
+	if before == nil {
+		return
+	}
+	i, err := before.Index.Find(name.Name + ", " + name.State)
+	if err != nil || before.Index.City(i) != name {
+		return
+	}
+	if old := before.Current[i]; len(old.ETag) == 1 && old.ETag[0] == resp.ETag[0] {
+		resp.Changed, resp.Modified = old.Changed, old.Modified
+	}
+}
+
+func (s *Snapshot) meanPosition(stations []int32) places.Point {
+	var sum places.Point
+	n := 0.0
+	for _, i := range stations {
+		if p := s.Stations[i].Point(); p.Known() {
+			sum.Latitude += p.Latitude
+			sum.Longitude += p.Longitude
+			n++
+		}
+	}
+	if n == 0 {
+		return places.Point{}
+	}
+	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
+}
+
+// KindsFor returns the kinds that count in the answer to a query for these kinds.
+func (s *Snapshot) KindsFor(kinds rollup.KindSet) rollup.KindSet {
+	if kinds == 0 {
+		return s.Kinds
+	}
+	return kinds
+}
+
+// input returns the input of the snapshot, for building the next one. The caller
+// must copy the stations before it changes them.
+func (s *Snapshot) input() snapshotInput {
+	if s == nil {
+		return snapshotInput{}
+	}
+	f := snapshotInput{stations: s.Stations, kinds: s.Kinds, digests: s.digests, changes: rollup.Changes{SamePlaces: true}}
+	for i := range s.Cities {
+		if s.Cities[i].At > 0 {
+			f.cities = append(f.cities, city{City: s.Cities[i].City, Figures: s.Cities[i].Figures, hours: s.Cities[i].hours})
+		}
+	}
+	return f
+}
+
+// Newest returns the latest hour of any city, Unix seconds; 0 for none.
+func (s *Snapshot) Newest() uint32 {
+	var at uint32
+	for i := range s.Cities {
+		at = max(at, s.Cities[i].At)
+	}
+	return at
+}

@@ -1,0 +1,61 @@
+// Package station reads what the tables hold about one station beyond its hours:
+// its latest readings and its quality results.
+package station
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/parameter"
+)
+
+// readingWindow bounds the search for the latest reading of a parameter, back from
+// the station's latest reading. It spans two monthly partitions of the table.
+const readingWindow = 31 * 24 * time.Hour
+
+// Reading is the latest reading of a parameter. Hours is the number of
+// hours with a reading, of the 24 before the station's latest reading.
+type Reading struct {
+	schema.LatestReading
+	Hours uint64
+}
+
+// Whole reports whether the parameter has the 16 of 24 hours that a sub-index
+// needs. If the source publishes sub-indices, it does not need them.
+func (r *Reading) Whole() bool {
+	return r.Hours >= 16 || r.Kind == schema.SubIndex.String()
+}
+
+// Readings reads the latest reading of each parameter of a station, sorted by name.
+// No other function uses columns of the table `reading`.
+func Readings(ctx context.Context, t rollup.Tables, station *schema.Station) ([]Reading, error) {
+	var (
+		out []Reading
+		row Reading
+		at  uint32
+	)
+	err := t.Each(ctx, []any{&row.Parameter, &at, &row.Value, &row.Kind, &row.Averaging, &row.Hours}, func() {
+		row.At, row.Unit = rollup.Instant(at), ""
+		if p, ok := parameter.Parse(row.Parameter); ok && row.Kind == schema.Concentration.String() {
+			row.Unit = p.Unit()
+		}
+		out = append(out, row)
+	}, fmt.Sprintf(`WITH recent AS (
+				SELECT parameter, toUInt32(at) AS ended, value, toString(kind) AS what, averaging,
+					(at, what = 'concentration', -toInt32(averaging)) AS rank
+				FROM %[1]s.reading FINAL
+				WHERE station = {station:String} AND at > toDateTime({from:Int64}, 'UTC')),
+			(SELECT max(ended) FROM recent) AS newest
+			SELECT parameter, max(ended), argMax(value, rank), argMax(what, rank), argMax(averaging, rank),
+				greatest(uniqExactIf(intDiv(ended + %[2]d, 3600), ended + 86400 > newest),
+					toUInt64(maxIf(intDiv(averaging, 60), ended + 86400 > newest)))
+			FROM recent GROUP BY parameter ORDER BY parameter`, t.Database, int(schema.IndiaOffset.Seconds())+3599),
+		rollup.Param("station", station.ID), rollup.Number("from", station.LastSeen.Add(-readingWindow).Unix()))
+	if err != nil {
+		return nil, fmt.Errorf("reading the latest values of %q: %w", station.ID, err)
+	}
+	return out, nil
+}
