@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { isConnected } from './api/liveStream';
-import { type Language, language, t } from './i18n';
+import { type Language, language, showLanguage, t } from './i18n';
 import { groups, isCurrent } from './routes';
 import { hasScope, sessionState, signOut } from './session';
 import { type Theme, theme } from './theme';
@@ -15,7 +15,7 @@ export function Choices(): JSX.Element {
 		<div class="choices">
 			<label>
 				<span>{t('shell.language')}</span>
-				<select value={language.value} onChange={(event) => (language.value = event.currentTarget.value as Language)}>
+				<select value={language.value} onChange={(event) => void showLanguage(event.currentTarget.value as Language)}>
 					<option value="en" lang="en">
 						English
 					</option>

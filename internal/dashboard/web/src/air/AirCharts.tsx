@@ -1,19 +1,20 @@
 import type { UseQueryResult } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
+import { lazy } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Problem } from '../api/client';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Empty, Failed, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Form';
-import { Opened } from '../ui/opened';
+import { LazyPart } from '../ui/LazyPart';
 import { Table } from '../ui/Table';
 import type { Drawn } from './Chart';
 import { bandOf, type Figure, figureOf, pollutants } from './category';
 import { type Entry, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
 import { stamp } from './stamp';
 
-const chart = async () => (await import('./Chart')).Chart;
+const Chart = lazy(async () => (await import('./Chart')).Chart);
 
 /** ShownSeries is what a chart shows. */
 export interface ShownSeries {
@@ -102,7 +103,9 @@ export function Lines(props: {
 	const label = drawn.map((one) => described(one, shown)).join(' ');
 	return (
 		<>
-			<Opened load={chart} parameters={{ lines: drawn, figure: shown.figure, unit: unitOf(shown.figure), step: shown.step, label }} />
+			<LazyPart>
+				<Chart lines={drawn} figure={shown.figure} unit={unitOf(shown.figure)} step={shown.step} label={label} />
+			</LazyPart>
 			<p class="hint">{t('air.chart.hint')}</p>
 			<button type="button" aria-expanded={table} onClick={() => setTable(!table)}>
 				{t(table ? 'air.table.hide' : 'air.table')}

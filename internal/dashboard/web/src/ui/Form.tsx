@@ -44,7 +44,8 @@ export function Filter(props: {
 			spellcheck={false}
 			value={typed ?? value ?? ''}
 			onInput={(event) => setTyped(event.currentTarget.value)}
-			onChange={(event) => {
+			// preact/compat turns onChange of an input into onInput. The capturing listener stays one for change.
+			onChangeCapture={(event) => {
 				setTyped(undefined);
 				take(event.currentTarget.value.trim());
 			}}

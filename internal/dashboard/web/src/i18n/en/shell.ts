@@ -46,6 +46,7 @@ export const shell = {
 	'state.loading': 'Loading …',
 	'state.again': 'Try again',
 	'state.offline': 'The service does not answer. It is tried again as soon as it does.',
+	'state.broken': 'This part cannot be shown. The connection may be interrupted, or the service was updated.',
 	'state.error': 'That did not work',
 	'state.scope': 'Your key may not see this. It lacks the scope {scope}.',
 	'state.request': 'Quote {id} when you ask for help.',

@@ -48,6 +48,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'state.loading': 'लोड हो रहा है …',
 	'state.again': 'फिर कोशिश करें',
 	'state.offline': 'सेवा उत्तर नहीं दे रही है। उत्तर मिलते ही फिर कोशिश होगी।',
+	'state.broken': 'यह भाग नहीं दिखाया जा सका। संपर्क टूटा हो सकता है, या सेवा बदली गई है।',
 	'state.error': 'यह नहीं हो सका',
 	'state.scope': 'आपकी कुंजी इसे नहीं देख सकती। उसमें {scope} का अधिकार नहीं है।',
 	'state.request': 'सहायता माँगते समय {id} बताएँ।',

@@ -1,0 +1,7 @@
+import { cleanup } from '@testing-library/preact';
+import { afterEach, vi } from 'vitest';
+
+afterEach(() => {
+	cleanup();
+	vi.restoreAllMocks();
+});
