@@ -4,7 +4,7 @@ import { api, type Schemas, unwrap } from '../api/client';
 import { t } from '../i18n';
 import { pageOf } from '../subject';
 import { Time } from '../ui/Badge';
-import { Filter } from '../ui/Form';
+import { Filter } from '../ui/Field';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -50,7 +50,7 @@ export function Audit(): JSX.Element {
 						label={t(`account.audit.${name}`)}
 						type={name === 'from' || name === 'to' ? 'date' : 'text'}
 						value={filters[name]}
-						take={(value) => change({ [name]: value })}
+						apply={(value) => change({ [name]: value })}
 					/>
 				))}
 				<button type="button" onClick={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>

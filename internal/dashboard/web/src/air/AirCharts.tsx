@@ -6,7 +6,7 @@ import { Problem } from '../api/client';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Empty, Failed, Fetched } from '../ui/FetchState';
-import { Select } from '../ui/Form';
+import { Select } from '../ui/Field';
 import { LazyPart } from '../ui/LazyPart';
 import { Table } from '../ui/Table';
 import type { Drawn } from './Chart';
@@ -49,7 +49,7 @@ export function Controls(props: {
 				label={t('air.figure')}
 				value={shown.figure}
 				options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
-				onChange={(of) => change({ of: of === 'aqi' ? '' : of })}
+				change={(of) => change({ of: of === 'aqi' ? '' : of })}
 			/>
 			{shown.span !== '24h' && (
 				<Select
@@ -59,7 +59,7 @@ export function Controls(props: {
 						['hour', t('air.hours')],
 						['day', t('air.days')],
 					]}
-					onChange={(by) => change({ by })}
+					change={(by) => change({ by })}
 				/>
 			)}
 		</div>

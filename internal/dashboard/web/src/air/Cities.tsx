@@ -5,7 +5,7 @@ import { number } from '../format';
 import { locale, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
-import { Select } from '../ui/Form';
+import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
 import { Index, Legend, RequireScope } from './AirLegend';
@@ -108,13 +108,13 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							label={t('air.state')}
 							value={state}
 							options={[['', t('air.india')], ...states.map((one) => [one, one] as const)]}
-							onChange={(value) => change({ state: value, at: '' })}
+							change={(value) => change({ state: value, at: '' })}
 						/>
 						<Select
 							label={t('air.category')}
 							value={bandOf(category)?.word ?? ''}
 							options={[['', t('air.every')], ...bands.map((band) => [band.word, t(band.name)] as const)]}
-							onChange={(value) => change({ category: value })}
+							change={(value) => change({ category: value })}
 						/>
 						<Select
 							label={t('air.order')}
@@ -124,7 +124,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 								['best', t('air.best')],
 								['name', t('air.byname')],
 							]}
-							onChange={(value) => change({ order: value })}
+							change={(value) => change({ order: value })}
 						/>
 					</div>
 					<div role="status">

@@ -7,7 +7,7 @@ import { queries } from '../api/queries';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Empty } from '../ui/FetchState';
-import { Filter, Select } from '../ui/Form';
+import { Check, Filter, Select, toggled } from '../ui/Field';
 import { Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
 import { DeliveryTable } from './DeliveryTable';
@@ -39,17 +39,7 @@ export function Deliveries(): JSX.Element {
 	const webhooks = useWebhooks();
 	const urls = useMemo(() => new Map(webhooks.data?.map((webhook) => [webhook.id, webhook.url])), [webhooks.data]);
 	const choose = useCallback((ids: readonly string[], on: boolean) => {
-		setChosen((old) => {
-			const next = new Set(old);
-			for (const id of ids) {
-				if (on) {
-					next.add(id);
-				} else {
-					next.delete(id);
-				}
-			}
-			return next;
-		});
+		setChosen((old) => toggled(old, ids, on));
 	}, []);
 	const again = () => {
 		list.refetch();
@@ -75,7 +65,7 @@ export function Deliveries(): JSX.Element {
 					label={t('webhooks.state')}
 					value={wanted.state ?? ''}
 					options={[['', t('webhooks.filter.any')], ...states.map((state) => [state, t(`webhooks.state.${state}`)] as const)]}
-					onChange={(state) => filter({ state, retried: '' })}
+					change={(state) => filter({ state, retried: '' })}
 				/>
 				<Select
 					label={t('webhooks.endpoint')}
@@ -85,19 +75,19 @@ export function Deliveries(): JSX.Element {
 						...(webhooks.data ?? []).map((webhook) => [webhook.id, webhook.url] as const),
 						...(wanted.webhook && !urls.has(wanted.webhook) ? [[wanted.webhook, wanted.webhook] as const] : []),
 					]}
-					onChange={(webhook) => filter({ webhook })}
+					change={(webhook) => filter({ webhook })}
 				/>
-				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} take={(from) => filter({ from })} />
-				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} take={(to) => filter({ to })} />
-				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} take={(event) => filter({ event })} />
-				<button type="button" class="wh-beside" onClick={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
+				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} apply={(from) => filter({ from })} />
+				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} apply={(to) => filter({ to })} />
+				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} apply={(event) => filter({ event })} />
+				<button type="button" onClick={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
 					{t('action.reset')}
 				</button>
 			</form>
 			<div class="actions wh-bar">
-				<label>
-					<input type="checkbox" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} /> {t('webhooks.live')}
-				</label>
+				<Check checked={live} change={setLive}>
+					{t('webhooks.live')}
+				</Check>
 				{!live && (
 					<button type="button" onClick={list.refetch}>
 						{t('webhooks.refresh')}

@@ -54,6 +54,7 @@ export const shell = {
 	'state.old': 'Shown as of {time}; fetching it again failed.',
 	'state.more': 'Show more',
 	'state.all': 'That is all',
+	'form.again': 'Send it again: if it did arrive, nothing is done twice.',
 	'action.copy': 'Copy',
 	'action.copied': 'Copied',
 	'action.copy.not': 'Not allowed here: select it and copy it by hand',

@@ -56,6 +56,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'state.old': '{time} की स्थिति; फिर से लाना विफल रहा।',
 	'state.more': 'और दिखाएँ',
 	'state.all': 'बस इतना ही',
+	'form.again': 'फिर भेजें: यदि यह पहुँच चुका है, तो कुछ भी दो बार नहीं होगा।',
 	'action.copy': 'कॉपी',
 	'action.copied': 'कॉपी हुआ',
 	'action.copy.not': 'यहाँ इसकी अनुमति नहीं है: इसे चुनकर खुद कॉपी करें',
