@@ -8,6 +8,7 @@ import { t } from '../i18n';
 import { Empty, Failed, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { LazyPart } from '../ui/LazyPart';
+import { Segments } from '../ui/Segments';
 import { Table } from '../ui/Table';
 import type { Drawn } from './Chart';
 import { bandOf, type Figure, figureOf, pollutants } from './category';
@@ -37,14 +38,12 @@ export function Controls(props: {
 	const { shown, change } = props;
 	return (
 		<div class="filters">
-			<fieldset class="segments">
-				<legend class="unseen">{t('air.span')}</legend>
-				{spans.map(({ id }) => (
-					<button key={id} type="button" aria-pressed={shown.span === id} onClick={() => change({ span: id, by: '' })}>
-						{t(`air.span.${id}`)}
-					</button>
-				))}
-			</fieldset>
+			<Segments
+				label={t('air.span')}
+				value={shown.span}
+				options={spans.map(({ id }) => [id, t(`air.span.${id}`)] as const)}
+				change={(span) => change({ span, by: '' })}
+			/>
 			<Select
 				label={t('air.figure')}
 				value={shown.figure}

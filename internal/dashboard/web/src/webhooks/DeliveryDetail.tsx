@@ -90,7 +90,7 @@ function Told(props: { id: string; type: Schemas['EventType'] }): JSX.Element {
 	);
 }
 
-/** EventContent is what an event tells: what it is eventSubject, and its bytes. */
+/** EventContent is the subject of an event, its time, and its bytes. */
 export function EventContent(props: { id: string }): JSX.Element {
 	const query = useQuery({
 		queryKey: ['events', 'one', props.id],
@@ -113,7 +113,7 @@ export function EventContent(props: { id: string }): JSX.Element {
 	);
 }
 
-/** Subject is what an event is eventSubject, with the page that shows it. */
+/** Subject links to the record that an event is about. */
 export function Subject(props: { data: Record<string, unknown> }): JSX.Element {
 	const subject = eventSubject(props.data);
 	if (subject) {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { liveQuery } from '../api/liveStream';
 import { queries } from '../api/queries';
@@ -12,9 +12,10 @@ import { Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
 import { DeliveryTable } from './DeliveryTable';
 import type { Row, Wanted } from './deliveryFeed';
-import { deliveries, useWebhooks } from './queries';
+import { deliveries, useWebhooks, useWebhookURLs } from './queries';
 import { RetryAll, RetryChosen } from './RetryDeliveries';
 import { type DeliveryView, useDeliveries, useDeliveryNotices } from './useDeliveries';
+import '../ui/tabs.css';
 import './webhooks.css';
 
 const names = ['state', 'retried', 'webhook', 'event', 'from', 'to'] as const;
@@ -37,7 +38,7 @@ export function Deliveries(): JSX.Element {
 	const seen = useRef<DeliveryView>({ first: 0, last: 20 });
 	const list = useDeliveries(wanted, live, seen);
 	const webhooks = useWebhooks();
-	const urls = useMemo(() => new Map(webhooks.data?.map((webhook) => [webhook.id, webhook.url])), [webhooks.data]);
+	const urls = useWebhookURLs();
 	const choose = useCallback((ids: readonly string[], on: boolean) => {
 		setChosen((old) => toggled(old, ids, on));
 	}, []);
@@ -169,7 +170,7 @@ function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retrie
 		{ name: count ? `${t('webhooks.tab.failed')} (${count})` : t('webhooks.tab.failed'), state: 'failed', retried: 'false' },
 	];
 	return (
-		<nav class="wh-tabs" aria-label={t('webhooks.tabs')}>
+		<nav class="tabs" aria-label={t('webhooks.tabs')}>
 			{tabs.map((tab) => (
 				<button
 					key={tab.state}

@@ -4,7 +4,7 @@ import { Check, Group, toggled } from '../ui/Field';
 import { subscribesTo } from './DeliveryBadge';
 import { type EventType, everyType, families } from './eventTypes';
 
-/** EventTypePicker is the choice of types of events, in their families, with what subscribesTo each. */
+/** EventTypePicker is the choice of types of events, in their families, with what causes each. */
 export function EventTypePicker(props: { chosen: ReadonlySet<EventType>; change: (chosen: ReadonlySet<EventType>) => void }): JSX.Element {
 	const set = (types: readonly EventType[], on: boolean) => props.change(toggled(props.chosen, types, on));
 	return (

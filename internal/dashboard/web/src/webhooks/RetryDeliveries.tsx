@@ -63,7 +63,7 @@ export function RetryChosen(props: { chosen: ReadonlySet<string>; done: (retried
 /** counted is how many failed deliveries are counted at most before a dialog says “more than”. */
 const counted = 1000;
 
-/** RetryAll delivers all failed ones of a range again, after it has errorMessage how many they are. */
+/** RetryAll shows how many deliveries of a range have failed, and delivers them again. */
 export function RetryAll(props: {
 	webhooks: readonly Webhook[];
 	webhook: string | undefined;

@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { api, Problem, unwrap } from '../../api/client';
+import { api, Problem } from '../../api/client';
 import { invalidate } from '../../api/queries';
 import { number, rupees } from '../../format';
 import { t } from '../../i18n';
@@ -13,6 +12,7 @@ import { Tabs } from '../../ui/Tabs';
 import { useFilters } from '../../ui/useFilters';
 import { recorded } from '../recorded';
 import { freshRef } from '../ref';
+import { useBalance } from '../wallet/useBalance';
 import { Preview } from './BatchPreview';
 import { type Kind, kindOf } from './kind';
 import { body, mostBytes, mostRecords, type Parser, type Read, read, sum, withoutRow } from './records';
@@ -60,11 +60,7 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 	const [leave, setLeave] = useState(false);
 	const [large, setLarge] = useState(false);
 	const found = useRead(kind, file ? file.text : text, ref);
-	const wallet = useQuery({
-		queryKey: ['wallet', 'balance'],
-		enabled: kind === 'recharge',
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/wallet', { signal })),
-	});
+	const wallet = useBalance(kind === 'recharge');
 	const records = useMemo(() => (found ? (leave ? withoutRow(found) : found.records) : []), [found, leave]);
 	const amount = useMemo(() => sum(records), [records]);
 	const blocked = !found || found.whole !== undefined || (found.troubles.length > 0 && !leave) || records.length === 0;

@@ -12,6 +12,7 @@ import { Card, Page } from '../../ui/Page';
 import { amountOf, recorded } from '../recorded';
 import { freshRef } from '../ref';
 import { type SandboxValues, Values } from '../SandboxValues';
+import { useBalance } from '../wallet/useBalance';
 import { Detected, useDetected } from './DetectedOperator';
 import { digitsOf } from './digits';
 import { Plans } from './Plans';
@@ -39,7 +40,7 @@ export function NewRechargePage(): JSX.Element {
 		staleTime: 60_000,
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/operators', { signal })),
 	});
-	const wallet = useQuery({ queryKey: ['wallet', 'balance'], queryFn: ({ signal }) => unwrap(api.GET('/v1/wallet', { signal })) });
+	const wallet = useBalance();
 	const detected = useDetected(type === 'prepaid' ? digitsOf(number) : undefined);
 	const named = operator === 'auto' ? detected.data?.operator : operator;
 	const circle = named !== undefined && named === detected.data?.operator ? detected.data.circle : undefined;

@@ -8,7 +8,7 @@ import { Field, Select } from '../../ui/Field';
 import { Form } from '../../ui/Form';
 import { amountOf, recorded } from '../recorded';
 import { freshRef } from '../ref';
-import { sandboxHint } from '../StatusBadge';
+import { isSandbox } from '../StatusBadge';
 
 const methods = ['upi', 'card', 'netbanking', 'bank_transfer'] as const;
 
@@ -38,7 +38,7 @@ export function TopUp(props: { close: () => void }): JSX.Element {
 			<Form submit={pay} button={t('wallet.topup.do')} tone="primary" cancel={props.close}>
 				<Field
 					label={t('recharge.amount')}
-					hint={t(sandboxHint() ? 'wallet.topup.sandbox' : 'wallet.topup.live')}
+					hint={t(isSandbox() ? 'wallet.topup.sandbox' : 'wallet.topup.live')}
 					name="amount"
 					inputMode="decimal"
 					required
