@@ -20,6 +20,8 @@ export default defineConfig({
 	// `npx vite internal/dashboard/web` serves the sources, and asks a service that runs.
 	server: { proxy: { '/v1': service, '/dashboard/v1': service } },
 	test: {
+		testTimeout: 60_000,
+		expect: { poll: { timeout: 20_000 } },
 		projects: [
 			{ extends: true, test: { name: 'functions', include: ['src/**/*.test.ts'] } },
 			{

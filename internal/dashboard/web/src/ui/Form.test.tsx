@@ -1,4 +1,4 @@
-import { render, screen } from '@testing-library/preact';
+import { render, screen, waitFor } from '@testing-library/preact';
 import userEvent from '@testing-library/user-event';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -52,10 +52,10 @@ test('submits once at a time, and says that it is busy', async () => {
 	form.requestSubmit();
 	form.requestSubmit();
 	const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Pay' });
-	await vi.waitFor(() => expect(button.disabled).toBe(true));
+	await waitFor(() => expect(button.disabled).toBe(true));
 	expect(submit).toHaveBeenCalledOnce();
 	answer();
-	await vi.waitFor(() => expect(button.disabled).toBe(false));
+	await waitFor(() => expect(button.disabled).toBe(false));
 	await pay();
 	expect(submit).toHaveBeenCalledTimes(2);
 });
@@ -68,7 +68,7 @@ test('shows a refusal at the field that it names, and moves the focus there', as
 	);
 	await pay();
 	const amount = screen.getByLabelText('Amount');
-	await vi.waitFor(() => expect(document.activeElement).toBe(amount));
+	await waitFor(() => expect(document.activeElement).toBe(amount));
 	expect(amount.getAttribute('aria-invalid')).toBe('true');
 	const described = (amount.getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent);
 	expect(described).toEqual(['In rupees', 'At least 10.']);
@@ -81,7 +81,7 @@ test('shows a refusal of a part at its group, and moves the focus there', async 
 	render(<Payment submit={() => Promise.reject(refusal({ field: 'events.2', message: 'No such event.' }))} />);
 	await pay();
 	const group = screen.getByRole('group', { name: 'Events' });
-	await vi.waitFor(() => expect(document.activeElement).toBe(group));
+	await waitFor(() => expect(document.activeElement).toBe(group));
 	expect(screen.getByText('No such event.')).toBeTruthy();
 });
 
@@ -101,7 +101,7 @@ test('the message goes when the form is submitted again', async () => {
 	await pay();
 	await screen.findByText('At least 10.');
 	await pay();
-	await vi.waitFor(() => expect(screen.queryByText('At least 10.')).toBeNull());
+	await waitFor(() => expect(screen.queryByText('At least 10.')).toBeNull());
 });
 
 test('a lost reply can be sent again with the same idempotency key', async () => {
