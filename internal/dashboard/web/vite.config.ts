@@ -19,5 +19,15 @@ export default defineConfig({
 	},
 	// `npx vite internal/dashboard/web` serves the sources, and asks a service that runs.
 	server: { proxy: { '/v1': service, '/dashboard/v1': service } },
-	test: { include: ['src/**/*.test.ts'], environment: 'node' },
+	test: {
+		testTimeout: 60_000,
+		expect: { poll: { timeout: 20_000 } },
+		projects: [
+			{ extends: true, test: { name: 'functions', include: ['src/**/*.test.ts'] } },
+			{
+				extends: true,
+				test: { name: 'components', include: ['src/**/*.test.tsx'], environment: 'happy-dom', setupFiles: ['src/testing/setup.ts'] },
+			},
+		],
+	},
 } as import('vite').UserConfig);

@@ -114,7 +114,7 @@ test('failed deliveries are found, and retried: one, those chosen, all of a webh
 	await pictured(page, 'deliveries-retry');
 	await dialog.getByRole('button', { name: 'Retry them' }).click();
 	await dialog.getByText('5 retried.', { exact: true }).waitFor(patient);
-	await dialog.locator('form').getByRole('button', { name: 'Close' }).click();
+	await dialog.getByRole('button', { name: 'Close' }).click();
 	await counted(page, 2, key);
 
 	await page.getByRole('button', { name: 'Reset' }).click();
@@ -131,7 +131,7 @@ test('failed deliveries are found, and retried: one, those chosen, all of a webh
 	await dialog.getByText('2 failed deliveries will be retried.').waitFor();
 	await dialog.getByRole('button', { name: 'Retry them' }).click();
 	await dialog.getByText('2 retried.', { exact: true }).waitFor(patient);
-	await dialog.locator('form').getByRole('button', { name: 'Close' }).click();
+	await dialog.getByRole('button', { name: 'Close' }).click();
 	await counted(page, 0, key);
 	await page.reload();
 	await rows.first().waitFor();

@@ -54,7 +54,7 @@ test('a service that is away is said to be, and pages come back by themselves', 
 	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
 	await page.context().setOffline(true);
 	await page.getByRole('link', { name: 'Audit log' }).click();
-	await page.getByText('The service does not answer').waitFor();
+	await page.getByText('This part cannot be shown').waitFor();
 	await page.context().setOffline(false);
 	await page.getByRole('button', { name: 'Try again' }).click();
 	await page.getByRole('region', { name: 'Audit log' }).waitFor();

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { lazy } from 'preact/compat';
 import { useEffect } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { routes as account } from './account/routes';
@@ -10,11 +11,11 @@ import { SignIn } from './SignIn';
 import { refreshSession, sessionState, watchSession } from './session';
 import { routes as transactions } from './transactions/routes';
 import { Failed, Loading } from './ui/FetchState';
-import { Guard, Opened } from './ui/opened';
+import { LazyPart } from './ui/LazyPart';
 import { Page } from './ui/Page';
 import { routes as webhooks } from './webhooks/routes';
 
-const pages = [...air, ...account, ...transactions, ...webhooks];
+const pages = [...air, ...account, ...transactions, ...webhooks].map(({ path, load }) => ({ path, Shown: lazy(load) }));
 
 /** App is the whole page: the door, or what is behind it. */
 export function App(): JSX.Element {
@@ -52,11 +53,11 @@ function Pages(): JSX.Element {
 	const [location] = useLocation();
 	return (
 		<Shell>
-			<Guard key={location}>
+			<LazyPart key={location}>
 				<Switch>
-					{pages.map(({ path, load }) => (
+					{pages.map(({ path, Shown }) => (
 						<Route key={path} path={path}>
-							{(parameters: Record<string, string>) => <Opened key={JSON.stringify(parameters)} load={load} parameters={parameters} />}
+							{(parameters: Record<string, string>) => <Shown key={JSON.stringify(parameters)} {...parameters} />}
 						</Route>
 					))}
 					<Route>
@@ -67,7 +68,7 @@ function Pages(): JSX.Element {
 						</Page>
 					</Route>
 				</Switch>
-			</Guard>
+			</LazyPart>
 		</Shell>
 	);
 }

@@ -1,13 +1,12 @@
-import { useMutation } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { isConnected } from './api/liveStream';
-import { type Language, language, t } from './i18n';
+import { type Language, language, showLanguage, t } from './i18n';
 import { groups, isCurrent } from './routes';
 import { hasScope, sessionState, signOut } from './session';
 import { type Theme, theme } from './theme';
-import { Failed } from './ui/FetchState';
+import { Form } from './ui/Form';
 
 /** Choices are the language and the colours. */
 export function Choices(): JSX.Element {
@@ -15,7 +14,7 @@ export function Choices(): JSX.Element {
 		<div class="choices">
 			<label>
 				<span>{t('shell.language')}</span>
-				<select value={language.value} onChange={(event) => (language.value = event.currentTarget.value as Language)}>
+				<select value={language.value} onChange={(event) => void showLanguage(event.currentTarget.value as Language)}>
 					<option value="en" lang="en">
 						English
 					</option>
@@ -41,7 +40,6 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 	const [open, setOpen] = useState(false);
 	const [location] = useLocation();
 	useEffect(() => setOpen(false), [location]);
-	const leaving = useMutation({ mutationFn: () => signOut(false) });
 	const now = sessionState.value;
 	if (now.at !== 'in') {
 		return <main>{props.children}</main>;
@@ -68,9 +66,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				>
 					<span class="unseen">{t(isConnected.value ? 'shell.connected' : 'shell.disconnected')}</span>
 				</span>
-				<button type="button" class="quiet" disabled={leaving.isPending} onClick={() => leaving.mutate()}>
-					{t('shell.signout')}
-				</button>
+				<Form submit={() => signOut(false)} button={t('shell.signout')} tone="quiet" />
 			</header>
 			<nav id="nav" class={open ? 'open' : ''} aria-label={t('shell.nav')}>
 				{groups.map((group) => (
@@ -93,7 +89,6 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				<Choices />
 			</nav>
 			<main id="content" tabIndex={-1}>
-				{leaving.error && <Failed error={leaving.error} again={() => leaving.mutate()} />}
 				{mode === 'sandbox' && <p class="sandbox-note">{t('shell.sandbox.note')}</p>}
 				{props.children}
 			</main>

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Problem } from './api/client';
+import { Problem, problemOf } from './api/client';
 import { t } from './i18n';
 import { Choices } from './Shell';
 import { signIn } from './session';
 import { errorMessage } from './ui/FetchState';
-import { Field, useSubmission } from './ui/Form';
+import { Field } from './ui/Field';
+import { Form } from './ui/Form';
 
 function refusal(problem: Problem): string {
 	switch (problem.code) {
@@ -21,33 +22,34 @@ function refusal(problem: Problem): string {
 /** SignIn exchanges an API key for a session. */
 export function SignIn(props: { why: 'new' | 'ended' | 'left' }): JSX.Element {
 	const [key, setKey] = useState('');
-	const submission = useSubmission(() => signIn(key.trim()));
+	const submit = () =>
+		signIn(key.trim()).catch((error: unknown) => {
+			throw Problem.atField('key', refusal(problemOf(error)));
+		});
 	useEffect(() => {
 		document.title = t('signin.title');
 	});
 	const world = key.startsWith('sk_live_') ? t('signin.live') : key.startsWith('sk_test_') ? t('signin.test') : '';
 	return (
 		<main class="alone">
-			<form class="card" onSubmit={submission.submit}>
+			<div class="card">
 				<h1>{t('signin.title')}</h1>
 				{props.why !== 'new' && <p class="note">{t(props.why === 'ended' ? 'signin.ended' : 'signin.left')}</p>}
-				<Field
-					label={t('signin.key')}
-					hint={world || t('signin.key.hint')}
-					problem={submission.problem && refusal(submission.problem)}
-					type="password"
-					autocomplete="current-password"
-					spellcheck={false}
-					autofocus
-					required
-					value={key}
-					onInput={(event) => setKey(event.currentTarget.value)}
-				/>
-				<button type="submit" class="primary" disabled={submission.busy}>
-					{t('signin.submit')}
-				</button>
+				<Form submit={submit} button={t('signin.submit')} tone="primary">
+					<Field
+						label={t('signin.key')}
+						hint={world || t('signin.key.hint')}
+						name="key"
+						type="password"
+						autocomplete="current-password"
+						autofocus
+						required
+						value={key}
+						change={setKey}
+					/>
+				</Form>
 				<p class="hint">{t('signin.why')}</p>
-			</form>
+			</div>
 			<Choices />
 		</main>
 	);

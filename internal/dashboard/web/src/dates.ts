@@ -1,6 +1,8 @@
+const indianDate = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' });
+
 /** today is the date in India, as the API writes dates. */
 export function today(now: Date): string {
-	return new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(now);
+	return indianDate.format(now);
 }
 
 /** before is the date that lies a number of days before another. */

@@ -62,7 +62,7 @@ export async function signOut(everywhere: boolean): Promise<void> {
 	tell('out');
 }
 
-/** discardSession forgets everything that was fetched: the next to sign in hasScope be somebody else. */
+/** discardSession forgets everything that was fetched: the next session may be of another key. */
 export function discardSession(why: 'ended' | 'left'): void {
 	queries.cancelQueries();
 	queries.clear();

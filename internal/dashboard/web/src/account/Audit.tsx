@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
-import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../api/client';
 import { t } from '../i18n';
-import { pageOf } from '../subject';
+import { SubjectLink } from '../subject';
 import { Time } from '../ui/Badge';
-import { Filter } from '../ui/Form';
+import { Filter } from '../ui/Field';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -14,17 +13,6 @@ import { Export } from './UsageExport';
 type Row = Schemas['AuditRow'];
 
 const names = ['from', 'to', 'subject', 'actor', 'action'] as const;
-
-function Subject(props: { of: string }): JSX.Element {
-	const to = pageOf(props.of);
-	return to ? (
-		<Link href={to}>
-			<code>{props.of}</code>
-		</Link>
-	) : (
-		<code>{props.of}</code>
-	);
-}
 
 /** Audit is everything that was done to the account in this world, newest first. */
 export function Audit(): JSX.Element {
@@ -50,7 +38,7 @@ export function Audit(): JSX.Element {
 						label={t(`account.audit.${name}`)}
 						type={name === 'from' || name === 'to' ? 'date' : 'text'}
 						value={filters[name]}
-						take={(value) => change({ [name]: value })}
+						apply={(value) => change({ [name]: value })}
 					/>
 				))}
 				<button type="button" onClick={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>
@@ -67,7 +55,7 @@ export function Audit(): JSX.Element {
 							{ name: t('account.audit.seq'), figure: true, show: (row) => row.seq },
 							{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
 							{ name: t('account.audit.action'), show: (row) => <code>{row.action}</code> },
-							{ name: t('account.audit.subject'), show: (row) => <Subject of={row.subject} /> },
+							{ name: t('account.audit.subject'), show: (row) => <SubjectLink id={row.subject} /> },
 							{ name: t('account.audit.actor'), show: (row) => <code>{row.actor}</code> },
 							{ name: t('account.audit.client'), show: (row) => <code>{row.client}</code> },
 							{

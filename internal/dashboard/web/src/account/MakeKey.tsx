@@ -4,7 +4,8 @@ import { api, type Schemas, unwrap } from '../api/client';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Dialog } from '../ui/Dialog';
-import { Field, FormError, useSubmission } from '../ui/Form';
+import { Check, Field, Group, toggled } from '../ui/Field';
+import { Form, type IdempotencyKey } from '../ui/Form';
 import { networks, scopes } from './scopes';
 
 type Scope = Schemas['Scope'];
@@ -19,80 +20,50 @@ export function MakeKey(props: { close: () => void; made: (key: Schemas['KeyMade
 	const [from, setFrom] = useState('');
 	const [expires, setExpires] = useState('');
 	const [signed, setSigned] = useState(false);
-	const submission = useSubmission(async () => {
-		props.made(
-			await unwrap(
-				api.POST('/v1/keys', {
-					body: {
-						name,
-						scopes: [...chosen],
-						...(from.trim() ? { allow_list: networks(from) } : {}),
-						...(expires ? { expires_at: `${expires}T18:29:59Z` } : {}),
-						...(signed ? { require_signature: true } : {}),
-					},
-				}),
-			),
-		);
-	});
-	const toggle = (scope: Scope, on: boolean) => {
-		const next = new Set(chosen);
-		if (on) {
-			next.add(scope);
-		} else {
-			next.delete(scope);
-		}
-		setChosen(next);
+	const make = async (idempotencyKey: IdempotencyKey) => {
+		const body = {
+			name,
+			scopes: [...chosen],
+			...(from.trim() ? { allow_list: networks(from) } : {}),
+			...(expires ? { expires_at: `${expires}T18:29:59Z` } : {}),
+			...(signed ? { require_signature: true } : {}),
+		};
+		props.made(await unwrap(api.POST('/v1/keys', { params: { header: { 'Idempotency-Key': idempotencyKey(body) } }, body })));
 	};
 	return (
 		<Dialog title={t('account.key.make')} close={props.close}>
-			<form onSubmit={submission.submit}>
+			<Form submit={make} button={t('account.key.make')} tone="primary" disabled={chosen.size === 0}>
 				<Field
 					label={t('account.key.name')}
 					hint={t('account.key.name.hint')}
-					problem={submission.of('name')}
+					name="name"
 					value={name}
 					maxLength={100}
 					required
-					onInput={(event) => setName(event.currentTarget.value)}
+					change={setName}
 				/>
-				<fieldset>
-					<legend>{t('account.key.scopes')}</legend>
+				<Group legend={t('account.key.scopes')} name="scopes">
 					{scopes
 						.filter(([scope]) => hasScope(scope))
 						.map(([scope, text]) => (
-							<label key={scope} class="check">
-								<input type="checkbox" checked={chosen.has(scope)} onChange={(event) => toggle(scope, event.currentTarget.checked)} />
-								<span>
-									<code>{scope}</code> {t(text)}
-								</span>
-							</label>
+							<Check key={scope} checked={chosen.has(scope)} change={(on) => setChosen(toggled(chosen, [scope], on))}>
+								<code>{scope}</code> {t(text)}
+							</Check>
 						))}
-					<p class="wrong">{submission.of('scopes')}</p>
-				</fieldset>
-				<Field
-					label={t('account.key.from')}
-					hint={t('account.key.from.hint')}
-					problem={submission.of('allow_list')}
-					value={from}
-					onInput={(event) => setFrom(event.currentTarget.value)}
-				/>
+				</Group>
+				<Field label={t('account.key.from')} hint={t('account.key.from.hint')} name="allow_list" value={from} change={setFrom} />
 				<Field
 					label={t('account.key.expires')}
 					hint={t('account.key.expires.hint')}
-					problem={submission.of('expires_at')}
+					name="expires_at"
 					type="date"
 					value={expires}
-					onInput={(event) => setExpires(event.currentTarget.value)}
+					change={setExpires}
 				/>
-				<label class="check">
-					<input type="checkbox" checked={signed} onChange={(event) => setSigned(event.currentTarget.checked)} />
-					<span>{t('account.key.signed')}</span>
-				</label>
-				<FormError submission={submission} fields={['name', 'scopes', 'allow_list', 'expires_at']} />
-				<button type="submit" class="primary" disabled={submission.busy || chosen.size === 0}>
-					{t('account.key.make')}
-				</button>
-			</form>
+				<Check checked={signed} change={setSigned}>
+					{t('account.key.signed')}
+				</Check>
+			</Form>
 		</Dialog>
 	);
 }

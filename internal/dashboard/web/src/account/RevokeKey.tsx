@@ -3,28 +3,24 @@ import { api, type Schemas, unwrap } from '../api/client';
 import { t } from '../i18n';
 import { refreshSession, sessionState } from '../session';
 import { Dialog } from '../ui/Dialog';
-import { FormError, useSubmission } from '../ui/Form';
+import { Form } from '../ui/Form';
 
 /** RevokeKey ends a key for good, and says first what that stops. */
 export function RevokeKey(props: { of: Schemas['Key']; close: () => void; revoked: () => void }): JSX.Element {
 	const now = sessionState.value;
 	const own = now.at === 'in' && now.current.key.id === props.of.id;
-	const submission = useSubmission(async () => {
+	const revoke = async () => {
 		await unwrap(api.DELETE('/v1/keys/{id}', { params: { path: { id: props.of.id } } }));
 		props.revoked();
 		if (own) {
 			await refreshSession();
 		}
-	});
+	};
 	return (
 		<Dialog title={t('account.revoke.title', { name: props.of.name })} close={props.close}>
-			<form onSubmit={submission.submit}>
+			<Form submit={revoke} button={t('account.key.revoke')} tone="danger">
 				<p>{t(own ? 'account.revoke.own' : 'account.revoke.what')}</p>
-				<FormError submission={submission} />
-				<button type="submit" class="danger" disabled={submission.busy}>
-					{t('account.key.revoke')}
-				</button>
-			</form>
+			</Form>
 		</Dialog>
 	);
 }

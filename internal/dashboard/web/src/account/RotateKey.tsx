@@ -3,19 +3,20 @@ import { useState } from 'preact/hooks';
 import { api, type Schemas, unwrap } from '../api/client';
 import { t } from '../i18n';
 import { Dialog } from '../ui/Dialog';
-import { FormError, Select, useSubmission } from '../ui/Form';
+import { Select } from '../ui/Field';
+import { Form, type IdempotencyKey } from '../ui/Form';
 
 /** RotateKey puts another key in place of one, which goes on for as long as is chosen. */
 export function RotateKey(props: { of: Schemas['Key']; close: () => void; made: (key: Schemas['KeyMade']) => void }): JSX.Element {
 	const [grace, setGrace] = useState('86400');
-	const submission = useSubmission(async () => {
-		props.made(
-			await unwrap(api.POST('/v1/keys/{id}/rotate', { params: { path: { id: props.of.id } }, body: { grace_seconds: Number(grace) } })),
-		);
-	});
+	const rotate = async (idempotencyKey: IdempotencyKey) => {
+		const body = { grace_seconds: Number(grace) };
+		const params = { path: { id: props.of.id }, header: { 'Idempotency-Key': idempotencyKey(body) } };
+		props.made(await unwrap(api.POST('/v1/keys/{id}/rotate', { params, body })));
+	};
 	return (
 		<Dialog title={t('account.rotate.title', { name: props.of.name })} close={props.close}>
-			<form onSubmit={submission.submit}>
+			<Form submit={rotate} button={t('account.key.rotate')} tone="primary">
 				<p>{t('account.rotate.what')}</p>
 				<Select
 					label={t('account.rotate.grace')}
@@ -26,13 +27,9 @@ export function RotateKey(props: { of: Schemas['Key']; close: () => void; made: 
 						['86400', t('account.grace.day')],
 						['604800', t('account.grace.week')],
 					]}
-					onChange={setGrace}
+					change={setGrace}
 				/>
-				<FormError submission={submission} />
-				<button type="submit" class="primary" disabled={submission.busy}>
-					{t('account.key.rotate')}
-				</button>
-			</form>
+			</Form>
 		</Dialog>
 	);
 }

@@ -1,11 +1,10 @@
-import { useMutation } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { api, type Schemas, unwrap } from '../api/client';
 import { queries } from '../api/queries';
 import { t } from '../i18n';
 import { refreshSession, signOut } from '../session';
 import { Badge, Time } from '../ui/Badge';
-import { Failed } from '../ui/FetchState';
+import { Form } from '../ui/Form';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -17,25 +16,16 @@ export function Sessions(): JSX.Element {
 	const list = useList<Session>(['sessions'], (cursor, signal) =>
 		unwrap(api.GET('/v1/sessions', { params: { query: cursor ? { cursor } : {} }, signal })),
 	);
-	const end = useMutation({
-		mutationFn: async (session: Session) => {
-			await unwrap(api.DELETE('/v1/sessions/{id}', { params: { path: { id: session.id } } }));
-			await (session.current ? refreshSession() : queries.invalidateQueries({ queryKey: ['sessions'] }));
-		},
-	});
-	const everywhere = useMutation({ mutationFn: () => signOut(true) });
-	const error = end.error ?? everywhere.error;
+	const end = async (session: Session) => {
+		await unwrap(api.DELETE('/v1/sessions/{id}', { params: { path: { id: session.id } } }));
+		await (session.current ? refreshSession() : queries.invalidateQueries({ queryKey: ['sessions'] }));
+	};
 	return (
 		<Page
 			title={t('shell.sessions')}
-			actions={
-				<button type="button" class="danger" disabled={everywhere.isPending} onClick={() => everywhere.mutate()}>
-					{t('account.session.everywhere')}
-				</button>
-			}
+			actions={<Form submit={() => signOut(true)} button={t('account.session.everywhere')} tone="danger" />}
 		>
 			<p class="hint">{t('account.session.what')}</p>
-			{error && <Failed error={error} />}
 			<Rows list={list} empty={t('account.session.none')}>
 				{(rows) => (
 					<Table
@@ -56,11 +46,7 @@ export function Sessions(): JSX.Element {
 							{ name: t('account.session.ends'), show: (session) => <Time at={session.expires_at} /> },
 							{
 								name: t('account.key.actions'),
-								show: (session) => (
-									<button type="button" class="small" disabled={end.isPending} onClick={() => end.mutate(session)}>
-										{t('account.session.end')}
-									</button>
-								),
+								show: (session) => <Form submit={() => end(session)} button={t('account.session.end')} tone="small" />,
 							},
 						]}
 					/>

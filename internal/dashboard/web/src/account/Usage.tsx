@@ -5,7 +5,7 @@ import { day, number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
-import { Filter } from '../ui/Form';
+import { Filter } from '../ui/Field';
 import { Card, Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
@@ -69,8 +69,8 @@ export function Usage(): JSX.Element {
 			</Fetched>
 			<Card title={t('account.calls')}>
 				<search class="filters">
-					<Filter label={t('account.audit.from')} type="date" value={filters.from} take={(from) => change({ from })} />
-					<Filter label={t('account.audit.to')} type="date" value={filters.to} take={(to) => change({ to })} />
+					<Filter label={t('account.audit.from')} type="date" value={filters.from} apply={(from) => change({ from })} />
+					<Filter label={t('account.audit.to')} type="date" value={filters.to} apply={(to) => change({ to })} />
 				</search>
 				<p class="hint">{t('account.calls.utc')}</p>
 				<Fetched query={usage}>

@@ -1,19 +1,21 @@
 import type { UseQueryResult } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
+import { lazy } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Problem } from '../api/client';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Empty, Failed, Fetched } from '../ui/FetchState';
-import { Select } from '../ui/Form';
-import { Opened } from '../ui/opened';
+import { Select } from '../ui/Field';
+import { LazyPart } from '../ui/LazyPart';
+import { Segments } from '../ui/Segments';
 import { Table } from '../ui/Table';
 import type { Drawn } from './Chart';
 import { bandOf, type Figure, figureOf, pollutants } from './category';
 import { type Entry, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
 import { stamp } from './stamp';
 
-const chart = async () => (await import('./Chart')).Chart;
+const Chart = lazy(async () => (await import('./Chart')).Chart);
 
 /** ShownSeries is what a chart shows. */
 export interface ShownSeries {
@@ -36,19 +38,17 @@ export function Controls(props: {
 	const { shown, change } = props;
 	return (
 		<div class="filters">
-			<fieldset class="segments">
-				<legend class="unseen">{t('air.span')}</legend>
-				{spans.map(({ id }) => (
-					<button key={id} type="button" aria-pressed={shown.span === id} onClick={() => change({ span: id, by: '' })}>
-						{t(`air.span.${id}`)}
-					</button>
-				))}
-			</fieldset>
+			<Segments
+				label={t('air.span')}
+				value={shown.span}
+				options={spans.map(({ id }) => [id, t(`air.span.${id}`)] as const)}
+				change={(span) => change({ span, by: '' })}
+			/>
 			<Select
 				label={t('air.figure')}
 				value={shown.figure}
 				options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
-				onChange={(of) => change({ of: of === 'aqi' ? '' : of })}
+				change={(of) => change({ of: of === 'aqi' ? '' : of })}
 			/>
 			{shown.span !== '24h' && (
 				<Select
@@ -58,7 +58,7 @@ export function Controls(props: {
 						['hour', t('air.hours')],
 						['day', t('air.days')],
 					]}
-					onChange={(by) => change({ by })}
+					change={(by) => change({ by })}
 				/>
 			)}
 		</div>
@@ -102,7 +102,9 @@ export function Lines(props: {
 	const label = drawn.map((one) => described(one, shown)).join(' ');
 	return (
 		<>
-			<Opened load={chart} parameters={{ lines: drawn, figure: shown.figure, unit: unitOf(shown.figure), step: shown.step, label }} />
+			<LazyPart>
+				<Chart lines={drawn} figure={shown.figure} unit={unitOf(shown.figure)} step={shown.step} label={label} />
+			</LazyPart>
 			<p class="hint">{t('air.chart.hint')}</p>
 			<button type="button" aria-expanded={table} onClick={() => setTable(!table)}>
 				{t(table ? 'air.table.hide' : 'air.table')}

@@ -55,7 +55,7 @@ export function Legend(props: {
 	);
 }
 
-/** RequireScope shows its children when the key hasScope read the air, and else says what it lacks. */
+/** RequireScope renders its children if the key may read the air, else a message that names the scope. */
 export function RequireScope(props: { children: ComponentChildren }): JSX.Element {
 	if (!hasScope('aqi:read')) {
 		return <Empty title={t('state.scope', { scope: 'aqi:read' })} />;

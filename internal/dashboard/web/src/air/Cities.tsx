@@ -5,8 +5,9 @@ import { number } from '../format';
 import { locale, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
-import { Select } from '../ui/Form';
+import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
+import { Segments } from '../ui/Segments';
 import { useFilters } from '../ui/useFilters';
 import { Index, Legend, RequireScope } from './AirLegend';
 import { bandOf, bands } from './category';
@@ -15,7 +16,7 @@ import { cityPath, fresh, type Layer, type Order, type Place, sorted, usePlaces 
 import { drawn } from './projection';
 import { Search } from './Search';
 
-/** Cities is the start page: the air of IndiaMap on a map, and as a list. */
+/** Cities is the start page: the air of India on a map, and as a list. */
 export function Cities(): JSX.Element {
 	return (
 		<Page title={t('shell.map')}>
@@ -35,18 +36,15 @@ function Overview(): JSX.Element {
 	const query = usePlaces(layer);
 	return (
 		<>
-			<div class="segments">
-				{(['cities', 'stations'] as const).map((one) => (
-					<button
-						key={one}
-						type="button"
-						aria-pressed={layer === one}
-						onClick={() => change({ layer: one === 'cities' ? '' : one, at: '' })}
-					>
-						{t(one === 'cities' ? 'air.cities' : 'air.stations')}
-					</button>
-				))}
-			</div>
+			<Segments
+				label={t('air.layer')}
+				value={layer}
+				options={[
+					['cities', t('air.cities')],
+					['stations', t('air.stations')],
+				]}
+				change={(one) => change({ layer: one === 'cities' ? '' : one, at: '' })}
+			/>
 			<Fetched query={query}>
 				{(places) =>
 					places.length === 0 ? (
@@ -108,13 +106,13 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							label={t('air.state')}
 							value={state}
 							options={[['', t('air.india')], ...states.map((one) => [one, one] as const)]}
-							onChange={(value) => change({ state: value, at: '' })}
+							change={(value) => change({ state: value, at: '' })}
 						/>
 						<Select
 							label={t('air.category')}
 							value={bandOf(category)?.word ?? ''}
 							options={[['', t('air.every')], ...bands.map((band) => [band.word, t(band.name)] as const)]}
-							onChange={(value) => change({ category: value })}
+							change={(value) => change({ category: value })}
 						/>
 						<Select
 							label={t('air.order')}
@@ -124,7 +122,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 								['best', t('air.best')],
 								['name', t('air.byname')],
 							]}
-							onChange={(value) => change({ order: value })}
+							change={(value) => change({ order: value })}
 						/>
 					</div>
 					<div role="status">

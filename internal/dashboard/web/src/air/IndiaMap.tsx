@@ -1,8 +1,8 @@
 import type { JSX, RefObject } from 'preact';
+import { memo } from 'preact/compat';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outline } from '../../outlines';
 import { locale, t } from '../i18n';
-import { memo } from '../ui/memo';
 import { bandOf, toneOf } from './category';
 import { type Layer, type Place, sorted } from './places';
 import { around, drawn, fitted, moved, size, type View, whole, within, zoomed } from './projection';

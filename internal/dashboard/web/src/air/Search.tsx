@@ -6,26 +6,17 @@ import { api, type Problem, problemOf, unwrap } from '../api/client';
 import { t } from '../i18n';
 import { type Choice, Combobox } from '../ui/Combobox';
 import { errorMessage } from '../ui/FetchState';
+import { useSettled } from '../ui/useSettled';
 import { bandOf } from './category';
 import { cityPath } from './places';
 
 const pin = /^[1-9]\d{5}$/;
 const most = 8;
 
-/** useSettled is a value once it has not changed for a while. */
-function useSettled(value: string): string {
-	const [settled, setSettled] = useState(value);
-	useEffect(() => {
-		const timer = setTimeout(() => setSettled(value), 150);
-		return () => clearTimeout(timer);
-	}, [value]);
-	return settled;
-}
-
 /** Search finds a city by its name, in any script the API knows, or a place by its pin code. */
 export function Search(props: {
 	label?: string;
-	/** pins says whether a pin code may be chosen; true unless it is errorMessage. */
+	/** pins says whether a pin code may be chosen; true by default. */
 	pins?: boolean;
 	/** onCity takes the name of a city; its page is opened unless this is given. */
 	onCity?: (name: string) => void;
@@ -33,7 +24,7 @@ export function Search(props: {
 	const [, go] = useLocation();
 	const [text, setText] = useState('');
 	const [refusal, setRefusal] = useState<Problem>();
-	const asked = useSettled(text);
+	const asked = useSettled(text, 150);
 	const pins = props.pins !== false;
 	const code = pins && pin.test(text);
 	const open = props.onCity ?? ((name: string) => go(cityPath(name)));

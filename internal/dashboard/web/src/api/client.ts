@@ -43,6 +43,18 @@ export class Problem extends Error {
 		this.retryAfter = retryAfter;
 	}
 
+	/** atField is a refusal by the page itself, at a field of a form. */
+	static atField(field: string, message: string): Problem {
+		return new Problem(422, { error: { code: 'invalid_request', field, message } });
+	}
+
+	/** messageOf is what is wrong with a field of the request, or with a part of it: events.2 is of events. */
+	messageOf(field: string): string | undefined {
+		const about = (named: string | undefined) => named === field || named?.startsWith(`${field}.`);
+		const detail = this.details.find((detail) => about(detail.field));
+		return detail?.message ?? (about(this.field) ? this.message : undefined);
+	}
+
 	/** passing says that the same call may succeed later. */
 	get passing(): boolean {
 		return this.status === 0 || this.status === 429 || this.status >= 500;

@@ -1,6 +1,5 @@
-import { computed, effect, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import { en } from './en';
-import { hi } from './hi';
 
 /** Language is one in which the page can be read. */
 export type Language = 'en' | 'hi';
@@ -8,30 +7,46 @@ export type Language = 'en' | 'hi';
 /** Key names a text. */
 export type Key = keyof typeof en;
 
-const catalogs: Record<Language, Record<Key, string>> = { en, hi };
-const kept = 'vayu-language';
+type Catalog = Record<Key, string>;
 
-function first(): Language {
-	const said = localStorage.getItem(kept);
-	if (said === 'en' || said === 'hi') {
-		return said;
+// English is part of the first script. Other languages are fetched when they are chosen.
+const catalogs: Record<Language, () => Promise<Catalog>> = {
+	en: async () => en,
+	hi: async () => (await import('./hi')).hi,
+};
+
+const storageKey = 'vayu-language';
+const texts = signal<Catalog>(en);
+const shown = signal<Language>('en');
+
+/** language is the one that is shown. */
+export const language = computed(() => shown.value);
+
+/** locale is the language with India's way to write numbers and dates. */
+export const locale = computed(() => `${shown.value}-IN`);
+
+/** preferredLanguage is the choice that this browser keeps, else the browser's own language. */
+export function preferredLanguage(): Language {
+	const stored = localStorage.getItem(storageKey);
+	if (stored === 'en' || stored === 'hi') {
+		return stored;
 	}
 	return navigator.language.toLowerCase().startsWith('hi') ? 'hi' : 'en';
 }
 
-/** language is the one that is shown; it is kept in this browser. */
-export const language = signal<Language>(first());
-
-/** locale is the language with India's way to write numbers and dates. */
-export const locale = computed(() => `${language.value}-IN`);
-
-effect(() => {
-	document.documentElement.lang = language.value;
-	localStorage.setItem(kept, language.value);
-});
+/** showLanguage switches to a language once its texts are here, and keeps the choice in this browser. */
+export async function showLanguage(chosen: Language): Promise<void> {
+	const catalog = await catalogs[chosen]();
+	batch(() => {
+		texts.value = catalog;
+		shown.value = chosen;
+	});
+	document.documentElement.lang = chosen;
+	localStorage.setItem(storageKey, chosen);
+}
 
 /** t is a text in the language that is shown, with {name} replaced by values. */
 export function t(key: Key, values?: Record<string, string | number>): string {
-	const text = catalogs[language.value][key];
+	const text = texts.value[key];
 	return values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text;
 }

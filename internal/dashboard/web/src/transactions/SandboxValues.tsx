@@ -2,22 +2,22 @@ import type { JSX } from 'preact';
 import type { Key } from '../i18n';
 import { t } from '../i18n';
 import { Card } from '../ui/Page';
-import { sandboxHint } from './StatusBadge';
+import { isSandbox } from './StatusBadge';
 
-/** SandboxValues is a value of the sandboxHint that behaves always the same. */
+/** SandboxValues is a value for which the sandbox always has the same result. */
 export interface SandboxValues {
 	value: string;
 	says: Key;
 }
 
-/** Values explains the sandboxHint's values, and fills the form with one. In the live world there is nothing to show. */
+/** Values explains the values of the sandbox, and fills the form with one. In live mode it is empty. */
 export function Values(props: {
 	title: string;
 	hint: string;
 	values: readonly SandboxValues[];
 	use: (value: string) => void;
 }): JSX.Element | null {
-	if (!sandboxHint()) {
+	if (!isSandbox()) {
 		return null;
 	}
 	return (

@@ -11,7 +11,7 @@ export function RechargeBadge(props: { state: Schemas['RechargeState'] }): JSX.E
 	return <Badge tone={rechargeTones[props.state]}>{t(`recharge.state.${props.state}`)}</Badge>;
 }
 
-/** VerificationBadge is the verdict in a word. */
+/** VerificationBadge is the result in a word. */
 export function VerificationBadge(props: { of: Pick<Schemas['Verification'], 'status' | 'verified'> }): JSX.Element {
 	const { status, verified } = props.of;
 	if (status === 'success') {
@@ -39,8 +39,8 @@ export function PaymentBadge(props: { state: Schemas['PaymentState'] }): JSX.Ele
 	return <Badge tone={paymentTones[props.state]}>{t(`wallet.payment.${props.state}`)}</Badge>;
 }
 
-/** sandboxHint says whether the page speaks for the sandboxHint. */
-export function sandboxHint(): boolean {
+/** isSandbox says whether the session's key is one of the sandbox. */
+export function isSandbox(): boolean {
 	const now = sessionState.value;
 	return now.at === 'in' && now.current.mode === 'sandbox';
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { t } from '../i18n';
-import { Filter, Select } from '../ui/Form';
+import { Filter, Select } from '../ui/Field';
 
 type Values = Partial<Record<'status' | 'from' | 'to' | 'ref_id', string>>;
 
@@ -21,18 +21,18 @@ export function Filters(props: {
 					label={t('transactions.filter.status')}
 					value={values.status ?? ''}
 					options={[['', t('transactions.filter.all')], ...props.states]}
-					onChange={(status) => change({ status })}
+					change={(status) => change({ status })}
 				/>
 			)}
-			<Filter label={t('transactions.filter.from')} type="date" value={values.from} take={(from) => change({ from })} />
-			<Filter label={t('transactions.filter.to')} type="date" value={values.to} take={(to) => change({ to })} />
+			<Filter label={t('transactions.filter.from')} type="date" value={values.from} apply={(from) => change({ from })} />
+			<Filter label={t('transactions.filter.to')} type="date" value={values.to} apply={(to) => change({ to })} />
 			{!props.dates && (
 				<Filter
 					label={t('transactions.filter.ref')}
 					type="search"
 					value={values.ref_id}
 					maxLength={255}
-					take={(ref_id) => change({ ref_id })}
+					apply={(ref_id) => change({ ref_id })}
 				/>
 			)}
 			{any && (

@@ -1,6 +1,4 @@
-import { Problem, unwrap } from '../api/client';
-
-type Reply<T> = { data?: T; error?: unknown; response: Response };
+import { Problem, type Reply, unwrap } from '../api/client';
 
 /** Recorded is what became of a call that makes a record: its id, and why it did not go well when it did not. */
 export interface Recorded {
@@ -34,11 +32,6 @@ export async function recorded<T>(call: Promise<Reply<T>>, name: string): Promis
 		return { id, problem };
 	}
 	throw problem ?? new Problem(0, undefined);
-}
-
-/** wrong is a refusal by the page itself, at a field of a form. */
-export function wrong(field: string, message: string): Problem {
-	return new Problem(422, { error: { code: 'invalid_request', field, message } });
 }
 
 /** amountOf reads an amount that a person has typed, in rupees with two decimals at most; undefined when it is none. */

@@ -1,5 +1,6 @@
+import Navigation from '@github/combobox-nav';
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import './combobox.css';
 
 /** Choice is one suggestion of a combobox: what it is, and what stands beside it. */
@@ -10,8 +11,8 @@ export interface Choice {
 }
 
 /**
- * Combobox is an input with suggestions, as WAI-ARIA has it: arrow keys move through them,
- * Enter takes one, or what was typed when none is marked, and Escape closes the list.
+ * Combobox is an input with suggestions, as WAI-ARIA has it. Arrow keys move through them, Enter chooses one, or
+ * submits the text if none is marked, and Escape closes the list. A library marks, scrolls and handles input methods.
  */
 export function Combobox(props: {
 	label: string;
@@ -30,14 +31,25 @@ export function Combobox(props: {
 	const id = useId();
 	const [text, setText] = useState('');
 	const [open, setOpen] = useState(false);
-	const [marked, setMarked] = useState(-1);
+	const input = useRef<HTMLInputElement>(null);
 	const list = useRef<HTMLDivElement>(null);
+	const navigation = useRef<Navigation>();
 	const ids = choices.map((choice) => choice.id).join('\n');
-	useEffect(() => setMarked(-1), [ids]);
-	useEffect(() => {
-		list.current?.children[marked]?.scrollIntoView({ block: 'nearest' });
-	}, [marked]);
 	const shown = open && choices.length > 0;
+	useLayoutEffect(() => {
+		if (input.current && list.current) {
+			navigation.current = new Navigation(input.current, list.current, { tabInsertsSuggestions: false });
+		}
+		return () => navigation.current?.destroy();
+	}, []);
+	useLayoutEffect(() => {
+		if (shown) {
+			navigation.current?.start();
+		} else {
+			navigation.current?.stop();
+		}
+	}, [shown]);
+	useLayoutEffect(() => navigation.current?.clearSelection(), [ids]);
 	const choose = (choice: Choice) => {
 		setText('');
 		setOpen(false);
@@ -45,31 +57,20 @@ export function Combobox(props: {
 		props.onChoose(choice);
 	};
 	const pressed = (event: KeyboardEvent) => {
-		const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-		if (step !== 0 && choices.length > 0) {
-			event.preventDefault();
+		if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
 			setOpen(true);
-			// Beyond the last, and before the first, nothing is marked: that is the input itself.
-			const places = choices.length + 1;
-			setMarked(((marked + 1 + step + places) % places) - 1);
-		} else if (event.key === 'Enter') {
+		} else if (event.key === 'Enter' && !event.isComposing && !input.current?.hasAttribute('aria-activedescendant')) {
 			event.preventDefault();
-			const choice = shown ? choices[marked] : undefined;
-			if (choice) {
-				choose(choice);
-			} else if (text.trim()) {
+			if (text.trim()) {
 				setOpen(true);
 				props.onEnter(text.trim());
 			}
+		} else if (event.key === 'Escape' && shown) {
+			event.preventDefault();
+			setOpen(false);
 		} else if (event.key === 'Escape') {
-			if (shown) {
-				event.preventDefault();
-				setOpen(false);
-				setMarked(-1);
-			} else {
-				setText('');
-				props.onType('');
-			}
+			setText('');
+			props.onType('');
 		}
 	};
 	return (
@@ -77,15 +78,11 @@ export function Combobox(props: {
 			<label for={id}>{props.label}</label>
 			<div class="combobox-box">
 				<input
+					ref={input}
 					id={id}
 					type="text"
-					role="combobox"
 					autocomplete="off"
 					spellcheck={false}
-					aria-autocomplete="list"
-					aria-expanded={shown}
-					aria-controls={`${id}-list`}
-					aria-activedescendant={shown && marked >= 0 ? `${id}-${marked}` : undefined}
 					aria-describedby={`${id}-hint ${id}-wrong`}
 					aria-invalid={props.wrong ? true : undefined}
 					value={text}
@@ -106,7 +103,6 @@ export function Combobox(props: {
 							id={`${id}-${index}`}
 							role="option"
 							tabIndex={-1}
-							aria-selected={index === marked}
 							onMouseDown={(event) => event.preventDefault()}
 							onClick={() => choose(choice)}
 						>

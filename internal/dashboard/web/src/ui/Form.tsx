@@ -1,126 +1,111 @@
-import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type ComponentChildren, createContext, type JSX } from 'preact';
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Problem, problemOf } from '../api/client';
+import { t } from '../i18n';
 import { errorMessage } from './FetchState';
 
-/** Field is a labelled input with a hint, and what the API errorMessage is wrong with it. */
-export function Field(
-	props: { label: string; hint?: string; problem?: string | undefined } & Omit<JSX.IntrinsicElements['input'], 'id' | 'label'>,
-): JSX.Element {
-	const { label, hint, problem, ...input } = props;
-	const id = useId();
+/**
+ * IdempotencyKey returns the Idempotency-Key for the body of a POST. The key stays the same for the same body
+ * until the form has succeeded, so that sending it again after a lost reply has no further effect.
+ */
+export type IdempotencyKey = (body: unknown) => string;
+
+/** FormContext is the last refusal of a form, and the names of the fields in it. */
+const FormContext = createContext<{ problem: Problem | undefined; names: Set<string> }>({ problem: undefined, names: new Set() });
+
+/** useFieldError is what the API refused about a field of the form around it; undefined if nothing. */
+export function useFieldError(name: string | undefined): string | undefined {
+	const { problem, names } = useContext(FormContext);
+	useEffect(() => {
+		if (name === undefined) {
+			return undefined;
+		}
+		names.add(name);
+		return () => void names.delete(name);
+	}, [names, name]);
+	return name === undefined ? undefined : problem?.messageOf(name);
+}
+
+/** FormError shows a refusal that no field of the form shows. */
+function FormError(): JSX.Element {
+	const { problem, names } = useContext(FormContext);
+	const shown = problem && ![...names].some((name) => problem.messageOf(name) !== undefined);
 	return (
-		<div class="field">
-			<label for={id}>{label}</label>
-			<input id={id} aria-invalid={problem ? true : undefined} aria-describedby={`${id}-hint ${id}-problem`} {...input} />
-			<p class="hint" id={`${id}-hint`}>
-				{hint}
-			</p>
-			<p class="wrong" id={`${id}-problem`}>
-				{problem}
-			</p>
-		</div>
+		<p class="wrong" role="alert">
+			{shown && errorMessage(problem)} {shown && problem.status === 0 && t('form.again')}
+		</p>
 	);
 }
 
 /**
- * Filter is a field of which is taken what was typed once it is whole: when it is left, or
- * with Enter. Until then it stays, however often the page around it is drawn.
+ * Form is the one way to send something: its fields, an error message, and the button. It submits once at a
+ * time. A refusal moves the focus to the first field that it names.
  */
-export function Filter(props: {
-	label: string;
-	type?: 'text' | 'date' | 'search';
-	value: string | undefined;
-	take: (value: string) => void;
-	placeholder?: string;
-	maxLength?: number;
+export function Form(props: {
+	submit: (idempotencyKey: IdempotencyKey) => Promise<void>;
+	/** button is the text of the button that submits. */
+	button: ComponentChildren;
+	/** tone is the class of that button. */
+	tone?: string;
+	disabled?: boolean;
+	/** cancel adds a second button, which leaves the form. */
+	cancel?: () => void;
+	class?: string;
+	children?: ComponentChildren;
 }): JSX.Element {
-	const { value, take, ...input } = props;
-	const [typed, setTyped] = useState<string>();
-	return (
-		<Field
-			{...input}
-			autocomplete="off"
-			spellcheck={false}
-			value={typed ?? value ?? ''}
-			onInput={(event) => setTyped(event.currentTarget.value)}
-			onChange={(event) => {
-				setTyped(undefined);
-				take(event.currentTarget.value.trim());
-			}}
-		/>
-	);
-}
-
-/** Select is a labelled choice of one. */
-export function Select(props: {
-	label: string;
-	value: string;
-	options: readonly (readonly [value: string, text: string])[];
-	onChange: (value: string) => void;
-}): JSX.Element {
-	const id = useId();
-	return (
-		<div class="field">
-			<label for={id}>{props.label}</label>
-			<select id={id} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
-				{props.options.map(([value, text]) => (
-					<option key={value} value={value}>
-						{text}
-					</option>
-				))}
-			</select>
-		</div>
-	);
-}
-
-/** Submission is a form on its way. */
-export interface Submission {
-	busy: boolean;
-	/** problem is the last refusal; undefined when there was none since. */
-	problem: Problem | undefined;
-	/** of is what is wrong with a field of the request, or with a part of it: events.2 is of events. */
-	of: (field: string) => string | undefined;
-	submit: (event: Event) => void;
-}
-
-/** useSubmission runs an action when its form is submitted, once at a time. A refusal leads to the field that it names. */
-export function useSubmission(action: () => Promise<void>): Submission {
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<Problem>();
-	const form = useRef<EventTarget | null>(null);
+	const running = useRef(false);
+	const sent = useRef<{ body: string; key: string }>();
+	const form = useRef<HTMLFormElement>(null);
+	const names = useRef(new Set<string>()).current;
+	const context = useMemo(() => ({ problem, names }), [problem, names]);
 	useEffect(() => {
-		if (problem && form.current instanceof HTMLFormElement) {
-			form.current.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+		if (problem) {
+			form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]')?.focus();
 		}
 	}, [problem]);
-	const submit = (event: Event) => {
+	const idempotencyKey = (value: unknown): string => {
+		const body = JSON.stringify(value);
+		if (sent.current?.body !== body) {
+			sent.current = { body, key: crypto.randomUUID() };
+		}
+		return sent.current.key;
+	};
+	const submit = async (event: Event) => {
 		event.preventDefault();
-		if (busy) {
+		if (running.current) {
 			return;
 		}
-		form.current = event.currentTarget;
+		running.current = true;
 		setBusy(true);
 		setProblem(undefined);
-		action()
-			.catch((error: unknown) => setProblem(problemOf(error)))
-			.finally(() => setBusy(false));
+		try {
+			await props.submit(idempotencyKey);
+			sent.current = undefined;
+		} catch (error) {
+			setProblem(problemOf(error));
+		} finally {
+			running.current = false;
+			setBusy(false);
+		}
 	};
-	const of = (field: string) => {
-		const about = (named: string | undefined) => named === field || named?.startsWith(`${field}.`);
-		const detail = problem?.details.find((detail) => about(detail.field));
-		return detail?.message ?? (about(problem?.field) ? problem?.message : undefined);
-	};
-	return { busy, problem, of, submit };
-}
-
-/** FormError shows what a form's refusal says, where no field of it does. */
-export function FormError(props: { submission: Submission; fields?: readonly string[]; children?: ComponentChildren }): JSX.Element {
-	const { problem, of } = props.submission;
-	const shown = problem && !props.fields?.some((field) => of(field) !== undefined);
 	return (
-		<p class="wrong" role="alert">
-			{shown ? (props.children ?? errorMessage(problem)) : ''}
-		</p>
+		<form ref={form} class={props.class} onSubmit={submit}>
+			<FormContext.Provider value={context}>
+				{props.children}
+				<FormError />
+			</FormContext.Provider>
+			<div class="actions">
+				<button type="submit" class={props.tone} disabled={busy || props.disabled}>
+					{props.button}
+				</button>
+				{props.cancel && (
+					<button type="button" onClick={props.cancel}>
+						{t('action.cancel')}
+					</button>
+				)}
+			</div>
+		</form>
 	);
 }

@@ -4,7 +4,7 @@ import { number } from '../format';
 import { type Key, t } from '../i18n';
 import { Badge, type Tone } from '../ui/Badge';
 import { useNow } from '../ui/useNow';
-import { attemptsLeft } from './eventTypes';
+import { countdown } from './eventTypes';
 
 const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
 
@@ -46,7 +46,7 @@ export function milliseconds(value: number): string {
 	return t('webhooks.ms', { ms: number(value) });
 }
 
-/** family is the heading of types of events. */
+/** subscribesTo is what causes events of a type, in words. */
 export function subscribesTo(type: Schemas['EventType']): string {
 	return t(`webhooks.fires.${type}` satisfies Key);
 }
@@ -57,7 +57,7 @@ export function Due(props: { at: string | null; paused?: boolean }): JSX.Element
 	if (!props.at) {
 		return <span>{t('webhooks.due.now')}</span>;
 	}
-	const rest = attemptsLeft(props.at, now);
+	const rest = countdown(props.at, now);
 	if (rest === undefined) {
 		return <span>{t(props.paused ? 'webhooks.due.paused' : 'webhooks.due.now')}</span>;
 	}

@@ -6,7 +6,7 @@ import type { Schemas } from '../api/client';
 import { t } from '../i18n';
 import { Badge, CopyableText, Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
-import { FormError, useSubmission } from '../ui/Form';
+import { Form } from '../ui/Form';
 import { Card, Facts, Page } from '../ui/Page';
 import { Attempts } from './AttemptTable';
 import { DeliveryBadge, subscribesTo } from './DeliveryBadge';
@@ -30,10 +30,10 @@ export function Delivery(props: { id?: string }): JSX.Element {
 function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void }): JSX.Element {
 	const { delivery } = props;
 	const [made, setMade] = useState<string>();
-	const retry = useSubmission(async () => {
+	const retry = async () => {
 		setMade(await retryDelivery(delivery.id));
 		props.look();
-	});
+	};
 	const next = made ?? delivery.retried_as;
 	return (
 		<>
@@ -43,14 +43,9 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 						<DeliveryBadge state={delivery.state} /> <code>{delivery.event_type}</code>
 					</h2>
 					{!next && isRetriable(delivery, Date.now()) && (
-						<form onSubmit={retry.submit}>
-							<button type="submit" class="primary" disabled={retry.busy}>
-								{t(delivery.state === 'waiting' ? 'webhooks.retry.now' : 'webhooks.retry')}
-							</button>
-						</form>
+						<Form submit={retry} button={t(delivery.state === 'waiting' ? 'webhooks.retry.now' : 'webhooks.retry')} tone="primary" />
 					)}
 				</header>
-				<FormError submission={retry} />
 				<p role="status">
 					{next && (
 						<>
@@ -95,7 +90,7 @@ function Told(props: { id: string; type: Schemas['EventType'] }): JSX.Element {
 	);
 }
 
-/** EventContent is what an event tells: what it is eventSubject, and its bytes. */
+/** EventContent is the subject of an event, its time, and its bytes. */
 export function EventContent(props: { id: string }): JSX.Element {
 	const query = useQuery({
 		queryKey: ['events', 'one', props.id],
@@ -118,7 +113,7 @@ export function EventContent(props: { id: string }): JSX.Element {
 	);
 }
 
-/** Subject is what an event is eventSubject, with the page that shows it. */
+/** Subject links to the record that an event is about. */
 export function Subject(props: { data: Record<string, unknown> }): JSX.Element {
 	const subject = eventSubject(props.data);
 	if (subject) {

@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { liveQuery } from '../api/liveStream';
 import { queries } from '../api/queries';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Empty } from '../ui/FetchState';
-import { Filter, Select } from '../ui/Form';
+import { Check, Filter, Select, toggled } from '../ui/Field';
 import { Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
 import { DeliveryTable } from './DeliveryTable';
 import type { Row, Wanted } from './deliveryFeed';
-import { deliveries, useWebhooks } from './queries';
+import { deliveries, useWebhooks, useWebhookURLs } from './queries';
 import { RetryAll, RetryChosen } from './RetryDeliveries';
 import { type DeliveryView, useDeliveries, useDeliveryNotices } from './useDeliveries';
+import '../ui/tabs.css';
 import './webhooks.css';
 
 const names = ['state', 'retried', 'webhook', 'event', 'from', 'to'] as const;
@@ -37,19 +38,9 @@ export function Deliveries(): JSX.Element {
 	const seen = useRef<DeliveryView>({ first: 0, last: 20 });
 	const list = useDeliveries(wanted, live, seen);
 	const webhooks = useWebhooks();
-	const urls = useMemo(() => new Map(webhooks.data?.map((webhook) => [webhook.id, webhook.url])), [webhooks.data]);
+	const urls = useWebhookURLs();
 	const choose = useCallback((ids: readonly string[], on: boolean) => {
-		setChosen((old) => {
-			const next = new Set(old);
-			for (const id of ids) {
-				if (on) {
-					next.add(id);
-				} else {
-					next.delete(id);
-				}
-			}
-			return next;
-		});
+		setChosen((old) => toggled(old, ids, on));
 	}, []);
 	const again = () => {
 		list.refetch();
@@ -75,7 +66,7 @@ export function Deliveries(): JSX.Element {
 					label={t('webhooks.state')}
 					value={wanted.state ?? ''}
 					options={[['', t('webhooks.filter.any')], ...states.map((state) => [state, t(`webhooks.state.${state}`)] as const)]}
-					onChange={(state) => filter({ state, retried: '' })}
+					change={(state) => filter({ state, retried: '' })}
 				/>
 				<Select
 					label={t('webhooks.endpoint')}
@@ -85,19 +76,19 @@ export function Deliveries(): JSX.Element {
 						...(webhooks.data ?? []).map((webhook) => [webhook.id, webhook.url] as const),
 						...(wanted.webhook && !urls.has(wanted.webhook) ? [[wanted.webhook, wanted.webhook] as const] : []),
 					]}
-					onChange={(webhook) => filter({ webhook })}
+					change={(webhook) => filter({ webhook })}
 				/>
-				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} take={(from) => filter({ from })} />
-				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} take={(to) => filter({ to })} />
-				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} take={(event) => filter({ event })} />
-				<button type="button" class="wh-beside" onClick={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
+				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} apply={(from) => filter({ from })} />
+				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} apply={(to) => filter({ to })} />
+				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} apply={(event) => filter({ event })} />
+				<button type="button" onClick={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
 					{t('action.reset')}
 				</button>
 			</form>
 			<div class="actions wh-bar">
-				<label>
-					<input type="checkbox" checked={live} onChange={(event) => setLive(event.currentTarget.checked)} /> {t('webhooks.live')}
-				</label>
+				<Check checked={live} change={setLive}>
+					{t('webhooks.live')}
+				</Check>
 				{!live && (
 					<button type="button" onClick={list.refetch}>
 						{t('webhooks.refresh')}
@@ -179,7 +170,7 @@ function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retrie
 		{ name: count ? `${t('webhooks.tab.failed')} (${count})` : t('webhooks.tab.failed'), state: 'failed', retried: 'false' },
 	];
 	return (
-		<nav class="wh-tabs" aria-label={t('webhooks.tabs')}>
+		<nav class="tabs" aria-label={t('webhooks.tabs')}>
 			{tabs.map((tab) => (
 				<button
 					key={tab.state}

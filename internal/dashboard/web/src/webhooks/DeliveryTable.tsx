@@ -1,11 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { memo } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Failed, Loading } from '../ui/FetchState';
-import { memo } from '../ui/memo';
 import { useWindowed } from '../ui/windowed';
 import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
 import type { Row } from './deliveryFeed';

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
-import { useMemo, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { t } from '../i18n';
 import { Empty } from '../ui/FetchState';
 import { Card, Page } from '../ui/Page';
 import { EventContent } from './DeliveryDetail';
 import { DeliveryTable } from './DeliveryTable';
-import { useWebhooks } from './queries';
+import { useWebhookURLs } from './queries';
 import { type DeliveryView, useDeliveries } from './useDeliveries';
 import './webhooks.css';
 
@@ -15,8 +15,7 @@ export function Event(props: { id?: string }): JSX.Element {
 	const id = props.id ?? '';
 	const seen = useRef<DeliveryView>({ first: 0, last: 20 });
 	const list = useDeliveries({ event: id }, true, seen);
-	const webhooks = useWebhooks();
-	const urls = useMemo(() => new Map(webhooks.data?.map((webhook) => [webhook.id, webhook.url])), [webhooks.data]);
+	const urls = useWebhookURLs();
 	return (
 		<Page title={t('webhooks.event')} actions={<Link href="/events">{t('webhooks.event.all')}</Link>}>
 			<Card>

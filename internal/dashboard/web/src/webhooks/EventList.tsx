@@ -4,7 +4,7 @@ import { api, type Schemas, unwrap } from '../api/client';
 import { range } from '../dates';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
-import { Filter, Select } from '../ui/Form';
+import { Filter, Select } from '../ui/Field';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -37,11 +37,11 @@ export function Events(): JSX.Element {
 					label={t('webhooks.event')}
 					value={type ?? ''}
 					options={[['', t('webhooks.filter.any')], ...everyType.map((one) => [one, one] as const)]}
-					onChange={(value) => change({ type: value as EventType | '' })}
+					change={(value) => change({ type: value as EventType | '' })}
 				/>
-				<Filter label={t('webhooks.event.subject')} placeholder="txn_…" value={filters.subject} take={(subject) => change({ subject })} />
-				<Filter label={t('webhooks.filter.from')} type="date" value={filters.from} take={(from) => change({ from })} />
-				<Filter label={t('webhooks.filter.to')} type="date" value={filters.to} take={(to) => change({ to })} />
+				<Filter label={t('webhooks.event.subject')} placeholder="txn_…" value={filters.subject} apply={(subject) => change({ subject })} />
+				<Filter label={t('webhooks.filter.from')} type="date" value={filters.from} apply={(from) => change({ from })} />
+				<Filter label={t('webhooks.filter.to')} type="date" value={filters.to} apply={(to) => change({ to })} />
 			</form>
 			<Rows list={list} empty={t('webhooks.event.none')} hint={<p>{t('webhooks.event.none.hint')}</p>}>
 				{(rows) => (

@@ -4,7 +4,8 @@ import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../api/client';
 import { invalidate } from '../api/queries';
 import { t } from '../i18n';
-import { Field, FormError, useSubmission } from '../ui/Form';
+import { Field, Radios } from '../ui/Field';
+import { Form, type IdempotencyKey } from '../ui/Form';
 import { Card, Page } from '../ui/Page';
 import { EventTypePicker } from './EventTypePicker';
 import type { EventType } from './eventTypes';
@@ -23,84 +24,52 @@ export function NewWebhook(): JSX.Element {
 function Make(props: { done: (made: Made) => void }): JSX.Element {
 	const [url, setUrl] = useState('');
 	const [chosen, setChosen] = useState<ReadonlySet<EventType>>(new Set());
-	const [own, setOwn] = useState(false);
+	const [source, setSource] = useState<'made' | 'own'>('made');
 	const [secret, setSecret] = useState('');
-	// The same key until it has succeeded: a reply that is lost does not make a second webhook.
-	const [once] = useState(() => crypto.randomUUID());
-	const submission = useSubmission(async () => {
-		const body = { url, events: [...chosen], ...(own ? { secret } : {}) };
-		const key = `${once}-${digest(JSON.stringify(body))}`;
-		props.done(await unwrap(api.POST('/v1/webhooks', { params: { header: { 'Idempotency-Key': key } }, body })));
+	const save = async (idempotencyKey: IdempotencyKey) => {
+		const body = { url, events: [...chosen], ...(source === 'own' ? { secret } : {}) };
+		props.done(await unwrap(api.POST('/v1/webhooks', { params: { header: { 'Idempotency-Key': idempotencyKey(body) } }, body })));
 		invalidate('webhooks');
-	});
+	};
+	const option = (name: 'made' | 'own') => (
+		<>
+			{t(`webhooks.secret.${name}`)}
+			<span class="hint">{t(`webhooks.secret.${name}.hint`)}</span>
+		</>
+	);
 	return (
 		<Page title={t('webhooks.new')} actions={<Link href="/webhooks">{t('webhooks.back')}</Link>}>
-			<form onSubmit={submission.submit} noValidate>
+			<Form submit={save} button={t('webhooks.save')} tone="primary">
 				<Card>
 					<Field
 						label={t('webhooks.url')}
 						hint={t('webhooks.url.hint')}
-						type="url"
-						required
-						autocomplete="off"
-						spellcheck={false}
+						name="url"
+						inputMode="url"
 						maxLength={2048}
 						placeholder="https://shop.example.com/vayu"
 						value={url}
-						onInput={(event) => setUrl(event.currentTarget.value)}
-						problem={submission.of('url')}
+						change={setUrl}
 					/>
 				</Card>
 				<Card>
-					<EventTypePicker chosen={chosen} change={setChosen} problem={submission.of('events')} />
+					<EventTypePicker chosen={chosen} change={setChosen} />
 				</Card>
 				<Card>
-					<fieldset class="wh-choose">
-						<legend>{t('webhooks.secret')}</legend>
-						<label>
-							<input type="radio" name="secret" checked={!own} onChange={() => setOwn(false)} />
-							<span>
-								{t('webhooks.secret.made')}
-								<span class="hint">{t('webhooks.secret.made.hint')}</span>
-							</span>
-						</label>
-						<label>
-							<input type="radio" name="secret" checked={own} onChange={() => setOwn(true)} />
-							<span>
-								{t('webhooks.secret.own')}
-								<span class="hint">{t('webhooks.secret.own.hint')}</span>
-							</span>
-						</label>
-						{own && (
-							<Field
-								label={t('webhooks.secret.value')}
-								type="text"
-								autocomplete="off"
-								spellcheck={false}
-								maxLength={255}
-								value={secret}
-								onInput={(event) => setSecret(event.currentTarget.value)}
-								problem={submission.of('secret')}
-							/>
-						)}
-					</fieldset>
+					<Radios
+						label={t('webhooks.secret')}
+						value={source}
+						options={[
+							['made', option('made')],
+							['own', option('own')],
+						]}
+						change={setSource}
+					/>
+					{source === 'own' && <Field label={t('webhooks.secret.value')} name="secret" maxLength={255} value={secret} change={setSecret} />}
 				</Card>
-				<FormError submission={submission} fields={['url', 'events', 'secret']} />
-				<button type="submit" class="primary" disabled={submission.busy}>
-					{t('webhooks.save')}
-				</button>
-			</form>
+			</Form>
 		</Page>
 	);
-}
-
-/** digest names a body, so that a body that was mended is another request. */
-function digest(text: string): string {
-	let sum = 0;
-	for (const character of text) {
-		sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) | 0;
-	}
-	return (sum >>> 0).toString(36);
 }
 
 function Done(props: { webhook: Made }): JSX.Element {

@@ -8,7 +8,8 @@ import { number } from '../format';
 import { t } from '../i18n';
 import { Dialog } from '../ui/Dialog';
 import { errorMessage, Failed } from '../ui/FetchState';
-import { FormError, Select, useSubmission } from '../ui/Form';
+import { Select } from '../ui/Field';
+import { Form } from '../ui/Form';
 import { deliveries, retryDelivery, type Webhook } from './queries';
 
 /** atOnce is how many retries are under way together. */
@@ -40,12 +41,9 @@ export function RetryChosen(props: { chosen: ReadonlySet<string>; done: (retried
 		setRefused(not);
 		props.done(over);
 	};
-	const busy = progress !== undefined && progress.done < progress.of;
 	return (
 		<div class="wh-retry">
-			<button type="button" disabled={props.chosen.size === 0 || busy} onClick={() => void run()}>
-				{t('webhooks.retry.chosen', { count: number(props.chosen.size) })}
-			</button>
+			<Form submit={run} button={t('webhooks.retry.chosen', { count: number(props.chosen.size) })} disabled={props.chosen.size === 0} />
 			<span role="status">
 				{progress && t('webhooks.retry.progress', { done: number(progress.done - refused.length), of: number(progress.of) })}
 			</span>
@@ -65,7 +63,7 @@ export function RetryChosen(props: { chosen: ReadonlySet<string>; done: (retried
 /** counted is how many failed deliveries are counted at most before a dialog says “more than”. */
 const counted = 1000;
 
-/** RetryAll delivers all failed ones of a range again, after it has errorMessage how many they are. */
+/** RetryAll shows how many deliveries of a range have failed, and delivers them again. */
 export function RetryAll(props: {
 	webhooks: readonly Webhook[];
 	webhook: string | undefined;
@@ -91,7 +89,7 @@ export function RetryAll(props: {
 		queryFn: ({ signal }) =>
 			deliveries({ state: 'failed', retried: 'false', from, to, webhook: webhook || undefined }, { limit: counted }, signal),
 	});
-	const submission = useSubmission(async () => {
+	const retry = async () => {
 		const body = { ...(webhook ? { webhook_id: webhook } : { all: true }), ...range({ from, to }) };
 		let sum = 0;
 		setRetried(0);
@@ -102,17 +100,23 @@ export function RetryAll(props: {
 			more = reply.has_more;
 		}
 		setOver(true);
-	});
+	};
 	const many = count.data?.data.length ?? 0;
 	return (
 		<Dialog title={t('webhooks.retry.all')} close={props.close}>
-			<form onSubmit={submission.submit}>
+			<Form
+				submit={retry}
+				button={t('webhooks.retry.do')}
+				tone="primary"
+				disabled={over || !count.data || many === 0}
+				{...(over ? {} : { cancel: props.close })}
+			>
 				<p>{t('webhooks.retry.all.about')}</p>
 				<Select
 					label={t('webhooks.endpoint')}
 					value={webhook}
 					options={[['', t('webhooks.filter.any')], ...props.webhooks.map((one) => [one.id, one.url] as const)]}
-					onChange={(value) => {
+					change={(value) => {
 						setWebhook(value);
 						setOver(false);
 						setRetried(undefined);
@@ -131,18 +135,7 @@ export function RetryAll(props: {
 					</strong>
 				</p>
 				{count.error && <Failed error={count.error} again={() => void count.refetch()} />}
-				<FormError submission={submission} />
-				<div class="actions">
-					{!over && (
-						<button type="submit" class="primary" disabled={submission.busy || !count.data || many === 0}>
-							{t('webhooks.retry.do')}
-						</button>
-					)}
-					<button type="button" onClick={props.close}>
-						{t(over ? 'shell.close' : 'action.cancel')}
-					</button>
-				</div>
-			</form>
+			</Form>
 		</Dialog>
 	);
 }

@@ -6,7 +6,8 @@ import { api, unwrap } from '../api/client';
 import { liveQuery } from '../api/liveStream';
 import { t } from '../i18n';
 import { Fetched } from '../ui/FetchState';
-import { FormError, Select, useSubmission } from '../ui/Form';
+import { Select } from '../ui/Field';
+import { Form, type IdempotencyKey } from '../ui/Form';
 import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
 import { type EventType, everyType, mostAttempts } from './eventTypes';
 import { useDeliveryNotices } from './useDeliveries';
@@ -31,26 +32,21 @@ export function SendTest(props: { id: string; events: readonly EventType[] }): J
 	const [type, setType] = useState<EventType>();
 	const [sent, setSent] = useState<string>();
 	const chosen = type && props.events.includes(type) ? type : props.events[0];
-	const submission = useSubmission(async () => {
-		const reply = await unwrap(
-			api.POST('/v1/webhooks/{id}/test', { params: { path: { id: props.id } }, body: chosen ? { type: chosen } : {} }),
-		);
-		setSent(reply.delivery_id);
-	});
+	const send = async (idempotencyKey: IdempotencyKey) => {
+		const body = chosen ? { type: chosen } : {};
+		const params = { path: { id: props.id }, header: { 'Idempotency-Key': idempotencyKey(body) } };
+		setSent((await unwrap(api.POST('/v1/webhooks/{id}/test', { params, body }))).delivery_id);
+	};
 	return (
 		<>
-			<form class="filters wh-filters" onSubmit={submission.submit}>
+			<Form class="filters wh-filters" submit={send} button={t('webhooks.test.send')}>
 				<Select
 					label={t('webhooks.test.type')}
 					value={chosen ?? ''}
 					options={everyType.filter((one) => props.events.includes(one)).map((one) => [one, one] as const)}
-					onChange={(value) => setType(value as EventType)}
+					change={(value) => value && setType(value)}
 				/>
-				<button type="submit" class="wh-beside" disabled={submission.busy}>
-					{t('webhooks.test.send')}
-				</button>
-			</form>
-			<FormError submission={submission} />
+			</Form>
 			{sent && <Followed key={sent} id={sent} />}
 		</>
 	);

@@ -7,7 +7,8 @@ import { queries } from '../api/queries';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
-import { Field, FormError, useSubmission } from '../ui/Form';
+import { Field } from '../ui/Field';
+import { Form } from '../ui/Form';
 import { Card, Facts, Page } from '../ui/Page';
 import { ActiveBadge } from './DeliveryBadge';
 import { DeliveryTable } from './DeliveryTable';
@@ -42,13 +43,13 @@ export function Webhook(props: { id?: string }): JSX.Element {
 function One(props: { webhook: Endpoint }): JSX.Element {
 	const { webhook } = props;
 	const [open, setOpen] = useState<'edit' | 'rotate' | 'remove'>();
-	const pause = useSubmission(async () => {
+	const pause = async () => {
 		await unwrap(api.PATCH('/v1/webhooks/{id}', { params: { path: { id: webhook.id } }, body: { active: !webhook.active } }));
 		await Promise.all([
 			queries.invalidateQueries({ queryKey: ['webhooks'] }),
 			queries.invalidateQueries({ queryKey: ['health', webhook.id] }),
 		]);
-	});
+	};
 	const close = () => setOpen(undefined);
 	return (
 		<>
@@ -72,10 +73,8 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 				/>
 				<h3>{t('webhooks.events')}</h3>
 				<Types of={webhook.events} />
-				<form class="actions wh-do" onSubmit={pause.submit}>
-					<button type="submit" disabled={pause.busy}>
-						{t(webhook.active ? 'webhooks.pause' : 'webhooks.resume')}
-					</button>
+				<div class="actions wh-do">
+					<Form submit={pause} button={t(webhook.active ? 'webhooks.pause' : 'webhooks.resume')} />
 					<button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? undefined : 'edit')}>
 						{t('action.edit')}
 					</button>
@@ -85,8 +84,7 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 					<button type="button" class="danger" onClick={() => setOpen('remove')}>
 						{t('action.delete')}
 					</button>
-				</form>
-				<FormError submission={pause} />
+				</div>
 				{!webhook.active && (
 					<p class="note" role="status">
 						{t('webhooks.paused.note')}
@@ -115,35 +113,17 @@ function Edit(props: { webhook: Endpoint; done: () => void }): JSX.Element {
 	const { webhook } = props;
 	const [url, setUrl] = useState(webhook.url);
 	const [chosen, setChosen] = useState<ReadonlySet<EventType>>(new Set(webhook.events));
-	const submission = useSubmission(async () => {
+	const save = async () => {
 		const events = [...chosen];
 		await unwrap(api.PATCH('/v1/webhooks/{id}', { params: { path: { id: webhook.id } }, body: { url, events } }));
 		await queries.invalidateQueries({ queryKey: ['webhooks'] });
 		props.done();
-	});
+	};
 	return (
-		<form class="wh-edit" onSubmit={submission.submit} noValidate>
-			<Field
-				label={t('webhooks.url')}
-				hint={t('webhooks.url.change')}
-				type="url"
-				autocomplete="off"
-				spellcheck={false}
-				value={url}
-				onInput={(event) => setUrl(event.currentTarget.value)}
-				problem={submission.of('url')}
-			/>
-			<EventTypePicker chosen={chosen} change={setChosen} problem={submission.of('events')} />
-			<FormError submission={submission} fields={['url', 'events']} />
-			<div class="actions">
-				<button type="submit" class="primary" disabled={submission.busy}>
-					{t('action.save')}
-				</button>
-				<button type="button" onClick={props.done}>
-					{t('action.cancel')}
-				</button>
-			</div>
-		</form>
+		<Form class="wh-edit" submit={save} button={t('action.save')} tone="primary" cancel={props.done}>
+			<Field label={t('webhooks.url')} hint={t('webhooks.url.change')} name="url" inputMode="url" value={url} change={setUrl} />
+			<EventTypePicker chosen={chosen} change={setChosen} />
+		</Form>
 	);
 }
 

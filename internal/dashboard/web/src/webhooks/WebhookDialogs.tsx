@@ -8,7 +8,8 @@ import { number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
-import { FormError, Select, useSubmission } from '../ui/Form';
+import { Select } from '../ui/Field';
+import { Form, type IdempotencyKey } from '../ui/Form';
 import type { Webhook } from './queries';
 import { WebhookSecret } from './WebhookSecret';
 
@@ -22,20 +23,15 @@ const graces = [
 /** RotateSecretDialog replaces the secret, and shows the new one once. */
 export function RotateSecretDialog(props: { webhook: Webhook; close: () => void }): JSX.Element {
 	const { id } = props.webhook;
-	const [grace, setGrace] = useState('86400');
+	const [grace, setGrace] = useState<(typeof graces)[number][0]>('86400');
 	const [made, setMade] = useState<{ secret: string; until: string | null }>();
-	// A lost reply is asked for again with the same key; a second rotation would end the secret just made.
-	const [once] = useState(() => crypto.randomUUID());
-	const submission = useSubmission(async () => {
-		const reply = await unwrap(
-			api.POST('/v1/webhooks/{id}/rotate-secret', {
-				params: { path: { id }, header: { 'Idempotency-Key': `${once}-${grace}` } },
-				body: { grace_seconds: Number(grace) },
-			}),
-		);
+	const rotate = async (idempotencyKey: IdempotencyKey) => {
+		const body = { grace_seconds: Number(grace) };
+		const params = { path: { id }, header: { 'Idempotency-Key': idempotencyKey(body) } };
+		const reply = await unwrap(api.POST('/v1/webhooks/{id}/rotate-secret', { params, body }));
 		setMade({ secret: reply.secret ?? '', until: reply.previous_secret_until });
 		invalidate('webhooks');
-	});
+	};
 	return (
 		<Dialog title={t('webhooks.rotate')} close={props.close}>
 			{made ? (
@@ -46,19 +42,15 @@ export function RotateSecretDialog(props: { webhook: Webhook; close: () => void 
 					</p>
 				</>
 			) : (
-				<form onSubmit={submission.submit}>
+				<Form submit={rotate} button={t('webhooks.rotate')} tone="primary">
 					<p>{t('webhooks.rotate.about')}</p>
 					<Select
 						label={t('webhooks.grace')}
 						value={grace}
 						options={graces.map(([value, name]) => [value, t(name)] as const)}
-						onChange={setGrace}
+						change={setGrace}
 					/>
-					<FormError submission={submission} />
-					<button type="submit" class="primary" disabled={submission.busy}>
-						{t('webhooks.rotate')}
-					</button>
-				</form>
+				</Form>
 			)}
 		</Dialog>
 	);
@@ -72,17 +64,17 @@ export function DeleteWebhookDialog(props: { webhook: Webhook; close: () => void
 		queryKey: ['health', id],
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/webhooks/{id}/health', { params: { path: { id } }, signal })),
 	});
-	const submission = useSubmission(async () => {
+	const remove = async () => {
 		await unwrap(api.DELETE('/v1/webhooks/{id}', { params: { path: { id } } }));
 		go('/webhooks');
 		queries.removeQueries({ queryKey: ['webhooks', 'one', id] });
 		queries.removeQueries({ queryKey: ['health', id] });
 		invalidate('webhooks');
-	});
+	};
 	const waiting = health.data?.states.waiting;
 	return (
 		<Dialog title={t('webhooks.remove')} close={props.close}>
-			<form onSubmit={submission.submit}>
+			<Form submit={remove} button={t('webhooks.remove')} tone="danger" cancel={props.close}>
 				<p class="wh-url">
 					<strong>{url}</strong>
 				</p>
@@ -92,16 +84,7 @@ export function DeleteWebhookDialog(props: { webhook: Webhook; close: () => void
 						? t('state.loading')
 						: t(health.data?.has_more ? 'webhooks.remove.newest' : 'webhooks.remove.waiting', { count: number(waiting) })}
 				</p>
-				<FormError submission={submission} />
-				<div class="actions">
-					<button type="submit" class="danger" disabled={submission.busy}>
-						{t('webhooks.remove')}
-					</button>
-					<button type="button" onClick={props.close}>
-						{t('action.cancel')}
-					</button>
-				</div>
-			</form>
+			</Form>
 		</Dialog>
 	);
 }

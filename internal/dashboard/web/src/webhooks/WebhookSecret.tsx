@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../i18n';
 import { Copy, CopyableText } from '../ui/Badge';
+import { Segments } from '../ui/Segments';
 import { snippets } from './snippets';
 
 /** WebhookSecret shows a secret that was made, this once. */
@@ -19,21 +20,19 @@ export function WebhookSecret(props: { value: string }): JSX.Element {
 
 /** VerifySnippet shows how a receiver knows that a delivery is genuine, in three languages. */
 export function VerifySnippet(): JSX.Element {
-	const [at, setAt] = useState(0);
-	const code = snippets[at]?.code ?? '';
+	const [language, setLanguage] = useState(snippets[0]?.name ?? '');
+	const code = snippets.find(({ name }) => name === language)?.code ?? '';
 	return (
 		<details class="wh-verify">
 			<summary>{t('webhooks.verify')}</summary>
 			<p>{t('webhooks.verify.how')}</p>
 			<div class="actions">
-				<fieldset class="wh-pick">
-					<legend class="unseen">{t('webhooks.verify.language')}</legend>
-					{snippets.map((snippet, index) => (
-						<button key={snippet.name} type="button" class="small" aria-pressed={index === at} onClick={() => setAt(index)}>
-							{snippet.name}
-						</button>
-					))}
-				</fieldset>
+				<Segments
+					label={t('webhooks.verify.language')}
+					value={language}
+					options={snippets.map(({ name }) => [name, name] as const)}
+					change={setLanguage}
+				/>
 				<Copy value={code} />
 			</div>
 			<pre>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptsLeft, delays, eventSubject, everyType, mostAttempts, span } from './eventTypes';
+import { countdown, delays, eventSubject, everyType, mostAttempts, span } from './eventTypes';
 
 test('eleven types and eight attempts', () => {
 	expect(new Set(everyType).size).toBe(11);
@@ -33,8 +33,8 @@ test('a test event, a quota and a hostile id are about nothing', () => {
 
 test('how long it is until a moment', () => {
 	const now = new Date('2026-11-21T00:00:00Z');
-	expect(attemptsLeft('2026-11-21T00:00:09.5Z', now)).toBe('0:10');
-	expect(attemptsLeft('2026-11-21T06:00:01Z', now)).toBe('6:00:01');
-	expect(attemptsLeft('2026-11-21T00:00:00Z', now)).toBeUndefined();
-	expect(attemptsLeft('never', now)).toBeUndefined();
+	expect(countdown('2026-11-21T00:00:09.5Z', now)).toBe('0:10');
+	expect(countdown('2026-11-21T06:00:01Z', now)).toBe('6:00:01');
+	expect(countdown('2026-11-21T00:00:00Z', now)).toBeUndefined();
+	expect(countdown('never', now)).toBeUndefined();
 });

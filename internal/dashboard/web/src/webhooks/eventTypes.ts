@@ -27,7 +27,7 @@ export const delays = [0, 10, 30, 120, 600, 3600, 21_600, 86_400] as const;
 /** mostAttempts is how often a delivery is tried. */
 export const mostAttempts = delays.length;
 
-/** EventSubject is what an event is eventSubject, and the page that shows it. */
+/** EventSubject is the record that an event is about, and the page that shows it. */
 export interface EventSubject {
 	id: string;
 	to: string;
@@ -36,8 +36,8 @@ export interface EventSubject {
 const named = ['transaction_id', 'verification_id', 'batch_id', 'payment_id'] as const;
 
 /**
- * eventSubject finds what an event is eventSubject in its data. It is undefined for a quota, for a
- * test event, and for an id that has not the form of one.
+ * eventSubject finds the record that an event is about in the event's data. It is undefined for a quota, a
+ * test event, and an id of another form.
  */
 export function eventSubject(data: Record<string, unknown>): EventSubject | undefined {
 	if (data.test === true) {
@@ -68,8 +68,8 @@ export function span(seconds: number, locale: string): string {
 	return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
 }
 
-/** attemptsLeft is how long it is until a moment, as 4:05 or 23:59:59; undefined when it has come. */
-export function attemptsLeft(until: string, now: Date): string | undefined {
+/** countdown is the time until a moment, as 4:05 or 23:59:59; undefined when it has come. */
+export function countdown(until: string, now: Date): string | undefined {
 	const seconds = Math.ceil((new Date(until).getTime() - now.getTime()) / 1000);
 	if (!(seconds > 0)) {
 		return undefined;

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
 import { api, type Schemas, unwrap } from '../api/client';
 import { range } from '../dates';
 import type { ListState } from '../ui/List';
@@ -30,6 +31,12 @@ export function useWebhooks() {
 		queryKey: ['webhooks', 'all'],
 		queryFn: async ({ signal }) => (await unwrap(api.GET('/v1/webhooks', { params: { query: { limit: 1000 } }, signal }))).data,
 	});
+}
+
+/** useWebhookURLs is the URLs of webhooks by their ids. */
+export function useWebhookURLs(): ReadonlyMap<string, string> {
+	const { data } = useWebhooks();
+	return useMemo(() => new Map(data?.map((webhook) => [webhook.id, webhook.url])), [data]);
 }
 
 /** Envelope is an event, and the bytes in which it is sent. */

@@ -17,6 +17,7 @@ export const air = {
 		'May cause respiratory effects even on healthy people, and serious health impacts on people with lung or heart disease. The health impacts may be experienced even during light physical activity.',
 	'air.noindex': 'no index',
 	'air.nofigure': 'no figure',
+	'air.layer': 'Shown on the map',
 	'air.legend': 'Categories of the index',
 	'air.search': 'City or pin code',
 	'air.search.city': 'City',

@@ -162,6 +162,7 @@ export const webhooks = {
 		'Nothing is sent to it any more, and what waits for it is cancelled. There is no way back; to stop for a while, pause it.',
 	'webhooks.remove.waiting': 'Deliveries that wait and will be cancelled: {count}.',
 	'webhooks.remove.newest': 'Of its newest 1,000 deliveries {count} wait; all that wait will be cancelled.',
+	'webhooks.payload': 'Form of the payload',
 	'webhooks.payload.pretty': 'Indented',
 	'webhooks.payload.raw': 'As sent',
 	'webhooks.payload.copy': 'Copy as sent',

@@ -163,6 +163,7 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.remove.about': 'इसे आगे कुछ नहीं भेजा जाएगा और जो प्रतीक्षा में है वह रद्द होगा। यह वापस नहीं हो सकता; कुछ समय के लिए रोकना हो तो रोकें।',
 	'webhooks.remove.waiting': 'प्रतीक्षा में, जो रद्द होंगी: {count}।',
 	'webhooks.remove.newest': 'इसकी सबसे नई 1,000 डिलीवरी में से {count} प्रतीक्षा में हैं; प्रतीक्षा वाली सभी रद्द होंगी।',
+	'webhooks.payload': 'पेलोड का रूप',
 	'webhooks.payload.pretty': 'सजाकर',
 	'webhooks.payload.raw': 'जैसा भेजा गया',
 	'webhooks.payload.copy': 'मूल रूप कॉपी करें',

@@ -25,7 +25,7 @@ type Any = Schemas['Batch'] | Schemas['VerificationBatch'];
 export function Batches(): JSX.Element {
 	const [filters, change] = useFilters(['kind', 'status', 'from', 'to', 'ref_id']);
 	const asked = kindOf(filters.kind);
-	// Who hasScope see one kind only is shown that.
+	// A key that may read one kind only gets that one.
 	const kind = asked === 'recharge' && !hasScope('recharge:read') && hasScope('verify:read') ? 'verification' : asked;
 	const state = (states[kind] as readonly Schemas['VerificationBatchState'][]).find((one) => one === filters.status);
 	const query = { ...(filters.ref_id && { ref_id: filters.ref_id }), ...range(filters) };

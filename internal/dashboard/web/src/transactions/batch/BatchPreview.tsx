@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { number } from '../../format';
 import { t } from '../../i18n';
+import { Check } from '../../ui/Field';
 import { Card } from '../../ui/Page';
 import { Table } from '../../ui/Table';
 import type { Kind } from './kind';
@@ -57,10 +58,9 @@ export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLea
 						]}
 					/>
 					{found.troubles.length > shown.troubles && <p class="hint">{t('batch.preview.first', { count: number(shown.troubles) })}</p>}
-					<label>
-						<input type="checkbox" checked={props.leave} onChange={(event) => props.setLeave(event.currentTarget.checked)} />{' '}
+					<Check checked={props.leave} change={props.setLeave}>
 						{t('batch.leave')}
-					</label>
+					</Check>
 				</Card>
 			)}
 		</>

@@ -1,18 +1,18 @@
-import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { api, unwrap } from '../../api/client';
+import { api, Problem } from '../../api/client';
 import { invalidate } from '../../api/queries';
 import { number, rupees } from '../../format';
 import { t } from '../../i18n';
-import { useSubmission } from '../../ui/Form';
+import { Field } from '../../ui/Field';
+import { Form } from '../../ui/Form';
 import { Card, Page } from '../../ui/Page';
 import { Tabs } from '../../ui/Tabs';
 import { useFilters } from '../../ui/useFilters';
-import { recorded, wrong } from '../recorded';
+import { recorded } from '../recorded';
 import { freshRef } from '../ref';
-import { Reference, Send } from '../TransactionForm';
+import { useBalance } from '../wallet/useBalance';
 import { Preview } from './BatchPreview';
 import { type Kind, kindOf } from './kind';
 import { body, mostBytes, mostRecords, type Parser, type Read, read, sum, withoutRow } from './records';
@@ -43,12 +43,12 @@ export function NewBatchPage(): JSX.Element {
 					['verification', '/batches/new?kind=verification', t('batch.kind.verification')],
 				]}
 			/>
-			<Form key={kind} kind={kind} />
+			<BatchForm key={kind} kind={kind} />
 		</Page>
 	);
 }
 
-function Form(props: { kind: Kind }): JSX.Element {
+function BatchForm(props: { kind: Kind }): JSX.Element {
 	const { kind } = props;
 	const [, navigate] = useLocation();
 	const id = useId();
@@ -60,18 +60,14 @@ function Form(props: { kind: Kind }): JSX.Element {
 	const [leave, setLeave] = useState(false);
 	const [large, setLarge] = useState(false);
 	const found = useRead(kind, file ? file.text : text, ref);
-	const wallet = useQuery({
-		queryKey: ['wallet', 'balance'],
-		enabled: kind === 'recharge',
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/wallet', { signal })),
-	});
+	const wallet = useBalance(kind === 'recharge');
 	const records = useMemo(() => (found ? (leave ? withoutRow(found) : found.records) : []), [found, leave]);
 	const amount = useMemo(() => sum(records), [records]);
 	const blocked = !found || found.whole !== undefined || (found.troubles.length > 0 && !leave) || records.length === 0;
-	const submission = useSubmission(async () => {
+	const send = async () => {
 		const whole = await body(kind, records, ref.trim());
 		if (whole.size > mostBytes) {
-			throw wrong('records', t('batch.wrong.large'));
+			throw Problem.atField('records', t('batch.wrong.large'));
 		}
 		// The serializer writes what is there already; what it is given has no other use.
 		const init = { body: {} as never, bodySerializer: () => whole };
@@ -81,7 +77,7 @@ function Form(props: { kind: Kind }): JSX.Element {
 		);
 		invalidate('batches');
 		navigate(`/batches/${made}`);
-	});
+	};
 	// A text of ten thousand lines takes the browser a second to lay out, so it is kept like that of a file, and not shown whole.
 	const pasted = (event: InputEvent & { currentTarget: HTMLTextAreaElement }) => {
 		const box = event.currentTarget;
@@ -104,7 +100,7 @@ function Form(props: { kind: Kind }): JSX.Element {
 		setFile(fits ? { name: chosen.name, text: await chosen.text() } : undefined);
 	};
 	return (
-		<form onSubmit={submission.submit}>
+		<Form submit={send} button={t('batch.send')} tone="primary" disabled={blocked}>
 			<Card>
 				<p>{t(`batch.how.${kind}`)}</p>
 				<div class="field">
@@ -153,7 +149,15 @@ function Form(props: { kind: Kind }): JSX.Element {
 						</div>
 					</div>
 				)}
-				<Reference value={ref} change={setRef} hint={t('batch.ref.hint')} submission={submission} most={200} required />
+				<Field
+					label={t('transactions.ref')}
+					hint={t('batch.ref.hint')}
+					name="ref_id"
+					maxLength={200}
+					required
+					value={ref}
+					change={setRef}
+				/>
 			</Card>
 			{found && <Preview kind={kind} found={found} leave={leave} setLeave={setLeave} />}
 			<Card>
@@ -166,9 +170,8 @@ function Form(props: { kind: Kind }): JSX.Element {
 				</p>
 				{kind === 'recharge' && wallet.data && <p class="hint">{t('recharge.balance', { amount: rupees(wallet.data.available) })}</p>}
 				{kind === 'recharge' && wallet.data && !blocked && amount > wallet.data.available && <p class="wrong">{t('batch.poor')}</p>}
-				<Send submission={submission} fields={['ref_id']} text={t('batch.send')} disabled={blocked} />
 			</Card>
-		</form>
+		</Form>
 	);
 }
 

@@ -10,7 +10,7 @@ export const mostBytes = 8 << 20;
 /** Parser reads a text as a table; papaparse's parse, which is fetched when it is needed. */
 export type Parser = (text: string) => string[][];
 
-/** RecordFault is what is wrong with a record; row counts from 1, withoutRow the line of names. */
+/** RecordFault is what is wrong with a record; row counts from 1, without the line of names. */
 export interface RecordFault {
 	row: number;
 	says: Key;
@@ -70,7 +70,7 @@ function pause(): Promise<void> {
 
 /**
  * read makes records of what a person has pasted or chosen: CSV with a line of names,
- * JSON (an array, or the body of a batch), or a JSON object a line. Records withoutRow a
+ * JSON (an array, or the body of a batch), or a JSON object a line. Records without a
  * reference get one from that of the batch, so that sending it again is safe.
  */
 export async function read(kind: Kind, text: string, ref: string, parse: Parser): Promise<Read> {
@@ -172,7 +172,7 @@ function text(value: unknown): string {
 	return value === undefined || value === null ? '' : String(value);
 }
 
-/** check says what the API would refuse, as far as that can be seen withoutRow asking. */
+/** check says what the API would refuse, as far as that can be seen without a call. */
 function check(kind: Kind, row: unknown, seen: Set<string>): { says: Key; value: string } | undefined {
 	if (!isRow(row)) {
 		return { says: 'batch.wrong.object', value: JSON.stringify(row).slice(0, 40) };

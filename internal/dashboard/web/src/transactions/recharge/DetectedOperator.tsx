@@ -1,9 +1,9 @@
 import { type UseQueryResult, useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { api, unwrap } from '../../api/client';
 import { t } from '../../i18n';
 import { errorMessage } from '../../ui/FetchState';
+import { useSettled } from '../../ui/useSettled';
 
 type Found = { operator: string; circle: string; detection: { source: 'lookup' | 'series'; confidence: 'high' | 'low' } };
 
@@ -12,12 +12,8 @@ const pause = 400;
 
 /** useDetected asks whose a number is, once it is whole and nothing more is typed. */
 export function useDetected(digits: string | undefined): UseQueryResult<Found, Error> {
-	const [still, setStill] = useState<string>();
-	useEffect(() => {
-		const timer = setTimeout(() => setStill(digits), pause);
-		return () => clearTimeout(timer);
-	}, [digits]);
-	const asked = still === digits ? still : undefined;
+	const settled = useSettled(digits, pause);
+	const asked = settled === digits ? settled : undefined;
 	return useQuery({
 		queryKey: ['detect', asked],
 		enabled: asked !== undefined,

@@ -15,10 +15,6 @@ import { Timeline } from '../timeline/Timeline';
 import { Refund } from './Refund';
 import '../transactions.css';
 
-function story(of: Schemas['Recharge'] | Schemas['RechargeDetail']): Schemas['RechargeDetail'] | undefined {
-	return 'steps' in of ? of : undefined;
-}
-
 /** RechargeDetail is all that is known of one: how it stands, its money, its steps, and who was told. */
 export function RechargeDetail(props: Record<string, string>): JSX.Element {
 	const id = props.id ?? '';
@@ -30,7 +26,7 @@ export function RechargeDetail(props: Record<string, string>): JSX.Element {
 	});
 	return (
 		<Page title={t('recharge.one')}>
-			<Fetched query={query}>{(recharge) => <Known recharge={recharge} detail={story(recharge)} />}</Fetched>
+			<Fetched query={query}>{(recharge) => <Known recharge={recharge} detail={'steps' in recharge ? recharge : undefined} />}</Fetched>
 		</Page>
 	);
 }

@@ -5,13 +5,14 @@ import { invalidate } from '../../api/queries';
 import { rupees } from '../../format';
 import { t } from '../../i18n';
 import { Dialog } from '../../ui/Dialog';
-import { Field, FormError, useSubmission } from '../../ui/Form';
+import { Field } from '../../ui/Field';
+import { Form } from '../../ui/Form';
 
 /** Refund asks whether a recharge is to be taken back, and says what that does. Asking twice does nothing more. */
 export function Refund(props: { recharge: Schemas['Recharge']; close: () => void }): JSX.Element {
 	const { recharge, close } = props;
 	const [reason, setReason] = useState('');
-	const submission = useSubmission(async () => {
+	const refund = async () => {
 		await unwrap(
 			api.POST('/v1/recharge/{id}/refund', {
 				params: { path: { id: recharge.transaction_id } },
@@ -20,30 +21,21 @@ export function Refund(props: { recharge: Schemas['Recharge']; close: () => void
 		);
 		invalidate('recharges', 'wallet', 'events', 'audit');
 		close();
-	});
+	};
 	return (
 		<Dialog title={t('recharge.refund.title')} close={close}>
-			<form onSubmit={submission.submit}>
+			<Form submit={refund} button={t('recharge.refund.do', { amount: rupees(recharge.amount) })} tone="danger" cancel={close}>
 				<p>{t('recharge.refund.what', { amount: rupees(recharge.amount), number: recharge.mobile, operator: recharge.operator })}</p>
 				<p>{t('recharge.refund.then')}</p>
 				<Field
 					label={t('recharge.reason')}
 					hint={t('recharge.reason.hint')}
-					problem={submission.of('reason')}
+					name="reason"
 					maxLength={255}
 					value={reason}
-					onInput={(event) => setReason(event.currentTarget.value)}
+					change={setReason}
 				/>
-				<FormError submission={submission} fields={['reason']} />
-				<div class="actions">
-					<button type="submit" class="danger" disabled={submission.busy}>
-						{t('recharge.refund.do', { amount: rupees(recharge.amount) })}
-					</button>
-					<button type="button" onClick={close}>
-						{t('action.cancel')}
-					</button>
-				</div>
-			</form>
+			</Form>
 		</Dialog>
 	);
 }

@@ -20,7 +20,7 @@ const most = 200;
 /**
  * Timeline tells what has happened to one record, from everything that the API knows about
  * it: steps, postings of the wallet, events with their deliveries, and the audit log.
- * Whatever the key hasScope not see is named as missing. When status changes all is read anew.
+ * What the key may not read is named as missing. When status changes all is read anew.
  */
 export function Timeline(props: {
 	id: string;

@@ -1,16 +1,15 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { api } from '../../api/client';
+import { api, Problem } from '../../api/client';
 import { invalidate } from '../../api/queries';
 import { t } from '../../i18n';
-import { Field, Select, useSubmission } from '../../ui/Form';
+import { Field, Radios, Select } from '../../ui/Field';
+import { Form } from '../../ui/Form';
 import { Card, Page } from '../../ui/Page';
-import { Choice } from '../../ui/Tabs';
-import { recorded, wrong } from '../recorded';
+import { recorded } from '../recorded';
 import { freshRef } from '../ref';
 import { type SandboxValues, Values } from '../SandboxValues';
-import { Reference, Send } from '../TransactionForm';
 import '../transactions.css';
 
 const accounts: readonly SandboxValues[] = (['0001', '0002', '0003', '0004', '0005', '0006', '0007', '0008', '0009', '0010'] as const).map(
@@ -31,8 +30,6 @@ const addresses: readonly SandboxValues[] = (
 	] as const
 ).map(([name, as]) => ({ value: `${name}@upi`, says: `verify.magic.${as}` }));
 
-const fields = ['account_number', 'ifsc', 'vpa', 'name', 'name_match_tolerance', 'ref_id'];
-
 /** wait is how many seconds the reply may take; after that the verification's own page follows it. */
 const wait = 2;
 
@@ -47,10 +44,10 @@ export function NewVerificationPage(): JSX.Element {
 	const [tolerance, setTolerance] = useState('');
 	const [least, setLeast] = useState('70');
 	const [ref, setRef] = useState(() => freshRef('verify'));
-	const submission = useSubmission(async () => {
+	const send = async () => {
 		const asked = tolerance === 'number' ? Number(least) : tolerance;
 		if (typeof asked === 'number' && !(Number.isInteger(asked) && asked >= 0 && asked <= 100)) {
-			throw wrong('name_match_tolerance', t('verify.least.wrong'));
+			throw Problem.atField('name_match_tolerance', t('verify.least.wrong'));
 		}
 		const { id } = await recorded(
 			api.POST('/v1/bank/verify', {
@@ -66,14 +63,13 @@ export function NewVerificationPage(): JSX.Element {
 		);
 		invalidate('verifications', 'events', 'audit');
 		navigate(`/verifications/${id}`);
-	});
-	const { of } = submission;
+	};
 	return (
 		<Page title={t('verify.new')}>
 			<div class="beside">
 				<Card>
-					<form onSubmit={submission.submit}>
-						<Choice
+					<Form submit={send} button={t('verify.send')} tone="primary">
+						<Radios
 							label={t('verify.method')}
 							value={method}
 							options={[
@@ -81,55 +77,36 @@ export function NewVerificationPage(): JSX.Element {
 								['upi', t('verify.method.upi')],
 							]}
 							hint={t(`verify.method.${method}.hint`)}
-							onChange={setMethod}
+							change={setMethod}
 						/>
 						{method === 'penny_drop' ? (
 							<>
 								<Field
 									label={t('verify.number')}
 									hint={t('verify.number.hint')}
-									problem={of('account_number')}
+									name="account_number"
 									inputMode="numeric"
-									autocomplete="off"
 									required
 									value={account}
-									onInput={(event) => setAccount(event.currentTarget.value)}
+									change={setAccount}
 								/>
 								<Field
 									label={t('verify.ifsc')}
 									hint={t('verify.ifsc.hint')}
-									problem={of('ifsc')}
-									autocomplete="off"
-									spellcheck={false}
+									name="ifsc"
 									maxLength={15}
 									required
 									value={ifsc}
-									onInput={(event) => setIfsc(event.currentTarget.value)}
+									change={setIfsc}
 								/>
 							</>
 						) : (
-							<Field
-								label={t('verify.vpa')}
-								hint={t('verify.vpa.hint')}
-								problem={of('vpa')}
-								autocomplete="off"
-								spellcheck={false}
-								required
-								value={vpa}
-								onInput={(event) => setVpa(event.currentTarget.value)}
-							/>
+							<Field label={t('verify.vpa')} hint={t('verify.vpa.hint')} name="vpa" required value={vpa} change={setVpa} />
 						)}
-						<Field
-							label={t('verify.name')}
-							hint={t('verify.name.hint')}
-							problem={of('name')}
-							autocomplete="off"
-							maxLength={256}
-							value={name}
-							onInput={(event) => setName(event.currentTarget.value)}
-						/>
+						<Field label={t('verify.name')} hint={t('verify.name.hint')} name="name" maxLength={256} value={name} change={setName} />
 						<Select
 							label={t('verify.tolerance')}
+							{...(tolerance === 'number' ? {} : { name: 'name_match_tolerance' })}
 							value={tolerance}
 							options={[
 								['', t('verify.tolerance.account')],
@@ -138,24 +115,23 @@ export function NewVerificationPage(): JSX.Element {
 								['lenient', t('verify.tolerance.lenient')],
 								['number', t('verify.tolerance.number')],
 							]}
-							onChange={setTolerance}
+							change={setTolerance}
 						/>
 						{tolerance === 'number' && (
 							<Field
 								label={t('verify.least')}
+								name="name_match_tolerance"
 								type="number"
 								min={0}
 								max={100}
 								step={1}
 								required
 								value={least}
-								onInput={(event) => setLeast(event.currentTarget.value)}
+								change={setLeast}
 							/>
 						)}
-						{of('name_match_tolerance') && <p class="wrong">{of('name_match_tolerance')}</p>}
-						<Reference value={ref} change={setRef} hint={t('verify.ref.hint')} submission={submission} most={255} />
-						<Send submission={submission} fields={fields} text={t('verify.send')} />
-					</form>
+						<Field label={t('transactions.ref')} hint={t('verify.ref.hint')} name="ref_id" maxLength={255} value={ref} change={setRef} />
+					</Form>
 				</Card>
 				<Values
 					title={t('transactions.magic.title')}

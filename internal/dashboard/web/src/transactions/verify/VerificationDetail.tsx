@@ -13,10 +13,6 @@ import { Timeline } from '../timeline/Timeline';
 import { resultReasons } from './resultReasons';
 import '../transactions.css';
 
-function story(of: Schemas['Verification'] | Schemas['VerificationDetail']): Schemas['VerificationDetail'] | undefined {
-	return 'steps' in of ? of : undefined;
-}
-
 /** VerificationDetail is all that is known of one: the verdict and why, what the bank said, and who was told. */
 export function VerificationDetail(props: Record<string, string>): JSX.Element {
 	const id = props.id ?? '';
@@ -27,7 +23,7 @@ export function VerificationDetail(props: Record<string, string>): JSX.Element {
 	});
 	return (
 		<Page title={t('verify.one')}>
-			<Fetched query={query}>{(of) => <Known of={of} detail={story(of)} />}</Fetched>
+			<Fetched query={query}>{(of) => <Known of={of} detail={'steps' in of ? of : undefined} />}</Fetched>
 		</Page>
 	);
 }

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, type Schemas } from '../../api/client';
+import { api, Problem, type Schemas } from '../../api/client';
 import { invalidate } from '../../api/queries';
 import { t } from '../../i18n';
 import { Dialog } from '../../ui/Dialog';
-import { Field, Select, useSubmission } from '../../ui/Form';
-import { amountOf, recorded, wrong } from '../recorded';
+import { Field, Select } from '../../ui/Field';
+import { Form } from '../../ui/Form';
+import { amountOf, recorded } from '../recorded';
 import { freshRef } from '../ref';
-import { sandboxHint } from '../StatusBadge';
-import { Reference, Send } from '../TransactionForm';
+import { isSandbox } from '../StatusBadge';
 
 const methods = ['upi', 'card', 'netbanking', 'bank_transfer'] as const;
 
@@ -17,10 +17,10 @@ export function TopUp(props: { close: () => void }): JSX.Element {
 	const [amount, setAmount] = useState('');
 	const [method, setMethod] = useState<Schemas['PaymentMethod']>('upi');
 	const [ref, setRef] = useState(() => freshRef('topup'));
-	const submission = useSubmission(async () => {
+	const pay = async () => {
 		const asked = amountOf(amount);
 		if (asked === undefined) {
-			throw wrong('amount', t('transactions.amount.wrong'));
+			throw Problem.atField('amount', t('transactions.amount.wrong'));
 		}
 		const { problem } = await recorded(
 			api.POST('/v1/wallet/topups', { body: { amount: asked, method, ...(ref.trim() && { ref_id: ref.trim() }) } }),
@@ -32,38 +32,27 @@ export function TopUp(props: { close: () => void }): JSX.Element {
 			throw problem;
 		}
 		props.close();
-	});
+	};
 	return (
 		<Dialog title={t('wallet.topup')} close={props.close}>
-			<form onSubmit={submission.submit}>
+			<Form submit={pay} button={t('wallet.topup.do')} tone="primary" cancel={props.close}>
 				<Field
 					label={t('recharge.amount')}
-					hint={t(sandboxHint() ? 'wallet.topup.sandbox' : 'wallet.topup.live')}
-					problem={submission.of('amount')}
+					hint={t(isSandbox() ? 'wallet.topup.sandbox' : 'wallet.topup.live')}
+					name="amount"
 					inputMode="decimal"
-					autocomplete="off"
 					required
 					value={amount}
-					onInput={(event) => setAmount(event.currentTarget.value)}
+					change={setAmount}
 				/>
 				<Select
 					label={t('wallet.method')}
 					value={method}
 					options={methods.map((one) => [one, t(`wallet.method.${one}`)])}
-					onChange={(value) => setMethod(methods.find((one) => one === value) ?? 'upi')}
+					change={setMethod}
 				/>
-				<Reference value={ref} change={setRef} hint={t('wallet.ref.hint')} submission={submission} most={255} />
-				<Send
-					submission={submission}
-					fields={['amount', 'ref_id']}
-					text={t('wallet.topup.do')}
-					beside={
-						<button type="button" onClick={props.close}>
-							{t('action.cancel')}
-						</button>
-					}
-				/>
-			</form>
+				<Field label={t('transactions.ref')} hint={t('wallet.ref.hint')} name="ref_id" maxLength={255} value={ref} change={setRef} />
+			</Form>
 		</Dialog>
 	);
 }

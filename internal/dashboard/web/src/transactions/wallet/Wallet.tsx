@@ -7,7 +7,7 @@ import { range } from '../../dates';
 import { rupees } from '../../format';
 import { t } from '../../i18n';
 import { hasScope } from '../../session';
-import { pageOf } from '../../subject';
+import { SubjectLink } from '../../subject';
 import { Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Rows, useList } from '../../ui/List';
@@ -20,13 +20,14 @@ import { PaymentBadge } from '../StatusBadge';
 import { Filters } from '../TransactionFilters';
 import { signed } from '../timeline/Timeline';
 import { TopUp } from './TopUp';
+import { useBalance } from './useBalance';
 import '../transactions.css';
 
 /** Wallet is what can be spent, what is set aside, and how it came to be so. */
 export function Wallet(): JSX.Element {
 	const [{ show }] = useFilters(['show']);
 	const [paying, setPaying] = useState(false);
-	const balance = useQuery({ queryKey: ['wallet', 'balance'], queryFn: ({ signal }) => unwrap(api.GET('/v1/wallet', { signal })) });
+	const balance = useBalance();
 	const at = show === 'payments' ? 'payments' : 'entries';
 	return (
 		<Page
@@ -119,24 +120,12 @@ function Entries(): JSX.Element {
 							{ name: t('wallet.kind'), show: (row) => t(`wallet.kind.${row.kind}`) },
 							{ name: t('wallet.available'), figure: true, show: (row) => (row.available === 0 ? '–' : signed(row.available)) },
 							{ name: t('wallet.held'), figure: true, show: (row) => (row.held === 0 ? '–' : signed(row.held)) },
-							{ name: t('wallet.about'), show: (row) => <About subject={row.subject} /> },
+							{ name: t('wallet.about'), show: (row) => <SubjectLink id={row.subject} /> },
 						]}
 					/>
 				)}
 			</Rows>
 		</>
-	);
-}
-
-function About(props: { subject: string }): JSX.Element {
-	const { subject } = props;
-	const to = pageOf(subject);
-	return to ? (
-		<Link class="id" href={to}>
-			{subject}
-		</Link>
-	) : (
-		<span class="id">{subject}</span>
 	);
 }
 

@@ -1,3 +1,6 @@
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+
 const pages: Record<string, string> = {
 	txn: '/recharges/',
 	ver: '/verifications/',
@@ -13,4 +16,11 @@ const pages: Record<string, string> = {
 export function pageOf(id: string): string | undefined {
 	const page = pages[id.slice(0, id.indexOf('_'))];
 	return page && page + id;
+}
+
+/** SubjectLink is an id that links to the page about what it names, if there is one. */
+export function SubjectLink(props: { id: string }): JSX.Element {
+	const to = pageOf(props.id);
+	const id = <code class="id">{props.id}</code>;
+	return to ? <Link href={to}>{id}</Link> : id;
 }

@@ -1,0 +1,152 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { useFieldError } from './Form';
+import './field.css';
+
+/** Labelled is a control with its label, a hint, and what the API refused about it. */
+function Labelled(props: {
+	label: string;
+	hint?: string | undefined;
+	name?: string | undefined;
+	children: (control: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string }) => JSX.Element;
+}): JSX.Element {
+	const id = useId();
+	const error = useFieldError(props.name);
+	return (
+		<div class="field">
+			<label for={id}>{props.label}</label>
+			{props.children({ id, 'aria-invalid': error ? true : undefined, 'aria-describedby': `${id}-hint ${id}-error` })}
+			<p class="hint" id={`${id}-hint`}>
+				{props.hint}
+			</p>
+			<p class="wrong" id={`${id}-error`}>
+				{error}
+			</p>
+		</div>
+	);
+}
+
+/** Field is a labelled input. name is the field of the API whose refusals it shows. */
+export function Field(
+	props: { label: string; hint?: string; name?: string; value: string; change: (value: string) => void } & Omit<
+		JSX.IntrinsicElements['input'],
+		'id' | 'label' | 'name' | 'value'
+	>,
+): JSX.Element {
+	const { label, hint, name, change, ...input } = props;
+	return (
+		<Labelled label={label} hint={hint} name={name}>
+			{(control) => (
+				<input autocomplete="off" spellcheck={false} {...input} {...control} onInput={(event) => change(event.currentTarget.value)} />
+			)}
+		</Labelled>
+	);
+}
+
+/** Filter is a field whose text is applied when it is left, or with Enter. Until then it survives each render. */
+export function Filter(props: {
+	label: string;
+	type?: 'text' | 'date' | 'search';
+	value: string | undefined;
+	apply: (value: string) => void;
+	placeholder?: string;
+	maxLength?: number;
+}): JSX.Element {
+	const { value, apply, ...input } = props;
+	const [typed, setTyped] = useState<string>();
+	return (
+		<Field
+			{...input}
+			value={typed ?? value ?? ''}
+			change={setTyped}
+			// preact/compat turns onChange of an input into onInput. The capturing listener stays one for change.
+			onChangeCapture={(event) => {
+				setTyped(undefined);
+				apply(event.currentTarget.value.trim());
+			}}
+		/>
+	);
+}
+
+/** Select is a labelled choice of one from a list. */
+export function Select<V extends string>(props: {
+	label: string;
+	name?: string;
+	value: V;
+	options: readonly (readonly [value: V, text: string])[];
+	change: (value: V) => void;
+}): JSX.Element {
+	return (
+		<Labelled label={props.label} name={props.name}>
+			{(control) => (
+				<select {...control} value={props.value} onChange={(event) => props.change(event.currentTarget.value as V)}>
+					{props.options.map(([value, text]) => (
+						<option key={value} value={value}>
+							{text}
+						</option>
+					))}
+				</select>
+			)}
+		</Labelled>
+	);
+}
+
+/** Group is controls with a legend. name is the field of the API whose refusals it shows. */
+export function Group(props: { legend: string; name?: string; class?: string; children: ComponentChildren }): JSX.Element {
+	const id = useId();
+	const error = useFieldError(props.name);
+	return (
+		<fieldset class={props.class} tabIndex={-1} data-invalid={error ? true : undefined} aria-describedby={`${id}-error`}>
+			<legend>{props.legend}</legend>
+			<p class="wrong" id={`${id}-error`} role="alert">
+				{error}
+			</p>
+			{props.children}
+		</fieldset>
+	);
+}
+
+/** Radios is a choice of one of a few, all of them in sight. */
+export function Radios<V extends string>(props: {
+	label: string;
+	value: V;
+	options: readonly (readonly [value: V, text: ComponentChildren])[];
+	change: (value: V) => void;
+	hint?: string;
+}): JSX.Element {
+	const name = useId();
+	return (
+		<Group legend={props.label} class="radios">
+			{props.options.map(([value, text]) => (
+				<label key={value}>
+					<input type="radio" name={name} value={value} checked={value === props.value} onChange={() => props.change(value)} />
+					<span>{text}</span>
+				</label>
+			))}
+			{props.hint && <p class="hint">{props.hint}</p>}
+		</Group>
+	);
+}
+
+/** Check is a labelled checkbox. */
+export function Check(props: { checked: boolean; change: (checked: boolean) => void; children: ComponentChildren }): JSX.Element {
+	return (
+		<label class="check">
+			<input type="checkbox" checked={props.checked} onChange={(event) => props.change(event.currentTarget.checked)} />
+			<span>{props.children}</span>
+		</label>
+	);
+}
+
+/** toggled is a set with some values put in or taken out. */
+export function toggled<T>(chosen: ReadonlySet<T>, values: readonly T[], on: boolean): ReadonlySet<T> {
+	const next = new Set(chosen);
+	for (const value of values) {
+		if (on) {
+			next.add(value);
+		} else {
+			next.delete(value);
+		}
+	}
+	return next;
+}

@@ -1,0 +1,51 @@
+import { render, screen } from '@testing-library/preact';
+import userEvent from '@testing-library/user-event';
+import type { JSX } from 'preact';
+import { lazy } from 'preact/compat';
+import { expect, test, vi } from 'vitest';
+import { LazyPart } from './LazyPart';
+
+const Greeting = (props: { name: string }): JSX.Element => <p>Hello {props.name}</p>;
+
+test('shows that it loads, then the component with its properties', async () => {
+	const Lazy = lazy(async () => Greeting);
+	render(
+		<LazyPart>
+			<Lazy name="Asha" />
+		</LazyPart>,
+	);
+	expect(screen.getByRole('status').textContent).toContain('Loading');
+	expect(await screen.findByText('Hello Asha')).toBeTruthy();
+});
+
+test('a script that fails to load leaves a message, a retry, and the page around it', async () => {
+	vi.spyOn(console, 'error').mockReturnValue();
+	const reload = vi.spyOn(location, 'reload').mockReturnValue();
+	const Lazy = lazy((): Promise<typeof Greeting> => Promise.reject(new TypeError('Failed to fetch dynamically imported module')));
+	render(
+		<>
+			<nav>Main</nav>
+			<LazyPart>
+				<Lazy name="Asha" />
+			</LazyPart>
+		</>,
+	);
+	const alert = await screen.findByRole('alert');
+	expect(alert.textContent).toContain('This part cannot be shown');
+	expect(screen.getByRole('navigation')).toBeTruthy();
+	await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+	expect(reload).toHaveBeenCalledOnce();
+});
+
+test('a component that throws while it renders leaves the same message', async () => {
+	vi.spyOn(console, 'error').mockReturnValue();
+	const Broken = (): JSX.Element => {
+		throw new Error('no such property');
+	};
+	render(
+		<LazyPart>
+			<Broken />
+		</LazyPart>,
+	);
+	expect((await screen.findByRole('alert')).textContent).toContain('This part cannot be shown');
+});

@@ -1,0 +1,41 @@
+import { Component, type ComponentChildren, type JSX } from 'preact';
+import { Suspense } from 'preact/compat';
+import { t } from '../i18n';
+import { Loading } from './FetchState';
+
+// A browser may keep a failed import, and after an update of the service the script has another
+// name. Only a reload fetches it in both cases.
+const reload = () => location.reload();
+
+/** ErrorBoundary shows a message in place of a part that fails to load or to render. */
+class ErrorBoundary extends Component<{ children: ComponentChildren }, { failed: boolean }> {
+	override state = { failed: false };
+
+	override componentDidCatch(error: unknown): void {
+		console.error(error);
+		this.setState({ failed: true });
+	}
+
+	override render(): ComponentChildren {
+		if (!this.state.failed) {
+			return this.props.children;
+		}
+		return (
+			<div class="state failed" role="alert">
+				<p class="lead">{t('state.broken')}</p>
+				<button type="button" onClick={reload}>
+					{t('state.again')}
+				</button>
+			</div>
+		);
+	}
+}
+
+/** LazyPart renders lazy components: a loading message until their scripts arrive, or an error with a retry. */
+export function LazyPart(props: { children: ComponentChildren }): JSX.Element {
+	return (
+		<ErrorBoundary>
+			<Suspense fallback={<Loading />}>{props.children}</Suspense>
+		</ErrorBoundary>
+	);
+}
