@@ -58,7 +58,8 @@ func (s *Service) bulk(
 	}
 	resp := httpapi.Ready(q.kinds.AppendTo(append(b, "]}"...)), time.Time{})
 	resp.Measured = oldest
-	return resp, q.checkAge(&resp, now)
+	err = q.checkAge(&resp, now)
+	return resp, err
 }
 
 // appendProblem appends a problem (an error for the client) as the result of a
@@ -83,7 +84,7 @@ func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Sna
 	for _, name := range names {
 		if i, err := snap.Index.Find(name); err == nil {
 			group.Go(func() error {
-				a.history.Preload(ctx, snap.Cities[i].City)
+				_ = a.history.Preload(ctx, snap.Cities[i].City)
 				return nil
 			})
 		}

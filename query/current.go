@@ -26,7 +26,8 @@ func (s *Service) answer(
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return resp, q.checkAge(&resp, now)
+	err = q.checkAge(&resp, now)
+	return resp, err
 }
 
 func (a *worldState) cityCurrent(

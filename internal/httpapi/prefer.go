@@ -7,7 +7,7 @@ import (
 )
 
 // PreferWait returns how long the client wants the server to wait for a result before it replies. That is the
-// preference "wait" of the Prefer headers, such as wait=10, at most most (RFC 7240, 4.3). Other preferences are
+// preference "wait" of the Prefer headers, such as wait=10 (RFC 7240, 4.3). It is at most most. Other preferences are
 // ignored, and the first wait counts. If there is no wait, it returns 0 and false.
 func PreferWait(headers []string, most time.Duration) (wait time.Duration, wanted bool) {
 	for _, header := range headers {

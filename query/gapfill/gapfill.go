@@ -15,35 +15,35 @@ import (
 // time of the record.
 const FillWindow = 24 * 3600
 
-// lastAmounts holds, by pollutant, the last amount that a station measured and its
+// LastAmounts holds, by pollutant, the last amount that a station measured and its
 // hour; 0 for none.
-type lastAmounts struct {
+type LastAmounts struct {
 	Amount [rollup.Records]schema.Figure
 	at     [rollup.Records]uint32
 }
 
-// noAmounts returns lastAmounts without values.
-func noAmounts() lastAmounts { return lastAmounts{Amount: rollup.NoFigures().Amount} }
+// noAmounts returns LastAmounts without values.
+func noAmounts() LastAmounts { return LastAmounts{Amount: rollup.NoFigures().Amount} }
 
 // Read reads the last amounts of each station in the 24 h before each of
 // the moments (hours). It returns them by station, in the order of the moments,
 // which must ascend. Moments must be few or close together.
 func Read(
 	ctx context.Context, t rollup.Tables, stations []string, moments []uint32,
-) (map[string][]lastAmounts, error) {
+) (map[string][]LastAmounts, error) {
 	from := max(moments[0], FillWindow) - FillWindow + 1
 	return ReadWhere(ctx, t, "station IN {stations:Array(String)}", moments, from, func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 		return t.EachNamed(ctx, stations, dest, row, query, args...)
 	})
 }
 
-// ReadWhere is readLastAmounts for the stations that match an SQL
+// ReadWhere is Read for the stations that match an SQL
 // condition, and for hours at or after from. ClickHouse assigns each hour to the
 // first moment at or after it, and thus reads it once. carryForward extends it to
 // the later moments.
 func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
-) (map[string][]lastAmounts, error) {
+) (map[string][]LastAmounts, error) {
 	var amounts, hours []string
 	for _, p := range schema.RecordPollutants {
 		amounts = append(amounts, rollup.Hundredths("argMax("+p.String()+", at)"))
@@ -66,7 +66,7 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 	for i := range at {
 		dest = append(dest, &at[i])
 	}
-	out := map[string][]lastAmounts{}
+	out := map[string][]LastAmounts{}
 	row := func() {
 		n, ok := slices.BinarySearch(moments, moment)
 		if !ok {
@@ -74,7 +74,7 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 		}
 		of := out[id]
 		if of == nil {
-			of = slices.Repeat([]lastAmounts{noAmounts()}, len(moments))
+			of = slices.Repeat([]LastAmounts{noAmounts()}, len(moments))
 			out[id] = of
 		}
 		of[n].at = at
@@ -102,7 +102,7 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 
 // carryForward copies missing amounts of each moment from the moment before, if
 // they are at most 24 h old.
-func carryForward(of []lastAmounts, moments []uint32) {
+func carryForward(of []LastAmounts, moments []uint32) {
 	for n := 1; n < len(of); n++ {
 		for p, at := range of[n-1].at {
 			if of[n].at[p] == 0 && at > 0 && at+FillWindow > moments[n] {

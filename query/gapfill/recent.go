@@ -11,7 +11,7 @@ import (
 // Recent holds the last amounts of every station at one hour. It is immutable.
 type Recent struct {
 	at      uint32        // Unix seconds
-	amounts []lastAmounts // by station
+	amounts []LastAmounts // by station
 }
 
 // ReadRecent returns the last amounts of the stations ids at an hour. It reads those
@@ -25,7 +25,7 @@ func ReadRecent(
 		if err != nil {
 			return nil, err
 		}
-		r := &Recent{at, make([]lastAmounts, len(ids))}
+		r := &Recent{at, make([]LastAmounts, len(ids))}
 		for i, id := range ids {
 			r.amounts[i] = single(got[id])
 		}
@@ -83,7 +83,7 @@ func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 }
 
 // single returns the amounts of a single moment; a station without rows has none.
-func single(of []lastAmounts) lastAmounts {
+func single(of []LastAmounts) LastAmounts {
 	if len(of) == 0 {
 		return noAmounts()
 	}
@@ -92,7 +92,7 @@ func single(of []lastAmounts) lastAmounts {
 
 // update replaces amounts by those of last, which were measured at or after since.
 // It returns false if last lacks such an amount that l has.
-func (l *lastAmounts) update(last *lastAmounts, since uint32) bool {
+func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {
 		case last.at[p] > 0:

@@ -51,9 +51,12 @@ func (h *History) Invalidate(from schema.Day) {
 // Bytes returns the memory that cached rows use.
 func (h *History) Bytes() int64 { return h.days.size.Load() + h.hours.size.Load() }
 
-// Preload loads the days of a city into the cache. It ignores errors, because the
-// answer for the city loads missing days again.
-func (h *History) Preload(ctx context.Context, c places.City) { _, _, _ = h.days.cityDays(ctx, c) }
+// Preload loads the days of a city into the cache. A caller may ignore its error,
+// because the answer for the city loads missing days again.
+func (h *History) Preload(ctx context.Context, c places.City) error {
+	_, _, err := h.days.cityDays(ctx, c)
+	return err
+}
 
 // interval is the form of an answer.
 type interval uint8

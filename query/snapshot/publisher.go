@@ -61,8 +61,8 @@ func (p *Publisher) Save() error {
 	return writeSnapshot(p.file, p.published.Load())
 }
 
-// change is what a refresh changed.
-type change struct {
+// Change is what a refresh changed.
+type Change struct {
 	Published bool
 	// From is the first day of which a roll-up may have changed rows. It is set if
 	// rolled.
@@ -72,14 +72,14 @@ type change struct {
 
 // Refresh publishes a new snapshot after a roll-up, or when an hour is due to become
 // current.
-func (p *Publisher) Refresh(ctx context.Context, now time.Time) (change, error) {
+func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {
-		return change{}, err
+		return Change{}, err
 	}
 	rolled := !p.read || mark != p.mark
 	if !rolled && (p.promoteAt == 0 || now.Unix() < p.promoteAt) {
-		return change{}, nil
+		return Change{}, nil
 	}
 	since := uint32(0)
 	if p.read {
@@ -87,14 +87,14 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (change, error) 
 	}
 	snap, err := p.rebuild(ctx, rolled, since, now)
 	if err != nil {
-		return change{}, err
+		return Change{}, err
 	}
 	p.published.Store(snap)
 	p.promoteAt = snap.nextPromotion()
 	if rolled {
 		p.mark, p.read = mark, true
 	}
-	return change{Published: true, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
+	return Change{Published: true, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
 }
 
 // rebuild makes a new snapshot. If rolled, it reads the hours at or after since.

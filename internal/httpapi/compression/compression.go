@@ -106,6 +106,6 @@ func Precompress(body []byte) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
-	return map[string][]byte{Gzip: packed.Bytes(), Zstd: z.EncodeAll(body, nil)}, nil
+	zstandard := z.EncodeAll(body, nil)
+	return map[string][]byte{Gzip: packed.Bytes(), Zstd: zstandard}, z.Close()
 }
