@@ -141,41 +141,6 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 	})
 }
 
-// Who waits for a look at a store that hangs leaves with his own context.
-func TestWaitForRefreshEndsWithContext(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t, nil)
-	s.refreshing <- struct{}{}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Refresh(ctx) }()
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	limit, done := context.WithTimeout(context.Background(), 0)
-	defer done()
-	if err := s.Ready(limit); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("an empty book is ready: %v", err)
-	}
-}
-
-// One look answers all who asked for it before it began.
-func TestConcurrentRefreshesAreShared(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t, nil) // without a store every look would panic
-	s.clock.Set(begun.Add(time.Second))
-	s.refreshing <- struct{}{}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Cache.refresh(context.Background(), begun) }()
-	later := begun.Add(1)
-	s.refreshedAt.Store(&later)
-	<-s.refreshing
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
 func TestReplacedStoreIsReadInFull(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *cacheFixture, a tenant) {

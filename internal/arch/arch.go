@@ -33,7 +33,7 @@ var madeFolders = []string{"bin", "data", "internal/dashboard/dist", "internal/d
 // internalMay lists every package of internal with the packages of internal that it may import. A
 // package that is missing here fails: adding a package includes adding it here.
 var internalMay = map[string][]string{
-	"access":                      {"config", "encryption", "failurelog", "httpapi", "pagination", "sleep", "sqlstore"},
+	"access":                      {"config", "encryption", "failurelog", "httpapi", "pagination", "sleep", "sqlstore", "tablecache"},
 	"access/accesstest":           {"access", "config", "encryption", "httpapi", "httpapi/httpapitest", "sqlstore"},
 	"agefile":                     {},
 	"apidoc":                      {"httpapi"},
@@ -57,6 +57,7 @@ var internalMay = map[string][]string{
 	"sqlstore":                    {"config", "filelock", "panics", "sleep", "tracing"},
 	"sqlstore/sqlstoretest":       {"config", "sqlstore"},
 	"sse":                         {"failurelog", "httpapi", "sleep"},
+	"tablecache":                  {"failurelog", "sleep"},
 	"testing/chaos":               {"columnstore/embedded", "sleep", "testing/chaos/balance", "testing/chaos/link"},
 	"testing/chaos/balance":       {"sleep"},
 	"testing/chaos/command":       {"testing/chaos", "testing/chaos/fault", "testing/chaos/load"},
