@@ -19,7 +19,7 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them, and no commit raises them.
 const (
-	limitOutside  = 69_100 // lines outside airFolders
+	limitOutside  = 68_900 // lines outside airFolders
 	limitSupport  = 9_000  // lines of test support outside _test.go
 	limitInternal = 34     // per cent of non-test Go
 )

@@ -105,7 +105,8 @@ func compare(got, want string) error {
 	return nil
 }
 
-// WriteManifest writes the manifest of a folder, and makes the names of all its files durable.
+// WriteManifest writes the manifest of a folder. It makes the names of the files in it durable, but not those in its
+// subfolders.
 func WriteManifest(dir string, manifest any) error {
 	text, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {
