@@ -32,7 +32,7 @@ func benchMatching(b *testing.B, size, each int) {
 	plain := make(map[string]*ownerEntry, len(accounts))
 	for i := range accounts {
 		accounts[i] = fmt.Sprintf("acc_%06d", i)
-		plain[accounts[i]] = book.byOwner[schema.Live].get(accounts[i])
+		plain[accounts[i]] = book.byOwner.Get(schema.Owner{Account: accounts[i], World: schema.Live})
 	}
 	const lookups = 200_000
 	found := 0

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"time"
 
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
-// generation is a snapshot of the cache under construction. It shares unchanged parts with
-// the previous snapshot.
+// generation is a snapshot of the cache under construction.
 type generation struct {
 	next    *Snapshot
-	byID    draft[*Subscription]
-	byOwner [len(schema.Worlds)]draft[*ownerEntry]
+	byID    *tablecache.Draft[string, *Subscription]
+	byOwner *tablecache.Draft[schema.Owner, *ownerEntry]
 	changed map[schema.Owner]*ownerEntry // copied by this generation
 	deleted []deletedEntry
 }
@@ -26,25 +26,21 @@ type deletedEntry struct {
 
 // newGeneration starts with the content of a snapshot; nil is empty.
 func newGeneration(before *Snapshot) *generation {
-	e := &generation{next: &Snapshot{}, changed: map[schema.Owner]*ownerEntry{}}
-	if before != nil {
-		*e.next = *before
+	if before == nil {
+		before = &Snapshot{}
 	}
-	e.byID.of = &e.next.byID
-	for w := range e.byOwner {
-		e.byOwner[w].of = &e.next.byOwner[w]
-	}
-	return e
+	next := *before
+	return &generation{next: &next, byID: before.byID.Edit(), byOwner: before.byOwner.Edit(), changed: map[schema.Owner]*ownerEntry{}}
 }
 
 // put adds or replaces a subscription. It is a no-op if the cache has the same or a newer
 // revision.
 func (e *generation) put(s *Subscription, now time.Time) {
-	old := e.next.byID.get(s.ID)
+	old := e.byID.Get(s.ID)
 	if old != nil && old.revision >= s.revision {
 		return
 	}
-	e.byID.put(s.ID, s)
+	e.byID.Put(s.ID, s)
 	if old != nil && !old.Deleted {
 		e.count(old, -1)
 		for _, event := range old.Events {
@@ -75,7 +71,7 @@ func (e *generation) ownerEntry(o schema.Owner) *ownerEntry {
 		return h
 	}
 	h = &ownerEntry{byEvent: map[schema.EventType][]*Subscription{}}
-	if before := e.next.byOwner[o.World].get(o.Account); before != nil {
+	if before := e.byOwner.Get(o); before != nil {
 		const room = 8 // spare capacity, to avoid a second copy
 		for event, list := range before.byEvent {
 			h.byEvent[event] = append(make([]*Subscription, 0, len(list)+room), list...)
@@ -89,12 +85,12 @@ func (e *generation) ownerEntry(o schema.Owner) *ownerEntry {
 func (e *generation) finish(revision int64) *Snapshot {
 	for o, h := range e.changed {
 		if len(h.byEvent) == 0 {
-			e.byOwner[o.World].remove(o.Account)
+			e.byOwner.Delete(o)
 		} else {
-			e.byOwner[o.World].put(o.Account, h)
+			e.byOwner.Put(o, h)
 		}
 	}
-	e.next.revision = revision
+	e.next.byID, e.next.byOwner, e.next.revision = e.byID.Map(), e.byOwner.Map(), revision
 	return e.next
 }
 

@@ -62,7 +62,7 @@ func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, eve
 func TestLimitOfTenThousandWebhooks(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		s.queryTimeout = time.Minute // a machine that has much else to do reads ten thousand rows more slowly
+		s.follower.Timeout = time.Minute // a machine that has much else to do reads ten thousand rows more slowly
 		key := a.keys[schema.Live]
 		made := seed(t, s.DB, Most-1, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning payment.failed")
 		s.refreshNow()
@@ -84,7 +84,7 @@ func TestLimitOfTenThousandWebhooks(t *testing.T) {
 			t.Errorf("%d are told", len(got))
 		}
 		again := newFixture(t, s.DB)
-		again.queryTimeout = s.queryTimeout
+		again.follower.Timeout = s.follower.Timeout
 		again.refreshNow()
 		if diff := cmp.Diff(s.Snapshot().contents(), again.Snapshot().contents()); diff != "" {
 			t.Errorf("read at once and bit by bit: %s", diff)
@@ -95,14 +95,9 @@ func TestLimitOfTenThousandWebhooks(t *testing.T) {
 // contents returns the content of a snapshot for comparison.
 func (s *Snapshot) contents() map[string][]string {
 	out := map[string][]string{"": {fmt.Sprint(s.revision, s.size, s.unreadable)}}
-	for w := range s.byOwner {
-		for i := range s.byOwner[w].shards {
-			shard := s.byOwner[w].shards[i]
-			for account, h := range shard {
-				for event, subs := range h.byEvent {
-					out[fmt.Sprint(account, w, event)] = ids(subs)
-				}
-			}
+	for owner, h := range s.byOwner.All() {
+		for event, subs := range h.byEvent {
+			out[fmt.Sprint(owner, event)] = ids(subs)
 		}
 	}
 	return out

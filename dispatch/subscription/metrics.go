@@ -34,7 +34,7 @@ func newMetrics(b *Cache, reg prometheus.Registerer) (*metrics, error) {
 		}, func() float64 { return float64(b.Snapshot().unreadable) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_webhook_age_seconds", Help: "Time since the last refresh of the cache of subscriptions, seconds.",
-		}, func() float64 { return b.age().Seconds() }),
+		}, func() float64 { return b.follower.Age().Seconds() }),
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics of subscriptions: %w", err)

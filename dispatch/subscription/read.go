@@ -38,7 +38,7 @@ type reading struct {
 
 // query runs do with its own timeout, because a full read may take long.
 func (r *reading) query(do func(view sqlstore.View) error) error {
-	limit, done := context.WithTimeout(r.ctx, r.queryTimeout)
+	limit, done := context.WithTimeout(r.ctx, r.follower.Timeout)
 	defer done()
 	return do(r.DB.View(limit))
 }

@@ -150,41 +150,6 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 	})
 }
 
-// A caller that waits for a hanging store returns when its context ends.
-func TestWaitForRefreshEndsWithContext(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t, nil)
-	s.refreshing <- struct{}{}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Refresh(ctx) }()
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	limit, done := context.WithTimeout(context.Background(), 0)
-	defer done()
-	if err := s.Ready(limit); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("an empty book is ready: %v", err)
-	}
-}
-
-// One refresh serves all callers that requested one before it began.
-func TestConcurrentRefreshesAreShared(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t, nil) // without a store every look would panic
-	s.clock.Set(begun.Add(time.Second))
-	s.refreshing <- struct{}{}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Cache.refresh(context.Background(), begun) }()
-	later := begun.Add(1)
-	s.refreshedAt.Store(&later)
-	<-s.refreshing
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
 func TestReplacedStoreIsReadInFull(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *cacheFixture, a tenant) {

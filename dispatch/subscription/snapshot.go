@@ -3,6 +3,7 @@ package subscription
 import (
 	"math"
 
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -12,8 +13,8 @@ const unread = math.MinInt64
 // Snapshot is an immutable state of the cache.
 type Snapshot struct {
 	revision   int64 // of the store
-	byID       table[*Subscription]
-	byOwner    [len(schema.Worlds)]table[*ownerEntry]
+	byID       *tablecache.Map[string, *Subscription]
+	byOwner    *tablecache.Map[schema.Owner, *ownerEntry]
 	size       int // without deleted subscriptions
 	unreadable int // subscriptions with a secret that cannot be decrypted
 }
@@ -27,7 +28,7 @@ type ownerEntry struct {
 // Matching returns the subscriptions to an event type, including paused ones but not
 // deleted ones. The result is read-only.
 func (s *Snapshot) Matching(account string, world schema.World, event schema.EventType) []*Subscription {
-	h := s.byOwner[world].get(account)
+	h := s.byOwner.Get(schema.Owner{Account: account, World: world})
 	if h == nil {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -106,14 +107,10 @@ func (s *Subscription) owner() schema.Owner { return schema.Owner{Account: s.Acc
 type Cache struct {
 	Config
 
-	snapshot     atomic.Pointer[Snapshot]
-	refreshing   chan struct{}             // mutex of refreshes, capacity one
-	refreshedAt  atomic.Pointer[time.Time] // start of the last successful refresh
-	made         time.Time
-	deleted      []deletedEntry // deleted subscriptions still in memory; guarded by refreshing
-	metrics      *metrics
-	ready        chan struct{} // closed after the first refresh
-	queryTimeout time.Duration // timeout of a query
+	snapshot atomic.Pointer[Snapshot]
+	follower *tablecache.Follower
+	deleted  []deletedEntry // deleted subscriptions still in memory; for read only
+	metrics  *metrics
 }
 
 // New returns an empty cache. It fails if a metric is already registered.
@@ -124,38 +121,32 @@ func New(c Config) (*Cache, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Cache{Config: c, refreshing: make(chan struct{}, 1), made: c.Now(), ready: make(chan struct{}), queryTimeout: queryTimeout}
+	b := &Cache{Config: c}
 	b.snapshot.Store(&Snapshot{revision: unread})
 	var err error
 	if b.metrics, err = newMetrics(b, c.Metrics); err != nil {
 		return nil, err
 	}
+	b.follower = b.newFollower()
 	return b, nil
 }
 
 // Run refreshes the cache and purges unused rows until ctx ends. It retries after errors
 // of the store and returns nil.
 func (b *Cache) Run(ctx context.Context) error {
-	b.loadFirst(ctx)
 	var parts sync.WaitGroup
-	parts.Go(func() { b.refreshLoop(ctx) })
+	parts.Go(func() { b.follower.Run(ctx) })
+	_ = b.Ready(ctx) // ctx ends the other part, too
 	parts.Go(func() { b.purge(ctx) })
 	parts.Wait()
 	return nil
 }
 
 // Ready waits for the first refresh.
-func (b *Cache) Ready(ctx context.Context) error {
-	select {
-	case <-b.ready:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (b *Cache) Ready(ctx context.Context) error { return b.follower.Ready(ctx) }
 
 // Snapshot returns the current content of the cache.
 func (b *Cache) Snapshot() *Snapshot { return b.snapshot.Load() }
 
 // Get returns a subscription by id, or nil. Deleted ones stay in the cache for some minutes.
-func (b *Cache) Get(id string) *Subscription { return b.Snapshot().byID.get(id) }
+func (b *Cache) Get(id string) *Subscription { return b.Snapshot().byID.Get(id) }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +18,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -112,15 +112,12 @@ const mostCalls = 1_000_000_000_000_000
 type Service struct {
 	Config
 
-	cache         keyCache
-	refreshing    sync.Mutex    // serializes Refresh
-	sweptAt       time.Time     // last removal of expired keys; guarded by refreshing
-	refreshedAt   atomic.Int64  // microseconds; last successful refresh
-	refreshFailed atomic.Bool   // the last refresh failed
-	lookups       *rate.Limiter // limits refreshes for unknown keys
-	counters      usageCounters
-	metrics       *metrics
-	loaded        chan struct{} // closed after the first load
+	cache    keyCache
+	follower *tablecache.Follower
+	sweptAt  time.Time     // last removal of expired keys; for load only
+	lookups  *rate.Limiter // limits refreshes for unknown keys
+	counters usageCounters
+	metrics  *metrics
 }
 
 // New returns a service with an empty cache; Run fills it. New fails if a metric is already
@@ -132,23 +129,23 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, loaded: make(chan struct{}), lookups: rate.NewLimiter(lookupRate, lookupBurst)}
-	s.refreshedAt.Store(c.Now().UnixMicro())
+	s := &Service{Config: c, lookups: rate.NewLimiter(lookupRate, lookupBurst)}
 	s.cache.init()
 	s.counters.init(s.newAccountBuckets)
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
 	}
+	s.follower = s.newFollower()
 	return s, nil
 }
 
 // Run refreshes the cache, flushes usage and purges expired rows until ctx ends. It then flushes
 // the remaining usage. Run must return before the store is closed.
 func (s *Service) Run(ctx context.Context) error {
-	s.initialLoad(ctx)
 	var parts sync.WaitGroup
-	parts.Go(func() { s.follow(ctx) })
+	parts.Go(func() { s.follower.Run(ctx) })
+	_ = s.Ready(ctx) // ctx ends the other parts, too
 	parts.Go(func() { s.writeUsage(ctx) })
 	parts.Go(func() { _ = s.purge(ctx) }) // returns when ctx ends, always without an error
 	parts.Wait()
@@ -156,11 +153,4 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // Ready waits until the cache is loaded.
-func (s *Service) Ready(ctx context.Context) error {
-	select {
-	case <-s.loaded:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (s *Service) Ready(ctx context.Context) error { return s.follower.Ready(ctx) }

@@ -2,13 +2,13 @@ package access
 
 import (
 	"crypto/sha256"
-	"maps"
 	"math"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 
 	"vayu/internal/httpapi"
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -57,18 +57,16 @@ type keyState struct {
 // keyHash is the SHA-256 of a key, by which the cache and the store find it.
 type keyHash [sha256.Size]byte
 
-// shardCount is the number of shards (parts) of the cache. A change of a key copies its whole shard, which has
-// 400 entries if there are 100,000 keys.
-const shardCount = 256
+// keyMap has keys by their hash.
+type keyMap = tablecache.Map[keyHash, *cachedKey]
 
 // keyCache holds every account, and every key that is neither revoked nor expired. Lookups by hash
-// take no lock: a shard is a map that is replaced and never changed.
+// take no lock.
 type keyCache struct {
-	shards [shardCount]atomic.Pointer[map[keyHash]*cachedKey]
-	size   atomic.Int64
+	byHash atomic.Pointer[keyMap]
 	ended  endedKeys
 
-	mu       sync.RWMutex // guards the fields below, and the replacement of shards
+	mu       sync.RWMutex // guards the fields below, and the replacement of byHash
 	loaded   bool         // read at least once
 	revision int64        // all changes up to it are applied
 	accounts map[string]*cachedAccount
@@ -84,13 +82,7 @@ func (b *keyCache) init() {
 }
 
 // find returns the key with a hash, or nil.
-func (b *keyCache) find(hash keyHash) *cachedKey {
-	shard := b.shards[hash[0]].Load()
-	if shard == nil {
-		return nil
-	}
-	return (*shard)[hash]
-}
+func (b *keyCache) find(hash keyHash) *cachedKey { return b.byHash.Load().Get(hash) }
 
 // byID returns the key with an id, or nil. It takes a lock, unlike find.
 func (b *keyCache) byID(id string) *cachedKey {
@@ -146,11 +138,11 @@ type delta struct {
 func (b *keyCache) apply(n delta, now int64, buckets func() [httpapi.LimitClasses]*bucket) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := cacheUpdate{cache: b, shards: map[byte]map[keyHash]*cachedKey{}}
+	byHash := b.byHash.Load().Edit()
 	memory := b.states
-	if n.full {
-		e.clear()
-		b.states = map[string]*keyState{}
+	if n.full { // the counters of accounts are kept elsewhere
+		byHash = (*keyMap)(nil).Edit()
+		b.init()
 	}
 	for _, a := range n.accounts {
 		if old := b.accounts[a.id]; old != nil && old.revision >= a.revision {
@@ -158,14 +150,14 @@ func (b *keyCache) apply(n delta, now int64, buckets func() [httpapi.LimitClasse
 		}
 		b.accounts[a.id] = a
 		for _, hash := range b.keys[a.id] {
-			moved := *e.find(hash)
+			moved := *byHash.Get(hash)
 			moved.account = a
-			e.put(hash, &moved)
+			byHash.Put(hash, &moved)
 		}
 	}
 	for i := range n.keys {
 		row := &n.keys[i]
-		known := e.find(row.hash)
+		known := byHash.Get(row.hash)
 		if known != nil && known.revision >= row.revision {
 			continue
 		}
@@ -176,7 +168,7 @@ func (b *keyCache) apply(n delta, now int64, buckets func() [httpapi.LimitClasse
 		g := row.cachedKey
 		g.account = holder
 		if g.ended(now) {
-			e.drop(row.hash, &g)
+			b.drop(byHash, row.hash, &g)
 			continue
 		}
 		if known == nil {
@@ -187,57 +179,8 @@ func (b *keyCache) apply(n delta, now int64, buckets func() [httpapi.LimitClasse
 		}
 		b.states[g.id] = g.state
 		g.state.hash = row.hash
-		e.put(row.hash, &g)
+		byHash.Put(row.hash, &g)
 	}
-	e.publish()
+	b.byHash.Store(byHash.Map())
 	b.revision, b.loaded = n.revision, true
-}
-
-// cacheUpdate collects new versions of the cache's shards until publish makes them visible.
-type cacheUpdate struct {
-	cache  *keyCache
-	shards map[byte]map[keyHash]*cachedKey
-}
-
-// clear removes all keys and accounts. The counters of accounts are kept elsewhere.
-func (e *cacheUpdate) clear() {
-	e.cache.ended.init()
-	for i := range e.cache.shards {
-		e.shards[byte(i)] = map[keyHash]*cachedKey{}
-	}
-	clear(e.cache.accounts)
-	clear(e.cache.keys)
-}
-
-func (e *cacheUpdate) find(hash keyHash) *cachedKey {
-	if shard, changed := e.shards[hash[0]]; changed {
-		return shard[hash]
-	}
-	return e.cache.find(hash)
-}
-
-func (e *cacheUpdate) put(hash keyHash, g *cachedKey) { e.shard(hash)[hash] = g }
-
-// shard returns the new version of the shard of a hash. The caller may change it.
-func (e *cacheUpdate) shard(hash keyHash) map[keyHash]*cachedKey {
-	shard, changed := e.shards[hash[0]]
-	if !changed {
-		shard = map[keyHash]*cachedKey{}
-		if old := e.cache.shards[hash[0]].Load(); old != nil {
-			shard = maps.Clone(*old)
-		}
-		e.shards[hash[0]] = shard
-	}
-	return shard
-}
-
-func (e *cacheUpdate) publish() {
-	for i, shard := range e.shards {
-		before := 0
-		if old := e.cache.shards[i].Load(); old != nil {
-			before = len(*old)
-		}
-		e.cache.size.Add(int64(len(shard) - before))
-		e.cache.shards[i].Store(&shard)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -63,14 +64,13 @@ func (e *endedKeys) find(hash keyHash, now int64) *cachedKey {
 }
 
 // drop removes an ended key and its buckets from the cache.
-func (e *cacheUpdate) drop(hash keyHash, g *cachedKey) {
-	b := e.cache
+func (b *keyCache) drop(byHash *tablecache.Draft[keyHash, *cachedKey], hash keyHash, g *cachedKey) {
 	b.ended.add(hash, g)
 	delete(b.states, g.id)
-	if e.find(hash) == nil {
+	if byHash.Get(hash) == nil {
 		return
 	}
-	delete(e.shard(hash), hash)
+	byHash.Delete(hash)
 	b.keys[g.account.id] = slices.DeleteFunc(b.keys[g.account.id], func(h keyHash) bool { return h == hash })
 }
 
@@ -78,24 +78,19 @@ func (e *cacheUpdate) drop(hash keyHash, g *cachedKey) {
 func (b *keyCache) sweep(now int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := cacheUpdate{cache: b, shards: map[byte]map[keyHash]*cachedKey{}}
-	for i := range b.shards {
-		shard := b.shards[i].Load()
-		if shard == nil {
-			continue
-		}
-		for hash, g := range *shard {
-			if g.ended(now) {
-				e.drop(hash, g)
-			}
+	keys := b.byHash.Load()
+	byHash := keys.Edit()
+	for hash, g := range keys.All() {
+		if g.ended(now) {
+			b.drop(byHash, hash, g)
 		}
 	}
-	e.publish()
+	b.byHash.Store(byHash.Map())
 }
 
-// sweep removes expired keys from the cache if sweepEvery has passed. The caller holds s.refreshing.
-func (s *Service) sweep() {
-	if now := s.Now(); now.Sub(s.sweptAt).Abs() >= sweepEvery {
+// sweep removes expired keys from the cache if sweepEvery has passed.
+func (s *Service) sweep(now time.Time) {
+	if now.Sub(s.sweptAt).Abs() >= sweepEvery {
 		s.sweptAt = now
 		s.cache.sweep(now.UnixMicro())
 	}

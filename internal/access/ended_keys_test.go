@@ -19,7 +19,7 @@ func (b *keyCache) sizes() map[string]int {
 	for _, of := range b.keys {
 		hashes += len(of)
 	}
-	return map[string]int{"shards": int(b.size.Load()), "memory": len(b.states), "keys": hashes}
+	return map[string]int{"shards": b.byHash.Load().Len(), "memory": len(b.states), "keys": hashes}
 }
 
 func (s *serviceFixture) wantSizes(t *testing.T, what string, n int) {

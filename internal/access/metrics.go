@@ -49,10 +49,10 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		m.refusals, m.refreshFailures, m.flushFailures, m.dropped,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_access_keys", Help: "Active API keys in memory.",
-		}, func() float64 { return float64(s.cache.size.Load()) }),
+		}, func() float64 { return float64(s.cache.byHash.Load().Len()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_access_age_seconds", Help: "Time since the last successful refresh of keys and accounts, seconds.",
-		}, func() float64 { return s.cacheAge().Seconds() }),
+		}, func() float64 { return s.follower.Age().Seconds() }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_usage_unwritten_calls", Help: "Counted calls that are not in the store yet.",
 		}, func() float64 { return float64(s.counters.unwritten()) }),

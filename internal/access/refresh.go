@@ -12,18 +12,15 @@ import (
 	"vayu/internal/failurelog"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
-// A revoked key must be rejected, and a quota shared, within a second. Refreshing every 250 ms leaves time for
-// a slow query. Usage is flushed every 400 ms and read every 200 ms, so other instances see it after at most
-// 600 ms.
+// A quota must be shared within a second. Usage is flushed every 400 ms and read every 200 ms, so other
+// instances see it after at most 600 ms.
 const (
-	refreshInterval = 250 * time.Millisecond
-	totalsInterval  = 200 * time.Millisecond
-	flushEvery      = 2 // in readings of totals
-	// readTimeout ends a read from a store that does not answer, so that it is retried.
-	readTimeout = 2 * time.Second
+	totalsInterval = 200 * time.Millisecond
+	flushEvery     = 2 // in readings of totals
 	// flushTimeout limits every flush, including its wait for the store.
 	flushTimeout = 5 * time.Second
 )
@@ -31,10 +28,28 @@ const (
 // stateStore names the store in failure logs.
 const stateStore = "access: the state store"
 
-// follow refreshes the cache until ctx ends.
-func (s *Service) follow(ctx context.Context) {
-	away := failurelog.New(s.Log, stateStore, "refreshing keys", "cached keys stay in use", nil)
-	sleep.Every(ctx, refreshInterval, func(ctx context.Context) { away.Observe(ctx, s.Refresh(ctx)) })
+// newFollower returns the part that refreshes the cache.
+func (s *Service) newFollower() *tablecache.Follower {
+	return tablecache.New(tablecache.Config{
+		Name: "keys and accounts", Load: s.load, Failures: s.metrics.refreshFailures, Now: s.Now,
+		Loading:    failurelog.New(s.Log, stateStore, "loading keys", "no call is answered", nil),
+		Refreshing: failurelog.New(s.Log, stateStore, "refreshing keys", "cached keys stay in use", nil),
+	})
+}
+
+// load applies the changes in the store to the cache. The first load includes the totals of quotas.
+func (s *Service) load(ctx context.Context, now time.Time) error {
+	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
+	defer done()
+	_, begun := s.cache.loadedRevision()
+	if !begun {
+		if err := s.readTotals(ctx); err != nil {
+			return err
+		}
+	}
+	err := s.loadChanges(s.DB.View(limit))
+	s.sweep(now)
+	return err
 }
 
 // writeUsage flushes usage, and reads the totals of all instances, until ctx ends.
@@ -59,49 +74,10 @@ func (s *Service) finalFlush(ctx context.Context) error {
 	return s.flush(limit)
 }
 
-// initialLoad fills the cache for the first time. It retries until it succeeds.
-func (s *Service) initialLoad(ctx context.Context) {
-	away := failurelog.New(s.Log, stateStore, "loading keys", "no call is answered", nil)
-	for ctx.Err() == nil {
-		err := s.Refresh(ctx)
-		if err == nil {
-			err = s.readTotals(ctx)
-		}
-		away.Observe(ctx, err)
-		if err == nil {
-			close(s.loaded)
-			return
-		}
-		select {
-		case <-time.After(refreshInterval):
-		case <-ctx.Done():
-		}
-	}
-}
-
 // Refresh applies the changes in the store to the cache now. After committing a change of a key or an account,
 // callers use it so that the change takes effect on this instance at once. Other instances see it within a
 // second. After an error the next refresh includes the same changes.
-func (s *Service) Refresh(ctx context.Context) error {
-	limit, done := context.WithTimeout(ctx, readTimeout) // includes the wait for the lock
-	defer done()
-	s.refreshing.Lock()
-	defer s.refreshing.Unlock()
-	err := s.loadChanges(s.DB.View(limit))
-	s.sweep()
-	switch {
-	case err == nil:
-		s.refreshFailed.Store(false)
-	case ctx.Err() == nil: // else the caller was canceled, and the store may be available
-		s.refreshFailed.Store(true)
-		s.metrics.refreshFailures.Inc()
-	}
-	if err != nil {
-		return fmt.Errorf("refreshing keys and accounts: %w", err)
-	}
-	s.refreshedAt.Store(s.Now().UnixMicro())
-	return nil
-}
+func (s *Service) Refresh(ctx context.Context) error { return s.follower.Refresh(ctx) }
 
 // Rate and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The limit
 // protects the store from clients that guess keys.
@@ -120,13 +96,13 @@ func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKe
 	if g := s.cache.ended.find(hash, s.Now().UnixMicro()); g != nil {
 		return g
 	}
-	if s.refreshFailed.Load() || !s.lookups.Allow() || s.Refresh(ctx) != nil {
+	if s.follower.Failing() || !s.lookups.Allow() || s.Refresh(ctx) != nil {
 		return nil
 	}
 	if g := s.cache.find(hash); g != nil {
 		return g
 	}
-	limit, done := context.WithTimeout(ctx, readTimeout)
+	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()
 	g, err := s.findEnded(limit, selectEndedByHash, hash[:])
 	if err != nil {
@@ -212,7 +188,7 @@ const clockSkew = 10 * time.Second
 // readTotals reads what all instances have counted this month. For a new month it reads all rows,
 // otherwise the recently changed ones.
 func (s *Service) readTotals(ctx context.Context) error {
-	limit, done := context.WithTimeout(ctx, readTimeout)
+	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()
 	l := &s.counters
 	l.flushing.Lock()
@@ -240,12 +216,7 @@ func (s *Service) readTotals(ctx context.Context) error {
 	return nil
 }
 
-// cacheAge returns the time since the last successful refresh, or since New.
-func (s *Service) cacheAge() time.Duration {
-	return s.Now().Sub(time.UnixMicro(s.refreshedAt.Load()))
-}
-
 // refresh calls Refresh after a committed change. It ignores the error, because the change is durable.
 func (s *Service) refresh(ctx context.Context) {
-	_ = s.Refresh(context.WithoutCancel(ctx)) // the metric counts the error; follow logs it
+	_ = s.Refresh(context.WithoutCancel(ctx)) // the metric counts the error; the follower logs it
 }

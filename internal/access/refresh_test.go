@@ -11,6 +11,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -22,7 +23,7 @@ const maxStaleness = time.Second
 func TestIntervalsLeaveRoomForStaleness(t *testing.T) {
 	t.Parallel()
 	for what, longest := range map[string]time.Duration{
-		"a key revoked elsewhere": refreshInterval,
+		"a key revoked elsewhere": tablecache.Interval,
 		"quota used elsewhere":    (flushEvery + 1) * totalsInterval,
 	} {
 		if longest > maxStaleness*2/3 {
@@ -129,22 +130,16 @@ func TestUnknownKeyCausesRefresh(t *testing.T) {
 		// A client that guesses keys does not cause queries.
 		s.lookups.SetLimit(0) // so that no token returns meanwhile
 		s.lookups.SetBurst(0)
-		began := s.refreshedAt.Load()
-		if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized || s.refreshedAt.Load() != began {
-			t.Errorf("a key too many is looked for: %d", got.status)
-		}
+		late := addKey(t, db, KeySpec{Account: acc})
+		s.wants(late.Key, "", schema.Unauthorized)
 	})
 }
 
 // snapshot returns the content of a cache, without counters.
 func (b *keyCache) snapshot() map[string]string {
 	out := map[string]string{}
-	for i := range b.shards {
-		if shard := b.shards[i].Load(); shard != nil {
-			for _, g := range *shard {
-				out[g.id] = strings.Join([]string{g.account.id, g.account.name, g.account.plan, g.name, g.world.String()}, " ")
-			}
-		}
+	for _, g := range b.byHash.Load().All() {
+		out[g.id] = strings.Join([]string{g.account.id, g.account.name, g.account.plan, g.name, g.world.String()}, " ")
 	}
 	return out
 }
@@ -176,8 +171,8 @@ func TestMissedAndRepeatedRefreshesAreHarmless(t *testing.T) {
 		}
 		often.refresh()
 		seldom.refresh()
-		if diff := cmp.Diff(seldom.cache.snapshot(), often.cache.snapshot()); diff != "" || len(often.cache.snapshot()) != 3 || often.cache.size.Load() != 3 {
-			t.Errorf("%d keys: %s", often.cache.size.Load(), diff)
+		if diff := cmp.Diff(seldom.cache.snapshot(), often.cache.snapshot()); diff != "" || len(often.cache.snapshot()) != 3 || often.cache.byHash.Load().Len() != 3 {
+			t.Errorf("%d keys: %s", often.cache.byHash.Load().Len(), diff)
 		}
 	})
 }
@@ -194,8 +189,8 @@ func TestReplacedStoreIsReadInFull(t *testing.T) {
 		s.refresh()
 		s.wants(kept.Key, "", "")
 		s.wants(gone.Key, "", schema.Unauthorized)
-		if s.cache.size.Load() != 1 {
-			t.Errorf("%d keys are known", s.cache.size.Load())
+		if s.cache.byHash.Load().Len() != 1 {
+			t.Errorf("%d keys are known", s.cache.byHash.Load().Len())
 		}
 	})
 }
@@ -212,7 +207,7 @@ func TestServiceSurvivesStoreOutage(t *testing.T) {
 		}
 		s.eventually("the book's growing old, while it serves what it knows", func() bool {
 			s.wants(key, "", "")
-			return s.figure("vayu_access_age_seconds") > (3 * refreshInterval).Seconds()
+			return s.figure("vayu_access_age_seconds") > (3 * tablecache.Interval).Seconds()
 		})
 		s.eventually("a failed writing", func() bool { return s.figure("vayu_usage_flush_failures_total") > 1 })
 		switch {
@@ -224,7 +219,7 @@ func TestServiceSurvivesStoreOutage(t *testing.T) {
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
 			sqlstoretest.Exec(t, db, "ALTER TABLE "+table+"_away RENAME TO "+table)
 		}
-		s.eventually("the book's being young again", func() bool { return s.cacheAge() < refreshInterval })
+		s.eventually("the book's being young again", func() bool { return s.follower.Age() < tablecache.Interval })
 		stop()
 		if n := s.log.Count("does not answer\" doing=\"refreshing"); n != 1 {
 			t.Errorf("the log tells %d times that keys cannot be looked at", n)

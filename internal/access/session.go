@@ -19,6 +19,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -82,7 +83,7 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, erro
 	if !ok {
 		return nil, errNoSession
 	}
-	limit, done := context.WithTimeout(c.Context(), readTimeout)
+	limit, done := context.WithTimeout(c.Context(), tablecache.Timeout)
 	defer done()
 	var id, key string
 	err := s.DB.View(limit).QueryRow("SELECT id, key_id FROM session WHERE hash = $1 AND expires_at > $2",

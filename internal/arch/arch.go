@@ -33,12 +33,13 @@ var madeFolders = []string{"bin", "data", "internal/dashboard/dist", "internal/d
 // internalMay lists every package of internal with the packages of internal that it may import. A
 // package that is missing here fails: adding a package includes adding it here.
 var internalMay = map[string][]string{
-	"access":                      {"config", "encryption", "failurelog", "httpapi", "pagination", "sleep", "sqlstore"},
+	"access":                      {"config", "encryption", "failurelog", "httpapi", "pagination", "sleep", "sqlstore", "tablecache"},
 	"access/accesstest":           {"access", "config", "encryption", "httpapi", "httpapi/httpapitest", "httpapi/server", "sqlstore"},
 	"agefile":                     {},
 	"apidoc":                      {"httpapi", "httpapi/server"},
 	"arch":                        {},
-	"columnstore":                 {"columnstore/embedded", "config", "tracing"},
+	"backupfile":                  {},
+	"columnstore":                 {"backupfile", "columnstore/embedded", "config", "tracing"},
 	"columnstore/columnstoretest": {"columnstore", "columnstore/embedded", "config"},
 	"columnstore/embedded":        {"config", "filelock"},
 	"config":                      {},
@@ -56,9 +57,10 @@ var internalMay = map[string][]string{
 	"panics":                      {},
 	"pagination":                  {"httpapi"},
 	"sleep":                       {},
-	"sqlstore":                    {"config", "filelock", "panics", "sleep", "tracing"},
+	"sqlstore":                    {"backupfile", "config", "filelock", "panics", "sleep", "tracing"},
 	"sqlstore/sqlstoretest":       {"config", "sqlstore"},
 	"sse":                         {"failurelog", "httpapi", "httpapi/server", "sleep"},
+	"tablecache":                  {"failurelog", "sleep"},
 	"testing/chaos":               {"columnstore/embedded", "sleep", "testing/chaos/balance", "testing/chaos/link"},
 	"testing/chaos/balance":       {"sleep"},
 	"testing/chaos/command":       {"testing/chaos", "testing/chaos/fault", "testing/chaos/load"},

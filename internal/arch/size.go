@@ -19,7 +19,7 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them, and no commit raises them.
 const (
-	limitOutside  = 69_000 // lines outside airFolders
+	limitOutside  = 68_900 // lines outside airFolders
 	limitSupport  = 9_000  // lines of test support outside _test.go
 	limitInternal = 34     // per cent of non-test Go
 )
@@ -37,12 +37,13 @@ var largePackages = map[string]struct{ files, lines int }{
 	"dispatch/delivery":             {21, 2424},
 	"ingest":                        {17, 2336},
 	"ingest/source/file":            {24, 2866},
-	"internal/access":               {38, 5433},
-	"internal/columnstore":          {21, 2836},
+	"internal/access":               {38, 5261},
+	"internal/columnstore":          {21, 2704},
 	"internal/columnstore/embedded": {13, 2107},
-	"internal/sqlstore":             {25, 2901},
+	"internal/sqlstore":             {25, 2734},
+	"internal/httpapi":              {29, 3168},
 	"pipeline/batch":                {19, 2360},
-	"pipeline/httpconnector":        {19, 2745},
+	"pipeline/httpconnector":        {18, 2556},
 	"pipeline/recharge":             {31, 3508},
 	"pipeline/verify":               {24, 2645},
 	"schema":                        {28, 2335},

@@ -2,9 +2,6 @@ package columnstore
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -19,7 +16,8 @@ import (
 	chproto "github.com/ClickHouse/ch-go/proto"
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
-	"github.com/klauspost/compress/zstd"
+
+	"vayu/internal/backupfile"
 )
 
 // Backup copies the tables that the migrations in files define into dir, for each of worlds (live, sandbox). Reads
@@ -45,7 +43,7 @@ type backup struct {
 }
 
 func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []Params) error {
-	if err := emptyDirectory(b.dir); err != nil {
+	if err := backupfile.NewFolder(b.dir); err != nil {
 		return err
 	}
 	var err error
@@ -60,19 +58,7 @@ func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []Par
 		m.Databases = append(m.Databases, d)
 	}
 	m.Ended = time.Now().UTC().Truncate(time.Second)
-	return m.write(b.dir)
-}
-
-// emptyDirectory creates dir, or fails if it is not empty.
-func emptyDirectory(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(dir)
-	if err == nil && len(entries) > 0 {
-		err = fmt.Errorf("%s is not empty", dir)
-	}
-	return err
+	return backupfile.WriteManifest(b.dir, m)
 }
 
 func (b *backup) database(ctx context.Context, files fs.FS, world Params) (DatabaseBackup, error) {
@@ -200,88 +186,41 @@ func columnList(columns []string) string {
 
 func (b *backup) partition(ctx context.Context, database string, t TableBackup, id string) (f FileBackup, err error) {
 	f = FileBackup{Path: path.Join(database, t.Name, id+".native.zst"), Partition: id}
-	out, err := newBackupFile(filepath.Join(b.dir, filepath.FromSlash(f.Path)))
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, out.close(&f, err == nil && f.Rows > 0)) }()
 	columns := columnList(t.Columns)
 	query := fmt.Sprintf("SELECT %s, %s AS _content_hash FROM %s.%s WHERE _partition_id = '%s'",
 		columns, contentHash(columns), quoteName(database), quoteName(t.Name), id)
-	return f, selectBlocks(finalRows(ctx), b.db.conn, query, func(block *proto.Block) error {
-		last := len(block.Columns) - 1
-		for row := range block.Rows() {
-			var h uint64
-			if err := block.Columns[last].ScanRow(&h, row); err != nil {
-				return err
-			}
-			f.Hash += hash(h)
-		}
-		f.Rows += uint64(block.Rows())
-		rest := *block
-		rest.Columns = block.Columns[:last]
-		return out.append(&rest)
+	file := filepath.Join(b.dir, filepath.FromSlash(f.Path))
+	sum, err := backupfile.Write(file, func(w io.Writer) error {
+		var buffer chproto.Buffer
+		return selectBlocks(finalRows(ctx), b.db.conn, query, func(block *proto.Block) error { return f.append(w, block, &buffer) })
 	})
-}
-
-// backupFile is a backup file being written.
-type backupFile struct {
-	file   *os.File
-	sum    interface{ Sum(b []byte) []byte }
-	size   countingWriter
-	raw    int64
-	zip    *zstd.Encoder
-	buffer chproto.Buffer
-}
-
-type countingWriter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
-}
-
-func newBackupFile(path string) (*backupFile, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
+	f.Bytes, f.Raw, f.SHA256 = sum.Bytes, sum.Raw, sum.SHA256
+	if err == nil && f.Rows == 0 {
+		err = os.Remove(file)
 	}
-	sum := sha256.New()
-	b := &backupFile{file: file, sum: sum, size: countingWriter{w: io.MultiWriter(file, sum)}}
-	if b.zip, err = zstd.NewWriter(&b.size, zstd.WithEncoderConcurrency(2)); err != nil {
-		_ = file.Close()
-		return nil, err
-	}
-	return b, nil
+	return f, err
 }
 
-func (b *backupFile) append(block *proto.Block) error {
+// append writes a block without its last column, which has the hashes of the rows.
+func (f *FileBackup) append(w io.Writer, block *proto.Block, buffer *chproto.Buffer) error {
 	if block.Rows() == 0 {
 		return nil
 	}
-	b.buffer.Reset()
-	if err := block.Encode(&b.buffer, 0); err != nil {
+	last := len(block.Columns) - 1
+	for row := range block.Rows() {
+		var h uint64
+		if err := block.Columns[last].ScanRow(&h, row); err != nil {
+			return err
+		}
+		f.Hash += hash(h)
+	}
+	f.Rows += uint64(block.Rows())
+	rest := *block
+	rest.Columns = block.Columns[:last]
+	buffer.Reset()
+	if err := rest.Encode(buffer, 0); err != nil {
 		return err
 	}
-	b.raw += int64(len(b.buffer.Buf))
-	_, err := b.zip.Write(b.buffer.Buf)
-	return err
-}
-
-// close closes the file and records its size and checksum. It removes the file if keep is false.
-func (b *backupFile) close(f *FileBackup, keep bool) error {
-	err := b.zip.Close()
-	if keep && err == nil {
-		err = b.file.Sync()
-	}
-	err = errors.Join(err, b.file.Close())
-	if !keep {
-		return errors.Join(err, os.Remove(b.file.Name()))
-	}
-	f.Bytes, f.Raw, f.SHA256 = b.size.n, b.raw, hex.EncodeToString(b.sum.Sum(nil))
+	_, err := w.Write(buffer.Buf)
 	return err
 }

@@ -264,7 +264,7 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 		"a bit that flipped":        {file, flipped, k.worlds, "202602.native.zst is damaged"},
 		"a file cut short":          {file, whole[file][:1000], k.worlds, "202602.native.zst is damaged"},
 		"an unknown database":       {file, whole[file], nil, "does not know"},
-		"a manifest that is no one": {manifest, []byte("{"), k.worlds, "manifest.json: it is damaged"},
+		"a manifest that is no one": {manifest, []byte("{"), k.worlds, "manifest.json is damaged"},
 		"a newer format":            {manifest, edited(func(m *columnstore.Manifest) { m.Format = 2 }), k.worlds, "upgrade the program"},
 		"a newer database": {manifest, edited(func(m *columnstore.Manifest) {
 			d := &m.Databases[0]

@@ -2,6 +2,7 @@ package columnstore
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"time"
@@ -34,7 +35,12 @@ func Through(db *DB, wrap func(driver.Conn) driver.Conn) *DB {
 }
 
 // ParseManifest reads the text of a backup's manifest.
-func ParseManifest(text []byte) (Manifest, error) { return parseManifest(text) }
+func ParseManifest(text []byte) (m Manifest, err error) {
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, err
+	}
+	return m, m.validate()
+}
 
 // SetStorage changes the storage settings of db.
 func SetStorage(db *DB, s Storage) { db.cfg.Storage = s }

@@ -1,14 +1,12 @@
 package columnstore
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"vayu/internal/backupfile"
 )
 
 // Manifest describes a backup. It is the file manifest.json, written last: a directory without it is an incomplete
@@ -86,76 +84,40 @@ func (m Manifest) Size() (tables int, rows uint64, bytes, raw int64) {
 	return tables, rows, bytes, raw
 }
 
-const (
-	manifestName = "manifest.json"
-	// backupFormat is increased when older programs cannot read the backup any more.
-	backupFormat = 1
-)
+// backupFormat is increased when older programs cannot read the backup any more.
+const backupFormat = 1
 
 // ReadManifest reads the manifest of the backup in dir. It fails for an incomplete backup, or one of a newer program.
-func ReadManifest(dir string) (Manifest, error) {
-	path := filepath.Join(dir, manifestName)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Manifest{}, fmt.Errorf("%s is no whole backup: it has no %s", dir, manifestName)
-	}
-	if err != nil {
+func ReadManifest(dir string) (m Manifest, err error) {
+	if err := backupfile.ReadManifest(dir, &m); err != nil {
 		return Manifest{}, err
 	}
-	m, err := parseManifest(text)
-	if err != nil {
-		return Manifest{}, fmt.Errorf("%s: %w", path, err)
+	if err := m.validate(); err != nil {
+		return Manifest{}, fmt.Errorf("%s: %w", filepath.Join(dir, backupfile.Manifest), err)
 	}
 	return m, nil
 }
 
-func parseManifest(text []byte) (m Manifest, err error) {
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("it is damaged: %w", err)
-	}
+func (m Manifest) validate() error {
 	if m.Format < 1 || m.Format > backupFormat {
-		return m, fmt.Errorf("the backup is of format %d, and this program reads %d only; upgrade the program", m.Format, backupFormat)
+		return fmt.Errorf("the backup is of format %d, and this program reads %d only; upgrade the program", m.Format, backupFormat)
 	}
 	for _, d := range m.Databases {
 		for _, t := range d.Tables {
 			if !databaseName.MatchString(d.Name) || !databaseName.MatchString(t.Name) {
-				return m, fmt.Errorf("it is damaged: %q.%q is no name of a table", d.Name, t.Name)
+				return fmt.Errorf("it is damaged: %q.%q is no name of a table", d.Name, t.Name)
 			}
 			for _, f := range t.Files {
 				if !filepath.IsLocal(filepath.FromSlash(f.Path)) {
-					return m, fmt.Errorf("it is damaged: %q is no path inside the backup", f.Path)
+					return fmt.Errorf("it is damaged: %q is no path inside the backup", f.Path)
 				}
 			}
 			for _, c := range t.Columns {
 				if !databaseName.MatchString(c) {
-					return m, fmt.Errorf("it is damaged: %q is no name of a column", c)
+					return fmt.Errorf("it is damaged: %q is no name of a column", c)
 				}
 			}
 		}
 	}
-	return m, nil
-}
-
-// write writes the manifest into dir, atomically.
-func (m Manifest) write(dir string) error {
-	text, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dir, manifestName)
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // no-op unless something failed
-	if _, err := f.Write(append(text, '\n')); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return nil
 }

@@ -2,19 +2,17 @@ package columnstore
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/klauspost/compress/zstd"
+
+	"vayu/internal/backupfile"
 )
 
 // Restore loads the backup in dir into the databases of worlds, which must be absent or have only empty tables. It
@@ -93,14 +91,13 @@ func (r *restore) checkEmpty(ctx context.Context, d DatabaseBackup) error {
 
 // verifyFiles compares every file with its checksum.
 func (r *restore) verifyFiles(ctx context.Context, m Manifest) error {
-	buffer := make([]byte, 1<<20)
 	for _, d := range m.Databases {
 		for _, t := range d.Tables {
 			for _, f := range t.Files {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if err := r.verifyFile(f, buffer); err != nil {
+				if err := backupfile.Verify(r.path(f), f.SHA256); err != nil {
 					return err
 				}
 			}
@@ -109,26 +106,7 @@ func (r *restore) verifyFiles(ctx context.Context, m Manifest) error {
 	return nil
 }
 
-func (r *restore) open(f FileBackup) (*os.File, error) {
-	return os.Open(filepath.Join(r.dir, filepath.FromSlash(f.Path)))
-}
-
-func (r *restore) verifyFile(f FileBackup, buffer []byte) error {
-	file, err := r.open(f)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	sum := sha256.New()
-	n, err := io.CopyBuffer(struct{ io.Writer }{sum}, file, buffer)
-	if err != nil {
-		return err
-	}
-	if n != f.Bytes || hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return fmt.Errorf("%s is damaged: it is not what the backup wrote", file.Name())
-	}
-	return nil
-}
+func (r *restore) path(f FileBackup) string { return filepath.Join(r.dir, filepath.FromSlash(f.Path)) }
 
 func (r *restore) database(ctx context.Context, list []migration, d DatabaseBackup, world Params) error {
 	then := slices.DeleteFunc(slices.Clone(list), func(m migration) bool {
@@ -150,7 +128,10 @@ func (r *restore) table(ctx context.Context, database string, t TableBackup) err
 	// because each insert has a token of its own.
 	name, columns := quoteName(database)+"."+quoteName(t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
-		if err := r.store(ctx, "INSERT INTO "+name+" ("+columns+")", f); err != nil {
+		err := backupfile.Read(r.path(f), f.SHA256, func(plain io.Reader) error {
+			return insertBlocks(ctx, r.db.conn, "INSERT INTO "+name+" ("+columns+")", plain)
+		})
+		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
@@ -168,20 +149,6 @@ func (r *restore) table(ctx context.Context, database string, t TableBackup) err
 			total.rows, total.hash, t.Rows(), uint64(want))
 	}
 	return nil
-}
-
-func (r *restore) store(ctx context.Context, insert string, f FileBackup) error {
-	file, err := r.open(f)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	defer plain.Close()
-	return insertBlocks(ctx, r.db.conn, insert, plain)
 }
 
 // clearTimeout bounds the cleanup after a failure, whose context may have ended.

@@ -22,11 +22,12 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 )
 
@@ -60,55 +61,104 @@ type Loaded[T any] struct {
 	Ignored []string
 
 	settings []setting
-	origins  map[string]string
+	origins  map[string]Origin
 }
 
 // Load starts from defaults and overrides them by the file, the environment and the flags. It
 // reports all problems in one error of type Problems. Any other error is a fault of T itself.
 func Load[T any](defaults T, from Sources) (Loaded[T], error) {
-	out := Loaded[T]{Value: defaults, origins: map[string]string{}}
+	d := &decoder{origins: map[string]Origin{}}
+	out := Loaded[T]{Value: defaults, origins: d.origins}
 	settings, err := settingsOf(reflect.TypeFor[T]())
 	if err != nil {
 		return out, err
 	}
 	out.settings = settings
-
-	var problems Problems
-	merged := koanf.New(".")
-	out.Ignored = layer(merged, settings, from, &problems)
 	root := reflect.ValueOf(&out.Value).Elem()
-	for _, s := range settings {
-		g, ok := merged.Get(s.Key).(sourceValue)
-		if !ok {
-			continue
-		}
-		out.origins[s.Key] = g.Origin
-		fill(root.FieldByIndex(s.index), g.Value, s.Key, g.Origin, &problems)
-	}
-	validate(root, "", out.Origin, &problems)
-	if len(problems) > 0 {
-		return out, problems
+	d.flags(root, settings, from.Flags) // the decoder keeps the first source of a value
+	out.Ignored = d.environment(root, settings, from.Environ)
+	d.file(root, from.File)
+	validate(root, "", out.origin, &d.problems)
+	if len(d.problems) > 0 {
+		return out, d.problems
 	}
 	return out, nil
 }
 
+// flags sets the values of the flags that were given on the command line.
+func (d *decoder) flags(root reflect.Value, settings []setting, flags *pflag.FlagSet) {
+	if flags == nil {
+		return
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.Flag == f.Name })
+		if i >= 0 {
+			d.source = "flag --" + f.Name
+			d.decode(root.FieldByIndex(settings[i].index), textNode(f.Value.String(), 0), settings[i].Key, 0)
+		}
+	})
+}
+
+// environment sets the values of variables. It returns the variables that have the prefix but are
+// no setting.
+func (d *decoder) environment(root reflect.Value, settings []setting, environ []string) []string {
+	var ignored []string
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, EnvPrefix) {
+			continue
+		}
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.Env == name })
+		switch {
+		case i < 0:
+			ignored = append(ignored, name)
+		case value != "":
+			d.source = "environment " + name
+			d.decode(root.FieldByIndex(settings[i].index), textNode(value, 0), settings[i].Key, 0)
+		}
+	}
+	slices.Sort(ignored)
+	return slices.Compact(ignored)
+}
+
+// file sets the values of a YAML file; an empty path is none.
+func (d *decoder) file(root reflect.Value, path string) {
+	if path == "" {
+		return
+	}
+	d.source = filepath.Base(path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		d.report("", 0, err)
+		return
+	}
+	n, problems := ParseYAML(d.source, text)
+	d.problems = append(d.problems, problems...)
+	if n != nil && !IsNull(n) {
+		d.decode(root, n, "", n.Line)
+	}
+}
+
 // Origin returns the source of a key's value: "flag --listen", "environment VAYU_LISTEN",
 // "vayu.yaml line 3" or "default".
-func (l Loaded[T]) Origin(key string) string {
+func (l Loaded[T]) Origin(key string) string { return l.origin(key).String() }
+
+// origin returns the source of a key's value, or else of the mapping or list that has it.
+func (l Loaded[T]) origin(key string) Origin {
 	for k := key; ; {
-		if origin, ok := l.origins[k]; ok {
+		if origin, ok := l.origins[k]; ok && k != "" {
 			return origin
 		}
 		cut := strings.LastIndexAny(k, ".[")
 		if cut < 0 {
-			return "default"
+			return Origin{Source: "default"}
 		}
 		k = k[:cut]
 	}
 }
 
 // validate calls the Validator of v and of every struct inside v, and collects their errors.
-func validate(v reflect.Value, key string, origin func(string) string, problems *Problems) {
+func validate(v reflect.Value, key string, origin func(string) Origin, problems *Problems) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if isText(v.Type()) {
@@ -116,7 +166,7 @@ func validate(v reflect.Value, key string, origin func(string) string, problems 
 		}
 		for i := range v.NumField() {
 			if name, ok := tagOf(v.Type().Field(i)); ok {
-				validate(v.Field(i), join(key, name), origin, problems)
+				validate(v.Field(i), JoinKey(key, name), origin, problems)
 			}
 		}
 		validateStruct(v, key, origin, problems)
@@ -124,7 +174,7 @@ func validate(v reflect.Value, key string, origin func(string) string, problems 
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, k := range keys {
-			validate(v.MapIndex(k), join(key, k.String()), origin, problems)
+			validate(v.MapIndex(k), JoinKey(key, k.String()), origin, problems)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
@@ -135,7 +185,7 @@ func validate(v reflect.Value, key string, origin func(string) string, problems 
 }
 
 // validateStruct collects the errors of one struct and completes their keys.
-func validateStruct(v reflect.Value, key string, origin func(string) string, problems *Problems) {
+func validateStruct(v reflect.Value, key string, origin func(string) Origin, problems *Problems) {
 	p := reflect.New(v.Type()) // Validate may have a pointer receiver
 	p.Elem().Set(v)
 	check, ok := reflect.TypeAssert[Validator](p)
@@ -146,19 +196,11 @@ func validateStruct(v reflect.Value, key string, origin func(string) string, pro
 		problem := Problem{Key: key, Err: err}
 		if named, ok := errors.AsType[Problem](err); ok {
 			problem = named
-			problem.Key = join(key, named.Key)
+			problem.Key = JoinKey(key, named.Key)
 		}
-		if problem.Origin == "" {
+		if problem.Origin.Source == "" {
 			problem.Origin = origin(problem.Key)
 		}
 		*problems = append(*problems, problem)
 	}
-}
-
-// join adds a name to a key.
-func join(key, name string) string {
-	if key == "" || name == "" {
-		return key + name
-	}
-	return key + "." + name
 }

@@ -125,20 +125,20 @@ feeds:
 `
 	_, err := load(t, file, []string{"VAYU_QUIET=perhaps", "VAYU_ENGINE_THREADS=300"}, "--listen=nowhere")
 	want := `the configuration is wrong:
-  lisen: unknown setting, did you mean "listen"? (vayu.yaml line 2)
-  engine.thread: unknown setting, did you mean "engine.threads"? (vayu.yaml line 5)
-  engine.library: a key with dots is written as nested mappings (vayu.yaml line 8)
-  data: want a text, have a list (vayu.yaml line 1)
   listen: "nowhere" is not host:port such as "127.0.0.1:8080" (flag --listen)
   quiet: "perhaps" is not true or false (environment VAYU_QUIET)
-  engine.max-memory: "much" is not a size such as "512MiB" or "2GB" (vayu.yaml line 4)
   engine.threads: "300" is not a whole number: out of range (environment VAYU_ENGINE_THREADS)
+  data: want a text, have a list (vayu.yaml line 1)
+  lisen: is unknown, did you mean "listen"? (vayu.yaml line 2)
+  engine.max-memory: "much" is not a size such as "512MiB" or "2GB" (vayu.yaml line 4)
+  engine.thread: is unknown, did you mean "threads"? (vayu.yaml line 5)
   engine.share: "NaN" is not a number (vayu.yaml line 6)
+  engine.library: a key with dots is written as nested mappings (vayu.yaml line 8)
   feeds.delhi.every: "soon" is not a duration such as "90s" or "24h" (vayu.yaml line 10)
-  feeds.delhi.tokn: unknown setting, did you mean "token"? (vayu.yaml line 10)
+  feeds.delhi.tokn: is unknown, did you mean "token"? (vayu.yaml line 10)
   feeds.delhi.token: want a text, have a list (vayu.yaml line 10)
   engine.timeout: must be longer than zero, is -1s (vayu.yaml line 7)
-  feeds.pune.url: must be given (vayu.yaml line 10)`
+  feeds.pune.url: must be given (vayu.yaml line 11)`
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -146,7 +146,7 @@ feeds:
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 	var problems config.Problems
-	if !errors.As(err, &problems) || problems[0].Key != "lisen" {
+	if !errors.As(err, &problems) || problems[0].Key != "listen" {
 		t.Errorf("the error is no Problems: %T", err)
 	}
 }
@@ -156,15 +156,15 @@ func TestBadFiles(t *testing.T) {
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
 	for name, c := range map[string]struct{ text, want string }{
 		"not YAML":      {"a: b: c", "mapping values are not allowed"},
-		"a list":        {"- a", "want a mapping of settings, have a list (vayu.yaml line 1)"},
-		"twice":         {"data: a\ndata: b", `key "data" stands here twice (vayu.yaml line 2)`},
+		"a list":        {"- a", "want a mapping, have a list (vayu.yaml line 1)"},
+		"twice":         {"data: a\ndata: b", `data: stands here twice (vayu.yaml line 2)`},
 		"two documents": {"data: a\n---\ndata: b", "more than one YAML document"},
 		"alias":         {"data: &a x\nlisten: *a", "anchors, aliases"},
 		"loop":          {"feeds: &a {x: *a}", "anchors, aliases"},
 		"merge":         {"engine:\n  <<: {threads: 1}", "anchors, aliases"},
 		"deep":          {"data: " + deep, "nests deeper than 32"},
 		"list as key":   {"? [a]\n: b", "a key must be a single word"},
-		"group as text": {"engine: fast", "engine: want a mapping of settings, have a single value"},
+		"group as text": {"engine: fast", "engine: want a mapping, have a single value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +236,7 @@ engine:
   timeout: 1m0s # default
   threads: 2 # default
   share: 0.5 # default
-feeds: # vayu.yaml line 2
+feeds: # vayu.yaml line 1
   delhi:
     every: 0s
     token: '***'

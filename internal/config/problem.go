@@ -2,16 +2,32 @@ package config
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
+
+	"github.com/xrash/smetrics"
 )
+
+// Origin is the source of a value: a file with the line, a flag or an environment variable.
+type Origin struct {
+	Source string
+	Line   int // 0 for none
+}
+
+// String is "vayu.yaml line 3" or "flag --listen".
+func (o Origin) String() string {
+	if o.Line == 0 {
+		return o.Source
+	}
+	return fmt.Sprintf("%s line %d", o.Source, o.Line)
+}
 
 // Problem is one error of the configuration.
 type Problem struct {
 	// Key is the dotted key of the setting.
 	Key string
 	// Origin is the source of the value.
-	Origin string
+	Origin Origin
 	// Err is the error. It never contains the value of a secret.
 	Err error
 }
@@ -28,8 +44,8 @@ func (p Problem) Error() string {
 	if p.Key != "" {
 		text = p.Key + ": " + text
 	}
-	if p.Origin != "" {
-		text += " (" + p.Origin + ")"
+	if p.Origin.Source != "" {
+		text += " (" + p.Origin.String() + ")"
 	}
 	return text
 }
@@ -37,8 +53,8 @@ func (p Problem) Error() string {
 // Unwrap returns Err for errors.Is and errors.As.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Problems are all errors of the configuration, in the order of detection: those of the file, of the values,
-// and of the Validate methods.
+// Problems are all errors of the configuration, in the order of detection: those of the sources, and then
+// those of the Validate methods.
 type Problems []Problem
 
 // Error has one line for each problem.
@@ -60,42 +76,26 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// unknown describes a key that is no setting, and suggests the closest setting.
-func unknown(key string, settings []setting) error {
-	type candidate struct {
-		key  string
-		cost int
-	}
-	candidates := make([]candidate, len(settings))
-	for i, s := range settings {
-		candidates[i] = candidate{s.Key, distance(key, s.Key)}
-	}
-	sort.SliceStable(candidates, func(i, j int) bool { return candidates[i].cost < candidates[j].cost })
+// UnknownKey describes a key that is none of the known ones, and suggests the closest of them.
+func UnknownKey(key string, known []string) error {
 	// A third of the letters may differ: "clikhouse" suggests "clickhouse", but "colour" does not
 	// suggest "data".
-	if len(candidates) > 0 && candidates[0].cost <= max(1, len(key)/3) {
-		return fmt.Errorf("unknown setting, did you mean %q?", candidates[0].key)
-	}
-	return errUnknown
-}
-
-// distance is the Levenshtein distance of two keys, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+	closest, least := "", max(1, len(key)/3)+1
+	for _, name := range known {
+		if cost := smetrics.WagnerFischer(key, name, 1, 1, 1); cost < least {
+			closest, least = name, cost
 		}
 	}
-	return row[len(b)]
+	if closest != "" {
+		return fmt.Errorf("is unknown, did you mean %q?", closest)
+	}
+	return fmt.Errorf("is unknown; known here: %s", strings.Join(slices.Sorted(slices.Values(known)), ", "))
+}
+
+// JoinKey adds a name to a dotted key.
+func JoinKey(key, name string) string {
+	if key == "" || name == "" {
+		return key + name
+	}
+	return key + "." + name
 }

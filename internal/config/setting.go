@@ -70,7 +70,7 @@ func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 		if !ok {
 			continue
 		}
-		key := join(prefix, name)
+		key := JoinKey(prefix, name)
 		if !namePattern.MatchString(name) {
 			return nil, fmt.Errorf("field %s.%s: %q is no name for a setting: want lower-case words joined by dashes", t, f.Name, name)
 		}

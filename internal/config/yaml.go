@@ -1,185 +1,110 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
+	"iter"
 
-	"github.com/knadh/koanf/maps"
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth limits the nesting of a file. The deepest setting is at level four. The limit stops a
-// recursion through a hostile file.
-const maxDepth = 32
+const (
+	// maxFile is the limit of a file in bytes. Files have some hundred lines.
+	maxFile = 1 << 20
+	// maxDepth limits the nesting of a file. The deepest setting is at level four. The limit stops a
+	// recursion through a hostile file.
+	maxDepth = 32
+)
 
 var (
-	errAlias  = errors.New("anchors, aliases and merge keys are not supported")
-	errDotted = errors.New("a key with dots is written as nested mappings")
+	errAlias = errors.New("anchors, aliases and merge keys are not supported")
+	errDeep  = fmt.Errorf("nests deeper than %d levels", maxDepth)
 )
 
-// node is a parsed value of any source.
-type node struct {
-	Text  string   // of a scalar
-	Items []node   // of a list
-	Pairs []pair   // of a mapping, in order
-	Kind  nodeKind // which of the three it is
-	Line  int      // in the file; 0 elsewhere
-}
-
-type pair struct {
-	Key   string
-	Value node
-}
-
-// nodeKind is the kind of a node.
-type nodeKind int
-
-const (
-	aText nodeKind = iota
-	aList
-	aMapping
-	aNull
-)
-
-func (w nodeKind) String() string {
-	return [...]string{"a single value", "a list", "a mapping", "nothing"}[w]
-}
-
-func textNode(s string) node { return node{Text: s, Kind: aText} }
-
-// yamlFile is the koanf.Parser of the configuration file. It has the settings, so that it reports a
-// wrong key with its line. It adds errors of the file to problems and continues with the rest.
-type yamlFile struct {
-	name     string
-	settings []setting
-	problems *Problems
-}
-
-// Unmarshal returns the settings of the file as a nested map of values.
-func (y *yamlFile) Unmarshal(text []byte) (map[string]any, error) {
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc yaml.Node
-	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		return map[string]any{}, nil
-	} else if err != nil {
-		return nil, Problems{{Origin: y.name, Err: err}}
+// ParseYAML parses a file with one YAML document. The root is nil if the file is empty or unreadable.
+// Otherwise it has neither aliases nor merge keys, and the keys of its mappings are distinct
+// scalars. Problems name the file, the line and the key.
+func ParseYAML(file string, text []byte) (*yaml.Node, Problems) {
+	if len(text) > maxFile {
+		return nil, Problems{{Origin: Origin{Source: file}, Err: fmt.Errorf("is longer than %d bytes", maxFile)}}
 	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, Problems{{Origin: y.name, Err: errors.New("holds more than one YAML document")}}
-	}
-	root, line, err := convert(doc.Content[0], maxDepth)
+	doc, err := document(text)
 	if err != nil {
-		return nil, Problems{{Origin: y.at(line), Err: err}}
+		line, reason := syntaxFault(text, err)
+		return nil, Problems{{Origin: Origin{file, line}, Err: reason}}
 	}
-	flat := map[string]any{}
-	y.walk(root, "", flat)
-	return maps.Unflatten(flat, "."), nil
+	if doc == nil {
+		return nil, nil
+	}
+	c := checker{file: file}
+	if !c.check(doc.Content[0], "", maxDepth) {
+		return nil, c.problems
+	}
+	return doc.Content[0], c.problems
 }
 
-// Marshal returns an error. koanf.Parser requires the method, but nothing calls it.
-func (y *yamlFile) Marshal(map[string]any) ([]byte, error) {
-	return nil, errors.New("a configuration file is read, never written")
-}
-
-// walk puts the settings in n, whose key is prefix, into flat. It reports keys that are no setting.
-func (y *yamlFile) walk(n node, prefix string, flat map[string]any) {
-	if n.Kind == aNull {
-		return
-	}
-	if n.Kind != aMapping {
-		y.report(prefix, n.Line, fmt.Errorf("want a mapping of settings, have %s", n.Kind))
-		return
-	}
-	for _, p := range n.Pairs {
-		key := join(prefix, p.Key)
-		if strings.Contains(p.Key, ".") {
-			y.report(key, p.Value.Line, errDotted)
-			continue
-		}
-		switch y.known(key) {
-		case isSetting:
-			if p.Value.Kind != aNull {
-				flat[key] = sourceValue{Value: p.Value, Origin: y.at(p.Value.Line)}
-			}
-		case isGroup:
-			y.walk(p.Value, key, flat)
-		default:
-			y.report(key, p.Value.Line, unknown(key, y.settings))
+// Pairs returns the keys of a mapping with their values, in the order of the file.
+func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(k, v *yaml.Node) bool) {
+		for i := 0; i+1 < len(n.Content) && yield(n.Content[i], n.Content[i+1]); i += 2 {
 		}
 	}
 }
 
-type keyKind int
+// IsNull reports whether a node has no value, as "key:" or "key: ~" in a file.
+func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-const (
-	isUnknown keyKind = iota
-	isSetting
-	isGroup
-)
-
-func (y *yamlFile) known(key string) keyKind {
-	for _, s := range y.settings {
-		if s.Key == key {
-			return isSetting
-		}
-		if strings.HasPrefix(s.Key, key+".") {
-			return isGroup
-		}
-	}
-	return isUnknown
+// checker collects the problems of nodes.
+type checker struct {
+	file     string
+	problems Problems
 }
 
-func (y *yamlFile) at(line int) string { return fmt.Sprintf("%s line %d", y.name, line) }
-
-func (y *yamlFile) report(key string, line int, err error) {
-	*y.problems = append(*y.problems, Problem{Key: key, Origin: y.at(line), Err: err})
+func (c *checker) report(n *yaml.Node, key string, err error) {
+	c.problems = append(c.problems, Problem{Key: key, Origin: Origin{c.file, n.Line}, Err: err})
 }
 
-// convert copies a YAML node. Its error belongs to the returned line.
-func convert(n *yaml.Node, depth int) (node, int, error) {
-	out := node{Line: n.Line}
-	if depth == 0 {
-		return out, n.Line, fmt.Errorf("nests deeper than %d levels", maxDepth)
-	}
+// check reports whether a node is free of aliases and not too deep. It removes wrong keys from mappings.
+func (c *checker) check(n *yaml.Node, key string, depth int) bool {
 	switch {
+	case depth == 0:
+		c.report(n, key, errDeep)
+		return false
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return out, n.Line, errAlias
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
-		out.Kind = aNull
-	case n.Kind == yaml.ScalarNode:
-		out.Text = n.Value
-	case n.Kind == yaml.SequenceNode:
-		out.Kind = aList
-		for _, item := range n.Content {
-			v, line, err := convert(item, depth-1)
-			if err != nil {
-				return out, line, err
-			}
-			out.Items = append(out.Items, v)
-		}
-	default:
-		out.Kind = aMapping
-		seen := map[string]bool{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			k := n.Content[i]
-			switch {
-			case k.Kind != yaml.ScalarNode:
-				return out, k.Line, errors.New("a key must be a single word")
-			case k.ShortTag() == "!!merge":
-				return out, k.Line, errAlias
-			case seen[k.Value]:
-				return out, k.Line, fmt.Errorf("key %q stands here twice", k.Value)
-			}
-			seen[k.Value] = true
-			v, line, err := convert(n.Content[i+1], depth-1)
-			if err != nil {
-				return out, line, err
-			}
-			out.Pairs = append(out.Pairs, pair{Key: k.Value, Value: v})
+		c.report(n, key, errAlias)
+		return false
+	case n.Kind == yaml.MappingNode:
+		return c.mapping(n, key, depth-1)
+	}
+	for i, item := range n.Content {
+		if !c.check(item, fmt.Sprintf("%s[%d]", key, i), depth-1) {
+			return false
 		}
 	}
-	return out, 0, nil
+	return true
+}
+
+func (c *checker) mapping(n *yaml.Node, key string, depth int) bool {
+	seen := map[string]bool{}
+	kept := []*yaml.Node{}
+	for k, v := range Pairs(n) {
+		name := JoinKey(key, k.Value)
+		switch {
+		case k.Kind != yaml.ScalarNode && k.Kind != yaml.AliasNode:
+			c.report(k, key, errors.New("a key must be a single word"))
+			continue
+		case k.Kind == yaml.AliasNode || k.Anchor != "" || k.ShortTag() == "!!merge":
+			c.report(k, key, errAlias)
+			return false
+		case seen[k.Value]:
+			c.report(k, name, errors.New("stands here twice"))
+			continue
+		case !c.check(v, name, depth):
+			return false
+		}
+		seen[k.Value] = true
+		kept = append(kept, k, v)
+	}
+	n.Content = kept
+	return true
 }

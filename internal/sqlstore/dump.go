@@ -1,28 +1,21 @@
 package sqlstore
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
+	"vayu/internal/backupfile"
 )
 
 const (
 	// dumpFormat names the layout of a dump; another layout gets another name.
-	dumpFormat   = "vayu-state-1"
-	manifestName = "manifest.json"
-	tableSuffix  = ".ndjson.zst"
+	dumpFormat  = "vayu-state-1"
+	tableSuffix = ".ndjson.zst"
 )
 
 // Manifest describes a dump.
@@ -54,7 +47,7 @@ func (m Manifest) Rows() (n int64) {
 // manifest.json last, so that a dump with a manifest is complete. It is a consistent snapshot; writers
 // continue. The files are readable by their owner only.
 func (db *DB) Dump(ctx context.Context, dir string) (Manifest, error) {
-	if err := emptyFolder(dir); err != nil {
+	if err := backupfile.NewFolder(dir); err != nil {
 		return Manifest{}, err
 	}
 	snapshot, err := db.snapshot(ctx)
@@ -81,17 +74,7 @@ func (db *DB) Dump(ctx context.Context, dir string) (Manifest, error) {
 		}
 		m.Tables = append(m.Tables, written)
 	}
-	document, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return Manifest{}, err
-	}
-	if err := writeFile(filepath.Join(dir, manifestName), func(w io.Writer) error {
-		_, err := w.Write(append(document, '\n'))
-		return err
-	}); err != nil {
-		return Manifest{}, err
-	}
-	return m, syncFolder(dir)
+	return m, backupfile.WriteManifest(dir, m)
 }
 
 // snapshot begins a transaction with a consistent snapshot.
@@ -113,18 +96,6 @@ func (db *DB) snapshot(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// emptyFolder creates dir, or fails if it is not empty.
-func emptyFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making the folder of the dump: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err == nil && len(entries) > 0 {
-		err = fmt.Errorf("%q is not empty: a dump needs a folder of its own", dir)
-	}
-	return err
-}
-
 func dumpTable(ctx context.Context, from *sql.Tx, t table, dir string) (ManifestTable, error) {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
@@ -137,16 +108,11 @@ func dumpTable(ctx context.Context, from *sql.Tx, t table, dir string) (Manifest
 	}
 	defer rows.Close()
 	done := ManifestTable{Name: t.name, File: t.name + tableSuffix}
-	sum := sha256.New()
-	err = writeFile(filepath.Join(dir, done.File), func(w io.Writer) error {
-		packed, err := zstd.NewWriter(io.MultiWriter(w, sum), zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return err
-		}
-		done.Rows, err = writeRows(packed, rows, newCells(t.columns))
-		return errors.Join(err, packed.Close())
+	sum, err := backupfile.Write(filepath.Join(dir, done.File), func(w io.Writer) error {
+		done.Rows, err = writeRows(w, rows, newCells(t.columns))
+		return err
 	})
-	done.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	done.SHA256 = sum.SHA256
 	return done, err
 }
 
@@ -165,31 +131,4 @@ func writeRows(w io.Writer, rows *sql.Rows, row cells) (n int64, err error) {
 		n++
 	}
 	return n, rows.Err()
-}
-
-// writeFile writes a new file, which is durable when it returns.
-func writeFile(path string, write func(io.Writer) error) (err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	buffer := bufio.NewWriterSize(file, 256<<10)
-	if err := write(buffer); err != nil {
-		return err
-	}
-	if err := buffer.Flush(); err != nil {
-		return err
-	}
-	return file.Sync()
-}
-
-// syncFolder makes the names of new files durable.
-func syncFolder(dir string) error {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
 }

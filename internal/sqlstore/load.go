@@ -4,21 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
+	"vayu/internal/backupfile"
 )
 
 const (
@@ -33,17 +28,12 @@ const (
 
 // ReadManifest reads the manifest of the dump in dir. A dump without a manifest is incomplete.
 func ReadManifest(dir string) (Manifest, error) {
-	path := filepath.Join(dir, manifestName)
-	document, err := os.ReadFile(path)
-	if err != nil {
-		return Manifest{}, fmt.Errorf("reading the manifest of the dump: %w", err)
-	}
 	var m Manifest
-	if err := json.Unmarshal(document, &m); err != nil {
-		return Manifest{}, fmt.Errorf("%s is damaged: %w", path, err)
+	if err := backupfile.ReadManifest(dir, &m); err != nil {
+		return Manifest{}, fmt.Errorf("reading the dump: %w", err)
 	}
 	if m.Format != dumpFormat {
-		return Manifest{}, fmt.Errorf("%s: the format is %q, and this program reads %q", path, m.Format, dumpFormat)
+		return Manifest{}, fmt.Errorf("%s: the format is %q, and this program reads %q", dir, m.Format, dumpFormat)
 	}
 	return m, nil
 }
@@ -148,33 +138,14 @@ func notEmptyError(accounts int64) error {
 	return fmt.Errorf("the state store has %d accounts: a dump is restored into an empty one only", accounts)
 }
 
-// errDamaged means that a file differs from what was written.
-var errDamaged = errors.New("the file is damaged")
-
 func loadTable(ctx context.Context, tx *Tx, t table, want ManifestTable, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
+	return backupfile.Read(path, want.SHA256, func(from io.Reader) error {
+		rows, err := insertRows(ctx, tx, t, from)
+		if err == nil && rows != want.Rows {
+			err = fmt.Errorf("%w: it has %d rows, and the manifest has %d", backupfile.ErrDamaged, rows, want.Rows)
+		}
 		return err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	raw := io.TeeReader(bufio.NewReaderSize(file, 256<<10), sum)
-	unpacked, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	defer unpacked.Close()
-	rows, err := insertRows(ctx, tx, t, unpacked)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(io.Discard, raw); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || rows != want.Rows {
-		return fmt.Errorf("%w: it has %d rows and the SHA-256 %s, want %d and %s as in the manifest", errDamaged, rows, got, want.Rows, want.SHA256)
-	}
-	return nil
+	})
 }
 
 // insertRows reads all lines and inserts them into the table.
@@ -186,7 +157,7 @@ func insertRows(ctx context.Context, tx *Tx, t table, from io.Reader) (n int64, 
 	for lines.Scan() {
 		row, err := parseRow(t.columns, bytes.TrimSpace(lines.Bytes()))
 		if err != nil {
-			return n, fmt.Errorf("%w: line %d: %w", errDamaged, n+1, err)
+			return n, fmt.Errorf("%w: line %d: %w", backupfile.ErrDamaged, n+1, err)
 		}
 		n++
 		values = append(values, row...)
@@ -202,7 +173,7 @@ func insertRows(ctx context.Context, tx *Tx, t table, from io.Reader) (n int64, 
 		values = values[:0]
 	}
 	if err := lines.Err(); err != nil {
-		return n, fmt.Errorf("%w: after line %d: %w", errDamaged, n, err)
+		return n, fmt.Errorf("%w: after line %d: %w", backupfile.ErrDamaged, n, err)
 	}
 	if len(values) > 0 {
 		_, err = tx.Exec(insertion(t, len(values)/len(t.columns)), values...)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"vayu/internal/config"
 )
 
 // answerReader reads the answers of a call.
@@ -41,7 +43,7 @@ func (s *Section) reading(shape AnswerShape) answerReader {
 		case n == nil && !want.Required && !want.PathRequired && want.RequiredWith == nil:
 			continue // only an HTTP status can set it, under by-http
 		case n == nil:
-			answer.file.fault(answer.line, join(join(s.key, "answer"), name), fmt.Errorf("is missing: the path of the field in answers"))
+			answer.file.fault(answer.line, config.JoinKey(config.JoinKey(s.key, "answer"), name), fmt.Errorf("is missing: the path of the field in answers"))
 		case n.Kind == yaml.ScalarNode:
 			f.path = answer.place(name)
 		default:
@@ -106,7 +108,7 @@ func (r *answerReader) readStatuses(s *Section, shape AnswerShape) {
 		for _, e := range s.List(key) {
 			n, err := status(e.Text)
 			if err != nil {
-				s.file.fault(e.line, join(s.key, key), err)
+				s.file.fault(e.line, config.JoinKey(s.key, key), err)
 				continue
 			}
 			all = append(all, n)

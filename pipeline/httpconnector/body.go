@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
+
+	"vayu/internal/config"
 )
 
 // tree is the body of a request: mappings and lists, with templates and constants as leaves.
@@ -28,7 +30,7 @@ func (f *parser) tree(n *yaml.Node, key string, fields []string) tree {
 	case yaml.MappingNode:
 		for _, p := range f.pairs(n, key) {
 			t.names = append(t.names, p.name)
-			t.kids = append(t.kids, f.tree(p.value, join(key, p.name), fields))
+			t.kids = append(t.kids, f.tree(p.value, config.JoinKey(key, p.name), fields))
 		}
 	case yaml.SequenceNode:
 		for i, item := range n.Content {
@@ -134,8 +136,8 @@ func (s *Section) named(key string, fields []string) []named {
 		return nil
 	}
 	var all []named
-	for _, p := range s.file.pairs(n, join(s.key, key)) {
-		at := join(join(s.key, key), p.name)
+	for _, p := range s.file.pairs(n, config.JoinKey(s.key, key)) {
+		at := config.JoinKey(config.JoinKey(s.key, key), p.name)
 		if p.value.Kind != yaml.ScalarNode {
 			s.file.fault(p.line, at, errText)
 			continue

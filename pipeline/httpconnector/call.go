@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"vayu/internal/config"
 )
 
 const (
@@ -51,11 +53,11 @@ func (s *Section) call(shape CallShape) *call {
 	c.path = s.path(shape.Fields)
 	for _, h := range c.headers {
 		if err := headerFault(h.name); err != nil {
-			s.file.fault(h.line, join(s.key, "headers."+h.name), err)
+			s.file.fault(h.line, config.JoinKey(s.key, "headers."+h.name), err)
 		}
 	}
 	if n := s.node("body"); n != nil {
-		t := s.file.tree(n, join(s.key, "body"), shape.Fields)
+		t := s.file.tree(n, config.JoinKey(s.key, "body"), shape.Fields)
 		c.body = &t
 		if n.Kind == yaml.ScalarNode {
 			s.Faultf("body", "must be a mapping or a list")
@@ -121,7 +123,7 @@ func (s *Section) path(fields []string) template {
 		s.Required("path")
 		return template{}
 	}
-	t := s.file.template(n.Value, n.Line, join(s.key, "path"), fields)
+	t := s.file.template(n.Value, n.Line, config.JoinKey(s.key, "path"), fields)
 	sample := map[string]any{}
 	for _, f := range fields {
 		sample[f] = "1"

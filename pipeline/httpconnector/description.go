@@ -171,7 +171,7 @@ func (d *Description) readCalls(s *Section, shape Shape) {
 		case c.Present():
 			d.calls[name] = c.call(shape.Calls[name])
 		case shape.Calls[name].Required:
-			s.file.fault(s.line, join(s.key, name), fmt.Errorf("is missing"))
+			s.file.fault(s.line, config.JoinKey(s.key, name), fmt.Errorf("is missing"))
 		}
 	}
 }

@@ -12,18 +12,11 @@ import (
 	"vayu/internal/config"
 )
 
-const (
-	// maxDescription is the limit of a file in bytes. A description has some hundred lines.
-	maxDescription = 1 << 20
-	// maxDepth is the limit of nesting. The body of a request is at level four.
-	maxDepth = 32
-)
-
 // parser reads a file and collects its faults.
 type parser struct {
 	name     string
 	env      func(string) (string, bool)
-	faults   []fault
+	problems config.Problems
 	sections []*Section
 	read     map[*yaml.Node]*Section
 }
@@ -32,53 +25,19 @@ func newParser(from Source) *parser {
 	return &parser{name: from.File, env: from.Env, read: map[*yaml.Node]*Section{}}
 }
 
-type fault struct {
-	line int
-	key  string
-	err  error
-}
-
-var (
-	errAlias  = errors.New("anchors, aliases and merge keys are not supported")
-	errDollar = errors.New("${ must be followed by the name of a variable and }; write $${X} for the text ${X}")
-	errDeep   = fmt.Errorf("nests deeper than %d levels", maxDepth)
-)
+var errDollar = errors.New("${ must be followed by the name of a variable and }; write $${X} for the text ${X}")
 
 // parse reads the root of a file. An unreadable file is a fault, and its root is empty.
 func (f *parser) parse(text []byte) *Section {
-	none := &Section{file: f}
-	if len(text) > maxDescription {
-		f.fault(0, "", fmt.Errorf("is longer than %d bytes", maxDescription))
-		return none
+	root, problems := config.ParseYAML(f.name, text)
+	f.problems = problems
+	if root != nil {
+		return f.section(root, "", root.Line)
 	}
-	doc, err := document(text)
-	if err != nil {
-		line, reason := syntaxFault(text, err)
-		f.fault(line, "", reason)
-		return none
+	if len(problems) == 0 {
+		f.fault(0, "", errors.New("is empty"))
 	}
-	if !f.checkNodes(doc.Content[0], maxDepth) {
-		return none
-	}
-	return f.section(doc.Content[0], "", doc.Content[0].Line)
-}
-
-// checkNodes reports whether a node is free of aliases and not too deep.
-func (f *parser) checkNodes(n *yaml.Node, depth int) bool {
-	switch {
-	case depth == 0:
-		f.fault(n.Line, "", errDeep)
-		return false
-	case n.Kind == yaml.AliasNode || n.Anchor != "" || n.ShortTag() == "!!merge":
-		f.fault(n.Line, "", errAlias)
-		return false
-	}
-	for _, kid := range n.Content {
-		if !f.checkNodes(kid, depth-1) {
-			return false
-		}
-	}
-	return true
+	return &Section{file: f}
 }
 
 // section reads a mapping. key and line are those of the mapping in the file.
@@ -94,22 +53,14 @@ func (f *parser) section(n *yaml.Node, key string, line int) *Section {
 		f.fault(n.Line, key, errors.New("must be a mapping"))
 		return s
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		switch {
-		case k.Kind != yaml.ScalarNode:
-			f.fault(k.Line, key, errors.New("a key must be a single word"))
-		case s.find(k.Value) >= 0:
-			f.fault(k.Line, join(key, k.Value), errors.New("stands here twice"))
-		default:
-			s.pairs = append(s.pairs, pair{k.Value, k.Line, v})
-		}
+	for k, v := range config.Pairs(n) {
+		s.pairs = append(s.pairs, pair{k.Value, k.Line, v})
 	}
 	return s
 }
 
 func (f *parser) fault(line int, key string, err error) {
-	f.faults = append(f.faults, fault{line, key, err})
+	f.problems = append(f.problems, config.Problem{Key: key, Origin: config.Origin{Source: f.name, Line: line}, Err: err})
 }
 
 // finish returns every fault of the file in the order of lines, or nil. A key that was never
@@ -118,19 +69,15 @@ func (f *parser) finish() error {
 	for _, s := range f.sections {
 		for _, p := range s.pairs {
 			if !slices.Contains(s.known, p.name) {
-				f.fault(p.line, join(s.key, p.name), fmt.Errorf("is unknown; known here: %s", strings.Join(slices.Sorted(slices.Values(s.known)), ", ")))
+				f.fault(p.line, config.JoinKey(s.key, p.name), config.UnknownKey(p.name, s.known))
 			}
 		}
 	}
-	if len(f.faults) == 0 {
+	if len(f.problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(f.faults, func(a, b fault) int { return a.line - b.line })
-	all := make(config.Problems, len(f.faults))
-	for i, at := range f.faults {
-		all[i] = f.asProblem(at)
-	}
-	return all
+	slices.SortStableFunc(f.problems, func(a, b config.Problem) int { return a.Origin.Line - b.Origin.Line })
+	return f.problems
 }
 
 // variable matches a reference to an environment variable.

@@ -48,7 +48,7 @@ func (s *Section) Faultf(key, format string, args ...any) {
 	if i := s.find(key); i >= 0 {
 		line = s.pairs[i].line
 	}
-	s.file.fault(line, join(s.key, key), fmt.Errorf(format, args...))
+	s.file.fault(line, config.JoinKey(s.key, key), fmt.Errorf(format, args...))
 }
 
 // Text returns the text of a key, with ${VARIABLE} replaced; empty if it is absent.
@@ -59,9 +59,9 @@ func (s *Section) Text(key string) string {
 
 // Required is Text for a key that must be present and not empty.
 func (s *Section) Required(key string) string {
-	faults := len(s.file.faults)
+	faults := len(s.file.problems)
 	text, there := s.text(key)
-	if text == "" && len(s.file.faults) == faults {
+	if text == "" && len(s.file.problems) == faults {
 		if there {
 			s.Faultf(key, "must not be empty")
 		} else {
@@ -121,9 +121,9 @@ func (s *Section) Duration(key string, fallback, least, most time.Duration) time
 func (s *Section) Section(key string) *Section {
 	n := s.node(key)
 	if n == nil {
-		return &Section{file: s.file, key: join(s.key, key), line: s.line}
+		return &Section{file: s.file, key: config.JoinKey(s.key, key), line: s.line}
 	}
-	return s.file.section(n, join(s.key, key), s.pairs[s.find(key)].line)
+	return s.file.section(n, config.JoinKey(s.key, key), s.pairs[s.find(key)].line)
 }
 
 // List returns the texts of the list under a key. A single text counts as a list of one.
@@ -133,14 +133,14 @@ func (s *Section) List(key string) []Entry {
 	case n == nil:
 		return nil
 	case n.Kind == yaml.ScalarNode:
-		return []Entry{{Name: "0", Text: s.file.expand(n, join(s.key, key)), line: n.Line}}
+		return []Entry{{Name: "0", Text: s.file.expand(n, config.JoinKey(s.key, key)), line: n.Line}}
 	case n.Kind != yaml.SequenceNode:
 		s.Faultf(key, "must be a list")
 		return nil
 	}
 	var all []Entry
 	for i, item := range n.Content {
-		at := fmt.Sprintf("%s[%d]", join(s.key, key), i)
+		at := fmt.Sprintf("%s[%d]", config.JoinKey(s.key, key), i)
 		if item.Kind != yaml.ScalarNode {
 			s.file.fault(item.Line, at, errText)
 			continue
@@ -178,10 +178,10 @@ func (s *Section) text(key string) (text string, there bool) {
 		return "", false
 	}
 	if n.Kind != yaml.ScalarNode {
-		s.file.fault(n.Line, join(s.key, key), errText)
+		s.file.fault(n.Line, config.JoinKey(s.key, key), errText)
 		return "", false
 	}
-	return s.file.expand(n, join(s.key, key)), true
+	return s.file.expand(n, config.JoinKey(s.key, key)), true
 }
 
 // node returns the value of a key, nil if it is absent or null, and marks the key as known.
@@ -190,7 +190,7 @@ func (s *Section) node(key string) *yaml.Node {
 		s.known = append(s.known, key)
 	}
 	i := s.find(key)
-	if i < 0 || s.pairs[i].value.Kind == yaml.ScalarNode && s.pairs[i].value.ShortTag() == "!!null" {
+	if i < 0 || config.IsNull(s.pairs[i].value) {
 		return nil
 	}
 	return s.pairs[i].value
@@ -198,13 +198,6 @@ func (s *Section) node(key string) *yaml.Node {
 
 func (s *Section) find(key string) int {
 	return slices.IndexFunc(s.pairs, func(p pair) bool { return p.name == key })
-}
-
-func join(key, sub string) string {
-	if key == "" || sub == "" {
-		return key + sub
-	}
-	return key + "." + sub
 }
 
 func oneOf(all []string) string {
@@ -224,13 +217,4 @@ func shortDuration(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
-}
-
-// asProblem converts a fault to a configuration problem.
-func (f *parser) asProblem(at fault) config.Problem {
-	origin := f.name
-	if at.line > 0 {
-		origin = fmt.Sprintf("%s line %d", f.name, at.line)
-	}
-	return config.Problem{Key: at.key, Origin: origin, Err: at.err}
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"vayu/internal/config"
 )
 
 // signer makes HMACs (RFC 2104) of our requests and verifies those of callbacks.
@@ -76,7 +78,7 @@ func (s *Section) over(fields []string) template {
 	if s.Text("over") == "" {
 		return template{}
 	}
-	return s.file.template(n.Value, n.Line, join(s.key, "over"), fields)
+	return s.file.template(n.Value, n.Line, config.JoinKey(s.key, "over"), fields)
 }
 
 func (g *signer) mac(fields map[string]any) ([]byte, error) {

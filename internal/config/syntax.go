@@ -1,4 +1,4 @@
-package httpconnector
+package config
 
 import (
 	"bytes"
@@ -26,17 +26,14 @@ var earlyFaults = []string{
 // mapping or list, wherever the fault is. For the root that is often the first line.
 var blockFaults = []string{"did not find expected key", "did not find expected '-' indicator"}
 
-var (
-	errEmpty  = errors.New("is empty")
-	errSecond = errors.New("holds more than one YAML document")
-)
+var errSecond = errors.New("holds more than one YAML document")
 
-// document parses the only YAML document of a text.
+// document parses the only YAML document of a text; nil if the text is empty.
 func document(text []byte) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil, errEmpty
+		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}

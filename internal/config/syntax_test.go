@@ -1,8 +1,10 @@
-package httpconnector
+package config_test
 
 import (
 	"strings"
 	"testing"
+
+	"vayu/internal/config"
 )
 
 // A syntax error has the line of its cause.
@@ -34,9 +36,12 @@ func TestSyntaxErrorHasItsLine(t *testing.T) {
 		"after its end":            {head + "a: 1\n...\n}" + rest, "5"},
 		"the last line":            {"name: shop\na: {x} y", "2"},
 	} {
-		_, err := parse(c.text)
-		if err == nil || !strings.Contains(err.Error(), "is no YAML: ") || !strings.HasSuffix(err.Error(), "(shop.yaml line "+c.line+")") {
-			t.Errorf("%s: got %v, want line %s", name, err, c.line)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, problems := config.ParseYAML("shop.yaml", []byte(c.text))
+			if got := problems.Error(); !strings.Contains(got, "is no YAML: ") || !strings.HasSuffix(got, "(shop.yaml line "+c.line+")") {
+				t.Errorf("got %v, want line %s", got, c.line)
+			}
+		})
 	}
 }

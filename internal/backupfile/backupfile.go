@@ -1,0 +1,178 @@
+// Package backupfile writes and reads the files of a backup: data in zstd with a checksum, and a manifest in
+// JSON. The manifest is written last, so that a folder with a manifest is a complete backup.
+package backupfile
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Manifest is the name of the manifest.
+const Manifest = "manifest.json"
+
+// ErrDamaged means that a file differs from what was written.
+var ErrDamaged = errors.New("the file is damaged")
+
+// NewFolder creates the folder of a backup, or fails if it is not empty.
+func NewFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the folder of the backup: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("%q is not empty: a backup needs a folder of its own", dir)
+	}
+	return err
+}
+
+// Sum describes the content of a data file.
+type Sum struct {
+	Bytes, Raw int64  // of the file, and before compression
+	SHA256     string // of the file, hexadecimal
+}
+
+// Write creates a data file from what write writes. The file is durable when Write returns, and readable by its
+// owner only. After an error it is removed.
+func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
+	hash := sha256.New()
+	var size, raw counter
+	err = create(path, func(file io.Writer) error {
+		packed, err := zstd.NewWriter(io.MultiWriter(file, hash, &size), zstd.WithEncoderConcurrency(2)) // one compresses while the next block is read
+		if err != nil {
+			return err
+		}
+		err = write(io.MultiWriter(packed, &raw))
+		return errors.Join(err, packed.Close())
+	})
+	return Sum{Bytes: int64(size), Raw: int64(raw), SHA256: hex.EncodeToString(hash.Sum(nil))}, err
+}
+
+// Read passes the data of a file to read, and then compares its checksum. The caller discards the data if Read
+// fails.
+func Read(path, want string, read func(io.Reader) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	hash := sha256.New()
+	raw := io.TeeReader(bufio.NewReaderSize(file, 256<<10), hash)
+	plain, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	defer plain.Close()
+	if err := read(plain); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil {
+		return err
+	}
+	return compare(hex.EncodeToString(hash.Sum(nil)), want)
+}
+
+// Verify compares a file with its checksum.
+func Verify(path, want string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return err
+	}
+	if err := compare(hex.EncodeToString(hash.Sum(nil)), want); err != nil {
+		return fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	return nil
+}
+
+func compare(got, want string) error {
+	if got != want {
+		return fmt.Errorf("%w: it has the SHA-256 %s, and the manifest has %s", ErrDamaged, got, want)
+	}
+	return nil
+}
+
+// WriteManifest writes the manifest of a folder. It makes the names of the files in it durable, but not those in its
+// subfolders.
+func WriteManifest(dir string, manifest any) error {
+	text, err := json.MarshalIndent(manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, Manifest)
+	err = create(path+".new", func(file io.Writer) error {
+		_, err := file.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	return folder.Sync()
+}
+
+// ReadManifest reads the manifest of a folder. Without one the backup is incomplete.
+func ReadManifest(dir string, manifest any) error {
+	path := filepath.Join(dir, Manifest)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is no whole backup: it has no %s: %w", dir, Manifest, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, manifest); err != nil {
+		return fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	return nil
+}
+
+// create writes a new file, which is durable when create returns. After an error the file is removed.
+func create(path string, write func(io.Writer) error) (err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, file.Close()); err != nil {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}()
+	buffer := bufio.NewWriterSize(file, 256<<10)
+	if err := write(buffer); err != nil {
+		return err
+	}
+	if err := buffer.Flush(); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// counter counts the bytes that are written to it.
+type counter int64
+
+// Write counts.
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
