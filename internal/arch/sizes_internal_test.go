@@ -55,7 +55,7 @@ var largePackages = map[string]struct{ files, lines int }{
 var airFolders = []string{"ingest", "query", "pipeline/airquality", "schema"}
 
 // supportFolders hold test support outside _test.go, as do the packages that isSupport finds by name.
-var supportFolders = []string{"internal/arch", "internal/failpoint", testSupport}
+var supportFolders = []string{"internal/failpoint", testSupport}
 
 // Sizes measures the project whose root fsys is. The faults are figures beyond their
 // limit, and packages that are too large.

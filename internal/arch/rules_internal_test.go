@@ -1,10 +1,7 @@
-// Package arch checks the structure of the project: allowed imports, allowed folders, and what no file may
-// contain. A test applies the rules to the whole project on every run.
-//
-// The rules parse the sources in-process. go test caches the result of a test if the files that the test
-// itself reads are unchanged. Files that `go list` reads do not count, so a new wrong import would stay
-// hidden.
 package arch
+
+// The rules parse the sources in-process. go test caches the result of a test if the files that the test itself
+// reads are unchanged. Files that `go list` reads do not count, so a new wrong import would stay hidden.
 
 import (
 	"fmt"
