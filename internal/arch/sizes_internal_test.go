@@ -118,10 +118,8 @@ func Sizes(fsys fs.FS) ([]Size, []Fault, error) {
 	return sizes, faults, nil
 }
 
-// isSupport reports whether a folder holds test support: by its path, or by a name
-// that ends with "test", or as a simulator of providers.
+// isSupport reports whether a folder holds test support: by its path, or by a name that ends with "test". The source
+// simulator is not: the running program fills the sandbox with it.
 func isSupport(name string) bool {
-	base := path.Base(name)
-	return within(name, supportFolders) || strings.HasSuffix(base, "test") ||
-		base == "simulator" && top(name) == "pipeline"
+	return within(name, supportFolders) || strings.HasSuffix(path.Base(name), "test")
 }
