@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // NewListener returns a listener for a server of [NewServer] that accepts from l, with TLS unless config is
@@ -20,15 +20,16 @@ import (
 // listener closes the connection that has been idle longest. If none is idle, new connections wait in the queue
 // of the operating system.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
+	auto := promauto.With(reg)
 	m := &listenerMetrics{
-		malformed: prometheus.NewCounter(prometheus.CounterOpts{
+		malformed: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_http_malformed_total", Help: "Requests rejected because they are not valid HTTP.",
 		}),
-		handshakes: prometheus.NewCounter(prometheus.CounterOpts{
+		handshakes: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_tls_handshake_failures_total", Help: "Connections whose TLS handshake failed.",
 		}),
 	}
-	closings := prometheus.NewCounterVec(prometheus.CounterOpts{
+	closings := auto.NewCounterVec(prometheus.CounterOpts{
 		Name: "vayu_http_connections_closed_total",
 		Help: "Connections closed because there was no room, by reason: share (idle, of a client at its share), room (idle, of any), refused (new).",
 	}, []string{"reason"})
@@ -36,13 +37,6 @@ func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, 
 		closings.WithLabelValues(why)
 	}
 	l = newLimitedListener(l, limits, closings)
-	if reg != nil {
-		for _, c := range [...]prometheus.Collector{m.malformed, m.handshakes, closings} {
-			if err := reg.Register(c); err != nil {
-				return nil, fmt.Errorf("registering metrics of the listener: %w", err)
-			}
-		}
-	}
 	if config == nil {
 		return &plainListener{l, m}, nil
 	}
