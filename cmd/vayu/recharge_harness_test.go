@@ -16,7 +16,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/recharge/simulator"
+	"vayu/internal/testing/providers/aggregator"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -25,22 +25,22 @@ import (
 // duplicate order.
 type rechargeHarness struct {
 	*killHarness
-	operator *simulator.Simulator
+	operator *aggregator.Simulator
 }
 
 // newRechargeHarness starts instances with an account that has money.
 func newRechargeHarness(t *testing.T, instances int) *rechargeHarness {
 	t.Helper()
 	w := &rechargeHarness{killHarness: newKillHarness(t, instances)}
-	w.operator = simulator.New(simulator.Config{
-		Rates: map[simulator.Fault]float64{
-			simulator.DropBefore: 0.06, simulator.Drop: 0.08, simulator.Delay: 0.05, simulator.Duplicate: 0.08, simulator.Late: 0.06,
-			simulator.LateFailure: 0.04, simulator.LieFailed: 0.03, simulator.Page: 0.02, simulator.Broken: 0.03, simulator.Refuse: 0.05,
+	w.operator = aggregator.New(aggregator.Config{
+		Rates: map[aggregator.Fault]float64{
+			aggregator.DropBefore: 0.06, aggregator.Drop: 0.08, aggregator.Delay: 0.05, aggregator.Duplicate: 0.08, aggregator.Late: 0.06,
+			aggregator.LateFailure: 0.04, aggregator.LieFailed: 0.03, aggregator.Page: 0.02, aggregator.Broken: 0.03, aggregator.Refuse: 0.05,
 		},
 		Noise: 0.05, Seed: 20261121, Late: 3 * time.Second, Slow: 700 * time.Millisecond, Naive: true,
 		Callback: "http://" + w.ports[0] + "/callbacks/simulator",
 	})
-	w.open("--recharge-operators", simulator.Describe("http://"+w.serveProvider(w.operator, w.operator.Run)))
+	w.open("--recharge-operators", aggregator.Describe("http://"+w.serveProvider(w.operator, w.operator.Run)))
 	w.credit(w.instances[0].data, w.stored...)
 	return w
 }

@@ -2,12 +2,15 @@ package apidoc
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
 	"vayu/schema"
@@ -19,32 +22,29 @@ const rootFile = "openapi.yaml"
 // Document returns the contract as one OpenAPI 3.1 document in JSON. Members have the same order as in the
 // files.
 func Document() ([]byte, error) {
-	tree, err := bundle(schema.OpenAPI)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, tree.json(nil), "", " "); err != nil {
-		return nil, fmt.Errorf("writing the contract: %w", err)
-	}
-	return out.Bytes(), nil
+	return bundle(schema.OpenAPI, jsontext.WithIndent(" "))
 }
 
-// bundle joins the files of the contract to one value.
-func bundle(files fs.FS) (*value, error) {
-	b := bundler{files: files, read: map[string]*yaml.Node{}}
+// bundle joins the files of the contract to one JSON document.
+func bundle(files fs.FS, opts ...jsontext.Options) ([]byte, error) {
+	var out bytes.Buffer
+	b := bundler{files: files, read: map[string]*yaml.Node{}, out: jsontext.NewEncoder(&out, opts...)}
 	root, err := b.file(rootFile)
 	if err != nil {
 		return nil, err
 	}
-	return b.value(root, rootFile)
+	if err := b.write(root, rootFile); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// bundler converts YAML nodes to values. It replaces a reference to another file by the referenced content. A
+// bundler writes YAML nodes as JSON. It replaces a reference to another file by the referenced content. A
 // reference to rootFile becomes a reference within the document.
 type bundler struct {
 	files fs.FS
 	read  map[string]*yaml.Node
+	out   *jsontext.Encoder
 	depth int
 }
 
@@ -71,67 +71,99 @@ func (b *bundler) file(name string) (*yaml.Node, error) {
 	return node.Content[0], nil
 }
 
-func (b *bundler) value(node *yaml.Node, file string) (*value, error) {
+func (b *bundler) write(node *yaml.Node, file string) error {
 	if b.depth++; b.depth > maxDepth {
-		return nil, fmt.Errorf("%s:%d: it never ends", file, node.Line)
+		return fmt.Errorf("%s:%d: it never ends", file, node.Line)
 	}
 	defer func() { b.depth-- }()
 	switch node.Kind {
 	case yaml.AliasNode:
-		return b.value(node.Alias, file)
+		return b.write(node.Alias, file)
 	case yaml.SequenceNode:
-		v := &value{kind: list}
+		if err := b.out.WriteToken(jsontext.BeginArray); err != nil {
+			return err
+		}
 		for _, item := range node.Content {
-			one, err := b.value(item, file)
-			if err != nil {
-				return nil, err
+			if err := b.write(item, file); err != nil {
+				return err
 			}
-			v.items = append(v.items, one)
 		}
-		return v, nil
+		return b.out.WriteToken(jsontext.EndArray)
 	case yaml.MappingNode:
-		return b.mapping(node, file)
+		return b.writeMapping(node, file)
 	default:
-		return scalarOf(node, file)
+		return b.writeScalar(node, file)
 	}
 }
 
-func (b *bundler) mapping(node *yaml.Node, file string) (*value, error) {
-	v := &value{kind: object}
-	for i := 0; i < len(node.Content); i += 2 {
-		key, item := node.Content[i], node.Content[i+1]
-		switch {
-		case key.Tag == "!!merge":
-			merged, err := b.value(item, file)
-			if err != nil {
-				return nil, err
-			}
-			for _, m := range merged.members {
-				v.set(m.name, m.value)
-			}
-		case key.Value == "$ref" && item.Kind == yaml.ScalarNode:
-			ref, inner, err := b.refer(item.Value, file)
-			if err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", file, item.Line, err)
-			}
-			if inner != nil {
-				return inner, nil
-			}
-			v.set("$ref", text(ref))
-		default:
-			one, err := b.value(item, file)
-			if err != nil {
-				return nil, err
-			}
-			v.set(key.Value, one)
+func (b *bundler) writeMapping(node *yaml.Node, file string) error {
+	all, err := members(node, nil, maxDepth)
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w", file, node.Line, err)
+	}
+	for i, m := range all {
+		if m.name != "$ref" || m.value.Kind != yaml.ScalarNode {
+			continue
+		}
+		target, content, err := b.refer(m.value.Value, file)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", file, m.value.Line, err)
+		}
+		if content != nil {
+			return b.write(content, target)
+		}
+		all[i].value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: target}
+	}
+	if err := b.out.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	for _, m := range all {
+		if err := b.out.WriteToken(jsontext.String(m.name)); err != nil {
+			return fmt.Errorf("%s:%d: %w", file, m.value.Line, err)
+		}
+		if err := b.write(m.value, file); err != nil {
+			return err
 		}
 	}
-	return v, nil
+	return b.out.WriteToken(jsontext.EndObject)
 }
 
-// refer resolves a reference. It returns a reference within the document if the target is rootFile, else the
-// referenced content.
-func (b *bundler) refer(ref, file string) (string, *value, error) {
+type member struct {
+	name  string
+	value *yaml.Node
+}
+
+// members appends the members of a mapping to all, with those that it merges from other mappings. A later member
+// replaces an earlier one of the same name. Merges are at most depth deep.
+func members(node *yaml.Node, all []member, depth int) ([]member, error) {
+	if depth == 0 {
+		return nil, errors.New("its merges never end")
+	}
+	for i := 0; node.Kind == yaml.MappingNode && i < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if key.Tag == "!!merge" {
+			if value.Kind == yaml.AliasNode {
+				value = value.Alias
+			}
+			var err error
+			if all, err = members(value, all, depth-1); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		at := slices.IndexFunc(all, func(m member) bool { return m.name == key.Value })
+		if at < 0 {
+			all = append(all, member{key.Value, value})
+		} else {
+			all[at].value = value
+		}
+	}
+	return all, nil
+}
+
+// refer resolves a reference. Within rootFile it returns a reference within the document, else the referenced
+// content and its file.
+func (b *bundler) refer(ref, file string) (string, *yaml.Node, error) {
 	target, pointer, found := strings.Cut(ref, "#")
 	if !found {
 		return "", nil, fmt.Errorf("the reference %q names no place in a file", ref)
@@ -153,8 +185,7 @@ func (b *bundler) refer(ref, file string) (string, *value, error) {
 			return "", nil, fmt.Errorf("the reference %q leads nowhere", ref)
 		}
 	}
-	inner, err := b.value(node, target)
-	return "", inner, err
+	return target, node, nil
 }
 
 func child(node *yaml.Node, name string) *yaml.Node {
@@ -166,18 +197,16 @@ func child(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// scalarOf converts a YAML scalar to JSON. Dates become strings, because JSON has no type for them.
-func scalarOf(node *yaml.Node, file string) (*value, error) {
-	if node.Tag == "!!timestamp" || node.Tag == "!!str" {
-		return text(node.Value), nil
+// writeScalar writes a YAML scalar as JSON. Dates become strings, because JSON has no type for them.
+func (b *bundler) writeScalar(node *yaml.Node, file string) error {
+	var v any = node.Value
+	if node.Tag != "!!timestamp" && node.Tag != "!!str" {
+		if err := node.Decode(&v); err != nil {
+			return fmt.Errorf("%s:%d: %w", file, node.Line, err)
+		}
 	}
-	var v any
-	if err := node.Decode(&v); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", file, node.Line, err)
+	if err := json.MarshalEncode(b.out, v); err != nil {
+		return fmt.Errorf("%s:%d: %w", file, node.Line, err)
 	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", file, node.Line, err)
-	}
-	return &value{kind: scalar, raw: raw}, nil
+	return nil
 }

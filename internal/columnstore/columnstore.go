@@ -43,11 +43,7 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 	if cfg.DSN != "" {
 		reg = nil // the child has the metrics
 	}
-	m, err := newMetrics(reg)
-	if err != nil {
-		return nil, fmt.Errorf("opening ClickHouse: %w", err)
-	}
-	db := &DB{cfg: cfg, log: log, metrics: m, health: defaultHealth}
+	db := &DB{cfg: cfg, log: log, metrics: newMetrics(reg), health: defaultHealth}
 	options, err := db.options()
 	if err != nil {
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)

@@ -1,5 +1,5 @@
 // Package dashboard serves the web dashboard: a single-page application that uses only the public
-// API.
+// API. It also serves /docs, the reference of that API.
 package dashboard
 
 import (
@@ -39,7 +39,7 @@ func handlers(dist fs.FS) (map[string]http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]http.Handler{"/dashboard": http.HandlerFunc(toPage), base: s}, nil
+	return map[string]http.Handler{"/dashboard": http.HandlerFunc(toPage), base: s, "/docs": http.HandlerFunc(s.serveDocs)}, nil
 }
 
 // toPage redirects /dashboard to /dashboard/.
@@ -51,6 +51,7 @@ func toPage(w http.ResponseWriter, _ *http.Request) {
 // site holds the handlers of all files of the build, with their compressed content in memory.
 type site struct {
 	page  http.Handler
+	docs  http.Handler            // reference of the API
 	files map[string]http.Handler // by path of the URL
 }
 
@@ -68,9 +69,12 @@ func newSite(dist fs.FS) (*site, error) {
 		if err != nil {
 			return err
 		}
-		if name == index {
+		switch name {
+		case index:
 			s.page = h
-		} else {
+		case docs:
+			s.docs = h
+		default:
 			s.files[base+name] = h
 		}
 		return nil
@@ -78,13 +82,19 @@ func newSite(dist fs.FS) (*site, error) {
 	if err == nil && s.page == nil {
 		s.page, err = static(index, []byte(unbuilt))
 	}
+	if s.docs == nil {
+		s.docs = s.page
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the dashboard: %w", err)
 	}
 	return s, nil
 }
 
-const index = "index.html"
+const (
+	index = "index.html"
+	docs  = "docs.html"
+)
 
 // unbuilt is the page that is served if the dashboard was not built.
 const unbuilt = `<!doctype html>
@@ -95,7 +105,7 @@ const unbuilt = `<!doctype html>
 <h1>The dashboard is not built</h1>
 <p>This program was made with <code>go build</code> alone, which leaves the page out. To have it, type</p>
 <pre>make build</pre>
-<p>in the source, which needs Node.js, and start the new program. The API works as it is: see <a href="/docs">/docs</a>.</p>
+<p>in the source, which needs Node.js, and start the new program. The API works as it is: see <a href="/openapi.json">/openapi.json</a>.</p>
 </html>
 `
 
@@ -121,6 +131,13 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.page.ServeHTTP(w, r)
 }
 
+// serveDocs serves the reference of the API.
+func (s *site) serveDocs(w http.ResponseWriter, r *http.Request) {
+	maps.Copy(w.Header(), guards)
+	w.Header()["Content-Security-Policy"] = docsPolicy
+	s.docs.ServeHTTP(w, r)
+}
+
 // guards are headers of every file. With them, the page loads nothing from other hosts, runs only its own
 // scripts, and cannot be framed. If the page fails to escape a name, scripts in the name do not run.
 var guards = map[string][]string{
@@ -132,6 +149,13 @@ var guards = map[string][]string{
 	"Permissions-Policy": {"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), " +
 		"publickey-credentials-get=(), usb=()"},
 }
+
+// docsPolicy is the policy of /docs. Redoc creates empty style elements and fills them by script, which needs the
+// hash of the empty style. It embeds a font as data.
+var docsPolicy = []string{strings.NewReplacer(
+	"style-src 'self'", "style-src 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+	"font-src 'self'", "font-src 'self' data:",
+).Replace(guards["Content-Security-Policy"][0])}
 
 // assets is the folder of files whose names contain a hash of their content.
 const assets = "assets"

@@ -3,6 +3,8 @@ package dashboard
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/httpapitest"
 )
 
 func newHandler(t *testing.T, dist fstest.MapFS) http.Handler {
@@ -38,6 +41,7 @@ func request(h http.Handler, method, path string, header ...string) *httptest.Re
 
 var dist = fstest.MapFS{
 	"index.html":          {Data: []byte("<!doctype html>the page")},
+	"docs.html":           {Data: []byte("<!doctype html>the reference")},
 	"icon.svg":            {Data: []byte("<svg/>")},
 	"assets/app-1a2b.js":  {Data: []byte(strings.Repeat("script();", 500))},
 	"assets/app-1a2b.css": {Data: []byte("b{}")},
@@ -53,6 +57,8 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 	}{
 		"/dashboard":                     {302, "", "", ""},
 		"/dashboard/":                    {200, "text/html; charset=utf-8", "no-cache", "the page"},
+		"/docs":                          {200, "text/html; charset=utf-8", "no-cache", "the reference"},
+		"/dashboard/docs.html":           {404, "application/json", "no-store", `"not_found"`},
 		"/dashboard/index.html":          {200, "text/html; charset=utf-8", "no-cache", "the page"},
 		"/dashboard/air/New%20Delhi":     {200, "text/html; charset=utf-8", "no-cache", "the page"},
 		"/dashboard/air/St.%20Thomas":    {200, "text/html; charset=utf-8", "no-cache", "the page"},
@@ -99,11 +105,26 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 	}
 }
 
+// The policy of the reference differs from that of the dashboard in the hash of an empty style and a font.
+func TestDocsLoadNothingFromOtherHosts(t *testing.T) {
+	t.Parallel()
+	h := httpapitest.Checked(t, newHandler(t, dist))
+	dashboard := request(h, http.MethodGet, "/dashboard/").Header().Get("Content-Security-Policy")
+	policy := request(h, http.MethodGet, "/docs").Header().Get("Content-Security-Policy")
+	empty := sha256.Sum256(nil)
+	got := strings.NewReplacer(" 'sha256-"+base64.StdEncoding.EncodeToString(empty[:])+"'", "", "font-src 'self' data:", "font-src 'self'").Replace(policy)
+	if got != dashboard || got == policy || strings.Contains(policy, "unsafe") {
+		t.Errorf("got the policy %q, want that of the dashboard, %q, with an empty style and a font", policy, dashboard)
+	}
+}
+
 func TestFreshCheckoutShowsBuildCommand(t *testing.T) {
 	t.Parallel()
-	got := request(newHandler(t, fstest.MapFS{".gitkeep": {}}), http.MethodGet, "/dashboard/")
-	if got.Code != http.StatusOK || !strings.Contains(got.Body.String(), "make build") || got.Header().Get("Content-Security-Policy") == "" {
-		t.Errorf("%d %s", got.Code, got.Body)
+	for _, path := range []string{"/dashboard/", "/docs"} {
+		got := request(newHandler(t, fstest.MapFS{".gitkeep": {}}), http.MethodGet, path)
+		if got.Code != http.StatusOK || !strings.Contains(got.Body.String(), "make build") || got.Header().Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %d %s", path, got.Code, got.Body)
+		}
 	}
 	if _, err := New(); err != nil {
 		t.Error(err)

@@ -1,13 +1,13 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // metrics holds the metrics of the router.
@@ -22,33 +22,26 @@ type metrics struct {
 // latencyBuckets are in seconds. Most answers come from memory in well under 1 ms, and the target is 100 ms.
 var latencyBuckets = []float64{.0001, .00025, .0005, .001, .003, .01, .03, .1, .3, 1, 3, 10}
 
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
 	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+		requests: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_http_requests_total", Help: "Requests answered, by route and status.",
 		}, []string{"method", "route", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vayu_http_request_seconds", Help: "Time to answer a request, seconds.", Buckets: latencyBuckets,
 		}, []string{"method", "route"}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{
+		panics: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_http_panics_total", Help: "Handlers that panicked.",
 		}),
-		unrouted: prometheus.NewCounter(prometheus.CounterOpts{
+		unrouted: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_http_unrouted_total", Help: "Requests for a path or method that does not exist.",
 		}),
-		foreign: prometheus.NewCounter(prometheus.CounterOpts{
+		foreign: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_http_cross_origin_refusals_total", Help: "State-changing calls with a browser session that came from a page of another site.",
 		}),
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.panics, m.unrouted, m.foreign} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of the API: %w", err)
-		}
-	}
-	return m, nil
+	return m
 }
 
 // routeMetrics are the metrics of one endpoint. Their labels are resolved in advance, so that a request needs

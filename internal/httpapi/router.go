@@ -62,13 +62,10 @@ type router struct {
 	metrics      *metrics
 }
 
-// New returns the handler of the whole API. It fails if a route is duplicate or a metric is already
-// registered.
+// New returns the handler of the whole API. It fails if a route is duplicate, and panics if a metric is
+// already registered.
 func New(c Config) (http.Handler, error) {
-	m, err := newMetrics(c.Metrics)
-	if err != nil {
-		return nil, err
-	}
+	m := newMetrics(c.Metrics)
 	rt := &router{
 		mux: mux.NewRouter().SkipClean(true), literalPaths: map[string]*endpoint{}, proxies: c.Proxies,
 		origin: http.NewCrossOriginProtection(), access: c.Access, log: c.Log, trace: c.Trace, metrics: m,

@@ -102,9 +102,7 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 		db.log = slog.New(slog.DiscardHandler)
 	}
 	var err error
-	if db.metrics, err = newMetrics(reg); err != nil {
-		return nil, err
-	}
+	db.metrics = newMetrics(reg)
 	if c.DSN == "" {
 		db.engine = &sqlite{db: db, queue: make(chan *change, queueLength), sandbox: make(chan *change, queueLength)}
 		return db, nil

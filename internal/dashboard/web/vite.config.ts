@@ -5,6 +5,7 @@ const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
 
 // The page lives below /dashboard/ and goes into the binary from ../dist. Nothing is
 // inlined as data: the page's policy lets in only what the service itself sends.
+// docs.html is the page /docs.
 export default defineConfig({
 	base: '/dashboard/',
 	cacheDir: '../../../node_modules/.vite',
@@ -16,6 +17,7 @@ export default defineConfig({
 		assetsInlineLimit: 0,
 		modulePreload: { polyfill: false },
 		target: 'es2022',
+		rollupOptions: { input: [`${import.meta.dirname}/index.html`, `${import.meta.dirname}/docs.html`] },
 	},
 	// `npx vite internal/dashboard/web` serves the sources, and asks a service that runs.
 	server: { proxy: { '/v1': service, '/dashboard/v1': service } },

@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // NewListener returns a listener for a server of [New] that accepts from l, with TLS unless config is
@@ -19,10 +19,11 @@ import (
 // listener closes the connection that has been idle longest. If none is idle, new connections wait in the queue
 // of the operating system.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
-	handshakes := prometheus.NewCounter(prometheus.CounterOpts{
+	auto := promauto.With(reg)
+	handshakes := auto.NewCounter(prometheus.CounterOpts{
 		Name: "vayu_tls_handshake_failures_total", Help: "Connections whose TLS handshake failed.",
 	})
-	closings := prometheus.NewCounterVec(prometheus.CounterOpts{
+	closings := auto.NewCounterVec(prometheus.CounterOpts{
 		Name: "vayu_http_connections_closed_total",
 		Help: "Connections closed because there was no room, by reason: share (idle, of a client at its share), room (idle, of any), refused (new).",
 	}, []string{"reason"})
@@ -30,13 +31,6 @@ func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, 
 		closings.WithLabelValues(why)
 	}
 	l = newLimitedListener(l, limits, closings)
-	if reg != nil {
-		for _, c := range [...]prometheus.Collector{handshakes, closings} {
-			if err := reg.Register(c); err != nil {
-				return nil, fmt.Errorf("registering metrics of the listener: %w", err)
-			}
-		}
-	}
 	if config == nil {
 		return plainListener{l}, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 
@@ -70,21 +71,15 @@ func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	auto := promauto.With(reg)
 	s := &Certificates{
 		config: c, log: log, expiries: map[string]time.Time{}, failed: map[string]bool{},
-		failures: prometheus.NewCounter(prometheus.CounterOpts{
+		failures: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_tls_certificate_failures_total", Help: "Failures to read or obtain a certificate; the previous one stays in use.",
 		}),
-		expiry: prometheus.NewGauge(prometheus.GaugeOpts{
+		expiry: auto.NewGauge(prometheus.GaugeOpts{
 			Name: "vayu_tls_certificate_expiry_seconds", Help: "Expiry of the certificate in use, Unix seconds; the earliest of several.",
 		}),
-	}
-	if reg != nil {
-		for _, m := range [...]prometheus.Collector{s.failures, s.expiry} {
-			if err := reg.Register(m); err != nil {
-				return nil, fmt.Errorf("registering metrics of certificates: %w", err)
-			}
-		}
 	}
 	if len(c.Domains) == 0 {
 		pair, err := readPair(c.Cert, c.Key)

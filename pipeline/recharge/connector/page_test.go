@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/internal/testing/providers"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
 	"vayu/schema"
@@ -18,8 +18,8 @@ const page = "../../../docs/operators.md"
 
 // The example of the page works with its file.
 func TestPageExample(t *testing.T) {
-	_, js := httpconnectortest.Blocks(t, page, "js")
-	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
+	_, js := providers.Blocks(t, page, "js")
+	_, yaml := providers.Blocks(t, page, "yaml")
 	if len(js) != 1 || len(yaml) != 2 {
 		t.Fatalf("the page has %d programs and %d files", len(js), len(yaml))
 	}
@@ -27,7 +27,7 @@ func TestPageExample(t *testing.T) {
 		t.Errorf("the aggregator has %d lines", lines)
 	}
 	t.Setenv("ACME_KEY", "a-key-of-acme")
-	url := httpconnectortest.Start(t, js[0])
+	url := providers.Start(t, js[0])
 	c := open(t, strings.Replace(yaml[0], "http://127.0.0.1:9090", url, 1), nil)
 	for number, want := range map[string]recharge.Answer{
 		"9812345678": {Outcome: recharge.Succeeded},
@@ -58,7 +58,7 @@ func TestPageExample(t *testing.T) {
 func TestPageFullFile(t *testing.T) {
 	t.Setenv("BHARAT_CLIENT", "c")
 	t.Setenv("BHARAT_SECRET", "0123456789")
-	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
+	_, yaml := providers.Blocks(t, page, "yaml")
 	file := write(t, yaml[1])
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -88,7 +88,7 @@ func TestPageFullFile(t *testing.T) {
 // list them.
 func TestPageIsComplete(t *testing.T) {
 	t.Parallel()
-	text, _ := httpconnectortest.Blocks(t, page, "yaml")
+	text, _ := providers.Blocks(t, page, "yaml")
 	const strange = `
 x: 1
 auth: {x: 1, header: {x: 1}, basic: {x: 1}, hmac: {x: 1, over: "{x}"}}
@@ -103,7 +103,7 @@ calls:
 callback: {x: 1, signature: {x: 1}, answer: {x: 1}}
 recharge: {x: 1}
 `
-	for _, word := range httpconnectortest.MissingKeys(t, text, connector.Check(write(t, strange)), 60) {
+	for _, word := range providers.MissingKeys(t, text, connector.Check(write(t, strange)), 60) {
 		t.Errorf("%q is not on the page", word)
 	}
 }

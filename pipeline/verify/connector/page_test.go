@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/internal/testing/providers"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/connector"
 )
@@ -20,8 +20,8 @@ const page = "../../../docs/banks.md"
 
 // The documented bank works with its documented file.
 func TestDocumentedBank(t *testing.T) {
-	_, js := httpconnectortest.Blocks(t, page, "js")
-	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
+	_, js := providers.Blocks(t, page, "js")
+	_, yaml := providers.Blocks(t, page, "yaml")
 	if len(js) != 1 || len(yaml) != 2 {
 		t.Fatalf("the page has %d programs and %d files", len(js), len(yaml))
 	}
@@ -29,7 +29,7 @@ func TestDocumentedBank(t *testing.T) {
 		t.Errorf("the bank has %d lines", lines)
 	}
 	t.Setenv("ACME_KEY", "a-key-of-acme")
-	url := httpconnectortest.Start(t, js[0])
+	url := providers.Start(t, js[0])
 	here := func() verify.Connection {
 		return open(t, strings.Replace(yaml[0], "http://127.0.0.1:9091", url, 1), nil)
 	}
@@ -78,7 +78,7 @@ func TestDocumentedBank(t *testing.T) {
 func TestDocumentedFile(t *testing.T) {
 	t.Setenv("BHARAT_PASSWORD", "c")
 	t.Setenv("BHARAT_SECRET", "0123456789")
-	_, yaml := httpconnectortest.Blocks(t, page, "yaml")
+	_, yaml := providers.Blocks(t, page, "yaml")
 	file := write(t, yaml[1])
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -106,7 +106,7 @@ func TestDocumentedFile(t *testing.T) {
 // them.
 func TestDocumentationIsComplete(t *testing.T) {
 	t.Parallel()
-	text, _ := httpconnectortest.Blocks(t, page, "yaml")
+	text, _ := providers.Blocks(t, page, "yaml")
 	const strange = `
 x: 1
 auth: {x: 1, header: {x: 1}, basic: {x: 1}, hmac: {x: 1, over: "{x}"}}
@@ -119,7 +119,7 @@ calls:
 callback: {x: 1, signature: {x: 1}, answer: {x: 1}}
 verify: {x: 1, methods: x, world: x}
 `
-	for _, word := range httpconnectortest.MissingKeys(t, text, connector.Check(write(t, strange)), 60) {
+	for _, word := range providers.MissingKeys(t, text, connector.Check(write(t, strange)), 60) {
 		t.Errorf("%q is not on the page", word)
 	}
 }

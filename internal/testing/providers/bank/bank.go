@@ -1,8 +1,8 @@
-// Package simulator is a fake bank: an http.Handler that accepts penny drops and lookups of
+// Package bank simulates a bank: an http.Handler that accepts penny drops and lookups of
 // addresses. It counts the deposits that it would have made, and simulates the faults of a
 // network and a bank on demand. References are idempotent, as for every connected bank, unless
 // the simulator is naive.
-package simulator
+package bank
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/internal/testing/providers"
 )
 
 //go:embed simulator.yaml
@@ -19,10 +19,10 @@ var description string
 
 // Describe returns a description file of a simulator at a URL. The setting verify.banks lists
 // such files.
-func Describe(url string) string { return httpconnectortest.Fill(description, url) }
+func Describe(url string) string { return providers.Fill(description, url) }
 
 // Sign sets the headers of a simulator's callback.
-func Sign(header http.Header, body []byte, now time.Time) { httpconnectortest.Sign(header, body, now) }
+func Sign(header http.Header, body []byte, now time.Time) { providers.Sign(header, body, now) }
 
 // Config sets the behaviour of a simulator. The zero value has no faults.
 type Config struct {
@@ -66,8 +66,8 @@ type Simulator struct {
 	Config
 
 	routes    *http.ServeMux
-	dice      httpconnectortest.Dice
-	callbacks httpconnectortest.CallbackSender
+	dice      providers.Dice
+	callbacks providers.CallbackSender
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -80,7 +80,7 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.callbacks = httpconnectortest.CallbackSender{
+	s.callbacks = providers.CallbackSender{
 		URL: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
 		Content: func(reference string) any {
 			s.mu.Lock()
@@ -96,7 +96,7 @@ func New(c Config) *Simulator {
 
 // ServeHTTP implements http.Handler.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if httpconnectortest.Admit(w, r, s.Now()) {
+	if providers.Admit(w, r, s.Now()) {
 		s.routes.ServeHTTP(w, r)
 	}
 }

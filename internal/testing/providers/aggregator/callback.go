@@ -1,11 +1,11 @@
-package simulator
+package aggregator
 
 import (
 	"context"
 	"net/http"
 	"time"
 
-	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/internal/testing/providers"
 )
 
 // scheduleCallbacks schedules callbacks about an order.
@@ -23,4 +23,4 @@ func (s *Simulator) SendCallbacks(ctx context.Context) time.Duration {
 }
 
 // Sign signs a callback as the simulator does, for tests that send their own.
-func Sign(header http.Header, body []byte, now time.Time) { httpconnectortest.Sign(header, body, now) }
+func Sign(header http.Header, body []byte, now time.Time) { providers.Sign(header, body, now) }

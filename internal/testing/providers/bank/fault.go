@@ -1,23 +1,23 @@
-package simulator
+package bank
 
 import (
 	"net/http"
 
-	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/internal/testing/providers"
 )
 
 // Fault is a deviation of the simulator from the usual behaviour of a bank.
-type Fault = httpconnectortest.Fault
+type Fault = providers.Fault
 
 // The faults. All but DropBefore, LateMissing, Missing and Away make the deposit.
 const (
-	None       = httpconnectortest.None
-	DropBefore = httpconnectortest.DropBefore // the connection ends before the deposit
-	Drop       = httpconnectortest.Drop       // the deposit is made, and the connection ends without an answer
-	Delay      = httpconnectortest.Delay      // the answer comes after Config.Slow
-	Page       = httpconnectortest.Page       // an HTML page with status 200
-	Broken     = httpconnectortest.Broken     // the deposit is made, and the answer is 500
-	Flood      = httpconnectortest.Flood      // the answer is a megabyte of blanks
+	None       = providers.None
+	DropBefore = providers.DropBefore // the connection ends before the deposit
+	Drop       = providers.Drop       // the deposit is made, and the connection ends without an answer
+	Delay      = providers.Delay      // the answer comes after Config.Slow
+	Page       = providers.Page       // an HTML page with status 200
+	Broken     = providers.Broken     // the deposit is made, and the answer is 500
+	Flood      = providers.Flood      // the answer is a megabyte of blanks
 
 	Duplicate   Fault = "duplicate"    // the result comes at once and in two callbacks
 	Late        Fault = "late"         // pending, and found after Config.Late
@@ -46,7 +46,7 @@ func (s *Simulator) DisableFaults() { s.dice.DisableFaults() }
 // ScriptEnquiry sets the faults of the next enquiries about a reference: Drop, Delay, Page,
 // Broken or Flood.
 func (s *Simulator) ScriptEnquiry(reference string, faults ...Fault) {
-	s.Script(httpconnectortest.Enquiry(reference), faults...)
+	s.Script(providers.Enquiry(reference), faults...)
 }
 
 // fault returns the fault of an order.
@@ -62,5 +62,5 @@ func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f Fault, stat
 	case Other:
 		out.Reference = "another"
 	}
-	httpconnectortest.Answer(w, r, f, s.Slow, status, out)
+	providers.Answer(w, r, f, s.Slow, status, out)
 }

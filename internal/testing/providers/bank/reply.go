@@ -1,4 +1,4 @@
-package simulator
+package bank
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/internal/testing/providers"
 )
 
 // order is what the simulator stores of one order.
@@ -49,7 +49,7 @@ func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 		IFSC      string `json:"ifsc"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Reference == "" || in.Account == "" || in.IFSC == "" {
-		httpconnectortest.Reply(w, http.StatusBadRequest, map[string]string{"code": "BAD_REQUEST"})
+		providers.Reply(w, http.StatusBadRequest, map[string]string{"code": "BAD_REQUEST"})
 		return
 	}
 	f, out := s.acceptOrder(in.Reference, in.Account)

@@ -1,4 +1,4 @@
-package simulator
+package aggregator
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package httpconnectortest
+package providers
 
 import (
 	"bufio"

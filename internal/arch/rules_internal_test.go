@@ -1,10 +1,7 @@
-// Package arch checks the structure of the project: allowed imports, allowed folders, and what no file may
-// contain. A test applies the rules to the whole project on every run.
-//
-// The rules parse the sources in-process. go test caches the result of a test if the files that the test
-// itself reads are unchanged. Files that `go list` reads do not count, so a new wrong import would stay
-// hidden.
 package arch
+
+// The rules parse the sources in-process. go test caches the result of a test if the files that the test itself
+// reads are unchanged. Files that `go list` reads do not count, so a new wrong import would stay hidden.
 
 import (
 	"fmt"
@@ -33,44 +30,47 @@ var madeFolders = []string{"bin", "data", "internal/dashboard/dist", "internal/d
 // internalMay lists every package of internal with the packages of internal that it may import. A
 // package that is missing here fails: adding a package includes adding it here.
 var internalMay = map[string][]string{
-	"access":                      {"config", "encryption", "failurelog", "httpapi", "pagination", "sleep", "sqlstore", "tablecache"},
-	"access/accesstest":           {"access", "config", "encryption", "httpapi", "httpapi/httpapitest", "httpapi/server", "sqlstore"},
-	"agefile":                     {},
-	"apidoc":                      {"httpapi", "httpapi/server"},
-	"arch":                        {},
-	"backupfile":                  {},
-	"columnstore":                 {"backupfile", "columnstore/embedded", "config", "tracing"},
-	"columnstore/columnstoretest": {"columnstore", "columnstore/embedded", "config"},
-	"columnstore/embedded":        {"config", "filelock"},
-	"config":                      {},
-	"dashboard":                   {"httpapi"},
-	"encryption":                  {"config", "sqlstore"},
-	"failpoint":                   {},
-	"failurelog":                  {},
-	"filelock":                    {},
-	"httpapi":                     {"httpapi/compression", "httpapi/server", "tracing"},
-	"httpapi/compression":         {},
-	"httpapi/server":              {"config"},
-	"httpapi/httpapitest":         {"apidoc", "httpapi"},
-	"leader":                      {"failurelog", "sleep", "sqlstore"},
-	"lifecycle":                   {"panics"},
-	"panics":                      {},
-	"pagination":                  {"httpapi"},
-	"sleep":                       {},
-	"sqlstore":                    {"backupfile", "config", "filelock", "panics", "sleep", "tracing"},
-	"sqlstore/sqlstoretest":       {"config", "sqlstore"},
-	"sse":                         {"failurelog", "httpapi", "httpapi/server", "sleep"},
-	"tablecache":                  {"failurelog", "sleep"},
-	"testing/chaos":               {"columnstore/embedded", "sleep", "testing/chaos/balance", "testing/chaos/link"},
-	"testing/chaos/balance":       {"sleep"},
-	"testing/chaos/command":       {"testing/chaos", "testing/chaos/fault", "testing/chaos/load"},
-	"testing/chaos/fault":         {"sleep", "testing/chaos", "testing/chaos/load"},
-	"testing/chaos/link":          {},
-	"testing/chaos/load":          {"access", "config", "encryption", "sleep", "sqlstore"},
-	"testing/fixture":             {},
-	"testing/realdata":            {},
-	"tracing":                     {"config", "failurelog", "sleep"},
-	"tracing/tracingtest":         {},
+	"access":                       {"config", "encryption", "failurelog", "httpapi", "pagination", "sleep", "sqlstore", "tablecache"},
+	"access/accesstest":            {"access", "config", "encryption", "httpapi", "httpapi/httpapitest", "httpapi/server", "sqlstore"},
+	"agefile":                      {},
+	"apidoc":                       {"httpapi", "httpapi/server"},
+	"arch":                         {},
+	"backupfile":                   {},
+	"columnstore":                  {"backupfile", "columnstore/embedded", "config", "tracing"},
+	"columnstore/columnstoretest":  {"columnstore", "columnstore/embedded", "config"},
+	"columnstore/embedded":         {"config", "filelock"},
+	"config":                       {},
+	"dashboard":                    {"httpapi"},
+	"encryption":                   {"config", "sqlstore"},
+	"failpoint":                    {},
+	"failurelog":                   {},
+	"filelock":                     {},
+	"httpapi":                      {"config", "httpapi/compression", "httpapi/server", "tracing"},
+	"httpapi/compression":          {},
+	"httpapi/httpapitest":          {"apidoc", "httpapi"},
+	"httpapi/server":               {"config"},
+	"leader":                       {"failurelog", "sleep", "sqlstore"},
+	"lifecycle":                    {"panics"},
+	"pagination":                   {"encryption", "httpapi"},
+	"panics":                       {},
+	"sleep":                        {},
+	"sqlstore":                     {"backupfile", "config", "filelock", "panics", "sleep", "tracing"},
+	"sqlstore/sqlstoretest":        {"config", "sqlstore"},
+	"sse":                          {"failurelog", "httpapi", "httpapi/server", "sleep"},
+	"tablecache":                   {"failurelog", "sleep"},
+	"testing/chaos":                {"columnstore/embedded", "sleep", "testing/chaos/balance", "testing/chaos/link"},
+	"testing/chaos/balance":        {"sleep"},
+	"testing/chaos/command":        {"testing/chaos", "testing/chaos/fault", "testing/chaos/load"},
+	"testing/chaos/fault":          {"sleep", "testing/chaos", "testing/chaos/load"},
+	"testing/chaos/link":           {},
+	"testing/chaos/load":           {"access", "config", "encryption", "sleep", "sqlstore"},
+	"testing/fixture":              {},
+	"testing/providers":            {},
+	"testing/providers/aggregator": {"testing/providers"},
+	"testing/providers/bank":       {"testing/providers"},
+	"testing/realdata":             {},
+	"tracing":                      {"config", "failurelog", "sleep"},
+	"tracing/tracingtest":          {},
 }
 
 // Fault is one violation of a rule.

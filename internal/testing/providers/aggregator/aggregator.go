@@ -1,7 +1,7 @@
-// Package simulator is an aggregator in memory. It is an http.Handler that accepts orders,
+// Package aggregator simulates an aggregator of recharges, in memory. It is an http.Handler that accepts orders,
 // records what subscribers would have got, and injects faults on request. Like a real
 // aggregator, it carries out each reference once.
-package simulator
+package aggregator
 
 import (
 	_ "embed"
@@ -9,13 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"vayu/pipeline/httpconnector/httpconnectortest"
+	"vayu/internal/testing/providers"
 )
 
 // Key authenticates clients. Secret signs their requests, and the callbacks.
 const (
-	Key    = httpconnectortest.Key
-	Secret = httpconnectortest.Secret
+	Key    = providers.Key
+	Secret = providers.Secret
 )
 
 //go:embed simulator.yaml
@@ -23,7 +23,7 @@ var description string
 
 // Describe returns the description file of a simulator at a URL, for the setting
 // recharge.operators.
-func Describe(url string) string { return httpconnectortest.Fill(description, url) }
+func Describe(url string) string { return providers.Fill(description, url) }
 
 // Config configures a simulator. The zero value injects no faults.
 type Config struct {
@@ -54,8 +54,8 @@ type Simulator struct {
 	Config
 
 	routes    *http.ServeMux
-	dice      httpconnectortest.Dice
-	callbacks httpconnectortest.CallbackSender
+	dice      providers.Dice
+	callbacks providers.CallbackSender
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -68,7 +68,7 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.callbacks = httpconnectortest.CallbackSender{
+	s.callbacks = providers.CallbackSender{
 		URL: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
 		Content: func(reference string) any {
 			s.mu.Lock()
@@ -86,7 +86,7 @@ func New(c Config) *Simulator {
 
 // ServeHTTP implements http.Handler.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if httpconnectortest.Admit(w, r, s.Now()) {
+	if providers.Admit(w, r, s.Now()) {
 		s.routes.ServeHTTP(w, r)
 	}
 }
@@ -100,4 +100,4 @@ type orderStatus struct {
 	Circle    string `json:"circle,omitempty"`
 }
 
-func reply(w http.ResponseWriter, status int, v any) { httpconnectortest.Reply(w, status, v) }
+func reply(w http.ResponseWriter, status int, v any) { providers.Reply(w, status, v) }

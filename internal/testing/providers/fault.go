@@ -1,6 +1,6 @@
-// Package httpconnectortest holds the common parts of provider simulators and of tests of
+// Package providers holds the common parts of provider simulators and of tests of
 // connectors: faults, request signatures, callbacks, and documentation that is executed.
-package httpconnectortest
+package providers
 
 import (
 	"encoding/json"

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { visit } from './browser';
+
+// The page's logo is the only thing that Redoc requests from another host; the policy blocks it.
+const logo = /redoc\.ly\/redoc\/logo/;
+
+test('the reference shows every tag and an operation, and sends nothing to other hosts', async () => {
+	const { page, faults } = await visit();
+	const foreign: string[] = [];
+	page.on('requestfinished', (request) => {
+		if (new URL(request.url()).host !== new URL(page.url()).host && !request.url().startsWith('data:')) {
+			foreign.push(request.url());
+		}
+	});
+	await page.goto('/docs');
+	const document = (await (await page.request.get('/openapi.json')).json()) as { tags: { name: string }[] };
+	for (const tag of document.tags) {
+		await page.getByText(tag.name, { exact: true }).first().waitFor();
+	}
+	await page.goto('/docs#tag/Air-quality/operation/getAirQuality');
+	await page.getByText('/v1/aqi', { exact: true }).first().waitFor();
+	expect(foreign).toEqual([]);
+	expect(faults.filter((fault) => !logo.test(fault))).toEqual([]);
+});
