@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/testing/providers/aggregator"
-	"vayu/internal/testing/providers/bank"
+	"vayu/internal/testing/providers/fakeaggregator"
+	"vayu/internal/testing/providers/fakebank"
 )
 
 // A recharge stores the name of its provider, so names must be unique. The error has
@@ -16,7 +16,7 @@ func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 	t.Parallel()
 	describe := func(file, name, world string) string {
 		text := strings.NewReplacer("name: simulator", "name: "+name, "\nrecharge:\n", "\nrecharge:\n  world: "+world+"\n").
-			Replace(aggregator.Describe("http://127.0.0.1:1"))
+			Replace(fakeaggregator.Describe("http://127.0.0.1:1"))
 		path := filepath.Join(t.TempDir(), file)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 func TestDuplicateBankNameIsRejected(t *testing.T) {
 	t.Parallel()
 	describe := func(file, name string) string {
-		text := strings.Replace(bank.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1)
+		text := strings.Replace(fakebank.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1)
 		path := filepath.Join(t.TempDir(), file)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
 
-	"vayu/internal/testing/providers/aggregator"
+	"vayu/internal/testing/providers/fakeaggregator"
 )
 
 // operations is the folder of the operations guide.
@@ -65,7 +65,7 @@ var descParts = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{([^}]*)\},
 func exportedMetrics(t *testing.T) map[string]string {
 	t.Helper()
 	operator := filepath.Join(t.TempDir(), "operator.yaml")
-	if err := os.WriteFile(operator, []byte(aggregator.Describe("http://127.0.0.1:1")), 0o600); err != nil {
+	if err := os.WriteFile(operator, []byte(fakeaggregator.Describe("http://127.0.0.1:1")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg := defaults()

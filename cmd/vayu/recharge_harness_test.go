@@ -16,7 +16,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/internal/testing/providers/aggregator"
+	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -25,22 +25,22 @@ import (
 // duplicate order.
 type rechargeHarness struct {
 	*killHarness
-	operator *aggregator.Simulator
+	operator *fakeaggregator.Simulator
 }
 
 // newRechargeHarness starts instances with an account that has money.
 func newRechargeHarness(t *testing.T, instances int) *rechargeHarness {
 	t.Helper()
 	w := &rechargeHarness{killHarness: newKillHarness(t, instances)}
-	w.operator = aggregator.New(aggregator.Config{
-		Rates: map[aggregator.Fault]float64{
-			aggregator.DropBefore: 0.06, aggregator.Drop: 0.08, aggregator.Delay: 0.05, aggregator.Duplicate: 0.08, aggregator.Late: 0.06,
-			aggregator.LateFailure: 0.04, aggregator.LieFailed: 0.03, aggregator.Page: 0.02, aggregator.Broken: 0.03, aggregator.Refuse: 0.05,
+	w.operator = fakeaggregator.New(fakeaggregator.Config{
+		Rates: map[fakeaggregator.Fault]float64{
+			fakeaggregator.DropBefore: 0.06, fakeaggregator.Drop: 0.08, fakeaggregator.Delay: 0.05, fakeaggregator.Duplicate: 0.08, fakeaggregator.Late: 0.06,
+			fakeaggregator.LateFailure: 0.04, fakeaggregator.LieFailed: 0.03, fakeaggregator.Page: 0.02, fakeaggregator.Broken: 0.03, fakeaggregator.Refuse: 0.05,
 		},
 		Noise: 0.05, Seed: 20261121, Late: 3 * time.Second, Slow: 700 * time.Millisecond, Naive: true,
 		Callback: "http://" + w.ports[0] + "/callbacks/simulator",
 	})
-	w.open("--recharge-operators", aggregator.Describe("http://"+w.serveProvider(w.operator, w.operator.Run)))
+	w.open("--recharge-operators", fakeaggregator.Describe("http://"+w.serveProvider(w.operator, w.operator.Run)))
 	w.credit(w.instances[0].data, w.stored...)
 	return w
 }

@@ -15,7 +15,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/internal/testing/providers/bank"
+	"vayu/internal/testing/providers/fakebank"
 	"vayu/schema"
 )
 
@@ -40,21 +40,21 @@ func TestIntegrationNoPennyIsDroppedTwiceByTwoInstances(t *testing.T) {
 // every duplicate request.
 type verifyHarness struct {
 	*killHarness
-	bank *bank.Simulator
+	bank *fakebank.Simulator
 }
 
 func newVerifyHarness(t *testing.T, instances int) *verifyHarness {
 	t.Helper()
 	w := &verifyHarness{killHarness: newKillHarness(t, instances)}
-	w.bank = bank.New(bank.Config{
-		Rates: map[bank.Fault]float64{
-			bank.DropBefore: 0.06, bank.Drop: 0.08, bank.Delay: 0.05, bank.Duplicate: 0.08, bank.Late: 0.06,
-			bank.LateMissing: 0.04, bank.Page: 0.02, bank.Broken: 0.03, bank.Missing: 0.05, bank.Away: 0.03,
+	w.bank = fakebank.New(fakebank.Config{
+		Rates: map[fakebank.Fault]float64{
+			fakebank.DropBefore: 0.06, fakebank.Drop: 0.08, fakebank.Delay: 0.05, fakebank.Duplicate: 0.08, fakebank.Late: 0.06,
+			fakebank.LateMissing: 0.04, fakebank.Page: 0.02, fakebank.Broken: 0.03, fakebank.Missing: 0.05, fakebank.Away: 0.03,
 		},
 		Noise: 0.05, Seed: 20261122, Late: 3 * time.Second, Slow: 700 * time.Millisecond, Naive: true,
 		Callback: "http://" + w.ports[0] + "/callbacks/simulator",
 	})
-	w.open("--verify-banks", bank.Describe("http://"+w.serveProvider(w.bank, w.bank.Run)))
+	w.open("--verify-banks", fakebank.Describe("http://"+w.serveProvider(w.bank, w.bank.Run)))
 	return w
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
-	"vayu/internal/testing/providers/aggregator"
+	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
 	"vayu/schema"
@@ -24,7 +24,7 @@ import (
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	_, c := serve(t, aggregator.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
+	_, c := serve(t, fakeaggregator.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
 	switch {
 	case c.Name != "simulator":
 		t.Errorf("c.Name = %q, want \"simulator\"", c.Name)
@@ -47,11 +47,11 @@ func TestOpen(t *testing.T) {
 	case c.Receiver == nil:
 		t.Error("c.Receiver is nil")
 	}
-	_, c = serve(t, aggregator.Config{})
+	_, c = serve(t, fakeaggregator.Config{})
 	if len(c.Operators) != 10 {
 		t.Errorf("it serves %v", c.Operators)
 	}
-	text, _, _ := strings.Cut(aggregator.Describe("https://aggregator.example"), "  refund:")
+	text, _, _ := strings.Cut(fakeaggregator.Describe("https://aggregator.example"), "  refund:")
 	c = open(t, text, nil)
 	switch {
 	case c.Operators != nil:
@@ -74,7 +74,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	for _, name := range []string{"first", "second"} {
-		c := open(t, strings.Replace(aggregator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
+		c := open(t, strings.Replace(fakeaggregator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
 		_, _ = c.Operator.Submit(t.Context(), order)
 	}
 	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total"); counted != 2 {
@@ -84,10 +84,10 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 
 func TestRefunds(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, aggregator.Config{})
+	s, c := serve(t, fakeaggregator.Config{})
 	other := order
 	other.Reference = "txn_refused"
-	s.Script(other.Reference, aggregator.Refuse)
+	s.Script(other.Reference, fakeaggregator.Refuse)
 	for _, o := range []recharge.Order{order, other} {
 		if _, err := c.Operator.Submit(t.Context(), o); err != nil {
 			t.Fatal(err)
@@ -112,14 +112,14 @@ func TestRefunds(t *testing.T) {
 
 func TestNumbersAndPlans(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, aggregator.Config{Ported: map[string]string{order.Number: "Jio"}})
+	s, c := serve(t, fakeaggregator.Config{Ported: map[string]string{order.Number: "Jio"}})
 	if sub, err := c.Directory.Detect(t.Context(), order.Number); err != nil || sub.Operator != "Jio" {
 		t.Errorf("a ported number: got %v, %v", sub, err)
 	}
 	if sub, err := c.Directory.Detect(t.Context(), "6000000000"); err != nil && sub != (recharge.Subscriber{}) {
 		t.Errorf("got %v, %v", sub, err)
 	}
-	s.ScriptEnquiry(order.Number, aggregator.Page)
+	s.ScriptEnquiry(order.Number, fakeaggregator.Page)
 	if sub, err := c.Directory.Detect(t.Context(), order.Number); err == nil {
 		t.Errorf("a page: got %v", sub)
 	}
@@ -164,7 +164,7 @@ func TestNumbersAndPlans(t *testing.T) {
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	now := newClock()
-	s, c := serve(t, aggregator.Config{Callback: "set below", Now: now.Now, Late: time.Second})
+	s, c := serve(t, fakeaggregator.Config{Callback: "set below", Now: now.Now, Late: time.Second})
 	type request struct {
 		header http.Header
 		body   []byte
@@ -176,7 +176,7 @@ func TestCallbacks(t *testing.T) {
 	}))
 	t.Cleanup(endpoint.Close)
 	s.Callback = endpoint.URL
-	s.Script(order.Reference, aggregator.Late)
+	s.Script(order.Reference, fakeaggregator.Late)
 	if a, err := c.Operator.Submit(t.Context(), order); err != nil || a.Outcome != recharge.Pending {
 		t.Fatalf("got %v, %v", a, err)
 	}
@@ -200,7 +200,7 @@ func TestCallbacks(t *testing.T) {
 	}
 	signed := func(body string) request {
 		h := http.Header{}
-		aggregator.Sign(h, []byte(body), now.Now())
+		fakeaggregator.Sign(h, []byte(body), now.Now())
 		return request{h, []byte(body)}
 	}
 	for name, c2 := range map[string]struct {
@@ -243,7 +243,7 @@ func TestFileFaults(t *testing.T) {
 	if err := connector.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: got %v", err)
 	}
-	if err := connector.Check(write(t, aggregator.Describe("https://aggregator.example"))); err != nil {
+	if err := connector.Check(write(t, fakeaggregator.Describe("https://aggregator.example"))); err != nil {
 		t.Errorf("a good one: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/testing/providers/aggregator"
+	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
 )
@@ -19,31 +19,31 @@ const lost = recharge.Outcome(-1)
 // state.
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
-	for fault, c := range map[aggregator.Fault]struct {
+	for fault, c := range map[fakeaggregator.Fault]struct {
 		submit, enquiry, later recharge.Outcome
 		effects                int
 	}{
-		aggregator.None:        {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
-		aggregator.DropBefore:  {lost, recharge.Unknown, recharge.Unknown, 0},
-		aggregator.Drop:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		aggregator.Delay:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		aggregator.Duplicate:   {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
-		aggregator.Late:        {recharge.Pending, recharge.Pending, recharge.Succeeded, 1},
-		aggregator.LateFailure: {recharge.Pending, recharge.Pending, recharge.Failed, 0},
-		aggregator.LieFailed:   {recharge.Failed, recharge.Succeeded, recharge.Succeeded, 1},
-		aggregator.LieForever:  {recharge.Pending, recharge.Pending, recharge.Pending, 1},
-		aggregator.Page:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		aggregator.Broken:      {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		aggregator.Flood:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		aggregator.Refuse:      {recharge.Failed, recharge.Failed, recharge.Failed, 0},
+		fakeaggregator.None:        {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
+		fakeaggregator.DropBefore:  {lost, recharge.Unknown, recharge.Unknown, 0},
+		fakeaggregator.Drop:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		fakeaggregator.Delay:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		fakeaggregator.Duplicate:   {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
+		fakeaggregator.Late:        {recharge.Pending, recharge.Pending, recharge.Succeeded, 1},
+		fakeaggregator.LateFailure: {recharge.Pending, recharge.Pending, recharge.Failed, 0},
+		fakeaggregator.LieFailed:   {recharge.Failed, recharge.Succeeded, recharge.Succeeded, 1},
+		fakeaggregator.LieForever:  {recharge.Pending, recharge.Pending, recharge.Pending, 1},
+		fakeaggregator.Page:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		fakeaggregator.Broken:      {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		fakeaggregator.Flood:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		fakeaggregator.Refuse:      {recharge.Failed, recharge.Failed, recharge.Failed, 0},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			now := newClock()
-			s, c2 := serve(t, aggregator.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
+			s, c2 := serve(t, fakeaggregator.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
 			s.Script(order.Reference, fault)
 			ctx := t.Context()
-			if fault == aggregator.Delay {
+			if fault == fakeaggregator.Delay {
 				ctx = soon(t)
 			}
 			a, err := c2.Operator.Submit(ctx, order)
@@ -78,16 +78,16 @@ func wantOutcome(t *testing.T, what string, a recharge.Answer, err error, want r
 // A failed enquiry has no outcome.
 func TestFailedEnquiries(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, aggregator.Config{Slow: time.Hour})
+	s, c := serve(t, fakeaggregator.Config{Slow: time.Hour})
 	if _, err := c.Operator.Submit(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []aggregator.Fault{aggregator.Drop, aggregator.Page, aggregator.Broken, aggregator.Flood} {
+	for _, f := range []fakeaggregator.Fault{fakeaggregator.Drop, fakeaggregator.Page, fakeaggregator.Broken, fakeaggregator.Flood} {
 		s.ScriptEnquiry(order.Reference, f)
 		a, err := c.Operator.Enquire(t.Context(), order)
 		wantOutcome(t, string(f), a, err, lost)
 	}
-	s.ScriptEnquiry(order.Reference, aggregator.Delay)
+	s.ScriptEnquiry(order.Reference, fakeaggregator.Delay)
 	a, err := c.Operator.Enquire(soon(t), order)
 	wantOutcome(t, "delay", a, err, lost)
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -139,13 +139,13 @@ func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 
 func TestUnreachableProviderIsNotSent(t *testing.T) {
 	t.Parallel()
-	conn := open(t, aggregator.Describe("http://127.0.0.1:1"), nil)
+	conn := open(t, fakeaggregator.Describe("http://127.0.0.1:1"), nil)
 	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) {
 		t.Errorf("got %v, want %v", err, recharge.ErrNotSent)
 	}
 	foreign := order
 	foreign.Operator = "Unheard"
-	_, conn = serve(t, aggregator.Config{})
+	_, conn = serve(t, fakeaggregator.Config{})
 	if _, err := conn.Operator.Submit(t.Context(), foreign); !errors.Is(err, recharge.ErrNotSent) {
 		t.Errorf("an operator without a code: got %v, want %v", err, recharge.ErrNotSent)
 	}
@@ -154,7 +154,7 @@ func TestUnreachableProviderIsNotSent(t *testing.T) {
 // A call that the breaker blocks has not failed, and is made later.
 func TestBreakerBlocksCalls(t *testing.T) {
 	t.Parallel()
-	conn := open(t, strings.Replace(aggregator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
+	conn := open(t, strings.Replace(fakeaggregator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
 	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) || conn.Available() {
 		t.Errorf("the first: got %v", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/testing/fixture"
-	"vayu/internal/testing/providers/aggregator"
+	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
 	"vayu/schema"
@@ -27,12 +27,12 @@ func newClock() *fixture.Clock {
 }
 
 // serve starts a simulator with HTTP, and returns the connection of its description.
-func serve(t *testing.T, c aggregator.Config, replace ...string) (*aggregator.Simulator, recharge.Connection) {
+func serve(t *testing.T, c fakeaggregator.Config, replace ...string) (*fakeaggregator.Simulator, recharge.Connection) {
 	t.Helper()
-	s := aggregator.New(c)
+	s := fakeaggregator.New(c)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	text := strings.NewReplacer(replace...).Replace(aggregator.Describe(server.URL))
+	text := strings.NewReplacer(replace...).Replace(fakeaggregator.Describe(server.URL))
 	return s, open(t, text, nil)
 }
 
@@ -68,7 +68,7 @@ func answering(t *testing.T, status int, body string, replace ...string) recharg
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(server.Close)
-	return open(t, strings.NewReplacer(replace...).Replace(aggregator.Describe(server.URL)), nil)
+	return open(t, strings.NewReplacer(replace...).Replace(fakeaggregator.Describe(server.URL)), nil)
 }
 
 // soon returns a context for a call that times out.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/testing/providers/aggregator"
+	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
@@ -15,7 +15,7 @@ import (
 
 // An unmapped status is never a failure, with any file.
 func FuzzFile(f *testing.F) {
-	f.Add(aggregator.Describe("https://aggregator.example"))
+	f.Add(fakeaggregator.Describe("https://aggregator.example"))
 	f.Fuzz(func(t *testing.T, text string) {
 		from := httpconnector.Source{
 			File: "x.yaml", Text: []byte(text), Env: func(string) (string, bool) { return "", false },
@@ -39,7 +39,7 @@ func FuzzFile(f *testing.F) {
 // A signed callback has a defined outcome or is an error.
 func FuzzCallback(f *testing.F) {
 	f.Add([]byte(`{"order_ref":"a","status":"SUCCESS","txn_id":"b","circle":"DL","code":"DOWN"}`))
-	from := httpconnector.Source{File: "x.yaml", Text: []byte(aggregator.Describe("https://aggregator.example"))}
+	from := httpconnector.Source{File: "x.yaml", Text: []byte(fakeaggregator.Describe("https://aggregator.example"))}
 	d, b, err := read(from)
 	if err != nil {
 		f.Fatal(err)
@@ -52,7 +52,7 @@ func FuzzCallback(f *testing.F) {
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
-		aggregator.Sign(h, body, now)
+		fakeaggregator.Sign(h, body, now)
 		callback, err := p.Receive(h, body, now)
 		if err != nil {
 			return

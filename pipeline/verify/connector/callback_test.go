@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/testing/providers/bank"
+	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify"
 	"vayu/schema"
 )
@@ -23,7 +23,7 @@ type request struct {
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	now := newClock()
-	s, c := serve(t, bank.Config{Now: now.Now, Late: time.Second})
+	s, c := serve(t, fakebank.Config{Now: now.Now, Late: time.Second})
 	came := make(chan request, 10)
 	endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -31,7 +31,7 @@ func TestCallbacks(t *testing.T) {
 	}))
 	t.Cleanup(endpoint.Close)
 	s.Callback = endpoint.URL
-	s.Script(drop.Reference, bank.Late)
+	s.Script(drop.Reference, fakebank.Late)
 	a, err := c.Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "the deposit", a, err, verify.Pending)
 	if s.SendCallbacks(t.Context()); len(came) != 0 {
@@ -42,7 +42,7 @@ func TestCallbacks(t *testing.T) {
 	got := <-came
 	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
 	wantOutcome(t, "the callback", callback.Answer, err, verify.Found)
-	if callback.Reference != drop.Reference || callback.Answer.Account.Name != bank.DefaultAccount.Name || callback.Answer.UTR == "" {
+	if callback.Reference != drop.Reference || callback.Answer.Account.Name != fakebank.DefaultAccount.Name || callback.Answer.UTR == "" {
 		t.Errorf("got %+v", callback)
 	}
 	now.Advance(6 * time.Minute)
@@ -55,11 +55,11 @@ func TestCallbacks(t *testing.T) {
 // A callback must be signed and readable.
 func TestRefusedCallbacks(t *testing.T) {
 	t.Parallel()
-	_, c := serve(t, bank.Config{})
+	_, c := serve(t, fakebank.Config{})
 	now := time.Now()
 	signed := func(body string) request {
 		h := http.Header{}
-		bank.Sign(h, []byte(body), now)
+		fakebank.Sign(h, []byte(body), now)
 		return request{h, []byte(body)}
 	}
 	for name, o := range map[string]struct {

@@ -18,7 +18,7 @@ import (
 
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
-	"vayu/internal/testing/providers/bank"
+	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/connector"
 	"vayu/schema"
@@ -26,7 +26,7 @@ import (
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	_, c := serve(t, bank.Config{}, "concurrency: 32", "concurrency: 1000", "verify:\n", "verify:\n  world: sandbox\n")
+	_, c := serve(t, fakebank.Config{}, "concurrency: 32", "concurrency: 1000", "verify:\n", "verify:\n  world: sandbox\n")
 	switch {
 	case c.Name != "simulator":
 		t.Errorf("c.Name = %q, want \"simulator\"", c.Name)
@@ -45,7 +45,7 @@ func TestOpen(t *testing.T) {
 	case c.Receiver == nil:
 		t.Error("c.Receiver is nil")
 	}
-	text := bank.Describe("https://bank.example")
+	text := fakebank.Describe("https://bank.example")
 	whole, _, _ := strings.Cut(text, "callback:")
 	deposits, _, _ := strings.Cut(text, "  resolve:")
 	for name, o := range map[string]struct {
@@ -96,7 +96,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	for _, name := range []string{"first", "second"} {
-		c := open(t, strings.Replace(bank.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
+		c := open(t, strings.Replace(fakebank.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
 		_, _ = c.Bank.Deposit(t.Context(), drop)
 	}
 	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "outcome", "not_connected"); counted != 2 {
@@ -112,7 +112,7 @@ func TestUnmappedValuesAreCounted(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	reg := prometheus.NewRegistry()
-	a, err := open(t, bank.Describe(server.URL), reg).Bank.Deposit(t.Context(), drop)
+	a, err := open(t, fakebank.Describe(server.URL), reg).Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "an unmapped state", a, err, lost)
 	if got := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "deposit", "outcome", "not_mapped"); got != 1 {
 		t.Errorf("%v are counted, want 1", got)
@@ -121,8 +121,8 @@ func TestUnmappedValuesAreCounted(t *testing.T) {
 
 func TestAnswerFields(t *testing.T) {
 	t.Parallel()
-	shown := bank.Account{Name: "R. K. SHARMA", State: "DORMANT", Bank: "Bank of Simulation", Branch: "Fort", Flags: []string{"FRAUD", "ODD", "NO", "FRAUD", "STRANGE"}}
-	s, c := serve(t, bank.Config{Accounts: map[string]bank.Account{
+	shown := fakebank.Account{Name: "R. K. SHARMA", State: "DORMANT", Bank: "Bank of Simulation", Branch: "Fort", Flags: []string{"FRAUD", "ODD", "NO", "FRAUD", "STRANGE"}}
+	s, c := serve(t, fakebank.Config{Accounts: map[string]fakebank.Account{
 		drop.Account: shown, address.VPA: shown, "missing@upi": {Missing: true}, "plain@upi": {State: "ACTIVE"},
 	}})
 	want := verify.Account{
@@ -166,7 +166,7 @@ func TestAnswerFields(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", vpa, err, diff)
 		}
 	}
-	s.Script(address.VPA, bank.Away)
+	s.Script(address.VPA, fakebank.Away)
 	a, err = c.Bank.Resolve(t.Context(), address)
 	wantOutcome(t, "who is away", a, err, verify.NotMade)
 }
@@ -265,7 +265,7 @@ func TestFileFaultsAreNamed(t *testing.T) {
 	if err := connector.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: got %v", err)
 	}
-	if err := connector.Check(write(t, bank.Describe("https://bank.example"))); err != nil {
+	if err := connector.Check(write(t, fakebank.Describe("https://bank.example"))); err != nil {
 		t.Errorf("a good one: %v", err)
 	}
 }
@@ -273,16 +273,16 @@ func TestFileFaultsAreNamed(t *testing.T) {
 // A bank with a certificate of the configured authority is called, another is not.
 func TestTLSIsRequired(t *testing.T) {
 	t.Parallel()
-	s := bank.New(bank.Config{})
+	s := fakebank.New(fakebank.Config{})
 	server := httptest.NewUnstartedServer(s)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	a, err := open(t, bank.Describe(server.URL), nil).Bank.Deposit(t.Context(), drop)
+	a, err := open(t, fakebank.Describe(server.URL), nil).Bank.Deposit(t.Context(), drop)
 	if !errors.Is(err, verify.ErrNotSent) {
 		t.Errorf("an unknown authority: got %+v, %v", a, err)
 	}
-	file := write(t, strings.Replace(bank.Describe(server.URL), "timeout: 5s", "timeout: 5s\nca-file: ca.pem", 1))
+	file := write(t, strings.Replace(fakebank.Describe(server.URL), "timeout: 5s", "timeout: 5s\nca-file: ca.pem", 1))
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "ca.pem"), ca, 0o600); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/testing/providers/bank"
+	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify"
 )
 
@@ -16,39 +16,39 @@ import (
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
 	const found, missing, pending, unknown = verify.Found, verify.NotFound, verify.Pending, verify.Unknown
-	all := map[bank.Fault]struct {
+	all := map[fakebank.Fault]struct {
 		deposit, enquiry, later verify.Outcome
 		made                    int
 	}{
-		bank.None:        {found, found, found, 1},
-		bank.DropBefore:  {lost, unknown, unknown, 0},
-		bank.Drop:        {lost, found, found, 1},
-		bank.Delay:       {lost, found, found, 1},
-		bank.Duplicate:   {found, found, found, 1},
-		bank.Late:        {pending, pending, found, 1},
-		bank.LateMissing: {pending, pending, missing, 0},
-		bank.LieMissing:  {missing, found, found, 1},
-		bank.LieForever:  {pending, pending, pending, 1},
-		bank.Forget:      {lost, unknown, found, 1},
-		bank.Waver:       {lost, missing, found, 1},
-		bank.Other:       {lost, found, found, 1},
-		bank.Page:        {lost, found, found, 1},
-		bank.Broken:      {lost, found, found, 1},
-		bank.Flood:       {lost, found, found, 1},
-		bank.Missing:     {missing, missing, missing, 0},
-		bank.Away:        {verify.NotMade, verify.NotMade, verify.NotMade, 0},
+		fakebank.None:        {found, found, found, 1},
+		fakebank.DropBefore:  {lost, unknown, unknown, 0},
+		fakebank.Drop:        {lost, found, found, 1},
+		fakebank.Delay:       {lost, found, found, 1},
+		fakebank.Duplicate:   {found, found, found, 1},
+		fakebank.Late:        {pending, pending, found, 1},
+		fakebank.LateMissing: {pending, pending, missing, 0},
+		fakebank.LieMissing:  {missing, found, found, 1},
+		fakebank.LieForever:  {pending, pending, pending, 1},
+		fakebank.Forget:      {lost, unknown, found, 1},
+		fakebank.Waver:       {lost, missing, found, 1},
+		fakebank.Other:       {lost, found, found, 1},
+		fakebank.Page:        {lost, found, found, 1},
+		fakebank.Broken:      {lost, found, found, 1},
+		fakebank.Flood:       {lost, found, found, 1},
+		fakebank.Missing:     {missing, missing, missing, 0},
+		fakebank.Away:        {verify.NotMade, verify.NotMade, verify.NotMade, 0},
 	}
-	if len(all) != len(bank.Faults)+1 {
-		t.Errorf("%d faults are tried, of %d", len(all)-1, len(bank.Faults))
+	if len(all) != len(fakebank.Faults)+1 {
+		t.Errorf("%d faults are tried, of %d", len(all)-1, len(fakebank.Faults))
 	}
 	for fault, c := range all {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			now := newClock()
-			s, conn := serve(t, bank.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
+			s, conn := serve(t, fakebank.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
 			s.Script(drop.Reference, fault)
 			ctx := t.Context()
-			if fault == bank.Delay {
+			if fault == fakebank.Delay {
 				ctx = soon(t)
 			}
 			a, err := conn.Bank.Deposit(ctx, drop)
@@ -68,16 +68,16 @@ func TestSimulatorFaults(t *testing.T) {
 // An unanswered enquiry has no outcome.
 func TestEnquiryFaults(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, bank.Config{Slow: time.Hour})
+	s, c := serve(t, fakebank.Config{Slow: time.Hour})
 	if _, err := c.Bank.Deposit(t.Context(), drop); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []bank.Fault{bank.Drop, bank.Page, bank.Broken, bank.Flood} {
+	for _, f := range []fakebank.Fault{fakebank.Drop, fakebank.Page, fakebank.Broken, fakebank.Flood} {
 		s.ScriptEnquiry(drop.Reference, f)
 		a, err := c.Bank.Enquire(t.Context(), drop)
 		wantOutcome(t, string(f), a, err, lost)
 	}
-	s.ScriptEnquiry(drop.Reference, bank.Delay)
+	s.ScriptEnquiry(drop.Reference, fakebank.Delay)
 	a, err := c.Bank.Enquire(soon(t), drop)
 	wantOutcome(t, "delay", a, err, lost)
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -93,7 +93,7 @@ func TestSilenceIsNoOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	c := open(t, strings.Replace(bank.Describe("http://"+listener.Addr().String()), "timeout: 5s", "timeout: 100ms", 1), nil)
+	c := open(t, strings.Replace(fakebank.Describe("http://"+listener.Addr().String()), "timeout: 5s", "timeout: 100ms", 1), nil)
 	a, err := c.Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "a deposit", a, err, lost)
 	a, err = c.Bank.Resolve(t.Context(), address)
@@ -157,7 +157,7 @@ func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 
 func TestRefusedConnectionIsNotSent(t *testing.T) {
 	t.Parallel()
-	conn := open(t, bank.Describe("http://127.0.0.1:1"), nil)
+	conn := open(t, fakebank.Describe("http://127.0.0.1:1"), nil)
 	drop := drop
 	drop.VPA = address.VPA
 	for name, call := range calls(conn.Bank) {
@@ -176,7 +176,7 @@ func calls(b verify.Bank) map[string]asking {
 // A call blocked by the breaker has not failed, and is made later.
 func TestOpenBreakerIsNotCalled(t *testing.T) {
 	t.Parallel()
-	conn := open(t, strings.Replace(bank.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
+	conn := open(t, strings.Replace(fakebank.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
 	if _, err := conn.Bank.Deposit(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) || conn.Available() {
 		t.Errorf("the first: got %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/testing/fixture"
-	"vayu/internal/testing/providers/bank"
+	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/connector"
 	"vayu/schema"
@@ -28,12 +28,12 @@ func newClock() *fixture.Clock {
 }
 
 // serve starts a simulator over HTTP and returns it with its connection.
-func serve(t *testing.T, c bank.Config, replace ...string) (*bank.Simulator, verify.Connection) {
+func serve(t *testing.T, c fakebank.Config, replace ...string) (*fakebank.Simulator, verify.Connection) {
 	t.Helper()
-	s := bank.New(c)
+	s := fakebank.New(c)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return s, open(t, strings.NewReplacer(replace...).Replace(bank.Describe(server.URL)), nil)
+	return s, open(t, strings.NewReplacer(replace...).Replace(fakebank.Describe(server.URL)), nil)
 }
 
 // open creates a connection from a description.
@@ -73,7 +73,7 @@ func answering(t *testing.T, status int, body string, replace ...string) verify.
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(server.Close)
-	return open(t, strings.NewReplacer(replace...).Replace(bank.Describe(server.URL)), nil)
+	return open(t, strings.NewReplacer(replace...).Replace(fakebank.Describe(server.URL)), nil)
 }
 
 // soon returns a context for a call without an answer.

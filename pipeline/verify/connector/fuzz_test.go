@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	simulated "vayu/internal/testing/providers/bank"
+	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/verify"
 	"vayu/schema"
@@ -18,8 +18,8 @@ import (
 
 // No file is accepted without the calls that its methods need.
 func FuzzFile(f *testing.F) {
-	f.Add(simulated.Describe("https://bank.example"))
-	f.Add(simulated.Describe("https://bank.example") + "  methods: [upi]\n")
+	f.Add(fakebank.Describe("https://bank.example"))
+	f.Add(fakebank.Describe("https://bank.example") + "  methods: [upi]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		from := httpconnector.Source{
 			File: "x.yaml", Text: []byte(text), Env: func(string) (string, bool) { return "", false },
@@ -47,7 +47,7 @@ func FuzzFile(f *testing.F) {
 // A signed callback is an outcome or an error. Its texts cannot affect the text around them.
 func FuzzCallback(f *testing.F) {
 	f.Add([]byte(`{"ref":"a","result":"VALID","txn":"b","utr":"1","account":{"name":"A\u202e","state":"ACTIVE","bank":"B","branch":"C"},"flags":["FRAUD","x"]}`))
-	from := httpconnector.Source{File: "x.yaml", Text: []byte(simulated.Describe("https://bank.example"))}
+	from := httpconnector.Source{File: "x.yaml", Text: []byte(fakebank.Describe("https://bank.example"))}
 	d, _, err := read(from)
 	if err != nil {
 		f.Fatal(err)
@@ -60,7 +60,7 @@ func FuzzCallback(f *testing.F) {
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
-		simulated.Sign(h, body, now)
+		fakebank.Sign(h, body, now)
 		callback, err := b.Receive(h, body, now)
 		if err != nil {
 			return

@@ -1,4 +1,4 @@
-package aggregator
+package fakeaggregator
 
 import (
 	"net/http"

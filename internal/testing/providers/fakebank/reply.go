@@ -1,4 +1,4 @@
-package bank
+package fakebank
 
 import (
 	"encoding/json"

@@ -1,7 +1,7 @@
-// Package aggregator simulates an aggregator of recharges, in memory. It is an http.Handler that accepts orders,
+// Package fakeaggregator simulates an aggregator of recharges, in memory. It is an http.Handler that accepts orders,
 // records what subscribers would have got, and injects faults on request. Like a real
 // aggregator, it carries out each reference once.
-package aggregator
+package fakeaggregator
 
 import (
 	_ "embed"

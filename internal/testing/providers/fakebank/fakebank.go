@@ -1,8 +1,8 @@
-// Package bank simulates a bank: an http.Handler that accepts penny drops and lookups of
+// Package fakebank simulates a bank: an http.Handler that accepts penny drops and lookups of
 // addresses. It counts the deposits that it would have made, and simulates the faults of a
 // network and a bank on demand. References are idempotent, as for every connected bank, unless
 // the simulator is naive.
-package bank
+package fakebank
 
 import (
 	"context"

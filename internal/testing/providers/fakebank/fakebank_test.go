@@ -1,4 +1,4 @@
-package bank_test
+package fakebank_test
 
 import (
 	"context"
@@ -17,18 +17,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/testing/providers/bank"
+	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/connector"
 	"vayu/schema"
 )
 
-func connect(t *testing.T, s *bank.Simulator) verify.Connection {
+func connect(t *testing.T, s *fakebank.Simulator) verify.Connection {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "simulator.yaml")
-	if err := os.WriteFile(file, []byte(bank.Describe(server.URL)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(fakebank.Describe(server.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := connector.Open(file, nil, nil)
@@ -46,7 +46,7 @@ func drop(reference string) verify.Order {
 func TestReferenceIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for naive, want := range map[bool]int{false: 1, true: 3} {
-		s := bank.New(bank.Config{Naive: naive})
+		s := fakebank.New(fakebank.Config{Naive: naive})
 		c := connect(t, s)
 		for range 3 {
 			if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != verify.Found {
@@ -72,9 +72,9 @@ func TestReferenceIsIdempotent(t *testing.T) {
 func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	for fault, want := range map[bank.Fault]int{bank.Late: 2, bank.LateMissing: 0, bank.LieForever: 2, bank.Missing: 0} {
+	for fault, want := range map[fakebank.Fault]int{fakebank.Late: 2, fakebank.LateMissing: 0, fakebank.LieForever: 2, fakebank.Missing: 0} {
 		at := now
-		s := bank.New(bank.Config{Naive: true, Late: time.Second, Now: func() time.Time { return at }})
+		s := fakebank.New(fakebank.Config{Naive: true, Late: time.Second, Now: func() time.Time { return at }})
 		c := connect(t, s)
 		s.Script("a", fault)
 		for range 2 {
@@ -95,9 +95,9 @@ func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 // An unavailable bank makes the deposit on the next request.
 func TestUnavailableDepositIsRetried(t *testing.T) {
 	t.Parallel()
-	s := bank.New(bank.Config{})
+	s := fakebank.New(fakebank.Config{})
 	c := connect(t, s)
-	s.Script("a", bank.Away, bank.Away)
+	s.Script("a", fakebank.Away, fakebank.Away)
 	var got []verify.Outcome
 	for range 4 {
 		a, err := c.Bank.Deposit(t.Context(), drop("a"))
@@ -115,7 +115,7 @@ func TestUnavailableDepositIsRetried(t *testing.T) {
 func TestRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
-		s := bank.New(bank.Config{Seed: seed, Rates: map[bank.Fault]float64{bank.Missing: 0.3, bank.LieMissing: 0.2}})
+		s := fakebank.New(fakebank.Config{Seed: seed, Rates: map[fakebank.Fault]float64{fakebank.Missing: 0.3, fakebank.LieMissing: 0.2}})
 		c := connect(t, s)
 		for i := range 300 {
 			if _, err := c.Bank.Deposit(t.Context(), drop("r"+strconv.Itoa(i))); err != nil {
@@ -143,7 +143,7 @@ func TestRatesAreReproducible(t *testing.T) {
 // Noise affects enquiries only.
 func TestNoise(t *testing.T) {
 	t.Parallel()
-	s := bank.New(bank.Config{Noise: 1})
+	s := fakebank.New(fakebank.Config{Noise: 1})
 	c := connect(t, s)
 	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != verify.Found {
 		t.Errorf("got %v, %v", a, err)
@@ -158,7 +158,7 @@ func TestNoise(t *testing.T) {
 // A request needs the key, the signature and its fields.
 func TestAuthentication(t *testing.T) {
 	t.Parallel()
-	s := bank.New(bank.Config{})
+	s := fakebank.New(fakebank.Config{})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	resp, err := http.Post(server.URL+"/v1/deposits", "application/json", strings.NewReader(`{}`))
@@ -166,7 +166,7 @@ func TestAuthentication(t *testing.T) {
 		t.Errorf("got %v, %v", resp, err)
 	}
 	resp.Body.Close()
-	c := connect(t, bank.New(bank.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
+	c := connect(t, fakebank.New(fakebank.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
 	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err == nil {
 		t.Errorf("a signature that is an hour old: got %v", a)
 	}
@@ -195,7 +195,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 		came <- string(body)
 	}))
 	t.Cleanup(endpoint.Close)
-	s := bank.New(bank.Config{Callback: endpoint.URL})
+	s := fakebank.New(fakebank.Config{Callback: endpoint.URL})
 	c := connect(t, s)
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -204,7 +204,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s.Script("123456789", bank.Duplicate)
+	s.Script("123456789", fakebank.Duplicate)
 	if _, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 // Every fault is in the list once.
 func TestEveryFaultIsListed(t *testing.T) {
 	t.Parallel()
-	if got := slices.Compact(slices.Sorted(slices.Values(bank.Faults))); len(got) != len(bank.Faults) || len(got) != 16 {
-		t.Errorf("got %v", bank.Faults)
+	if got := slices.Compact(slices.Sorted(slices.Values(fakebank.Faults))); len(got) != len(fakebank.Faults) || len(got) != 16 {
+		t.Errorf("got %v", fakebank.Faults)
 	}
 }

@@ -1,4 +1,4 @@
-package aggregator_test
+package fakeaggregator_test
 
 import (
 	"context"
@@ -16,18 +16,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/testing/providers/aggregator"
+	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
 	"vayu/schema"
 )
 
-func connect(t *testing.T, s *aggregator.Simulator) recharge.Connection {
+func connect(t *testing.T, s *fakeaggregator.Simulator) recharge.Connection {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "simulator.yaml")
-	if err := os.WriteFile(file, []byte(aggregator.Describe(server.URL)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(fakeaggregator.Describe(server.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := connector.Open(file, nil, nil)
@@ -45,7 +45,7 @@ func order(reference string) recharge.Order {
 func TestReferencesAreIdempotent(t *testing.T) {
 	t.Parallel()
 	for naive, want := range map[bool]int{false: 1, true: 3} {
-		s := aggregator.New(aggregator.Config{Naive: naive})
+		s := fakeaggregator.New(fakeaggregator.Config{Naive: naive})
 		c := connect(t, s)
 		for range 3 {
 			if a, err := c.Operator.Submit(t.Context(), order("a")); err != nil || a.Outcome != recharge.Succeeded {
@@ -68,7 +68,7 @@ func TestReferencesAreIdempotent(t *testing.T) {
 func TestFaultRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
-		s := aggregator.New(aggregator.Config{Seed: seed, Rates: map[aggregator.Fault]float64{aggregator.Refuse: 0.3, aggregator.LieFailed: 0.2}})
+		s := fakeaggregator.New(fakeaggregator.Config{Seed: seed, Rates: map[fakeaggregator.Fault]float64{fakeaggregator.Refuse: 0.3, fakeaggregator.LieFailed: 0.2}})
 		c := connect(t, s)
 		for i := range 300 {
 			if _, err := c.Operator.Submit(t.Context(), order("r"+string(rune('a'+i%26))+strings.Repeat("x", i/26))); err != nil {
@@ -96,7 +96,7 @@ func TestFaultRatesAreReproducible(t *testing.T) {
 // Only requests with the key and a valid signature are served.
 func TestAuthentication(t *testing.T) {
 	t.Parallel()
-	s := aggregator.New(aggregator.Config{})
+	s := fakeaggregator.New(fakeaggregator.Config{})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	resp, err := http.Post(server.URL+"/v1/orders", "application/json", strings.NewReader(`{}`))
@@ -104,7 +104,7 @@ func TestAuthentication(t *testing.T) {
 		t.Errorf("got %v, %v", resp, err)
 	}
 	resp.Body.Close()
-	c := connect(t, aggregator.New(aggregator.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
+	c := connect(t, fakeaggregator.New(fakeaggregator.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
 	if a, err := c.Operator.Submit(t.Context(), order("a")); err == nil {
 		t.Errorf("a signature that is an hour old: got %v", a)
 	}
@@ -128,7 +128,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 		came <- string(body)
 	}))
 	t.Cleanup(endpoint.Close)
-	s := aggregator.New(aggregator.Config{Callback: endpoint.URL})
+	s := fakeaggregator.New(fakeaggregator.Config{Callback: endpoint.URL})
 	c := connect(t, s)
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -137,7 +137,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s.Script("9812345678", aggregator.Duplicate)
+	s.Script("9812345678", fakeaggregator.Duplicate)
 	if _, err := c.Operator.Submit(t.Context(), order("a")); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 // Every fault is in the list once, as other tests require.
 func TestEveryFaultIsListed(t *testing.T) {
 	t.Parallel()
-	if got := slices.Compact(slices.Sorted(slices.Values(aggregator.Faults))); len(got) != len(aggregator.Faults) || len(got) != 12 {
-		t.Errorf("got %v", aggregator.Faults)
+	if got := slices.Compact(slices.Sorted(slices.Values(fakeaggregator.Faults))); len(got) != len(fakeaggregator.Faults) || len(got) != 12 {
+		t.Errorf("got %v", fakeaggregator.Faults)
 	}
 }
