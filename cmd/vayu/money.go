@@ -14,7 +14,7 @@ import (
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/sandbox"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
 	bankaggregator "vayu/pipeline/verify/connector"
 	banksandbox "vayu/pipeline/verify/sandbox"
@@ -27,7 +27,7 @@ type money struct {
 	recharges     *recharge.Service
 	verifications *verify.Service
 	batches       *batch.Service
-	callbacks     *upstream.Callbacks
+	callbacks     *transaction.Callbacks
 }
 
 // newMoney creates the services that move money.
@@ -58,7 +58,7 @@ func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Register
 	if err != nil {
 		return err
 	}
-	if m.callbacks, err = upstream.NewCallbacks(reg, m.recharges.Callbacks(), m.verifications.Callbacks()); err != nil {
+	if m.callbacks, err = transaction.NewCallbacks(reg, m.recharges.Callbacks(), m.verifications.Callbacks()); err != nil {
 		return err
 	}
 	m.batches, err = batch.New(batch.Config{

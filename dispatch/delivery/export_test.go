@@ -30,8 +30,8 @@ func RecordOutcomes() string { return recordOutcomes[len(recordOutcomes)-1] }
 // NewIDs makes ids in ascending order.
 func NewIDs(now time.Time, n int) []string { return newIDs(now, n) }
 
-// ReleaseRows is for a full group.
-func ReleaseRows() string { return releaseRows[len(releaseRows)-1] }
+// LeaseStatements are those that claim and release a full group.
+func LeaseStatements() (claim, release string) { return leases.Statements() }
 
 // ScanMost is how many deliveries one request looks at.
 const ScanMost = scanMost

@@ -22,7 +22,7 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/sandbox"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -36,7 +36,7 @@ type apiFixture struct {
 	reg       *prometheus.Registry
 	tenant    accesstest.Tenant
 	access    *access.Service
-	callbacks *upstream.Callbacks
+	callbacks *transaction.Callbacks
 	pending   *pendingProvider
 }
 
@@ -60,7 +60,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.callbacks, err = upstream.NewCallbacks(d.reg, d.Callbacks()); err != nil {
+	if d.callbacks, err = transaction.NewCallbacks(d.reg, d.Callbacks()); err != nil {
 		t.Fatal(err)
 	}
 	d.access = accesstest.Access(t, db, time.Now)

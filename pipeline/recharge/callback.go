@@ -2,12 +2,12 @@ package recharge
 
 import (
 	"vayu/internal/httpapi"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 )
 
 // Callbacks returns the handler of each provider that sends callbacks, by its name.
-func (s *Service) Callbacks() map[string]upstream.Callback {
-	out := map[string]upstream.Callback{}
+func (s *Service) Callbacks() map[string]transaction.Callback {
+	out := map[string]transaction.Callback{}
 	for _, conn := range s.connections {
 		if conn.Receiver == nil {
 			continue

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"slices"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
 // connection is a provider with its pool of slots.
 type connection struct {
 	Connection
-	*upstream.Pool
+	*workqueue.Pool
 }
 
 // connect adds a provider.
@@ -25,9 +25,9 @@ func (s *Service) connect(c Connection) error {
 		return errors.New("two connections have this name")
 	}
 	conn := &connection{Connection: c}
-	of := upstream.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	of := workqueue.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	conn.Pool, err = s.queue.Add(of, func(claim upstream.Claim[Record]) {
+	conn.Pool, err = s.queue.Add(of, func(claim workqueue.Claim[Record]) {
 		s.startJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
 	})
 	s.connections = append(s.connections, conn)

@@ -10,9 +10,9 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge/numbering"
-	"vayu/pipeline/upstream"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -95,8 +95,8 @@ func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, erro
 type draft struct {
 	Record
 
-	connection *connection    // nil if it has failed already
-	lease      upstream.Lease // of its slot; zero if it is queued
+	connection *connection     // nil if it has failed already
+	lease      workqueue.Lease // of its slot; zero if it is queued
 }
 
 // draft chooses the connection for a request, and acquires a slot if one is free. It
@@ -238,7 +238,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	due := time.Time{}
 	switch {
 	case d.State != schema.RechargePending:
-		d.lease = upstream.Lease{}
+		d.lease = workqueue.Lease{}
 	case d.lease.Token != "":
 		due = d.lease.Until
 	default:

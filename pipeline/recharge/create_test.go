@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -216,7 +216,7 @@ func TestRouteUsesFirstAvailableConnection(t *testing.T) {
 	}
 	c := serves("picky", "Jio")
 	c.Available = func() bool { return !closed }
-	s := Service{queue: upstream.New(upstream.Config[Record]{Table: table})}
+	s := Service{queue: workqueue.New(workqueue.Config[Record]{Table: table})}
 	for _, each := range []Connection{c, serves("broken", "Vi"), serves("rest", "Jio", "Airtel")} {
 		if each.Name == "broken" {
 			each.Available = func() bool { panic("no") }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vayu/internal/sleep"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -50,7 +50,7 @@ type reroute struct {
 	*connection
 
 	subscriber Subscriber
-	lease      upstream.Lease // of a slot of the connection; zero if the order is queued
+	lease      workqueue.Lease // of a slot of the connection; zero if the order is queued
 }
 
 // transition is the effect of a provider result on a recharge.

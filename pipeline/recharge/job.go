@@ -10,7 +10,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/panics"
 	"vayu/internal/tracing"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -24,7 +24,7 @@ type job struct {
 	resent  bool // of submit and reverse: the reference may have been sent before
 	refused bool // of enquire: a refund was refused just now
 
-	lease upstream.Lease
+	lease workqueue.Lease
 	calls context.Context // context with the trace of the request; nil for none
 	done  chan<- result   // receives the result; may be nil
 }
@@ -57,7 +57,7 @@ func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
 	if res.err == nil && res.Outcome == NotSubscriber && j.rec.redetects() {
 		res.reroute, res.err = s.redetect(ctx, &j.rec, j.connection)
 	}
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	err := panics.Catch(func() (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease)
 		return err

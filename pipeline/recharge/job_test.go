@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -174,10 +174,10 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		s.fake.set(func() { s.fake.submit = shut })
 		r := s.do(s.request())
 		for range 20 { // an enquiry would come in greater and greater intervals
-			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.PendingEventSent || s.dueIn(r.ID) != upstream.RetryPause {
+			if r.State != schema.RechargePending || r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || !r.PendingEventSent || s.dueIn(r.ID) != workqueue.RetryPause {
 				t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
 			}
-			s.advance(upstream.RetryPause)
+			s.advance(workqueue.RetryPause)
 			r = s.find(r.ID)
 		}
 		if diff := cmp.Diff(slices.Repeat([]string{"submit Airtel"}, 21), s.fake.calls()); diff != "" {
@@ -189,19 +189,19 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		s.balance(900_00, 100_00)
 		// Once it was sent, it stays so, whatever is not asked afterwards.
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), shut })
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		s.advance(minBackoff)
-		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
+		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("a blocked enquiry: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = shut, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
-		if got := s.find(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
+		if got := s.find(r.ID); got.State != schema.RechargePending || !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("not sent again: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.fake.calls()
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, nil })
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" {
 			t.Error(diff)
 		}

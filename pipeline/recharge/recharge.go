@@ -17,7 +17,8 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -53,8 +54,8 @@ type Service struct {
 
 	metrics     *metrics
 	connections []*connection
-	queue       *upstream.Pools[Record]
-	waiters     *upstream.Waiters[result] // by id of the recharge
+	queue       *workqueue.Queue[Record]
+	waiters     *transaction.Waiters[result] // by id of the recharge
 }
 
 // New returns a service that is idle until Run. It fails if a metric is registered
@@ -69,12 +70,12 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, waiters: upstream.NewWaiters[result]()}
+	s := &Service{Config: c, waiters: transaction.NewWaiters[result]()}
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
 	}
-	s.queue = upstream.New(upstream.Config[Record]{
+	s.queue = workqueue.New(workqueue.Config[Record]{
 		DB: c.DB, Table: table, ClaimFailures: s.metrics.claims,
 		OnClaimed: func() { failpoint.Point(failpoint.RechargeClaimed) }, Log: c.Log, Now: c.Now,
 	})
@@ -87,7 +88,7 @@ func New(c Config) (*Service, error) {
 }
 
 // table is the work queue of recharges.
-var table = upstream.Table[Record]{Name: "recharge", Columns: columns, Scan: scanRecord}
+var table = workqueue.Table[Record]{Name: "recharge", Columns: columns, Scan: scanRecord}
 
 // Request is the request for one recharge. Its fields are validated; neither store nor
 // provider was consulted yet.

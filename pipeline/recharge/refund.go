@@ -8,7 +8,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -92,7 +92,7 @@ const requestRefundRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3
 
 // requestRefund stores the request for a refund. Wanted is false if it was requested
 // before, or if the recharge is refunded already.
-func (s *Service) requestRefund(ctx context.Context, seen *Record, wish refundRequest, own upstream.Lease) (r Record, wanted bool, err error) {
+func (s *Service) requestRefund(ctx context.Context, seen *Record, wish refundRequest, own workqueue.Lease) (r Record, wanted bool, err error) {
 	now := s.Now()
 	due, refund := now, newRefundID(now)
 	if own.Token != "" {

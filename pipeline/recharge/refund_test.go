@@ -14,7 +14,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -172,7 +172,7 @@ func TestRefusalNeedsTheLease(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := providerResult{Answer: Answer{Outcome: Failed}, call: callReverse, reference: r.Reference, calledAt: s.Now(), by: actor}
-		out, err := s.settle(t.Context(), &r, &w, upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
+		out, err := s.settle(t.Context(), &r, &w, workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
 		if got := s.find(r.ID); err != nil || out.transition != noop || got.RefundID != r.RefundID || s.dueIn(r.ID) != minBackoff {
 			t.Errorf("got %+v, %v; it is %+v, due in %s", out, err, got, s.dueIn(r.ID))
 		}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -38,7 +38,7 @@ const requeueRow = "UPDATE recharge SET due_at = $4, token = '', sent = $5, sent
 // requeue schedules a call that was not made, as if it had not begun. If that was the first
 // submit call, the order counts as not sent.
 func (st *transitionTx) requeue() error {
-	r, due := &st.out.Record, st.now.Add(upstream.RetryPause)
+	r, due := &st.out.Record, st.now.Add(workqueue.RetryPause)
 	sent, at := r.Sent, r.SentAt
 	switch submitted := r.State == schema.RechargePending && st.result.call == callSubmit; {
 	case submitted && st.result.resent:
@@ -79,8 +79,8 @@ func (st *transitionTx) renewLease() error {
 	if conn == nil {
 		return nil
 	}
-	until := st.now.Add(conn.Timeout + upstream.LeaseMargin)
-	sentAt := sqlstore.TruncateMicros(conn.LatestStart(upstream.Lease{Until: until}))
+	until := st.now.Add(conn.Timeout + workqueue.LeaseMargin)
+	sentAt := sqlstore.TruncateMicros(conn.LatestStart(workqueue.Lease{Until: until}))
 	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
 		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
 	if err != nil || n == 0 {
@@ -99,7 +99,7 @@ func (st *transitionTx) renewRefundLease() error {
 	if conn == nil {
 		return nil
 	}
-	until := st.now.Add(conn.Timeout + upstream.LeaseMargin)
+	until := st.now.Add(conn.Timeout + workqueue.LeaseMargin)
 	n, err := st.tx.Exec("UPDATE recharge SET due_at = $4 WHERE id = $1 AND token = $2 AND state = 'success' AND refund_id = $3",
 		r.ID, st.lease.Token, r.RefundID, until.UnixMicro())
 	if err != nil || n == 0 {

@@ -14,7 +14,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -80,7 +80,7 @@ func TestResendDelayCountsFromLatestStart(t *testing.T) {
 			want  []string
 		}{
 			{time.Minute, []string{"enquire Airtel"}}, // so long after it was claimed it may be sent again at the earliest
-			{upstream.LeaseMargin - 2*time.Second, []string{"enquire Airtel"}},
+			{workqueue.LeaseMargin - 2*time.Second, []string{"enquire Airtel"}},
 			{2 * time.Second, []string{"enquire Airtel", "submit Airtel"}},
 		} {
 			s.advance(c.after)
@@ -169,7 +169,7 @@ func TestRechargeWithoutSlotIsQueued(t *testing.T) {
 		if got := waiting(); got != 0 {
 			t.Errorf("%d wait in the end", got)
 		}
-		if got := s.connections[0].Slots(); got != (upstream.Slots{}) {
+		if got := s.connections[0].Slots(); got != (workqueue.Slots{}) {
 			t.Errorf("slots: %+v", got)
 		}
 		if diff := cmp.Diff(strings.Repeat("recharge.completed ", 8), strings.Join(s.events(), " ")+" "); diff != "" {
@@ -242,7 +242,7 @@ func TestUnavailableProviderIsNotCalled(t *testing.T) {
 		s.fake.set(func() { s.fake.away = true })
 		s.fake.calls()
 		s.clock.Advance(time.Hour)
-		if pause := s.queue.Poll(t.Context(), s.connections[0].Pool); pause != upstream.RetryPause || len(s.fake.calls()) != 0 {
+		if pause := s.queue.Poll(t.Context(), s.connections[0].Pool); pause != workqueue.RetryPause || len(s.fake.calls()) != 0 {
 			t.Errorf("it is looked at again in %s, and received %q", pause, s.fake.calls())
 		}
 		s.fake.set(func() { s.fake.away = false })
@@ -262,7 +262,7 @@ func TestExpiringLeaseSendsNothing(t *testing.T) {
 		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
-		s.runJob(job{connection: s.connections[0], rec: r, call: callSubmit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{connection: s.connections[0], rec: r, call: callSubmit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		if got := s.fake.calls(); len(got) != 0 || s.metric("vayu_recharge_overdue_total") != 1 {
 			t.Errorf("it received %q, and %v are counted", got, s.metric("vayu_recharge_overdue_total"))
 		}

@@ -9,7 +9,7 @@ import (
 
 	"vayu/internal/access"
 	"vayu/internal/httpapi"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -72,7 +72,7 @@ func statusOf(r *Record) int {
 
 // get answers GET /v1/recharge/{id}.
 func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
-	detailed, err := upstream.DetailRequested(c)
+	detailed, err := transaction.DetailRequested(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

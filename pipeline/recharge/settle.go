@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -25,7 +25,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	if a.Outcome == NotSubscriber && r.redetects() && r.Reference == reference {
 		res.reroute, res.err = s.redetect(ctx, &r, nil)
 	}
-	out, err := s.settle(ctx, &r, &res, upstream.Lease{})
+	out, err := s.settle(ctx, &r, &res, workqueue.Lease{})
 	if to := res.reroute; to != nil {
 		switch going := err == nil && out.transition == redirect; {
 		case to.lease.Token == "" && going:

@@ -7,7 +7,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -23,7 +23,7 @@ func (st *transitionTx) stepTime() time.Time {
 
 // recordStep stores the call and the kind of its answer.
 func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
-	_, err := upstream.RecordStep(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
+	_, err := transaction.RecordStep(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
 	return err
 }
 
@@ -36,7 +36,7 @@ func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, l
 	if res.err == nil && res.call == first && !res.resent && was.Tries == 0 && (first == callReverse || was.Reference == was.ID) {
 		return at, nil
 	}
-	noted, err := upstream.RecordStep(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at)
+	noted, err := transaction.RecordStep(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at)
 	if err == nil && noted.After(at) {
 		_, err = st.tx.Exec(late, was.ID, noted.UnixMicro())
 	}

@@ -3,7 +3,7 @@ package recharge
 import (
 	"context"
 
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -13,21 +13,21 @@ func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Re
 		return Record{}, schema.ProviderCalls{}, errNoRecharge
 	}
 	view := s.DB.View(ctx)
-	r, steps, err := upstream.ReadWithSteps(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
+	r, steps, err := transaction.ReadWithSteps(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
 	if err != nil {
 		return Record{}, schema.ProviderCalls{}, err
 	}
-	calls = schema.ProviderCalls{Provider: r.Provider, ProviderRef: r.ProviderRef, Enquiries: r.Tries, Steps: upstream.Timeline(summaryOf(&r, len(steps) > 0), steps)}
+	calls = schema.ProviderCalls{Provider: r.Provider, ProviderRef: r.ProviderRef, Enquiries: r.Tries, Steps: transaction.Timeline(summaryOf(&r, len(steps) > 0), steps)}
 	if r.State == schema.RechargePending {
-		calls.NextEnquiryAt, err = table.NextPoll(view, id)
+		calls.NextEnquiryAt, err = recharges.NextPoll(view, id)
 	}
 	return r, calls, err
 }
 
 // summaryOf returns the part of a timeline that the row holds. HasSteps means that
 // stored steps exist.
-func summaryOf(r *Record, hasSteps bool) *upstream.Summary {
-	o := &upstream.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
+func summaryOf(r *Record, hasSteps bool) *transaction.Summary {
+	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
 	answer := schema.AnswerSucceeded
 	if r.State == schema.RechargeFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed

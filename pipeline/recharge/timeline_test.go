@@ -11,7 +11,7 @@ import (
 
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -119,9 +119,9 @@ func TestTimelineOfFailedCalls(t *testing.T) {
 		s.wantTimeline(s.do(s.request()).ID, "submit not_connected", "settled failed")
 		set(fails(fmt.Errorf("a breaker: %w", ErrNotCalled)), nil)
 		r := s.do(s.request())
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		set(answers(Answer{Outcome: -1}), fails(ErrNotSent))
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		s.advance(time.Minute)
 		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
 		s.advance(time.Minute)

@@ -13,8 +13,8 @@ import (
 	"vayu/internal/access"
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/batch"
-	"vayu/pipeline/upstream"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -36,14 +36,14 @@ type transitionTx struct {
 	tx     *sqlstore.Tx
 	now    time.Time
 	result *providerResult
-	lease  upstream.Lease
+	lease  workqueue.Lease
 	out    result
 }
 
 // settle applies a provider result to a recharge as it was last read. Each change is a
 // compare-and-set on that state. If the state has changed, settle locks the row, reads it and
 // decides again.
-func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease) (result, error) {
+func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own workqueue.Lease) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -160,7 +160,7 @@ func TestOnlyFinalOutcomeCountsWithoutLease(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
-		other := upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)}
+		other := workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)}
 		w := providerResult{Answer: Answer{Outcome: Pending}, call: callEnquire, reference: r.Reference, calledAt: s.Now(), by: actor}
 		out, err := s.settle(t.Context(), &r, &w, other)
 		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != minBackoff {

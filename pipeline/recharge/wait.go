@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -27,7 +28,7 @@ const reloadInterval = time.Second
 // awaitResult waits for a pending recharge and returns its state at the end of the wait. A
 // full wait ends when the recharge is final, or after the given time. Any other wait also
 // ends once the next poll is scheduled after that time.
-func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[result], wait time.Duration, full bool) Record {
+func (s *Service) awaitResult(ctx context.Context, r Record, w *transaction.Waiter[result], wait time.Duration, full bool) Record {
 	end := s.Now().Add(wait)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -87,7 +88,7 @@ func (s *Service) awaitReplayed(ctx context.Context, r Record, wait time.Duratio
 // sendPendingEvent appends the event recharge.pending once if the recharge is still pending,
 // and returns the current row.
 func (s *Service) sendPendingEvent(ctx context.Context, r Record) Record {
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	defer done()
 	err := s.DB.Update(sqlstore.WithWorld(limit, r.Owner.World), func(tx *sqlstore.Tx) error {
 		now, found, err := queryOne(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+columns, r.ID)

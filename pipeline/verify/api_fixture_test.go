@@ -19,7 +19,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/sandbox"
 	"vayu/schema"
@@ -65,7 +65,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 	if err != nil {
 		t.Fatal(err)
 	}
-	callbacks, err := upstream.NewCallbacks(d.reg, d.Callbacks())
+	callbacks, err := transaction.NewCallbacks(d.reg, d.Callbacks())
 	if err != nil {
 		t.Fatal(err)
 	}

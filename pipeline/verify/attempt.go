@@ -11,7 +11,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/panics"
 	"vayu/internal/tracing"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -55,12 +55,12 @@ type job struct {
 	call       call
 	resent     bool  // the deposit may have been sent before
 	decryptErr error // private fields cannot be read; then the bank is not called
-	lease      upstream.Lease
+	lease      workqueue.Lease
 	calls      context.Context // of the calls, with the creating request's trace; nil for the queue's context
 }
 
 // resume starts the next call of a claimed verification, whose row has a lease.
-func (s *Service) resume(l *connection, claim upstream.Claim[Record]) {
+func (s *Service) resume(l *connection, claim workqueue.Claim[Record]) {
 	j := job{connection: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
 	if j.private, j.decryptErr = s.decryptPrivate(&claim.Record); j.decryptErr != nil {
 		s.metrics.undecryptable.Inc()
@@ -88,7 +88,7 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 		return false
 	}
 	res := s.callBank(ctx, j)
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	var out result
 	err := panics.Catch(func() (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease, &j.private)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -203,8 +203,8 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 			if r.Sent || !r.SentAt.IsZero() || r.Tries != 0 || r.DelayCode != "" {
 				t.Fatalf("got %+v", r)
 			}
-			s.wantDue("put back", r.ID, upstream.RetryPause)
-			s.advance(upstream.RetryPause)
+			s.wantDue("put back", r.ID, workqueue.RetryPause)
+			s.advance(workqueue.RetryPause)
 			r = s.record(r.ID)
 		}
 		s.wantCalls("again and again", slices.Repeat([]string{"deposit"}, 21)...)
@@ -213,19 +213,19 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 		}
 		// A sent deposit remains sent, whatever later calls are blocked.
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), shut })
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		s.advance(firstPause)
-		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
+		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = shut, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
-		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
+		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("a deposit that was not asked for again: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.bank.calls()
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, nil })
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		s.wantCalls("in the end", "enquire")
 		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
@@ -305,7 +305,7 @@ func TestExpiringLeaseSendsNoDeposit(t *testing.T) {
 		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
-		s.runJob(job{connection: s.connections[0], rec: r, call: callDeposit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{connection: s.connections[0], rec: r, call: callDeposit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		s.wantCalls("under it")
 		if got := s.metric("vayu_verify_overdue_total"); got != 1 {
 			t.Errorf("%v are counted", got)

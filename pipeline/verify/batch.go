@@ -11,7 +11,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
-	"vayu/pipeline/listing"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -98,7 +98,7 @@ func recordOf(record jsontext.Value) (Request, error) {
 
 // results reads verifications for replies about batches. It omits the columns that such replies
 // do not show, because each column takes time to read.
-var results = listing.Table[Record]{Name: "verification", Columns: replyColumns, Scan: scanReply, Of: verifications.Of}
+var results = transaction.Table[Record]{Name: "verification", Columns: replyColumns, Scan: scanReply, Of: verifications.Of}
 
 // show returns the verifications of the records [from, to) of a batch as replies show them, by id.
 func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {

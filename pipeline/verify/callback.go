@@ -2,12 +2,12 @@ package verify
 
 import (
 	"vayu/internal/httpapi"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 )
 
 // Callbacks returns the callback handlers of the banks that send callbacks, by name.
-func (s *Service) Callbacks() map[string]upstream.Callback {
-	out := map[string]upstream.Callback{}
+func (s *Service) Callbacks() map[string]transaction.Callback {
+	out := map[string]transaction.Callback{}
 	for _, l := range s.connections {
 		if l.Receiver == nil {
 			continue

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"slices"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
 // connection is a Connection with its pool, the limit of concurrent calls.
 type connection struct {
 	Connection
-	*upstream.Pool
+	*workqueue.Pool
 }
 
 // connect adds a connection to the service.
@@ -28,9 +28,9 @@ func (s *Service) connect(c Connection) error {
 		return errors.New("another connection has the same name")
 	}
 	l := &connection{Connection: c}
-	of := upstream.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	of := workqueue.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	l.Pool, err = s.queue.Add(of, func(claim upstream.Claim[Record]) { s.resume(l, claim) })
+	l.Pool, err = s.queue.Add(of, func(claim workqueue.Claim[Record]) { s.resume(l, claim) })
 	s.connections = append(s.connections, l)
 	return err
 }

@@ -14,8 +14,8 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/batch"
-	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -86,8 +86,8 @@ func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, erro
 type draft struct {
 	Record
 
-	connection *connection    // nil if a cached answer is used
-	lease      upstream.Lease // of the acquired slot; empty if the verification is queued
+	connection *connection     // nil if a cached answer is used
+	lease      workqueue.Lease // of the acquired slot; empty if the verification is queued
 }
 
 // draft prepares the record of a request and acquires a slot if one is free. A *schema.Problem

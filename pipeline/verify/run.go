@@ -7,7 +7,8 @@ import (
 
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -116,7 +117,7 @@ func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string)
 	}
 	for i := range old {
 		res := providerResult{call: callEnquire, err: ErrNotCalled, calledAt: now, by: actor}
-		if _, err := s.settle(ctx, &old[i], &res, upstream.Lease{}, &Private{}); err != nil {
+		if _, err := s.settle(ctx, &old[i], &res, workqueue.Lease{}, &Private{}); err != nil {
 			return err
 		}
 	}
@@ -156,7 +157,7 @@ func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) 
 				return err
 			}
 			n = len(ids)
-			return upstream.DeleteSteps(tx, ids)
+			return transaction.DeleteSteps(tx, ids)
 		})
 		s.metrics.deletions.Observe(ctx, err)
 		if err != nil {

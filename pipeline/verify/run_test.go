@@ -11,7 +11,7 @@ import (
 
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -56,7 +56,7 @@ func TestKilledCallIsEnquired(t *testing.T) {
 			s.advance(41 * time.Second)
 		}
 		s.wantCalls("at first", "enquire")
-		s.advance(time.Minute + upstream.LeaseMargin)
+		s.advance(time.Minute + workqueue.LeaseMargin)
 		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
 		release() // the other process was alive
 		killed.queue.Wait()
@@ -76,7 +76,7 @@ func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		s.advance(time.Minute)
 		s.wantCalls("a minute after it was claimed", "enquire")
-		s.advance(upstream.LeaseMargin - 2*time.Second)
+		s.advance(workqueue.LeaseMargin - 2*time.Second)
 		s.wantCalls("two seconds too early", "enquire")
 		s.advance(2 * time.Second)
 		s.wantCalls("then", "enquire", "deposit")
@@ -216,7 +216,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 		s.queue.Wait()
 		s.advance(time.Second)
 		s.advance(0)
-		if got := s.number(waiting); got != 0 || s.connections[0].Slots() != (upstream.Slots{}) {
+		if got := s.number(waiting); got != 0 || s.connections[0].Slots() != (workqueue.Slots{}) {
 			t.Errorf("%d wait in the end, slots %+v", got, s.connections[0].Slots())
 		}
 		if got := s.texts("SELECT state || ' ' || successful FROM batch"); got[0] != "completed 4" || len(s.events()) != 5 {

@@ -8,8 +8,7 @@ import (
 
 	"vayu/internal/access"
 	"vayu/internal/httpapi"
-	"vayu/pipeline/listing"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -102,7 +101,7 @@ func statusOf(r *Record) int {
 
 // get answers GET /v1/bank/verify/{id}.
 func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
-	detailed, err := upstream.DetailRequested(c)
+	detailed, err := transaction.DetailRequested(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -126,14 +125,14 @@ func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // verifications describes the table "verification" for lists and for lookups by id.
-var verifications = listing.Table[Record]{
+var verifications = transaction.Table[Record]{
 	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord,
-	Of: func(r *Record) listing.Facts {
-		return listing.Facts{ID: r.ID, Owner: r.Owner, State: string(r.State), Ref: r.RefID, CreatedAt: r.CreatedAt}
+	Of: func(r *Record) transaction.Facts {
+		return transaction.Facts{ID: r.ID, Owner: r.Owner, State: string(r.State), Ref: r.RefID, CreatedAt: r.CreatedAt}
 	},
 }
 
 // list answers GET /v1/bank/verify.
 func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
-	return listing.Answer(c, s.Cipher, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
+	return transaction.Answer(c, s.Cipher, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
 }

@@ -8,9 +8,9 @@ import (
 	"vayu/internal/access"
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/upstream"
 	"vayu/pipeline/verify/branch"
 	"vayu/pipeline/verify/ifsc"
 	"vayu/pipeline/verify/upi"
@@ -32,14 +32,14 @@ type transitionTx struct {
 	tx      *sqlstore.Tx
 	now     time.Time
 	result  *providerResult
-	lease   upstream.Lease
+	lease   workqueue.Lease
 	private *Private
 	out     result
 }
 
 // settle applies a provider result to a verification in one transaction. Each change requires
 // the pending state, so a verification that has ended keeps its first outcome.
-func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease, p *Private) (result, error) {
+func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own workqueue.Lease, p *Private) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own, private: p}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
@@ -193,7 +193,7 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	was := *r
 	switch st.out.transition {
 	case requeue: // as if the call had not started
-		due = st.now.Add(upstream.RetryPause)
+		due = st.now.Add(workqueue.RetryPause)
 		if st.result.call != callEnquire && !st.result.resent {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
@@ -229,8 +229,8 @@ func (st *transitionTx) renewLease() error {
 	if l == nil {
 		return nil
 	}
-	until := st.now.Add(l.Timeout + upstream.LeaseMargin)
-	sentAt := l.LatestStart(upstream.Lease{Until: until})
+	until := st.now.Add(l.Timeout + workqueue.LeaseMargin)
+	sentAt := l.LatestStart(workqueue.Lease{Until: until})
 	n, err := st.tx.Exec("UPDATE verification SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
 		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
 	if err != nil || n == 0 {
@@ -284,7 +284,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	if err != nil && a.Outcome == Found { // only Found needs the private fields
 		return Record{}, err
 	}
-	out, err := s.settle(ctx, &r, &res, upstream.Lease{}, &p)
+	out, err := s.settle(ctx, &r, &res, workqueue.Lease{}, &p)
 	return out.Record, err
 }
 

@@ -6,13 +6,13 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 // recordStep stores the call and the kind of its answer in the timeline.
 func (st *transitionTx) recordStep() error {
-	_, err := upstream.RecordStep(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.TruncateMicros(st.now))
+	_, err := transaction.RecordStep(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.TruncateMicros(st.now))
 	return err
 }
 
@@ -26,7 +26,7 @@ func (st *transitionTx) recordFinalStep() error {
 	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == Found || res.Outcome == NotFound) {
 		return nil
 	}
-	noted, err := upstream.RecordStep(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt)
+	noted, err := transaction.RecordStep(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt)
 	if err == nil && noted.After(r.FinishedAt) {
 		r.FinishedAt = noted
 		_, err = st.tx.Exec(finishLate, r.ID, noted.UnixMicro())
@@ -76,21 +76,21 @@ func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Re
 		return Record{}, schema.ProviderCalls{}, errNoVerification
 	}
 	view := s.DB.View(ctx)
-	r, steps, err := upstream.ReadWithSteps(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
+	r, steps, err := transaction.ReadWithSteps(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
 	if err != nil {
 		return Record{}, schema.ProviderCalls{}, err
 	}
-	timeline = schema.ProviderCalls{Provider: r.Provider, ProviderRef: r.ProviderRef, Enquiries: r.Tries, Steps: upstream.Timeline(summaryOf(&r, len(steps) > 0), steps)}
+	timeline = schema.ProviderCalls{Provider: r.Provider, ProviderRef: r.ProviderRef, Enquiries: r.Tries, Steps: transaction.Timeline(summaryOf(&r, len(steps) > 0), steps)}
 	if r.State == schema.VerificationPending {
-		timeline.NextEnquiryAt, err = queueTable.NextPoll(view, id)
+		timeline.NextEnquiryAt, err = verifications.NextPoll(view, id)
 	}
 	return r, timeline, err
 }
 
 // summaryOf returns the part of the timeline that the row holds; noted means that steps are
 // stored.
-func summaryOf(r *Record, noted bool) *upstream.Summary {
-	o := &upstream.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
+func summaryOf(r *Record, noted bool) *transaction.Summary {
+	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
 	answer := schema.AnswerFound
 	if r.State == schema.VerificationFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound

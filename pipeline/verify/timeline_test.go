@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/access/accesstest"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -70,9 +70,9 @@ func TestTimelineHasEveryDelay(t *testing.T) {
 		}
 		set(fails(errBreaker), nil)
 		r := s.do(s.request())
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		set(fails(errUnsent), nil)
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		set(answers(Answer{Outcome: NotMade}), nil)
 		s.advance(time.Minute)
 		set(fails(errLost), answers(Answer{Outcome: Pending}))

@@ -17,7 +17,8 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -52,8 +53,8 @@ type Service struct {
 
 	metrics     *metrics
 	connections []*connection
-	queue       *upstream.Pools[Record]
-	waiters     *upstream.Waiters[result] // waiting requests, by id of the verification
+	queue       *workqueue.Queue[Record]
+	waiters     *transaction.Waiters[result] // waiting requests, by id of the verification
 	misses      *misses
 }
 
@@ -68,12 +69,12 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, waiters: upstream.NewWaiters[result](), misses: newMisses(c.Settings.EnumerationThreshold)}
+	s := &Service{Config: c, waiters: transaction.NewWaiters[result](), misses: newMisses(c.Settings.EnumerationThreshold)}
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
 		return nil, err
 	}
-	s.queue = upstream.New(upstream.Config[Record]{
+	s.queue = workqueue.New(workqueue.Config[Record]{
 		DB: c.DB, Table: queueTable, ClaimFailures: s.metrics.claims,
 		OnClaimed: func() { failpoint.Point(failpoint.VerifyClaimed) }, Log: c.Log, Now: c.Now,
 	})
@@ -86,7 +87,7 @@ func New(c Config) (*Service, error) {
 }
 
 // queueTable describes the work queue of verifications.
-var queueTable = upstream.Table[Record]{Name: "verification", Columns: columns, Scan: scanRecord}
+var queueTable = workqueue.Table[Record]{Name: "verification", Columns: columns, Scan: scanRecord}
 
 // Request is one validated verification request, before any access to the store or a bank.
 type Request struct {

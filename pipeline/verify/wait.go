@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -17,7 +17,7 @@ func (s *Service) CloseWaiters() { s.waiters.Close() }
 
 // awaitResult waits until a pending verification ends, for the time wait at most, and returns the
 // newest record. Unless patient is set, it also returns after a failed call.
-func (s *Service) awaitResult(ctx context.Context, r Record, w *upstream.Waiter[result], wait time.Duration, patient bool) Record {
+func (s *Service) awaitResult(ctx context.Context, r Record, w *transaction.Waiter[result], wait time.Duration, patient bool) Record {
 	if r.State != schema.VerificationPending || wait <= 0 {
 		return r
 	}

@@ -1,4 +1,4 @@
-package upstream
+package transaction
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -35,9 +36,9 @@ func TestTimelineIsInOrder(t *testing.T) {
 	back := won
 	back.Refunded = after(20)
 	underWay := begun
-	underWay.Sent = after(1).Add(LeaseMargin)
+	underWay.Sent = after(1).Add(workqueue.LeaseMargin)
 	overtaken := won
-	overtaken.Sent = after(1).Add(LeaseMargin)
+	overtaken.Sent = after(1).Add(workqueue.LeaseMargin)
 	for name, c := range map[string]struct {
 		outline Summary
 		steps   []Step

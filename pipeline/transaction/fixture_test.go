@@ -1,4 +1,4 @@
-package listing
+package transaction
 
 import (
 	"fmt"
@@ -10,6 +10,9 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
+
+// noon is the start time of tests.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // row is a row of either table.
 type row struct{ Facts }

@@ -1,4 +1,4 @@
-package upstream
+package workqueue
 
 import (
 	"context"
@@ -27,7 +27,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // queueFixture is a work queue with one provider that has four slots. It does not run:
 // tests poll.
 type queueFixture struct {
-	*Pools[string]
+	*Queue[string]
 
 	t           *testing.T
 	db          *sqlstore.DB
@@ -57,11 +57,11 @@ func newQueueFixture(t *testing.T, db *sqlstore.DB) *queueFixture {
 	return s
 }
 
-// restart creates the Pools again, like another process.
+// restart creates the Queue again, like another process.
 func (s *queueFixture) restart() {
 	s.t.Helper()
 	log := (&fixture.Log{}).Logger()
-	s.Pools = New(Config[string]{
+	s.Queue = New(Config[string]{
 		DB: s.db, Log: log, Now: s.clock.Now, ClaimFailures: failurelog.New(log, "jobs", "claim", "jobs stay queued", s.failed),
 		Table: Table[string]{Name: "job", Columns: "id", Scan: func(row sqlstore.Scanner) (id string, err error) {
 			err = row.Scan(&id)

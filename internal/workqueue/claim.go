@@ -1,4 +1,4 @@
-package upstream
+package workqueue
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func (f *dueRows) first(n int) dueRows {
 
 // findDue returns due rows; the argument most is their maximum number. If it is not positive,
 // findDue returns no rows, and mayHaveMore reports whether any is due.
-func (s *Pools[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
+func (s *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
 	if most <= 0 {
 		f, err = s.findDue(ctx, p, query, now, 1)
 		return dueRows{mayHaveMore: f.mayHaveMore}, err
@@ -92,7 +92,7 @@ func (f batchFlagScanner) Scan(dest ...any) error {
 }
 
 // claim leases the given rows in one transaction, and returns those that were still due.
-func (s *Pools[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
+func (s *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		claims = claims[:0]
 		for _, f := range all {
@@ -127,7 +127,7 @@ func (s *Pools[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease,
 }
 
 // nextDue returns the earliest due time after now; zero if there is none.
-func (s *Pools[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
+func (s *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
 	view := s.DB.View(ctx)
 	for _, query := range [...]string{s.sql.nextSingle, s.sql.nextBatch} {
 		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
@@ -147,7 +147,7 @@ func (s *Pools[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next ti
 
 // ExpireForeignLeases makes the rows due that an earlier process has leased. It does so on
 // SQLite only: there one process owns the store, so the earlier one has ended.
-func (s *Pools[R]) ExpireForeignLeases(ctx context.Context) error {
+func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
 		return nil // other instances may hold leases; those expire
 	}
@@ -155,7 +155,7 @@ func (s *Pools[R]) ExpireForeignLeases(ctx context.Context) error {
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		for _, p := range s.pools {
 			for _, text := range s.sql.expire {
-				if _, err := tx.Exec(text, p.provider.World.String(), p.provider.Name, now, len(s.token), s.token); err != nil {
+				if _, err := tx.Exec(text, p.provider.World.String(), p.provider.Name, now, len(s.tokens.prefix), s.tokens.prefix); err != nil {
 					return err
 				}
 			}

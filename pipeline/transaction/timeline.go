@@ -1,4 +1,4 @@
-package upstream
+package transaction
 
 import (
 	"database/sql"
@@ -9,6 +9,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -98,7 +99,7 @@ func (o *Summary) finishes(s Step) bool {
 func (o *Summary) sentAt(latest time.Time) time.Time {
 	at := o.Sent
 	if latest.IsZero() || at.After(latest) {
-		at = at.Add(-LeaseMargin)
+		at = at.Add(-workqueue.LeaseMargin)
 	}
 	if at.Before(o.Created) {
 		return o.Created
@@ -119,7 +120,7 @@ func appendSteps(out []schema.Step, steps []Step) []schema.Step {
 
 // NextPoll returns the due time of a pending row, in the format of replies. It is "" during a
 // call, and when no further call is planned.
-func (t Table[R]) NextPoll(q sqlstore.Querier, id string) (string, error) {
+func (t *Table[R]) NextPoll(q sqlstore.Querier, id string) (string, error) {
 	var due int64
 	err := q.QueryRow("SELECT due_at FROM "+t.Name+" WHERE id = $1 AND token = '' AND due_at IS NOT NULL AND state = 'pending'", id).Scan(&due)
 	switch {

@@ -1,20 +1,17 @@
-// Package upstream is a work queue for calls to providers. A job is a table row with a due
-// time. Each provider has a loop, which leases due rows while the provider's [Pool] has free
-// slots. One slot is one concurrent call. When a lease expires, any instance may claim the
-// row. A row that is not due costs no goroutine.
-package upstream
+// Package workqueue claims, renews and releases jobs. A job is a table row with a due time and
+// the token of its lease. When a lease expires, any instance may claim the row. [Leases] has
+// the statements. [Queue] is a loop for each provider, which leases due rows while the
+// provider's [Pool] has free slots. One slot is one concurrent call. A row that is not due
+// costs no goroutine.
+package workqueue
 
 import (
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/failurelog"
 	"vayu/internal/sleep"
@@ -38,13 +35,6 @@ const (
 	maxPollInterval = 5 * time.Second
 )
 
-// Lease is an exclusive right to work on a row until a time. The row stores the token, which
-// identifies the lease. The zero Lease means that there is no lease.
-type Lease struct {
-	Token string
-	Until time.Time
-}
-
 // Table describes the table of a work queue. It has the columns id, mode, provider, due_at,
 // token, sent, sent_at and batch_id, as the table "recharge" does. It has an index of (mode,
 // provider, due_at) for batch items and another one for single requests.
@@ -54,7 +44,7 @@ type Table[R any] struct {
 	Scan    func(sqlstore.Scanner) (R, error) // scans a row of Columns
 }
 
-// Config configures [Pools].
+// Config configures [Queue].
 type Config[R any] struct {
 	DB    *sqlstore.DB
 	Table Table[R]
@@ -75,8 +65,8 @@ type Claim[R any] struct {
 	batch  bool
 }
 
-// Pools are the pools of all providers of a service, and the loops that fill them.
-type Pools[R any] struct {
+// Queue are the pools of all providers of a service, and the loops that fill them.
+type Queue[R any] struct {
 	Config[R]
 
 	state       poolState
@@ -85,8 +75,7 @@ type Pools[R any] struct {
 	sql         statements
 	calls       context.Context // context of all calls; it ends at most ShutdownGrace after the context of Run
 	cancelCalls context.CancelFunc
-	token       string // prefix of the lease tokens of this instance
-	leases      atomic.Uint64
+	tokens      *Tokens
 }
 
 // poolState is the state that all pools share. Its mutex guards the fields of each pool,
@@ -98,9 +87,9 @@ type poolState struct {
 	calls   sync.WaitGroup // acquired slots
 }
 
-// New returns Pools without a provider.
-func New[R any](c Config[R]) *Pools[R] {
-	s := &Pools[R]{Config: c, token: ulid.Make().String(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
+// New returns Queue without a provider.
+func New[R any](c Config[R]) *Queue[R] {
+	s := &Queue[R]{Config: c, tokens: NewTokens(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
 	s.calls, s.cancelCalls = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
 	return s
 }
@@ -120,7 +109,7 @@ type Provider struct {
 // Add adds a provider. It calls begin for each claimed row. begin must not block, and the
 // call that it starts must release its slot with [Pool.Release]. All providers are added
 // before Run.
-func (s *Pools[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
+func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	switch {
 	case u.Timeout <= 0:
 		return nil, errors.New("the call timeout must be positive")
@@ -138,13 +127,13 @@ func (s *Pools[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 // NewLease returns a lease with a unique token for one call of a pool. It ends by the wall
 // clock, like due times in the store, because the monotonic clock stops while a machine is
 // suspended.
-func (s *Pools[R]) NewLease(p *Pool) Lease {
-	return Lease{s.token + "." + strconv.FormatUint(s.leases.Add(1), 36), s.Now().Round(0).Add(p.provider.Timeout + LeaseMargin)}
+func (s *Queue[R]) NewLease(p *Pool) Lease {
+	return s.tokens.Lease(s.Now().Round(0).Add(p.provider.Timeout + LeaseMargin))
 }
 
 // Run leases due rows and starts their calls until ctx ends. Then it waits for the calls
 // in flight, and cancels them after ShutdownGrace. The store must be ready.
-func (s *Pools[R]) Run(ctx context.Context) {
+func (s *Queue[R]) Run(ctx context.Context) {
 	for {
 		err := s.ExpireForeignLeases(ctx)
 		s.ClaimFailures.Observe(ctx, err)
@@ -162,13 +151,13 @@ func (s *Pools[R]) Run(ctx context.Context) {
 
 // RunWithoutPolling replaces Run on an instance that makes only the calls of its own
 // requests. Other instances claim the rows that become due.
-func (s *Pools[R]) RunWithoutPolling(ctx context.Context) {
+func (s *Queue[R]) RunWithoutPolling(ctx context.Context) {
 	<-ctx.Done()
 	s.drain()
 }
 
 // drain prevents further calls and waits for those in flight.
-func (s *Pools[R]) drain() {
+func (s *Queue[R]) drain() {
 	s.state.Lock()
 	s.state.stopped = true
 	s.state.Unlock()
@@ -181,21 +170,21 @@ func (s *Pools[R]) drain() {
 
 // CallContext returns the context for calls to providers. It outlives the request that caused
 // a call, because calls continue when the client disconnects.
-func (s *Pools[R]) CallContext() context.Context { return s.calls }
+func (s *Queue[R]) CallContext() context.Context { return s.calls }
 
 // Stopped reports whether the service stops, so that no further call starts.
-func (s *Pools[R]) Stopped() bool {
+func (s *Queue[R]) Stopped() bool {
 	s.state.Lock()
 	defer s.state.Unlock()
 	return s.state.stopped
 }
 
 // Wait waits until all slots are released.
-func (s *Pools[R]) Wait() { s.state.calls.Wait() }
+func (s *Queue[R]) Wait() { s.state.calls.Wait() }
 
 // pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause ends.
 // Released slots wake the loop, so it would otherwise repeat the failed poll at once.
-func (s *Pools[R]) pollLoop(ctx context.Context, i int) {
+func (s *Queue[R]) pollLoop(ctx context.Context, i int) {
 	p := s.pools[i]
 	wake := p.wake
 	timer := time.NewTimer(0)
@@ -217,13 +206,13 @@ func (s *Pools[R]) pollLoop(ctx context.Context, i int) {
 
 // Poll claims the due rows of a pool that get a slot, starts their calls, and returns the
 // time until the next poll. Run calls it in a loop.
-func (s *Pools[R]) Poll(ctx context.Context, p *Pool) time.Duration {
+func (s *Queue[R]) Poll(ctx context.Context, p *Pool) time.Duration {
 	pause, _ := s.poll(ctx, p) // ClaimFailures has recorded the error
 	return pause
 }
 
 // poll does the work of Poll, and also returns the error that it recorded in ClaimFailures.
-func (s *Pools[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
+func (s *Queue[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
 	if !p.IsAvailable() {
 		return RetryPause, nil
 	}
@@ -248,7 +237,7 @@ func (s *Pools[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
 // claimDue claims due rows for the free slots, starts their calls, and returns the due
 // time of the next row. Single requests come first, except for the slot that is reserved
 // for batch items.
-func (s *Pools[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
+func (s *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
 	s.state.Lock()
 	free, single, batch := p.freeSlots()
 	s.state.Unlock()
@@ -281,7 +270,7 @@ func (s *Pools[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next t
 
 // claimAndStart leases the rows found and starts their calls. The caller has acquired a slot
 // for each row. The slots of rows that could not be leased are released.
-func (s *Pools[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
+func (s *Queue[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
 	claims, err := s.claim(ctx, p, all, s.NewLease(p), now)
 	begin := s.begin[slices.Index(s.pools, p)]
 	for _, c := range claims {

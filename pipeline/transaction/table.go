@@ -3,7 +3,7 @@
 // Their ids are a prefix and a ULID, and they have the columns account_id, mode, id, state,
 // ref_id and created_at. One index has the first three columns. Each state but the most
 // frequent has a partial index of the same columns. (account_id, mode, ref_id) is unique.
-package listing
+package transaction
 
 import (
 	"time"

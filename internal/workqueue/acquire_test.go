@@ -1,4 +1,4 @@
-package upstream
+package workqueue
 
 import (
 	"context"

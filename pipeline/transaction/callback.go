@@ -1,4 +1,4 @@
-package upstream
+package transaction
 
 import (
 	"errors"
