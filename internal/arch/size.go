@@ -19,7 +19,7 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them, and no commit raises them.
 const (
-	limitOutside  = 69_100 // lines outside airFolders
+	limitOutside  = 69_000 // lines outside airFolders
 	limitSupport  = 9_000  // lines of test support outside _test.go
 	limitInternal = 34     // per cent of non-test Go
 )
@@ -34,7 +34,7 @@ const (
 // A row is removed when its package is within the general limits.
 var largePackages = map[string]struct{ files, lines int }{
 	"cmd/vayu":                      {49, 6941},
-	"dispatch/delivery":             {21, 2438},
+	"dispatch/delivery":             {21, 2400},
 	"dispatch/kafka":                {17, 2130},
 	"ingest":                        {21, 3062},
 	"ingest/source/file":            {24, 2866},
@@ -43,10 +43,10 @@ var largePackages = map[string]struct{ files, lines int }{
 	"internal/columnstore/embedded": {13, 2107},
 	"internal/httpapi":              {29, 3168},
 	"internal/sqlstore":             {25, 2901},
-	"pipeline/batch":                {19, 2360},
+	"pipeline/batch":                {19, 2339},
 	"pipeline/httpconnector":        {19, 2745},
-	"pipeline/recharge":             {31, 3508},
-	"pipeline/verify":               {24, 2645},
+	"pipeline/recharge":             {26, 3014},
+	"pipeline/verify":               {22, 2193},
 	"query":                         {33, 5608},
 	"schema":                        {28, 2335},
 }

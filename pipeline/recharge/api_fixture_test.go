@@ -187,14 +187,14 @@ func (c *pendingProvider) Plans(context.Context, string, string) ([]schema.Plan,
 }
 
 // Receive decodes a callback with a reference and a result, if the password is right.
-func (*pendingProvider) Receive(header http.Header, body []byte, _ time.Time) (recharge.Callback, error) {
+func (*pendingProvider) Receive(header http.Header, body []byte, _ time.Time) (transaction.Message[recharge.Answer], error) {
 	if header.Get("X-Password") != "sesame" {
-		return recharge.Callback{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
+		return transaction.Message[recharge.Answer]{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
 	var callback struct{ Reference, Word string }
 	if err := json.Unmarshal(body, &callback); err != nil {
-		return recharge.Callback{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
+		return transaction.Message[recharge.Answer]{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
 	}
 	outcome := map[string]recharge.Outcome{"done": recharge.Succeeded, "failed": recharge.Failed, "back": recharge.Reversed, "gibberish": -1}[strings.ToLower(callback.Word)]
-	return recharge.Callback{Reference: callback.Reference, Answer: recharge.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
+	return transaction.Message[recharge.Answer]{Reference: callback.Reference, Answer: recharge.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
 }

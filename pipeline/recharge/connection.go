@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -13,6 +14,14 @@ import (
 type connection struct {
 	Connection
 	*workqueue.Pool
+}
+
+// pool returns the pool of a connection; nil for no connection.
+func (conn *connection) pool() *workqueue.Pool {
+	if conn == nil {
+		return nil
+	}
+	return conn.Pool
 }
 
 // connect adds a provider.
@@ -27,7 +36,7 @@ func (s *Service) connect(c Connection) error {
 	conn := &connection{Connection: c}
 	of := workqueue.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	conn.Pool, err = s.queue.Add(of, func(claim workqueue.Claim[Record]) {
+	conn.Pool, err = s.Queue.Add(of, func(claim workqueue.Claim[Record]) {
 		s.startJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
 	})
 	s.connections = append(s.connections, conn)
@@ -73,4 +82,19 @@ func (s *Service) route(world schema.World, operator string) (conn *connection, 
 		}
 	}
 	return conn, false
+}
+
+// Callbacks returns the handler of each provider that sends callbacks, by its name.
+func (s *Service) Callbacks() map[string]transaction.Callback {
+	out := map[string]transaction.Callback{}
+	for _, conn := range s.connections {
+		if conn.Receiver == nil {
+			continue
+		}
+		out[conn.Name] = transaction.Receive(conn.Receiver, s.Now, func(ctx context.Context, reference string, a Answer) error {
+			_, err := s.Settle(ctx, conn.World, conn.Name, reference, a, byCallback+conn.Name)
+			return err
+		})
+	}
+	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"vayu/internal/sleep"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -117,7 +118,7 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 // never sent. If it was sent before, the earlier request may still arrive.
 func afterError(r *Record, res *providerResult) transition {
 	switch {
-	case r.State == schema.RechargePending && res.call == callSubmit && !res.resent && errors.Is(res.err, ErrNotSent) && !res.notCalled():
+	case r.State == schema.RechargePending && res.call == callSubmit && !res.resent && errors.Is(res.err, httpconnector.ErrNotSent) && !res.notCalled():
 		return fail
 	case r.State == schema.RechargeRefunded, res.call == callNone: // the next poll handles it
 		return noop
@@ -126,7 +127,7 @@ func afterError(r *Record, res *providerResult) transition {
 }
 
 // notCalled reports whether the call was postponed, for example by a circuit breaker.
-func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotCalled) }
+func (res *providerResult) notCalled() bool { return errors.Is(res.err, httpconnector.ErrNotCalled) }
 
 // afterReverse decides about a refund call. The provider may refuse a repeated call because
 // an earlier one succeeded and only its answer was lost.

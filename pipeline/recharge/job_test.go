@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -111,7 +112,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for result, say := range map[string]func(Order) (Answer, error){
-			"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("provider") }, "not_sent": fails(fmt.Errorf("dialling: %w", ErrNotSent)),
+			"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("provider") }, "not_sent": fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)),
 			"pending": answers(Answer{Outcome: Pending}), "succeeded": answers(Answer{Outcome: Succeeded}), "failed": answers(Answer{Outcome: Failed}),
 		} {
 			s.fake.set(func() { s.fake.submit = say })
@@ -130,7 +131,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 func TestUnsentOrderFails(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", ErrNotSent)) })
+		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)) })
 		r := s.do(s.request())
 		if r.State != schema.RechargeFailed || r.ErrorCode != schema.OperatorNetworkError {
 			t.Errorf("got %+v", r)
@@ -146,7 +147,7 @@ func TestFailedResendKeepsPending(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), answers(Answer{Outcome: Unknown}) })
 		r := s.do(s.request())
-		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", ErrNotSent)) })
+		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)) })
 		s.fake.calls()
 		s.advance(time.Minute)
 		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.fake.calls()); diff != "" {
@@ -170,7 +171,7 @@ func TestFailedResendKeepsPending(t *testing.T) {
 func TestBlockedCallIsRequeued(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		shut := fails(fmt.Errorf("a breaker: %w", ErrNotCalled))
+		shut := fails(fmt.Errorf("a breaker: %w", httpconnector.ErrNotCalled))
 		s.fake.set(func() { s.fake.submit = shut })
 		r := s.do(s.request())
 		for range 20 { // an enquiry would come in greater and greater intervals
@@ -226,7 +227,7 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 		if err != nil || got.State != schema.RechargePending || !got.PendingEventSent {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 	})
 }
 
@@ -270,7 +271,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 			t.Errorf("an answer too late: %+v, %v", got.Record, got.err)
 		}
 		answer <- Answer{Outcome: Succeeded}
-		s.queue.Wait()
+		s.Queue.Wait()
 		if late := s.find(got.ID); late.State != schema.RechargeSuccess {
 			t.Errorf("after the late answer it is %s", late.State)
 		}
@@ -283,7 +284,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 		answer <- Answer{Outcome: Pending, RetryAfter: time.Second}
 		asked = nil
 		s.fake.set(func() { s.fake.enquire = nil })
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(time.Second)
 		if got := <-in; got.State != schema.RechargeSuccess || got.err != nil {
 			t.Errorf("the enquiry's answer: %+v, %v", got.Record, got.err)
@@ -292,7 +293,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(s.events(), " ")); diff != "" {
 			t.Error(diff)
 		}
-		if n := len(s.waiters.Counts()); n != 0 {
+		if n := len(s.Waiters.Counts()); n != 0 {
 			t.Errorf("%d wait for ever", n)
 		}
 	})
@@ -312,7 +313,7 @@ func TestCallbackBeforeTheAnswer(t *testing.T) {
 		if err != nil || rec.State != schema.RechargeSuccess || rec.ProviderRef != "by-callback" {
 			t.Errorf("got %+v, %v", rec, err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 		if got := s.dueIn(rec.ID); got != time.Second {
 			t.Errorf("it is due in %s, and the provider requested an enquiry in a second", got)
 		}

@@ -39,7 +39,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 	j := job{connection: conn, call: callReverse, done: done}
 	slot := conn.TryAcquire(r.Batch.Batch != "")
 	if slot {
-		j.lease = s.queue.NewLease(conn.Pool)
+		j.lease = s.Queue.NewLease(conn.Pool)
 	}
 	r, wanted, err := s.requestRefund(ctx, &r, wish, j.lease)
 	if err != nil || !wanted {
@@ -63,7 +63,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 		return out.Record, nil
 	case <-ctx.Done(): // the job continues without the client
 		return r, nil
-	case <-s.waiters.Closed():
+	case <-s.Waiters.Closed():
 		return r, nil
 	}
 }
@@ -100,13 +100,13 @@ func (s *Service) requestRefund(ctx context.Context, seen *Record, wish refundRe
 	}
 	r = *seen
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		found, ok, err := queryOne(tx, requestRefundRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
+		found, ok, err := recharges.One(tx, requestRefundRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
 		if err != nil {
 			return err
 		}
 		wanted = ok
 		if !ok {
-			found, _, err = queryOne(tx, selectByID, seen.ID)
+			found, _, err = recharges.Get(tx, seen.ID)
 			r = found
 			if err == nil && r.State == schema.RechargeSuccess && r.RefundID == "" {
 				return errMasked

@@ -15,6 +15,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -49,7 +50,7 @@ func TestRefundIsGranted(t *testing.T) {
 func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(Order) (Answer, error){
-		"pending": answers(Answer{Outcome: Pending}), "error": fails(errLost), "not sent": fails(ErrNotSent), "still carried out": answers(Answer{Outcome: Succeeded}),
+		"pending": answers(Answer{Outcome: Pending}), "error": fails(errLost), "not sent": fails(httpconnector.ErrNotSent), "still carried out": answers(Answer{Outcome: Succeeded}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -254,7 +255,7 @@ func TestConcurrentRefundsHaveOneEffect(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.advance(0) // who was first may have found all slots with those who were not
 		received := slices.DeleteFunc(s.fake.calls(), func(call string) bool { return call == "enquire Airtel" })
@@ -314,7 +315,7 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 	q := s.request()
 	q.RequestedOperator = ""
 	got, _, err := s.Do(t.Context(), q, time.Minute)
-	s.queue.Wait()
+	s.Queue.Wait()
 	if err != nil || got.State != schema.RechargeSuccess || got.Operator != "Jio" || got.Circle != "Mumbai" || got.Detection != sourceLookup ||
 		got.Provider != provider || got.Reference != got.ID+"-2" {
 		t.Fatalf("got %+v, %v", got, err)
@@ -345,7 +346,7 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 	t.Parallel()
 	for name, detect := range map[string]func(string) (Subscriber, error){
 		"error":    func(string) (Subscriber, error) { return Subscriber{}, errLost },
-		"not sent": func(string) (Subscriber, error) { return Subscriber{}, ErrNotSent },
+		"not sent": func(string) (Subscriber, error) { return Subscriber{}, httpconnector.ErrNotSent },
 		"panic":    func(string) (Subscriber, error) { panic("no") },
 		"away":     nil,
 	} {

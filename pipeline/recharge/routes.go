@@ -17,8 +17,8 @@ func (s *Service) Routes() []httpapi.Route {
 	)
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: body, Handler: s.post},
-		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.list},
-		{Method: http.MethodGet, Path: one, Scope: read, Handler: s.get},
+		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.ServeList},
+		{Method: http.MethodGet, Path: one, Scope: read, Handler: s.ServeOne},
 		{Method: http.MethodPost, Path: one + "/refund", Scope: write, Limit: httpapi.Money, Body: body, Handler: s.postRefund},
 		{Method: http.MethodGet, Path: "/v1/operators", Scope: read, Handler: s.operators},
 		{Method: http.MethodGet, Path: "/v1/operators/detect", Scope: read, Handler: s.detectOperator},

@@ -9,7 +9,6 @@ import (
 
 	"vayu/internal/access"
 	"vayu/internal/httpapi"
-	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -68,31 +67,6 @@ func statusOf(r *Record) int {
 	default:
 		return http.StatusOK
 	}
-}
-
-// get answers GET /v1/recharge/{id}.
-func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
-	detailed, err := transaction.DetailRequested(c)
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	if detailed {
-		return s.getDetail(c)
-	}
-	rec, err := s.Find(c.Context(), c.Owner(), idOf(c))
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	return httpapi.Response{Value: replyOf(&rec)}, nil
-}
-
-// getDetail answers GET /v1/recharge/{id}?view=detail.
-func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
-	rec, calls, err := s.Timeline(c.Context(), c.Owner(), idOf(c))
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	return httpapi.Response{Value: schema.RechargeDetail{Recharge: replyOf(&rec), ProviderCalls: calls, Alarm: rec.Alarm}}, nil
 }
 
 // postRefund answers POST /v1/recharge/{id}/refund.

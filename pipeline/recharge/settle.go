@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 // reference.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
 	if a.Outcome < Pending || a.Outcome > Reversed {
-		return Record{}, fmt.Errorf("settling %q: %w: %d", reference, errOutcome, a.Outcome)
+		return Record{}, fmt.Errorf("settling %q: %w: %d", reference, transaction.ErrOutcome, a.Outcome)
 	}
 	r, err := s.byReference(ctx, world, provider, reference)
 	if err != nil {
@@ -56,11 +57,11 @@ func (s *Service) byReference(ctx context.Context, world schema.World, provider,
 		return Record{}, errNoRecharge
 	}
 	view := s.DB.View(ctx)
-	r, found, err := queryOne(view, selectByReference, world.String(), provider, reference)
+	r, found, err := recharges.One(view, selectByReference, world.String(), provider, reference)
 	if err != nil || found {
 		return r, err
 	}
-	r, found, err = queryOne(view, selectReplaced, reference, world.String(), provider)
+	r, found, err = recharges.One(view, selectReplaced, reference, world.String(), provider)
 	if err == nil && !found {
 		err = errNoRecharge
 	}

@@ -1,12 +1,10 @@
 package recharge
 
 import (
-	"errors"
 	"strings"
 	"time"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -82,7 +80,7 @@ func (res *providerResult) stepAct() schema.StepAct {
 func (res *providerResult) stepAnswer() schema.StepAnswer {
 	switch {
 	case res.err != nil && res.Outcome != NotSubscriber: // with NotSubscriber the error is that of the lookup
-		return missingAnswer(res.err)
+		return transaction.MissingAnswer(res.err)
 	case res.call == callReverse && (res.Outcome == Failed || res.Outcome == NotSubscriber):
 		return schema.AnswerRefused
 	case res.Outcome < Pending || res.Outcome > Reversed:
@@ -91,19 +89,6 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 	return [...]schema.StepAnswer{
 		schema.AnswerPending, schema.AnswerSucceeded, schema.AnswerFailed, schema.AnswerNotSubscriber, schema.AnswerUnknown, schema.AnswerReversed,
 	}[res.Outcome]
-}
-
-// missingAnswer returns the answer of the step for a failed call.
-func missingAnswer(err error) schema.StepAnswer {
-	switch {
-	case errors.Is(err, ErrNotCalled):
-		return schema.AnswerNotSent
-	case errors.Is(err, ErrNotSent):
-		return schema.AnswerNotConnected
-	case errors.Is(err, errOutcome), errors.Is(err, errPanic), httpconnector.IsUnreadable(err):
-		return schema.AnswerUnreadable
-	}
-	return schema.AnswerNone
 }
 
 // alarmAnswer returns the answer of the step for a result that raises an alarm.
@@ -116,4 +101,19 @@ func (st *transitionTx) alarmAnswer() schema.StepAnswer {
 	default:
 		return schema.AnswerLateSuccess
 	}
+}
+
+// summaryOf returns the part of a timeline that the row holds. HasSteps means that
+// stored steps exist.
+func summaryOf(r *Record, hasSteps bool) *transaction.Summary {
+	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
+	answer := schema.AnswerSucceeded
+	if r.State == schema.RechargeFailed {
+		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
+	}
+	// Older recharges have no steps. If one was polled, its last answer is unknown.
+	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
+		o.Answer = answer
+	}
+	return o
 }

@@ -12,6 +12,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -115,12 +116,12 @@ func TestTimelineOfFailedCalls(t *testing.T) {
 		set := func(submit, enquire func(Order) (Answer, error)) {
 			s.fake.set(func() { s.fake.submit, s.fake.enquire = submit, enquire })
 		}
-		set(fails(ErrNotSent), nil)
+		set(fails(httpconnector.ErrNotSent), nil)
 		s.wantTimeline(s.do(s.request()).ID, "submit not_connected", "settled failed")
-		set(fails(fmt.Errorf("a breaker: %w", ErrNotCalled)), nil)
+		set(fails(fmt.Errorf("a breaker: %w", httpconnector.ErrNotCalled)), nil)
 		r := s.do(s.request())
 		s.advance(workqueue.RetryPause)
-		set(answers(Answer{Outcome: -1}), fails(ErrNotSent))
+		set(answers(Answer{Outcome: -1}), fails(httpconnector.ErrNotSent))
 		s.advance(workqueue.RetryPause)
 		s.advance(time.Minute)
 		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
@@ -150,7 +151,7 @@ func TestTimelineOfRefund(t *testing.T) {
 		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", s.request().Caller); err != nil {
 			t.Fatal(err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(minBackoff)
 		s.wantTimeline(r.ID, "submit succeeded", "settled success", "reverse no_answer", "enquire reversed", "settled refunded")
 		for by, act := range map[string]string{ByFile: "file", "command": "manual"} {
@@ -167,7 +168,7 @@ func TestTimelineOfRefund(t *testing.T) {
 		if _, err := s.Refund(t.Context(), s.owner, granted.ID, "not wanted", s.request().Caller); err != nil {
 			t.Fatal(err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.wantTimeline(granted.ID, "submit succeeded", "settled success", "settled refunded")
 		if s.stepCount() != before {
 			t.Error("a refund that was granted at once has steps")

@@ -15,6 +15,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -54,7 +55,13 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 	}
 	failpoint.Point(failpoint.RechargeSettled)
 	s.observeResult(&st.out, res)
-	s.notifyWaiters(&st.out)
+	if st.out.transition != noop {
+		update := transaction.Update[Record]{Record: st.out.Record}
+		if st.out.transition == retryLater {
+			update.Retry = st.out.due
+		}
+		s.Waiters.Notify(st.out.ID, update)
+	}
 	return st.out, nil
 }
 
@@ -76,7 +83,7 @@ func (st *transitionTx) decide() error {
 			return st.releaseLease()
 		}
 		// An update locks the row until the transaction ends, on PostgreSQL too.
-		r, found, err := queryOne(st.tx, "UPDATE recharge SET tries = tries WHERE id = $1 RETURNING "+columns, id)
+		r, found, err := recharges.One(st.tx, "UPDATE recharge SET tries = tries WHERE id = $1 RETURNING "+columns, id)
 		if err != nil || !found {
 			return errors.Join(err, errMissingRow(found))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -43,7 +44,7 @@ func (s *serviceFixture) sendResult(r Record, a Answer) Record {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.queue.Wait()
+	s.Queue.Wait()
 	return got
 }
 
@@ -189,7 +190,7 @@ func TestNotSentNeedsTheLease(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		called, goOn := make(chan struct{}), make(chan struct{})
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) { close(called); <-goOn; return Answer{}, ErrNotSent }
+			s.fake.submit = func(Order) (Answer, error) { close(called); <-goOn; return Answer{}, httpconnector.ErrNotSent }
 			s.fake.enquire = answers(Answer{Outcome: Unknown})
 		})
 		made, _, err := s.Do(t.Context(), s.request(), 0)
@@ -206,7 +207,7 @@ func TestNotSentNeedsTheLease(t *testing.T) {
 			t.Error(diff)
 		}
 		close(goOn)
-		frozen.queue.Wait()
+		frozen.Queue.Wait()
 		if got := s.find(made.ID); got.State != schema.RechargePending {
 			t.Errorf("it is %s while the operator has it", got.State)
 		}

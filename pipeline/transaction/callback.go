@@ -1,10 +1,12 @@
 package transaction
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"time"
 
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +19,30 @@ import (
 // for a request that is not genuine or not understood. For an unknown reference the problem
 // is not_found. After any other error the provider should retry.
 type Callback func(c *httpapi.Call) error
+
+// Message is a callback as a provider's code has read it: an answer A about an order.
+type Message[A any] struct {
+	Reference string
+	Answer    A
+}
+
+// Receiver reads the callbacks of a provider.
+type Receiver[A any] interface {
+	// Receive verifies the signature over the raw body and reads the callback. It returns a
+	// *schema.Problem for a request that is not genuine or not understood.
+	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
+}
+
+// Receive returns the handler of a receiver's callbacks. It settles each.
+func Receive[A any](by Receiver[A], now func() time.Time, settle func(ctx context.Context, reference string, a A) error) Callback {
+	return func(c *httpapi.Call) error {
+		message, err := by.Receive(c.Header, c.Body, now())
+		if err != nil {
+			return err
+		}
+		return settle(c.Context(), message.Reference, message.Answer)
+	}
+}
 
 // Callbacks routes callbacks to the handler of their provider, by its name.
 type Callbacks struct {

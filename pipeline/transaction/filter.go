@@ -40,7 +40,7 @@ func (f *Filter) scanLimit() int {
 // Page returns the rows of a page, the newest first. Next is the id after which the next
 // page begins; "" on the last page. For a state without an index, a page may be short
 // without being the last.
-func (t *Table[R]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
+func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
 	if f.Ref != "" && !schema.IsRef(f.Ref) || f.Batch != "" && !schema.IsID(f.Batch) {
 		return nil, "", nil // such values match nothing, and not every store accepts them as text
 	}
@@ -63,18 +63,18 @@ func (t *Table[R]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err
 	}
 	if len(all) > f.Limit {
 		all = all[:f.Limit]
-		return all, t.Of(&all[f.Limit-1]).ID, nil
+		return all, P(&all[f.Limit-1]).Shared().ID, nil
 	}
 	return all, floor, nil
 }
 
 // needsScan reports whether the state of a filter has no index, so that many rows may be
 // read.
-func (t *Table[R]) needsScan(f *Filter) bool { return f.Ref == "" && f.State == t.Unindexed }
+func (t *Table[R, P]) needsScan(f *Filter) bool { return f.Ref == "" && f.State == t.Unindexed }
 
 // ofBatch returns the matching rows of a batch, at least one more than the limit if there
 // are so many. It reads through the records of the batch.
-func (t *Table[R]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
+func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	var mine int
 	err := q.QueryRow("SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3", f.Batch, f.Owner.Account, f.Owner.World.String()).Scan(&mine)
 	if err != nil {
@@ -89,12 +89,12 @@ func (t *Table[R]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	}
 	var all []R
 	for some := range chunks(ids, f.Limit+1) {
-		found, err := t.ByID(q, some)
+		found, err := t.byIDs(q, some)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range some {
-			if r, ok := found[id]; ok && f.matches(t.Of(&r)) {
+			if r, ok := found[id]; ok && f.matches(P(&r).Shared(), P(&r).Status()) {
 				all = append(all, r)
 			}
 		}
@@ -132,14 +132,14 @@ func scanText(row sqlstore.Scanner) (text string, err error) {
 }
 
 // matches reports whether a filter matches a row of its batch.
-func (f *Filter) matches(is Facts) bool {
-	at := is.CreatedAt.UnixMicro()
-	return is.Owner == f.Owner && (f.State == "" || is.State == f.State) && (f.Ref == "" || is.Ref == f.Ref) && at >= f.From && at < f.To
+func (f *Filter) matches(b *Base, state string) bool {
+	at := b.CreatedAt.UnixMicro()
+	return b.Owner == f.Owner && (f.State == "" || state == f.State) && (f.Ref == "" || b.RefID == f.Ref) && at >= f.From && at < f.To
 }
 
 // ids returns the range of ids of a filter: the first id, and the first one after the range.
 // An id contains the millisecond of its creation.
-func (t *Table[R]) ids(f *Filter) (from, to string) {
+func (t *Table[R, P]) ids(f *Filter) (from, to string) {
 	from, to = "", string(t.Prefix[0]+1) // greater than every id, in every collation
 	if id, ok := pagination.FirstID(t.Prefix, f.From); ok && f.From != math.MinInt64 {
 		from = id

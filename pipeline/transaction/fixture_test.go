@@ -15,28 +15,35 @@ import (
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // row is a row of either table.
-type row struct{ Facts }
+type row struct {
+	Base
+
+	state string
+}
+
+// Status returns the state.
+func (r *row) Status() string { return r.state }
 
 func scanRow(from sqlstore.Scanner) (r row, err error) {
 	var mode string
 	var created int64
-	err = from.Scan(&r.ID, &r.Owner.Account, &mode, &r.Ref, &r.State, &created)
+	err = from.Scan(&r.ID, &r.Owner.Account, &mode, &r.RefID, &r.state, &created)
 	r.Owner.World, r.CreatedAt = schema.WorldOf(mode), time.UnixMicro(created).UTC()
 	return r, err
 }
 
 // tableOf returns a table of the store.
-func tableOf(name, prefix string) *Table[row] {
-	return &Table[row]{
+func tableOf(name, prefix string) *Table[row, *row] {
+	return &Table[row, *row]{
 		Name: name, Columns: "id, account_id, mode, COALESCE(ref_id, ''), state, created_at", Prefix: prefix, Unindexed: "success",
-		Scan: scanRow, Of: func(r *row) Facts { return r.Facts },
+		Scan: scanRow,
 	}
 }
 
 // tables are the listed tables, with the statements that fill them from the numbers i of
 // n, and the indexes of a reference.
 var tables = map[string]struct {
-	*Table[row]
+	*Table[row, *row]
 	fill       string
 	references []string
 }{
@@ -72,7 +79,7 @@ func insertRows(t *testing.T, db *sqlstore.DB, name string, n int, stands string
 }
 
 // rowID returns the id of row i.
-func (t *Table[R]) rowID(i int) string {
+func (t *Table[R, P]) rowID(i int) string {
 	return fmt.Sprintf("%s0000000000000000%d", t.Prefix, 1_000_000_000+i)
 }
 
@@ -82,7 +89,7 @@ func second() Filter {
 }
 
 // allPages reads all pages of a filter, and returns their ids.
-func allPages(t *testing.T, db *sqlstore.DB, table *Table[row], f Filter) (pages [][]string) {
+func allPages(t *testing.T, db *sqlstore.DB, table *Table[row, *row], f Filter) (pages [][]string) {
 	t.Helper()
 	for {
 		all, next, err := table.Page(db.View(t.Context()), f)

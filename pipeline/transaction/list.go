@@ -1,7 +1,6 @@
 package transaction
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,22 +9,21 @@ import (
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
-	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
-// Read reads the query parameters of a list: status (one of states), ref_id, batch_id,
+// readFilter reads the query parameters of a list: status (one of states), ref_id, batch_id,
 // from, to, limit and cursor. The error is a *schema.Problem that lists every fault. List
 // is what is listed, such as "recharges". Name is the list with its filter, to which
 // cursors are bound.
-func Read[S ~string](c *httpapi.Call, box *encryption.Cipher, list string, states []S) (f Filter, name string, err error) {
+func readFilter(c *httpapi.Call, box *encryption.Cipher, list string, states []string) (f Filter, name string, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
 	if err != nil {
 		return Filter{}, "", err
 	}
 	var faults schema.RequestErrors
 	f = Filter{Owner: c.Owner(), State: params["status"], Ref: params["ref_id"], Batch: params["batch_id"]}
-	if f.State != "" && !slices.Contains(states, S(f.State)) {
+	if f.State != "" && !slices.Contains(states, f.State) {
 		faults.Add("status", "The status of "+list+" is "+oneOf(states)+".")
 	}
 	f.From, f.To = pagination.TimeRange(&faults, params)
@@ -38,7 +36,7 @@ func Read[S ~string](c *httpapi.Call, box *encryption.Cipher, list string, state
 }
 
 // oneOf is "a, b or c".
-func oneOf[S ~string](states []S) string {
+func oneOf(states []string) string {
 	var b strings.Builder
 	for i, s := range states {
 		switch {
@@ -47,28 +45,7 @@ func oneOf[S ~string](states []S) string {
 		case i > 0:
 			b.WriteString(", ")
 		}
-		b.WriteString(string(s))
+		b.WriteString(s)
 	}
 	return b.String()
-}
-
-// Answer answers a call for a list of a table by [Read] and [Table.Page]; shown renders
-// each row.
-func Answer[R, W any, S ~string](c *httpapi.Call, box *encryption.Cipher, q sqlstore.Querier, t *Table[R], list string, states []S, shown func(*R) W) (httpapi.Response, error) {
-	f, name, err := Read(c, box, list, states)
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	all, next, err := t.Page(q, f)
-	if err != nil {
-		return httpapi.Response{}, fmt.Errorf("listing %s: %w", list, err)
-	}
-	reply := schema.List[W]{Status: schema.Success, Data: []W{}}
-	for i := range all {
-		reply.Data = append(reply.Data, shown(&all[i]))
-	}
-	if reply.HasMore = next != ""; reply.HasMore {
-		reply.NextCursor = pagination.Cursor(box, c, name, next)
-	}
-	return httpapi.Response{Value: reply}, nil
 }

@@ -1,4 +1,4 @@
-package transaction_test
+package transaction
 
 import (
 	"errors"
@@ -13,19 +13,18 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
-	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 func TestReadFilter(t *testing.T) {
 	t.Parallel()
 	const list = "things"
-	states := []schema.VerificationState{"pending", "success", "failed"}
+	states := []string{"pending", "success", "failed"}
 	box := accesstest.Cipher(t)
 	call := func(query string) *httpapi.Call {
 		return &httpapi.Call{Request: httptest.NewRequest(http.MethodGet, "/things?"+query, nil), Principal: httpapi.Principal{Account: "acc_1", World: schema.Sandbox}}
 	}
-	_, name, err := transaction.Read(call("status=failed&from=2026-11-01"), box, list, states)
+	_, name, err := readFilter(call("status=failed&from=2026-11-01"), box, list, states)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +32,13 @@ func TestReadFilter(t *testing.T) {
 	owner := schema.Owner{Account: "acc_1", World: schema.Sandbox}
 	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	to := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC).UnixMicro()
-	for query, want := range map[string]transaction.Filter{
+	for query, want := range map[string]Filter{
 		"":                                  {Owner: owner, From: math.MinInt64, To: math.MaxInt64, Limit: 100},
 		"ref_id=a+b&batch_id=bat_1&limit=7": {Owner: owner, From: math.MinInt64, To: math.MaxInt64, Limit: 7, Ref: "a b", Batch: "bat_1"},
 		"from=2026-11-01&to=2026-11-02":     {Owner: owner, From: from, To: to, Limit: 100},
 		"status=failed&from=2026-11-01&cursor=" + cursor: {Owner: owner, From: from, To: math.MaxInt64, Limit: 100, State: "failed", After: "ver_1"},
 	} {
-		got, _, err := transaction.Read(call(query), box, list, states)
+		got, _, err := readFilter(call(query), box, list, states)
 		if err != nil {
 			t.Fatal(query, err)
 		}
@@ -52,7 +51,7 @@ func TestReadFilter(t *testing.T) {
 		"status=pending&cursor=" + cursor: {"cursor: The cursor is not one that this list has given."},
 		"status=x&limit=0":                {"status: The status of things is pending, success or failed.", "limit: The limit lies between 1 and 1000."},
 	} {
-		_, _, err := transaction.Read(call(query), box, list, states)
+		_, _, err := readFilter(call(query), box, list, states)
 		p, ok := errors.AsType[*schema.Problem](err)
 		if !ok {
 			t.Fatalf("%s: got %v", query, err)
@@ -65,7 +64,7 @@ func TestReadFilter(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
 	}
-	if _, _, err := transaction.Read(call("colour=red"), box, list, states); err == nil {
+	if _, _, err := readFilter(call("colour=red"), box, list, states); err == nil {
 		t.Error("a parameter that there is not is taken")
 	}
 }

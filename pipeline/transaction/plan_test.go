@@ -15,7 +15,7 @@ type statement struct {
 }
 
 // statements returns the queries of a page, some of them from floor on.
-func (t *Table[R]) statements(f *Filter, floor string) (all []statement) {
+func (t *Table[R, P]) statements(f *Filter, floor string) (all []statement) {
 	if t.needsScan(f) {
 		text, args := t.floorQuery(f)
 		all = append(all, statement{text, args})

@@ -25,7 +25,7 @@ func (q *queryBuilder) and(condition string, value any) {
 // addIndexed adds the conditions that use an index: the owner's ids in a range, or a
 // reference. Row comparisons keep PostgreSQL from reading the rows of all accounts in the
 // order of the primary key, or from sorting.
-func (t *Table[R]) addIndexed(q *queryBuilder, f *Filter, floor string) {
+func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	if f.Ref != "" {
 		q.text += "account_id = " + q.value(f.Owner.Account) + " AND mode = " + q.value(f.Owner.World.String()) + " AND ref_id = " + q.value(f.Ref)
 		return
@@ -44,7 +44,7 @@ func (t *Table[R]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
 
 // residualCondition returns the condition that no index covers.
-func (t *Table[R]) residualCondition(f *Filter) string {
+func (t *Table[R, P]) residualCondition(f *Filter) string {
 	if f.State != "" && (f.Ref != "" || f.State == t.Unindexed) {
 		return " AND state = '" + f.State + "'"
 	}
@@ -52,7 +52,7 @@ func (t *Table[R]) residualCondition(f *Filter) string {
 }
 
 // query returns the query of one row more than the limit, with ids from floor on.
-func (t *Table[R]) query(f *Filter, floor string) (string, []any) {
+func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 	q := queryBuilder{text: "SELECT " + t.Columns + " FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, floor)
 	if f.From != math.MinInt64 {
@@ -66,7 +66,7 @@ func (t *Table[R]) query(f *Filter, floor string) (string, []any) {
 }
 
 // floorQuery returns the query of the lowest id that one request reads.
-func (t *Table[R]) floorQuery(f *Filter) (string, []any) {
+func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 	q := queryBuilder{text: "SELECT id FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, "")
 	// The offset is a literal, because for an argument PostgreSQL assumes a tenth of all rows.

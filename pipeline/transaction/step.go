@@ -76,10 +76,10 @@ func Steps(q sqlstore.Querier, subject string) ([]Step, error) {
 	return all, nil
 }
 
-// ReadWithSteps reads a row with find, and its steps. Ended reports whether a row is
+// readWithSteps reads a row with find, and its steps. Ended reports whether a row is
 // finished. The steps of a pending row are never newer than the row. The steps of a finished
 // row include the one that finished it, because they are read again after the row.
-func ReadWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
+func readWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
 	if steps, err = Steps(q, subject); err != nil {
 		return r, nil, err
 	}

@@ -72,7 +72,7 @@ func TestStepsAreConsistentWithTheRow(t *testing.T) {
 		for ended, want := range map[bool]int{true: 2, false: 1} {
 			subject := fmt.Sprint("txn_", ended)
 			recordStep(t, db, subject, schema.ActSubmit, schema.AnswerPending, 0)
-			found, steps, err := ReadWithSteps(db.View(t.Context()), subject, func() (bool, error) {
+			found, steps, err := readWithSteps(db.View(t.Context()), subject, func() (bool, error) {
 				recordStep(t, db, subject, schema.ActEnquire, schema.AnswerFailed, time.Second)
 				return ended, nil
 			}, func(ended *bool) bool { return *ended })

@@ -7,25 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
 	"vayu/schema"
 )
-
-// DetailRequested reports whether a GET of one object has the parameter view=detail. Any
-// other parameter or value is an error.
-func DetailRequested(c *httpapi.Call) (bool, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "view")
-	if err != nil {
-		return false, err
-	}
-	view, found := params["view"]
-	if found && view != "detail" {
-		return false, schema.NewProblem(schema.InvalidRequest, "view", "The only view there is, is detail.")
-	}
-	return found, nil
-}
 
 // Summary is the part of a timeline that the row of a recharge or verification holds.
 type Summary struct {
@@ -118,9 +103,9 @@ func appendSteps(out []schema.Step, steps []Step) []schema.Step {
 	return out
 }
 
-// NextPoll returns the due time of a pending row, in the format of replies. It is "" during a
+// nextPoll returns the due time of a pending row, in the format of replies. It is "" during a
 // call, and when no further call is planned.
-func (t *Table[R]) NextPoll(q sqlstore.Querier, id string) (string, error) {
+func (t *Table[R, P]) nextPoll(q sqlstore.Querier, id string) (string, error) {
 	var due int64
 	err := q.QueryRow("SELECT due_at FROM "+t.Name+" WHERE id = $1 AND token = '' AND due_at IS NOT NULL AND state = 'pending'", id).Scan(&due)
 	switch {

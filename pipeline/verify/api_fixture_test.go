@@ -19,6 +19,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/sandbox"
@@ -181,20 +182,20 @@ func (*callbackBank) Enquire(context.Context, verify.Order) (verify.Answer, erro
 
 // Resolve fails: the bank is unreachable.
 func (*callbackBank) Resolve(context.Context, verify.Order) (verify.Answer, error) {
-	return verify.Answer{}, verify.ErrNotSent
+	return verify.Answer{}, httpconnector.ErrNotSent
 }
 
 // Receive accepts "reference outcome" with the right password.
-func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (verify.Callback, error) {
+func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (transaction.Message[verify.Answer], error) {
 	if header.Get("X-Password") != "sesame" {
-		return verify.Callback{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
+		return transaction.Message[verify.Answer]{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
 	var said struct{ Reference, Word string }
 	if err := json.Unmarshal(body, &said); err != nil {
-		return verify.Callback{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
+		return transaction.Message[verify.Answer]{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
 	}
 	outcome := map[string]verify.Outcome{"found": verify.Found, "missing": verify.NotFound, "gibberish": -1}[said.Word]
-	return verify.Callback{Reference: said.Reference, Answer: verify.Answer{
+	return transaction.Message[verify.Answer]{Reference: said.Reference, Answer: verify.Answer{
 		Outcome: outcome, Account: verify.Account{Name: "RAHUL SHARMA", Status: schema.AccountActive, Reasons: []string{verify.MuleAccount}},
 	}}, nil
 }

@@ -327,7 +327,7 @@ func TestUnrecordedOutcomeIsEnquiredAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.exec("ALTER TABLE gone RENAME TO event")
 		if got := s.record(r.ID); got.State != schema.VerificationPending || got.Encrypted == nil || s.metric("vayu_verify_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("got %+v", got)

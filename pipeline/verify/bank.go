@@ -2,10 +2,9 @@ package verify
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"time"
 
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -77,16 +76,11 @@ const (
 // Reasons lists every code for which an account is flagged as suspicious.
 var Reasons = []string{FlaggedByBank, ReportedFraud, MuleAccount, UnderInvestigation, UnusualActivity, RecentlyOpened}
 
-// ErrNotSent means that the bank has certainly not received the order, because no connection
-// was established. After any other error except ErrNotCalled, the bank may have received it.
-var ErrNotSent = errors.New("the bank was not reached")
-
-// ErrNotCalled means that the call was not attempted, for example because a breaker is open.
-// It carries no information about the order; the call is made later.
-var ErrNotCalled = errors.New("the bank was not called")
-
 // Bank verifies accounts, directly or through an aggregator. Its methods are called
-// concurrently, with contexts that end after the connection's Timeout.
+// concurrently, with contexts that end after the connection's Timeout. An error is
+// httpconnector.ErrNotSent if the bank has certainly not received the order, and
+// httpconnector.ErrNotCalled if the call was not attempted. After any other error, the bank
+// may have received the order.
 type Bank interface {
 	// Deposit requests a penny drop.
 	Deposit(ctx context.Context, o Order) (Answer, error)
@@ -95,19 +89,6 @@ type Bank interface {
 	// Resolve looks up the holder of a UPI address. It moves no money and may be repeated. Its
 	// outcomes are Found, NotFound and NotMade.
 	Resolve(ctx context.Context, o Order) (Answer, error)
-}
-
-// Callback is an answer that a bank sends on its own, not as the reply to a call.
-type Callback struct {
-	Reference string
-	Answer    Answer
-}
-
-// Receiver reads callbacks.
-type Receiver interface {
-	// Receive verifies the signature over the raw body and reads the callback. A
-	// *schema.Problem is the reply to a forged or unreadable callback.
-	Receive(header http.Header, body []byte, now time.Time) (Callback, error)
 }
 
 // Connection is a bank with the settings of this installation.
@@ -125,7 +106,7 @@ type Connection struct {
 	Concurrency int
 
 	Bank     Bank
-	Receiver Receiver // nil if the bank sends no callbacks
+	Receiver transaction.Receiver[Answer] // nil if the bank sends no callbacks
 	// Available reports whether the bank can be called now; nil for always.
 	Available func() bool
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -28,7 +29,7 @@ func TestAnswerIsCached(t *testing.T) {
 			if err != nil || replayed {
 				t.Fatalf("%s: got %v, %v", what, replayed, err)
 			}
-			s.queue.Wait()
+			s.Queue.Wait()
 			return s.record(r.ID)
 		}
 		same := again("the same", func(*Request) {})
@@ -118,7 +119,7 @@ func TestBatchRecordUsesCache(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range n {
 			q := s.request()
-			q.Item = &BatchItem{"bat_1", i}
+			q.Item = &transaction.BatchItem{Batch: "bat_1", Index: i}
 			all.Go(func() {
 				if r, _, err := s.Do(t.Context(), q, 0, false); err != nil || r.AnsweredBy == "" {
 					t.Errorf("got %+v, %v", r, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -13,6 +14,14 @@ import (
 type connection struct {
 	Connection
 	*workqueue.Pool
+}
+
+// pool returns the pool of a connection; nil for no connection.
+func (l *connection) pool() *workqueue.Pool {
+	if l == nil {
+		return nil
+	}
+	return l.Pool
 }
 
 // connect adds a connection to the service.
@@ -30,7 +39,7 @@ func (s *Service) connect(c Connection) error {
 	l := &connection{Connection: c}
 	of := workqueue.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	l.Pool, err = s.queue.Add(of, func(claim workqueue.Claim[Record]) { s.resume(l, claim) })
+	l.Pool, err = s.Queue.Add(of, func(claim workqueue.Claim[Record]) { s.resume(l, claim) })
 	s.connections = append(s.connections, l)
 	return err
 }
@@ -83,4 +92,19 @@ func (s *Service) route(world schema.World, method schema.VerificationMethod) (*
 		err = errUnavailable
 	}
 	return nil, err
+}
+
+// Callbacks returns the callback handlers of the banks that send callbacks, by name.
+func (s *Service) Callbacks() map[string]transaction.Callback {
+	out := map[string]transaction.Callback{}
+	for _, l := range s.connections {
+		if l.Receiver == nil {
+			continue
+		}
+		out[l.Name] = transaction.Receive(l.Receiver, s.Now, func(ctx context.Context, reference string, a Answer) error {
+			_, err := s.Settle(ctx, l.World, l.Name, reference, a, "provider:"+l.Name)
+			return err
+		})
+	}
+	return out
 }

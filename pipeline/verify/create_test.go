@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -24,13 +25,15 @@ func TestAnAccountIsVerified(t *testing.T) {
 			t.Fatalf("got %v, %v", replayed, err)
 		}
 		want := Record{
-			Owner: s.owner, RefID: "ref-1", State: schema.VerificationSuccess, Method: schema.VerifyPennyDrop, Target: "XXXXXXXXXXX0123", IFSC: aBranch,
-			Named: true, Threshold: 70, Provider: "puppet", ProviderRef: "theirs", Sent: true, SentAt: noon.Add(30 * time.Second), Verified: true, UTR: "UTR123", Key: "key_1",
+			Base: transaction.Base{
+				Owner: s.owner, RefID: "ref-1", Provider: "puppet", ProviderRef: "theirs", Sent: true, SentAt: noon.Add(30 * time.Second), CreatedAt: noon, FinishedAt: noon,
+			},
+			State: schema.VerificationSuccess, Method: schema.VerifyPennyDrop, Target: "XXXXXXXXXXX0123", IFSC: aBranch,
+			Named: true, Threshold: 70, Verified: true, UTR: "UTR123", Key: "key_1",
 			Beneficiary: schema.Beneficiary{
 				NameMatch: schema.NameExact, NameMatchScore: 100, BeneficiaryName: "RAHUL SHARMA", Bank: "State Bank", Branch: "Main Road",
 				AccountStatus: schema.AccountActive, SuspiciousReasons: []string{},
 			},
-			CreatedAt: noon, FinishedAt: noon,
 		}
 		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID", "Digest", "CacheKey")); diff != "" {
 			t.Errorf("the verification (-want +got):\n%s", diff)
@@ -189,7 +192,7 @@ func TestRefIDIsIdempotent(t *testing.T) {
 			"number": func(q *Request) { q.Account = "1" + anAccount[1:] }, "branch": func(q *Request) { q.IFSC = "HDFC0000001" },
 			"name": func(q *Request) { q.Name = "Rahul" }, "no name": func(q *Request) { q.Name = "" }, "tolerance": func(q *Request) { q.Tolerance = standard },
 			"method": func(q *Request) { q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName} },
-			"batch":  func(q *Request) { q.Item = &BatchItem{"bat_1", 0} },
+			"batch":  func(q *Request) { q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0} },
 		} {
 			other := q
 			change(&other)
@@ -238,7 +241,7 @@ func TestConcurrentRefIDMakesOneDeposit(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(0) // the first request may have found all slots taken by others
 		if heard := s.bank.calls(); len(ids) != 1 || made != 1 || len(heard) != 1 || len(s.events()) != 1 || len(s.audited()) != 2 {
 			t.Errorf("%d verifications, %d made, calls %v, events %v, audited %v", len(ids), made, heard, s.events(), s.audited())
@@ -255,14 +258,14 @@ func TestBatchRecordIsIdempotent(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 3)
 		q := s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0, false)
 		if diff := cmp.Diff(first, again); diff != "" || !replayed || err != nil || first.Batch != *q.Item {
 			t.Errorf("again: %v, %v, %s", replayed, err, diff)
 		}
 		other := q
-		other.Item = &BatchItem{"bat_1", 1}
+		other.Item = &transaction.BatchItem{Batch: "bat_1", Index: 1}
 		_, _, err = s.Do(t.Context(), other, 0, false)
 		refusedAs(t, err, schema.DuplicateRefID, "ref_id")
 		for _, ref := range []string{"another", ""} { // it was begun
@@ -364,7 +367,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 				got <- r
 			}()
 		}
-		fixture.Eventually(t, "both wait", func() bool { return s.waiters.Counts()[r.ID] == 2 })
+		fixture.Eventually(t, "both wait", func() bool { return s.Waiters.Counts()[r.ID] == 2 })
 		s.advance(firstPause)
 		for range 2 {
 			if late := <-got; late.State != schema.VerificationSuccess || late.ID != r.ID {
@@ -379,7 +382,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 		if r, _, err := s.Do(t.Context(), s.request(), time.Hour, true); err != nil || r.State != schema.VerificationPending {
 			t.Errorf("while the server stops: %+v, %v", r, err)
 		}
-		if n := len(s.waiters.Counts()); n != 0 {
+		if n := len(s.Waiters.Counts()); n != 0 {
 			t.Errorf("%d wait for ever", n)
 		}
 	})
@@ -401,7 +404,7 @@ func TestWaitSeesOtherInstances(t *testing.T) {
 			got <- r
 		}()
 		waiting, reg := s.Service, s.reg
-		fixture.Eventually(t, "it waits", func() bool { return waiting.waiters.Counts()[r.ID] == 1 })
+		fixture.Eventually(t, "it waits", func() bool { return waiting.Waiters.Counts()[r.ID] == 1 })
 		s.exec("ALTER TABLE verification RENAME TO gone")
 		fixture.Eventually(t, "the outage is counted", func() bool {
 			return fixture.MetricValue(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0

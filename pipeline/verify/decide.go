@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vayu/internal/sleep"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -50,7 +51,7 @@ func afterError(res *providerResult) transition {
 		return requeue
 	case res.call == callNone:
 		return noop
-	case res.call == callDeposit && !res.resent && errors.Is(res.err, ErrNotSent):
+	case res.call == callDeposit && !res.resent && errors.Is(res.err, httpconnector.ErrNotSent):
 		return retryAsNew
 	}
 	return retryLater

@@ -17,6 +17,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -105,8 +106,8 @@ func fails(err error) func(Order) (Answer, error) {
 
 var (
 	errLost    = errors.New("the answer was lost")
-	errUnsent  = fmt.Errorf("dialling: %w", ErrNotSent)
-	errBreaker = fmt.Errorf("a breaker: %w", ErrNotCalled)
+	errUnsent  = fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)
+	errBreaker = fmt.Errorf("a breaker: %w", httpconnector.ErrNotCalled)
 )
 
 // serviceFixture is a service with its store, a clock, an account, and a fake bank in the live
@@ -205,14 +206,14 @@ func (s *serviceFixture) do(r Request) Record {
 	if err != nil || replayed {
 		s.t.Fatalf("got %+v, %v, %v", rec, replayed, err)
 	}
-	s.queue.Wait()
+	s.Queue.Wait()
 	return s.record(rec.ID)
 }
 
 // record reads a verification.
 func (s *serviceFixture) record(id string) Record {
 	s.t.Helper()
-	r, found, err := queryOne(s.DB.View(context.Background()), selectByID, id)
+	r, found, err := verifications.Get(s.DB.View(context.Background()), id)
 	if err != nil || !found {
 		s.t.Fatalf("%s: %v, %v", id, found, err)
 	}
@@ -224,9 +225,9 @@ func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
 	s.clock.Advance(d)
 	for _, l := range s.connections {
-		s.queue.Poll(s.t.Context(), l.Pool)
+		s.Queue.Poll(s.t.Context(), l.Pool)
 	}
-	s.queue.Wait()
+	s.Queue.Wait()
 }
 
 // texts returns the texts that a query finds.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -21,12 +22,12 @@ func TestStrandedVerificationsEnd(t *testing.T) {
 				r := s.do(s.request())
 				s.exec(change)
 				s.advance(time.Hour)
-				s.countPending(t.Context())
+				s.checkUnconfigured(t.Context())
 				if got := s.record(r.ID); got.State != schema.VerificationPending {
 					t.Errorf("after an hour it is %s", got.State)
 				}
 				s.advance(30 * 24 * time.Hour)
-				s.countPending(t.Context())
+				s.checkUnconfigured(t.Context())
 				if got := s.record(r.ID); got.State != schema.VerificationFailed || len(s.events()) != 1 {
 					t.Errorf("a month later it is %s, events %q", got.State, s.events())
 				}
@@ -57,14 +58,14 @@ func TestBatchResultsKeepTheirRows(t *testing.T) {
 		s.set(func(c *Settings) { c.Retention, c.GiveUp = 48*time.Hour, 7*24*time.Hour })
 		s.addBatch("bat_1", 2)
 		q := s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		s.do(q)
 		s.clock.Advance(7*24*time.Hour - time.Minute) // the other record found the bank away
 		s.bank.set(func() {
 			s.bank.deposit, s.bank.enquire = answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Pending})
 		})
 		q = s.request()
-		q.Item = &BatchItem{"bat_1", 1}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 1}
 		s.do(q)
 		s.advance(7*24*time.Hour + time.Minute) // it is given up
 		if got := s.texts("SELECT state FROM batch"); got[0] != "completed" {

@@ -122,12 +122,12 @@ func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 			}
 		}
 		s.clock.Advance(time.Duration(1+moves.IntN(30)) * time.Second)
-		s.queue.Poll(t.Context(), s.connections[0].Pool)
+		s.Queue.Poll(t.Context(), s.connections[0].Pool)
 		if !s.isIdle(bank) || round%10 == 9 { // a killed process leaves calls in flight
 			services = append(services, s.Service)
 			s.begin(s.DB)
 			bank.next()
-			if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
+			if err := s.Queue.ExpireForeignLeases(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,7 +140,7 @@ func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 	}
 	close(bank.dead) // the calls of killed processes end
 	for _, each := range services {
-		each.queue.Wait()
+		each.Queue.Wait()
 	}
 	twice := maps.Clone(bank.made)
 	maps.DeleteFunc(twice, func(_ string, n int) bool { return n == 1 })

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -103,7 +104,7 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 			s.exec("UPDATE verification SET finished_at = 1 WHERE finished_at IS NOT NULL") // no answer serves again
 		}
 		q := s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		s.do(q)
 		for range 3 { // there are four slots for nine
 			s.advance(25 * time.Hour)
@@ -152,7 +153,7 @@ func TestRetention(t *testing.T) {
 		s.set(func(c *Settings) { c.Retention = 48 * time.Hour })
 		s.addBatch("bat_1", 1)
 		q := s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		old, record := s.do(s.request()), s.do(q)
 		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		pending := s.do(s.request())

@@ -12,6 +12,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -47,7 +48,7 @@ func TestKilledCallIsEnquired(t *testing.T) {
 		r := s.inFlight(s.request())
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		s.begin(s.DB)
-		if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
+		if err := s.Queue.ExpireForeignLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.advance(0)
@@ -59,7 +60,7 @@ func TestKilledCallIsEnquired(t *testing.T) {
 		s.advance(time.Minute + workqueue.LeaseMargin)
 		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
 		release() // the other process was alive
-		killed.queue.Wait()
+		killed.Queue.Wait()
 		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }
@@ -81,7 +82,7 @@ func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 		s.advance(2 * time.Second)
 		s.wantCalls("then", "enquire", "deposit")
 		release()
-		gone.queue.Wait()
+		gone.Queue.Wait()
 	})
 }
 
@@ -102,7 +103,7 @@ func TestTwoInstancesCallOnce(t *testing.T) {
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.queue.Poll(t.Context(), each.connections[0].Pool); each.queue.Wait() })
+			both.Go(func() { each.Queue.Poll(t.Context(), each.connections[0].Pool); each.Queue.Wait() })
 		}
 		both.Wait()
 	}
@@ -131,7 +132,7 @@ func TestLostLeaseIsFenced(t *testing.T) {
 				s.advance(41 * time.Second)
 				s.wantDue("asked about by another", r.ID, time.Hour)
 				close(held)
-				slow.queue.Wait()
+				slow.Queue.Wait()
 				s.wantDue("when the first has ended", r.ID, time.Hour)
 				if got := s.record(r.ID); !got.Sent || got.Tries != 1 || got.DelayCode != "" {
 					t.Errorf("got %+v", got)
@@ -161,10 +162,10 @@ func TestRun(t *testing.T) {
 		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.connections[0].Slots().InFlight == 0
 	})
 	buffer := make([]byte, 8<<20)
-	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).runJob(0x"); got > 0 && len(s.waiters.Counts()) > 0 {
+	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).runJob(0x"); got > 0 && len(s.Waiters.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending", got)
 	}
-	s.countPending(t.Context())
+	s.CountPending(t.Context())
 	if live, sandbox := s.metric("vayu_verify_pending", "world", "live"), s.metric("vayu_verify_pending", "world", "sandbox"); live != n || sandbox != 0 {
 		t.Errorf("%v and %v are counted as pending", live, sandbox)
 	}
@@ -174,7 +175,7 @@ func TestRun(t *testing.T) {
 	release := s.holdDeposit()
 	last := s.inFlight(s.request())
 	cancel()
-	fixture.Eventually(t, "it has stopped", s.queue.Stopped)
+	fixture.Eventually(t, "it has stopped", s.Queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0, true)
 	if err != nil || after.State != schema.VerificationPending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -202,7 +203,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 		}
 		for i := range 4 {
 			q := s.request()
-			q.Item = &BatchItem{"bat_1", i}
+			q.Item = &transaction.BatchItem{Batch: "bat_1", Index: i}
 			ask(q)
 		}
 		for range 4 {
@@ -213,7 +214,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
 		}
 		release()
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(time.Second)
 		s.advance(0)
 		if got := s.number(waiting); got != 0 || s.connections[0].Slots() != (workqueue.Slots{}) {
@@ -234,12 +235,12 @@ func TestUnconfiguredBankIsLogged(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		s.do(s.request())
-		s.countPending(t.Context())
+		s.checkUnconfigured(t.Context())
 		if s.log.Count("not configured") != 0 {
 			t.Error(s.log)
 		}
 		s.exec("UPDATE verification SET provider = 'gone'")
-		s.countPending(t.Context())
+		s.checkUnconfigured(t.Context())
 		if s.log.Count("not configured") != 1 || !strings.Contains(s.log.String(), "provider=gone") {
 			t.Error(s.log)
 		}
@@ -251,9 +252,9 @@ func TestStoreFailuresAreCounted(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.exec("ALTER TABLE verification RENAME TO gone")
-		s.countPending(t.Context())
+		s.checkUnconfigured(t.Context())
 		s.deleteOld(t.Context())
-		s.queue.Poll(t.Context(), s.connections[0].Pool)
+		s.Queue.Poll(t.Context(), s.connections[0].Pool)
 		for _, doing := range []string{"count", "delete", "claim"} {
 			if got := s.metric("vayu_verify_store_failures_total", "doing", doing); got != 1 {
 				t.Errorf("%v failures to %s are counted", got, doing)
@@ -274,7 +275,8 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 			case s.DB.Name() == "postgres": // it has statistics within a minute
 				continue
 			}
-			single, batch := queueTable.Queries()
+			single, batch := workqueue.Table[Record]{Name: verifications.Name, Columns: columns}.Queries()
+			countPending, pendingByProvider := verifications.Queries()
 			for _, c := range []struct {
 				query, index string
 				args         []any
@@ -283,11 +285,11 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 				{batch[0], "verification_due_batch ", []any{"live", "puppet", 50_000, 10}}, {batch[1], "verification_due_batch ", []any{"live", "puppet", 50_000}},
 				{selectCached, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
 				{deleteSingle, "verification_finished ", []any{int64(300), 500}}, {deleteBatched, "verification_finished_batch ", []any{int64(300), 500}},
-				{selectPendingByProvider, "verification_pending", nil}, {selectPendingByWorld, "verification_pending", nil},
-				{selectByID, "", []any{"ver_1"}}, {selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
+				{pendingByProvider, "verification_pending", nil}, {countPending, "verification_pending", []any{"ver_1"}},
+				{selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
 			} {
 				got := sqlstoretest.Plan(t, s.DB, c.query, c.args...) + " "
-				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != selectPendingByProvider
+				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != pendingByProvider
 				whole := strings.Contains(got, "Seq Scan on verification") || strings.Contains(got, "SCAN verification") && !strings.Contains(got, "SCAN verification USING")
 				if !strings.Contains(got, c.index) || whole || sorts {
 					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, c.query, c.index, got)

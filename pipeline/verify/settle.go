@@ -11,6 +11,7 @@ import (
 	"vayu/internal/workqueue"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/branch"
 	"vayu/pipeline/verify/ifsc"
 	"vayu/pipeline/verify/upi"
@@ -52,7 +53,7 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 	s.count(&st.out)
 	switch {
 	case st.out.transition != noop:
-		s.waiters.Notify(st.out.ID, st.out)
+		s.Waiters.Notify(st.out.ID, transaction.Update[Record]{Record: st.out.Record})
 	case st.out.State != schema.VerificationPending: // another result was faster
 		s.reportContradiction(&st.out.Record, res)
 	}
@@ -117,7 +118,7 @@ func (st *transitionTx) finish() error {
 	}
 	if n == 0 { // it has ended already, or another instance has the lease
 		st.out.transition = noop
-		st.out.Record, _, err = queryOne(st.tx, selectByID, r.ID)
+		st.out.Record, _, err = verifications.Get(st.tx, r.ID)
 		return err
 	}
 	if err := st.recordFinalStep(); err != nil {
@@ -265,7 +266,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification
 	}
-	r, found, err := queryOne(s.DB.View(ctx), selectByID, reference)
+	r, found, err := verifications.Get(s.DB.View(ctx), reference)
 	switch {
 	case err != nil:
 		return Record{}, err

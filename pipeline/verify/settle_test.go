@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -72,7 +73,7 @@ func TestCallbackBeforeAnswer(t *testing.T) {
 				if err != nil || r.State != schema.VerificationSuccess {
 					t.Errorf("got %+v, %v", r, err)
 				}
-				s.queue.Wait()
+				s.Queue.Wait()
 				s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 				if got := s.metric("vayu_verify_contradictions_total", "provider", "puppet"); got != c.contradictions {
 					t.Errorf("%v contradictions are counted, want %v", got, c.contradictions)
@@ -92,7 +93,7 @@ func TestConcurrentCallbacksSettleOnce(t *testing.T) {
 		s.addBatch("bat_1", 1)
 		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
 		single, q := s.do(s.request()), s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		of := s.do(q)
 		var all sync.WaitGroup
 		for range 20 {

@@ -1,11 +1,7 @@
 package verify
 
 import (
-	"context"
-	"errors"
-
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -59,32 +55,9 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 		return [...]schema.StepAnswer{
 			schema.AnswerPending, schema.AnswerFound, schema.AnswerNotFound, schema.AnswerUnknown, schema.AnswerNotMade,
 		}[res.Outcome]
-	case errors.Is(res.err, ErrNotCalled):
-		return schema.AnswerNotSent
-	case errors.Is(res.err, ErrNotSent):
-		return schema.AnswerNotConnected
-	case errors.Is(res.err, errOutcome), errors.Is(res.err, errPanic), httpconnector.IsUnreadable(res.err):
-		return schema.AnswerUnreadable
+	default:
+		return transaction.MissingAnswer(res.err)
 	}
-	return schema.AnswerNone
-}
-
-// Timeline returns a verification of an owner by its id, with its timeline (the steps so far);
-// not_found if it does not exist.
-func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Record, timeline schema.ProviderCalls, err error) {
-	if !schema.IsID(id) {
-		return Record{}, schema.ProviderCalls{}, errNoVerification
-	}
-	view := s.DB.View(ctx)
-	r, steps, err := transaction.ReadWithSteps(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
-	if err != nil {
-		return Record{}, schema.ProviderCalls{}, err
-	}
-	timeline = schema.ProviderCalls{Provider: r.Provider, ProviderRef: r.ProviderRef, Enquiries: r.Tries, Steps: transaction.Timeline(summaryOf(&r, len(steps) > 0), steps)}
-	if r.State == schema.VerificationPending {
-		timeline.NextEnquiryAt, err = verifications.NextPoll(view, id)
-	}
-	return r, timeline, err
 }
 
 // summaryOf returns the part of the timeline that the row holds; noted means that steps are

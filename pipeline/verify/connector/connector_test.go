@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/httpconnector/httpconnectortest"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/connector"
@@ -239,7 +240,7 @@ func TestTLSIsRequired(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	a, err := open(t, simulator.Describe(server.URL), nil).Bank.Deposit(t.Context(), drop)
-	if !errors.Is(err, verify.ErrNotSent) {
+	if !errors.Is(err, httpconnector.ErrNotSent) {
 		t.Errorf("an authority that nobody knows: got %+v, %v", a, err)
 	}
 	file := write(t, strings.Replace(simulator.Describe(server.URL), "timeout: 5s", "timeout: 5s\nca-file: ca.pem", 1))

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/simulator"
 )
@@ -161,8 +162,8 @@ func TestRefusedConnectionIsNotSent(t *testing.T) {
 	drop := drop
 	drop.VPA = address.VPA
 	for name, call := range calls(conn.Bank) {
-		if _, err := call(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, verify.ErrNotSent)
+		if _, err := call(t.Context(), drop); !errors.Is(err, httpconnector.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, httpconnector.ErrNotSent)
 		}
 	}
 }
@@ -177,12 +178,12 @@ func calls(b verify.Bank) map[string]asking {
 func TestOpenBreakerIsNotCalled(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(simulator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
-	if _, err := conn.Bank.Deposit(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) || conn.Available() {
+	if _, err := conn.Bank.Deposit(t.Context(), drop); !errors.Is(err, httpconnector.ErrNotSent) || conn.Available() {
 		t.Errorf("the first: got %v", err)
 	}
 	for name, call := range calls(conn.Bank) {
-		if _, err := call(t.Context(), drop); !errors.Is(err, verify.ErrNotCalled) || errors.Is(err, verify.ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, verify.ErrNotCalled)
+		if _, err := call(t.Context(), drop); !errors.Is(err, httpconnector.ErrNotCalled) || errors.Is(err, httpconnector.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, httpconnector.ErrNotCalled)
 		}
 	}
 }
@@ -205,7 +206,7 @@ func TestErrorQuotesUnmappedValue(t *testing.T) {
 func TestOrderWithoutProviderReference(t *testing.T) {
 	t.Parallel()
 	const ours, theirs = "path: /v1/deposits/{reference}", "path: /v1/status\n    query: {txn: \"{provider_ref}\"}"
-	for ref, want := range map[string]error{"": verify.ErrNotSent, "A-1": nil} {
+	for ref, want := range map[string]error{"": httpconnector.ErrNotSent, "A-1": nil} {
 		conn := answering(t, 200, `{"result":"INVALID"}`, ours, theirs)
 		o := drop
 		o.ProviderRef = ref

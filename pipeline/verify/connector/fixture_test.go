@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/connector"
 	"vayu/pipeline/verify/simulator"
@@ -90,7 +91,7 @@ const lost = verify.Outcome(-1)
 func wantOutcome(t *testing.T, what string, a verify.Answer, err error, want verify.Outcome) {
 	t.Helper()
 	switch {
-	case want == lost && (err == nil || errors.Is(err, verify.ErrNotSent) || errors.Is(err, verify.ErrNotCalled)):
+	case want == lost && (err == nil || errors.Is(err, httpconnector.ErrNotSent) || errors.Is(err, httpconnector.ErrNotCalled)):
 		t.Errorf("%s: got %+v, %v; want an error that leaves it open", what, a, err)
 	case want != lost && (err != nil || a.Outcome != want):
 		t.Errorf("%s: got %+v, %v; want the outcome %v", what, a, err, want)

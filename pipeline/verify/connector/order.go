@@ -2,13 +2,13 @@ package connector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
 	"vayu/schema"
 )
@@ -33,12 +33,7 @@ func (b *bank) call(ctx context.Context, call string, o verify.Order) (verify.An
 		ourReference: o.Reference, theirReference: o.ProviderRef, "account": o.Account, "ifsc": o.IFSC, "vpa": o.VPA,
 		"created_at": schema.FormatTime(o.CreatedAt),
 	})
-	switch {
-	case errors.Is(err, httpconnector.ErrNotCalled):
-		return verify.Answer{}, fmt.Errorf("%w: %w", verify.ErrNotCalled, err)
-	case errors.Is(err, httpconnector.ErrNotSent):
-		return verify.Answer{}, fmt.Errorf("%w: %w", verify.ErrNotSent, err)
-	case err != nil:
+	if err != nil {
 		return verify.Answer{}, err
 	}
 	if err := reply.CheckEcho(ourReference, o.Reference); err != nil {
@@ -47,13 +42,13 @@ func (b *bank) call(ctx context.Context, call string, o verify.Order) (verify.An
 	return answer(reply), nil
 }
 
-// Receive checks the signature of a callback and reads it. It implements verify.Receiver.
-func (b *bank) Receive(header http.Header, body []byte, now time.Time) (verify.Callback, error) {
+// Receive checks the signature of a callback and reads it. It implements transaction.Receiver.
+func (b *bank) Receive(header http.Header, body []byte, now time.Time) (transaction.Message[verify.Answer], error) {
 	reply, err := b.client.Receive(header, body, now)
 	if err != nil {
-		return verify.Callback{}, httpconnector.CallbackProblem(err)
+		return transaction.Message[verify.Answer]{}, httpconnector.CallbackProblem(err)
 	}
-	return verify.Callback{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
+	return transaction.Message[verify.Answer]{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
 }
 
 // mostText is the limit of the name of a person, bank or branch, in characters. Longer ones are cut.

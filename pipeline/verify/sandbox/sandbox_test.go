@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/namematch"
 	"vayu/pipeline/verify/sandbox"
@@ -248,7 +249,7 @@ func TestEndedCallIsError(t *testing.T) {
 	cancel()
 	b := sandbox.Connection(nil).Bank
 	for _, how := range []func(context.Context, verify.Order) (verify.Answer, error){b.Deposit, b.Enquire, b.Resolve} {
-		if _, err := how(ctx, drop("123456780001", "", time.Now())); !errors.Is(err, context.Canceled) || errors.Is(err, verify.ErrNotSent) {
+		if _, err := how(ctx, drop("123456780001", "", time.Now())); !errors.Is(err, context.Canceled) || errors.Is(err, httpconnector.ErrNotSent) {
 			t.Errorf("after the call was given up: %v, want that it was cancelled, and nothing about whether it was sent", err)
 		}
 	}
