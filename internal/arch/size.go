@@ -43,10 +43,10 @@ var largePackages = map[string]struct{ files, lines int }{
 	"internal/columnstore/embedded": {13, 2107},
 	"internal/httpapi":              {29, 3168},
 	"internal/sqlstore":             {25, 2901},
-	"pipeline/batch":                {19, 2339},
+	"pipeline/batch":                {19, 2324},
 	"pipeline/httpconnector":        {19, 2745},
-	"pipeline/recharge":             {26, 3014},
-	"pipeline/verify":               {22, 2193},
+	"pipeline/recharge":             {26, 2958},
+	"pipeline/verify":               {22, 2172},
 	"query":                         {33, 5608},
 	"schema":                        {28, 2335},
 }

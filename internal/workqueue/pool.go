@@ -193,6 +193,11 @@ func (p *Pool) Slots() Slots {
 	return Slots{p.inFlight, p.batchInFlight, p.backlogged}
 }
 
+// LeaseEnd returns the end of a lease for a call that starts now at the latest.
+func (p *Pool) LeaseEnd(now time.Time) time.Time {
+	return now.Add(p.provider.Timeout + LeaseMargin)
+}
+
 // LatestStart returns the latest time at which a call can start under a lease.
 func (p *Pool) LatestStart(own Lease) time.Time {
 	return own.Until.Add(-p.provider.Timeout).UTC().Truncate(time.Microsecond)

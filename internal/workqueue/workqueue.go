@@ -128,7 +128,7 @@ func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 // clock, like due times in the store, because the monotonic clock stops while a machine is
 // suspended.
 func (s *Queue[R]) NewLease(p *Pool) Lease {
-	return s.tokens.Lease(s.Now().Round(0).Add(p.provider.Timeout + LeaseMargin))
+	return s.tokens.Lease(p.LeaseEnd(s.Now().Round(0)))
 }
 
 // Run leases due rows and starts their calls until ctx ends. Then it waits for the calls

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"vayu/internal/sleep"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
 	"vayu/schema"
@@ -169,24 +168,13 @@ func (r *Record) redetects() bool {
 	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }
 
-// Bounds of the pause before the next poll of a pending recharge.
-const (
-	minBackoff = 5 * time.Second
-	maxBackoff = 10 * time.Minute
-)
-
 // nextPollTime returns the time of the next poll after a result that is not final.
 func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
-	switch {
-	case res.err == nil && res.RetryAfter > 0:
-		return now.Add(res.RetryAfter)
-	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending:
-		// Poll no later than the time from which the order may be resent.
-		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))) {
-			return resendAt
-		}
+	if res.err != nil {
+		return r.NextCall(0, false, 0, now)
 	}
-	return now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))
+	unknown := res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending
+	return r.NextCall(res.RetryAfter, unknown, resendAfter, now)
 }
 
 // nextEnquiry returns the time for which the provider requested another enquiry after a final

@@ -11,6 +11,7 @@ import (
 
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -153,7 +154,7 @@ func TestFailedResendKeepsPending(t *testing.T) {
 		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.fake.calls()); diff != "" {
 			t.Error(diff)
 		}
-		if got := s.find(r.ID); got.State != schema.RechargePending || s.dueIn(r.ID) != 2*minBackoff {
+		if got := s.find(r.ID); got.State != schema.RechargePending || s.dueIn(r.ID) != 2*transaction.MinPause {
 			t.Errorf("it is %s, due in %s", got.State, s.dueIn(r.ID))
 		}
 		s.balance(900_00, 100_00)
@@ -191,7 +192,7 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		// Once it was sent, it stays so, whatever is not asked afterwards.
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), shut })
 		s.advance(workqueue.RetryPause)
-		s.advance(minBackoff)
+		s.advance(transaction.MinPause)
 		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("a blocked enquiry: %+v, due in %s", got, s.dueIn(r.ID))
 		}
@@ -219,7 +220,7 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
 			s.fake.submit = func(Order) (Answer, error) {
-				s.clock.Advance(time.Hour - minBackoff + time.Second)
+				s.clock.Advance(time.Hour - transaction.MinPause + time.Second)
 				return Answer{Outcome: Pending}, nil
 			}
 		})

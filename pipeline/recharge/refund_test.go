@@ -16,6 +16,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -58,16 +59,16 @@ func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 				r := s.reach(schema.RechargeSuccess)
 				s.fake.set(func() { s.fake.reverse = say })
 				got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
-				if err != nil || got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) != minBackoff {
+				if err != nil || got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) != transaction.MinPause {
 					t.Fatalf("got %+v, %v, due in %s", got, err, s.dueIn(r.ID))
 				}
 				s.fake.calls()
 				if again, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || again.RefundID != got.RefundID || len(s.fake.calls()) != 0 {
 					t.Errorf("again: %+v, %v", again, err)
 				}
-				s.advance(minBackoff)
+				s.advance(transaction.MinPause)
 				s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed}) })
-				s.advance(2 * minBackoff)
+				s.advance(2 * transaction.MinPause)
 				if diff := cmp.Diff([]string{"enquire Airtel", "reverse Airtel", "enquire Airtel", "reverse Airtel"}, s.fake.calls()); diff != "" {
 					t.Error(diff)
 				}
@@ -97,7 +98,7 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Failed}) })
-		s.advance(minBackoff)
+		s.advance(transaction.MinPause)
 		if diff := cmp.Diff(r, s.find(r.ID), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Tries" }, cmp.Ignore())); diff != "" {
 			t.Errorf("it has changed: %s", diff)
 		}
@@ -147,7 +148,7 @@ func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 					if got := s.find(r.ID); got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) <= 0 {
 						t.Fatalf("it is %s with the refund %q, due in %s", got.State, got.RefundID, s.dueIn(r.ID))
 					}
-					s.advance(maxBackoff)
+					s.advance(transaction.MaxPause)
 				}
 				if got := s.find(r.ID); got.State != c.want || (got.RefundID == "") != (c.want == schema.RechargeSuccess) {
 					t.Errorf("it is %s with the refund %q", got.State, got.RefundID)
@@ -174,7 +175,7 @@ func TestRefusalNeedsTheLease(t *testing.T) {
 		}
 		w := providerResult{Answer: Answer{Outcome: Failed}, call: callReverse, reference: r.Reference, calledAt: s.Now(), by: actor}
 		out, err := s.settle(t.Context(), &r, &w, workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
-		if got := s.find(r.ID); err != nil || out.transition != noop || got.RefundID != r.RefundID || s.dueIn(r.ID) != minBackoff {
+		if got := s.find(r.ID); err != nil || out.transition != noop || got.RefundID != r.RefundID || s.dueIn(r.ID) != transaction.MinPause {
 			t.Errorf("got %+v, %v; it is %+v, due in %s", out, err, got, s.dueIn(r.ID))
 		}
 	})
@@ -364,10 +365,10 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 				q := s.request()
 				q.RequestedOperator = ""
 				r := s.do(q) // the series knows whose it was
-				if r.State != schema.RechargePending || r.Operator != "Airtel" || s.dueIn(r.ID) != minBackoff {
+				if r.State != schema.RechargePending || r.Operator != "Airtel" || s.dueIn(r.ID) != transaction.MinPause {
 					t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
 				}
-				if got := s.sendResult(r, alien); got.State != schema.RechargePending || s.dueIn(r.ID) != minBackoff {
+				if got := s.sendResult(r, alien); got.State != schema.RechargePending || s.dueIn(r.ID) != transaction.MinPause {
 					t.Errorf("after a callback: %+v, due in %s", got, s.dueIn(r.ID))
 				}
 				s.fake.calls()
@@ -376,7 +377,7 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 					s.fake.detect = func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
 					s.fake.submit = nil
 				})
-				s.advance(minBackoff)
+				s.advance(transaction.MinPause)
 				if diff := cmp.Diff([]string{"enquire Airtel", "detect", "submit Jio"}, s.fake.calls()); diff != "" {
 					t.Error(diff)
 				}

@@ -27,18 +27,12 @@ func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 
 // recordFinalStep stores the step that finished or refunded a recharge. The answer to the
 // first call needs no step, because the row has it. It returns the time of the final state.
-// That is the argument at, unless the clock that wrote the last step is ahead. Then it is the
-// time of that step, and the statement late corrects the row.
-func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, late string) (time.Time, error) {
+func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, column string) (time.Time, error) {
 	res := st.result
 	if res.err == nil && res.call == first && !res.resent && was.Tries == 0 && (first == callReverse || was.Reference == was.ID) {
 		return at, nil
 	}
-	noted, err := transaction.RecordStep(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at)
-	if err == nil && noted.After(at) {
-		_, err = st.tx.Exec(late, was.ID, noted.UnixMicro())
-	}
-	return noted, err
+	return recharges.RecordFinal(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at, column)
 }
 
 // recordCallback records a callback about a recharge that stays pending.

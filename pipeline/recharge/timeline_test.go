@@ -13,6 +13,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -94,7 +95,7 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), pending })
 		r := s.do(s.request())
 		for range 100 {
-			s.advance(maxBackoff)
+			s.advance(transaction.MaxPause)
 		}
 		got := s.wantTimeline(r.ID, "submit no_answer", "enquire pending 100")
 		next, err := time.Parse(time.RFC3339Nano, got.NextEnquiryAt)
@@ -102,7 +103,7 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 			t.Errorf("it is looked at at %q after %d tries, with %d steps", got.NextEnquiryAt, got.Enquiries, s.stepCount())
 		}
 		s.fake.set(func() { s.fake.enquire = nil })
-		s.advance(maxBackoff)
+		s.advance(transaction.MaxPause)
 		if got := s.wantTimeline(r.ID, "submit no_answer", "enquire pending 100", "enquire succeeded", "settled success"); got.NextEnquiryAt != "" {
 			t.Errorf("it is looked at again at %s", got.NextEnquiryAt)
 		}
@@ -152,7 +153,7 @@ func TestTimelineOfRefund(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Queue.Wait()
-		s.advance(minBackoff)
+		s.advance(transaction.MinPause)
 		s.wantTimeline(r.ID, "submit succeeded", "settled success", "reverse no_answer", "enquire reversed", "settled refunded")
 		for by, act := range map[string]string{ByFile: "file", "command": "manual"} {
 			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
@@ -213,7 +214,7 @@ func TestStepIsRecordedWithTransition(t *testing.T) {
 		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE upstream_step RENAME TO elsewhere")
-		s.advance(minBackoff)
+		s.advance(transaction.MinPause)
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE elsewhere RENAME TO upstream_step")
 		if got := s.find(r.ID); got.State != schema.RechargePending || s.metric("vayu_recharge_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("without its step it is %s", got.State)

@@ -125,10 +125,8 @@ func (st *transitionTx) apply() (bool, error) {
 		return st.finish(schema.RechargeFailed, code, failureText(code))
 	case retryLater:
 		return true, st.postpone()
-	case resend:
+	case resend, confirmRefund, retryRefund:
 		return true, st.renewLease()
-	case confirmRefund, retryRefund:
-		return true, st.renewRefundLease()
 	case redirect:
 		return st.redirect()
 	case refund:
@@ -149,8 +147,6 @@ const (
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
 	// finishOwnRow needs the lease: without it, another instance may have sent the order.
 	finishOwnRow = finishRow + " AND token = $11"
-	// finishLate corrects the time if a step of another instance has a later one.
-	finishLate = "UPDATE recharge SET finished_at = $2 WHERE id = $1"
 )
 
 // finish moves a recharge from pending to success or failed.
@@ -168,7 +164,7 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 		*r = was
 		return false, err
 	}
-	at, err := st.recordFinalStep(&was, callSubmit, sqlstore.TruncateMicros(st.now), finishLate)
+	at, err := st.recordFinalStep(&was, callSubmit, sqlstore.TruncateMicros(st.now), "finished_at")
 	if err != nil {
 		return false, err
 	}
@@ -248,12 +244,9 @@ func cleanText(text string) string {
 	return text
 }
 
-const (
-	refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
-		refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
+const refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
+	refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
 	WHERE id = $1 AND reference = $2 AND state = 'success' RETURNING refund_id, refund_reason`
-	refundLate = "UPDATE recharge SET refunded_at = $2 WHERE id = $1"
-)
 
 // refund moves a recharge from success to refunded.
 func (st *transitionTx) refund() (bool, error) {
@@ -269,7 +262,7 @@ func (st *transitionTx) refund() (bool, error) {
 	case err != nil:
 		return false, err
 	}
-	if r.RefundedAt, err = st.recordFinalStep(r, callReverse, at, refundLate); err != nil {
+	if r.RefundedAt, err = st.recordFinalStep(r, callReverse, at, "refunded_at"); err != nil {
 		return false, err
 	}
 	r.State = schema.RechargeRefunded

@@ -9,6 +9,7 @@ import (
 
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -164,7 +165,7 @@ func TestOnlyFinalOutcomeCountsWithoutLease(t *testing.T) {
 		other := workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)}
 		w := providerResult{Answer: Answer{Outcome: Pending}, call: callEnquire, reference: r.Reference, calledAt: s.Now(), by: actor}
 		out, err := s.settle(t.Context(), &r, &w, other)
-		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != minBackoff {
+		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != transaction.MinPause {
 			t.Errorf("pending: %+v, %v, due in %s", out.Record, err, s.dueIn(r.ID))
 		}
 		w.Outcome, w.calledAt = Unknown, noon.Add(time.Hour)

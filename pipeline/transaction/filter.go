@@ -4,10 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"iter"
-	"math"
-	"time"
 
-	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -135,22 +132,4 @@ func scanText(row sqlstore.Scanner) (text string, err error) {
 func (f *Filter) matches(b *Base, state string) bool {
 	at := b.CreatedAt.UnixMicro()
 	return b.Owner == f.Owner && (f.State == "" || state == f.State) && (f.Ref == "" || b.RefID == f.Ref) && at >= f.From && at < f.To
-}
-
-// ids returns the range of ids of a filter: the first id, and the first one after the range.
-// An id contains the millisecond of its creation.
-func (t *Table[R, P]) ids(f *Filter) (from, to string) {
-	from, to = "", string(t.Prefix[0]+1) // greater than every id, in every collation
-	if id, ok := pagination.FirstID(t.Prefix, f.From); ok && f.From != math.MinInt64 {
-		from = id
-	}
-	if f.To != math.MaxInt64 {
-		if id, ok := pagination.FirstID(t.Prefix, f.To+time.Millisecond.Microseconds()); ok {
-			to = id
-		}
-	}
-	if f.After != "" {
-		to = min(to, f.After)
-	}
-	return from, to
 }

@@ -3,6 +3,8 @@ package transaction
 import (
 	"math"
 	"strconv"
+
+	"vayu/internal/pagination"
 )
 
 // queryBuilder builds a query and its arguments.
@@ -30,7 +32,7 @@ func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 		q.text += "account_id = " + q.value(f.Owner.Account) + " AND mode = " + q.value(f.Owner.World.String()) + " AND ref_id = " + q.value(f.Ref)
 		return
 	}
-	from, to := t.ids(f)
+	from, to := pagination.IDRange(t.Prefix, f.From, f.To, f.After)
 	bound := func(id string) string {
 		return "(" + q.value(f.Owner.Account) + ", " + q.value(f.Owner.World.String()) + ", " + q.value(id) + ")"
 	}

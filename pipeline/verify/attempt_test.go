@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -168,7 +169,7 @@ func TestFailedResendIsEnquired(t *testing.T) {
 		s.bank.calls()
 		s.advance(time.Minute)
 		s.wantCalls("a minute later", "enquire", "deposit")
-		s.wantDue("then", r.ID, 2*firstPause)
+		s.wantDue("then", r.ID, 2*transaction.MinPause)
 		s.bank.set(func() { s.bank.enquire, s.bank.deposit = nil, nil }) // the first has arrived
 		s.advance(time.Minute)
 		s.wantCalls("then", "enquire")
@@ -214,7 +215,7 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 		// A sent deposit remains sent, whatever later calls are blocked.
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), shut })
 		s.advance(workqueue.RetryPause)
-		s.advance(firstPause)
+		s.advance(transaction.MinPause)
 		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
 		}

@@ -368,7 +368,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 			}()
 		}
 		fixture.Eventually(t, "both wait", func() bool { return s.Waiters.Counts()[r.ID] == 2 })
-		s.advance(firstPause)
+		s.advance(transaction.MinPause)
 		for range 2 {
 			if late := <-got; late.State != schema.VerificationSuccess || late.ID != r.ID {
 				t.Errorf("with patience: %+v", late)

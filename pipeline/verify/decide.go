@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"vayu/internal/sleep"
 	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
@@ -92,23 +91,13 @@ func notFound(method schema.VerificationMethod) schema.Code {
 	return schema.AccountNotFound
 }
 
-// Pauses between calls for a pending verification.
-const (
-	firstPause        = 5 * time.Second // short: a client waits, and most slow banks answer within a minute
-	longestPause      = 10 * time.Minute
-	longestRetryAfter = time.Hour // upper bound of Answer.RetryAfter
-)
+// longestRetryAfter is the upper bound of Answer.RetryAfter.
+const longestRetryAfter = time.Hour
 
 // nextLook returns when to call again after a result that is not final.
 func nextLook(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
-	pause := now.Add(sleep.Backoff(r.Tries, firstPause, longestPause))
-	switch {
-	case res.err == nil && res.RetryAfter > 0:
-		return now.Add(min(res.RetryAfter, longestRetryAfter))
-	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire:
-		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(pause) { // call as soon as a resend is allowed
-			return resendAt
-		}
+	if res.err != nil {
+		return r.NextCall(0, false, 0, now)
 	}
-	return pause
+	return r.NextCall(min(res.RetryAfter, longestRetryAfter), res.Outcome == Unknown && res.call == callEnquire, resendAfter, now)
 }

@@ -184,9 +184,6 @@ func reached(r *Record) bool {
 	return r.State == schema.VerificationSuccess || r.ErrorCode == notFound(r.Method)
 }
 
-const postponeRow = `UPDATE verification SET tries = $4, due_at = $3, token = '', provider_ref = $5, sent = $6, sent_at = $7, trouble = $8
-	WHERE id = $1 AND token = $2 AND state = 'pending'`
-
 // postpone schedules the next call. Without the lease it does nothing.
 func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	r := &st.out.Record
@@ -210,13 +207,18 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	}
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, due.UnixMicro(), r.Tries, r.ProviderRef, sqlstore.BoolToInt(r.Sent), sqlstore.Micros(r.SentAt), string(r.DelayCode))
+	stored, err := verifications.Postpone(st.tx, r, st.lease, due)
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if !stored {
 		st.out = result{Record: was, transition: noop}
 		return nil
+	}
+	if r.DelayCode != was.DelayCode {
+		if _, err := st.tx.Exec("UPDATE verification SET trouble = $2 WHERE id = $1", r.ID, string(r.DelayCode)); err != nil {
+			return err
+		}
 	}
 	st.out.due = due
 	return st.recordStep()
@@ -225,19 +227,12 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 // renewLease extends the lease for a resend of the deposit. Without the lease it does nothing.
 func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
-	st.out.transition = noop
-	l := st.connectionOf(r.Owner.World, r.Provider)
-	if l == nil {
-		return nil
-	}
-	until := st.now.Add(l.Timeout + workqueue.LeaseMargin)
-	sentAt := l.LatestStart(workqueue.Lease{Until: until})
-	n, err := st.tx.Exec("UPDATE verification SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
-		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
-	if err != nil || n == 0 {
+	until, renewed, err := verifications.Renew(st.tx, r, st.connectionOf(r.Owner.World, r.Provider).pool(), st.lease, true, st.now)
+	if err != nil || !renewed {
+		st.out.transition = noop
 		return err
 	}
-	r.SentAt, st.out.due, st.out.transition = sentAt, until, resend
+	st.out.due = until
 	return st.recordStep()
 }
 

@@ -26,7 +26,7 @@ func TestCallbackSettles(t *testing.T) {
 			if got := s.callback(r, vague); got.State != schema.VerificationPending {
 				t.Errorf("%s: got %+v", vague.Outcome, got)
 			}
-			s.wantDue("as before", r.ID, firstPause)
+			s.wantDue("as before", r.ID, transaction.MinPause)
 		}
 		if got := s.callback(r, foundAnswer("RAHUL SHARMA")); got.State != schema.VerificationSuccess || !got.Verified || got.ProviderRef != "theirs" {
 			t.Errorf("got %+v", got)
@@ -132,7 +132,7 @@ func TestInvalidCallbackIsRefused(t *testing.T) {
 				t.Errorf("%+v was taken", a)
 			}
 		}
-		s.wantDue("after all of it", r.ID, firstPause)
+		s.wantDue("after all of it", r.ID, transaction.MinPause)
 	})
 }
 

@@ -12,8 +12,6 @@ func (st *transitionTx) recordStep() error {
 	return err
 }
 
-const finishLate = "UPDATE verification SET finished_at = $2 WHERE id = $1"
-
 // recordFinalStep records the step that ends a verification. The answer to the first call
 // needs no step, because the row holds it. If clock skew between instances gave an earlier step
 // a later time, the verification ends at that time.
@@ -22,11 +20,8 @@ func (st *transitionTx) recordFinalStep() error {
 	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == Found || res.Outcome == NotFound) {
 		return nil
 	}
-	noted, err := transaction.RecordStep(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt)
-	if err == nil && noted.After(r.FinishedAt) {
-		r.FinishedAt = noted
-		_, err = st.tx.Exec(finishLate, r.ID, noted.UnixMicro())
-	}
+	var err error
+	r.FinishedAt, err = verifications.RecordFinal(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt, "finished_at")
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"vayu/internal/access/accesstest"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -78,12 +79,12 @@ func TestTimelineHasEveryDelay(t *testing.T) {
 		set(fails(errLost), answers(Answer{Outcome: Pending}))
 		s.advance(time.Minute)
 		for range 100 {
-			s.advance(longestPause)
+			s.advance(transaction.MaxPause)
 		}
 		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: -1}))
-		s.advance(longestPause)
+		s.advance(transaction.MaxPause)
 		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
-		s.advance(longestPause)
+		s.advance(transaction.MaxPause)
 		if got := s.wantTimeline(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
 			"enquire not_understood", "enquire unknown", "deposit pending"); got.NextEnquiryAt == "" || got.Status != schema.VerificationPending {
 			t.Errorf("got %+v", got)
