@@ -16,6 +16,7 @@ import (
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	bankaggregator "vayu/pipeline/verify/connector"
 	banksandbox "vayu/pipeline/verify/sandbox"
 	"vayu/pipeline/wallet"
@@ -86,10 +87,10 @@ func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]rech
 
 // banks returns the connections to verification providers. One is the simulated provider of the sandbox, and
 // the others come from configuration files.
-func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
+func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]bank.Connection, error) {
 	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
-		func(file string) (verify.Connection, error) { return bankaggregator.Open(file, log, reg) },
-		func(c verify.Connection) string { return c.Name })
+		func(file string) (bank.Connection, error) { return bankaggregator.Open(file, log, reg) },
+		func(c bank.Connection) string { return c.Name })
 }
 
 // connect opens a connection for each file of a setting, and adds that of the sandbox. Names must be unique

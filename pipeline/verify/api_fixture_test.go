@@ -22,6 +22,7 @@ import (
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/sandbox"
 	"vayu/schema"
 )
@@ -59,7 +60,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 	d.Service, err = verify.New(verify.Config{
 		DB: db, Cipher: box, Events: events, Metrics: d.reg, Settings: verify.DefaultSettings(), Now: now,
 		PublicURL: func() string { return "https://api.example.com" },
-		Connections: []verify.Connection{sandbox.Connection(now), {
+		Connections: []bank.Connection{sandbox.Connection(now), {
 			Name: "clerk", World: schema.Live, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8, Bank: d.clerk, Receiver: d.clerk,
 		}},
 	})
@@ -172,30 +173,30 @@ func read[T any](t *testing.T, r accesstest.Reply, status int) (v T) {
 // callbackBank accepts every deposit and settles by callbacks.
 type callbackBank struct{}
 
-func (*callbackBank) Deposit(context.Context, verify.Order) (verify.Answer, error) {
-	return verify.Answer{Outcome: verify.Pending}, nil
+func (*callbackBank) Deposit(context.Context, bank.Order) (bank.Answer, error) {
+	return bank.Answer{Outcome: bank.Pending}, nil
 }
 
-func (*callbackBank) Enquire(context.Context, verify.Order) (verify.Answer, error) {
-	return verify.Answer{Outcome: verify.Pending}, nil
+func (*callbackBank) Enquire(context.Context, bank.Order) (bank.Answer, error) {
+	return bank.Answer{Outcome: bank.Pending}, nil
 }
 
 // Resolve fails: the bank is unreachable.
-func (*callbackBank) Resolve(context.Context, verify.Order) (verify.Answer, error) {
-	return verify.Answer{}, httpconnector.ErrNotSent
+func (*callbackBank) Resolve(context.Context, bank.Order) (bank.Answer, error) {
+	return bank.Answer{}, httpconnector.ErrNotSent
 }
 
 // Receive accepts "reference outcome" with the right password.
-func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (transaction.Message[verify.Answer], error) {
+func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (transaction.Message[bank.Answer], error) {
 	if header.Get("X-Password") != "sesame" {
-		return transaction.Message[verify.Answer]{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
+		return transaction.Message[bank.Answer]{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
 	var said struct{ Reference, Word string }
 	if err := json.Unmarshal(body, &said); err != nil {
-		return transaction.Message[verify.Answer]{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
+		return transaction.Message[bank.Answer]{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
 	}
-	outcome := map[string]verify.Outcome{"found": verify.Found, "missing": verify.NotFound, "gibberish": -1}[said.Word]
-	return transaction.Message[verify.Answer]{Reference: said.Reference, Answer: verify.Answer{
-		Outcome: outcome, Account: verify.Account{Name: "RAHUL SHARMA", Status: schema.AccountActive, Reasons: []string{verify.MuleAccount}},
+	outcome := map[string]bank.Outcome{"found": bank.Found, "missing": bank.NotFound, "gibberish": -1}[said.Word]
+	return transaction.Message[bank.Answer]{Reference: said.Reference, Answer: bank.Answer{
+		Outcome: outcome, Account: bank.Account{Name: "RAHUL SHARMA", Status: schema.AccountActive, Reasons: []string{bank.MuleAccount}},
 	}}, nil
 }

@@ -12,6 +12,8 @@ import (
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -51,7 +53,7 @@ type job struct {
 	*connection
 
 	rec        Record
-	private    Private
+	private    request.Private
 	call       call
 	resent     bool  // the deposit may have been sent before
 	decryptErr error // private fields cannot be read; then the bank is not called
@@ -66,13 +68,10 @@ func (s *Service) resume(l *connection, claim workqueue.Claim[Record]) {
 		s.metrics.undecryptable.Inc()
 		s.Log.Error("a pending verification cannot be decrypted; restore the encryption key", "verification", claim.Record.ID, "error", j.decryptErr)
 	}
-	s.startJob(j)
+	go s.runJob(j)
 }
 
-// startJob runs a job in a goroutine. Service.Run waits for jobs before it returns.
-func (s *Service) startJob(j job) { go s.runJob(j) }
-
-// runJob makes the calls of a job and releases its slot.
+// runJob makes the calls of a job and releases its slot. Service.Run waits for it.
 func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	for s.step(ctx, &j) {
@@ -109,7 +108,7 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 
 // providerResult is the result of a call, or of a callback.
 type providerResult struct {
-	Answer
+	bank.Answer
 
 	err      error // of the call; then Answer is empty
 	call     call
@@ -149,22 +148,18 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 // checkAnswer returns an error for an answer that a Bank must not give to its call.
 func checkAnswer(res *providerResult) error {
 	switch {
-	case res.Outcome < Pending || res.Outcome > NotMade:
+	case res.Outcome < bank.Pending || res.Outcome > bank.NotMade:
 		return fmt.Errorf("%w: %d", transaction.ErrOutcome, res.Outcome)
-	case res.call == callResolve && res.Outcome == Unknown:
+	case res.call == callResolve && res.Outcome == bank.Unknown:
 		return fmt.Errorf("%w: unknown, for an address", transaction.ErrOutcome)
-	case res.Outcome == Found && !isKnownStatus(res.Account.Status):
+	case res.Outcome == bank.Found && !slices.Contains(schema.AccountStatuses, res.Account.Status):
 		return fmt.Errorf("%w: account status %q", transaction.ErrOutcome, res.Account.Status)
 	}
 	return nil
 }
 
-func isKnownStatus(status schema.AccountStatus) bool {
-	return slices.Contains(schema.AccountStatuses, status)
-}
-
-func callConnection(ctx context.Context, j *job) (Answer, error) {
-	o := Order{
+func callConnection(ctx context.Context, j *job) (bank.Answer, error) {
+	o := bank.Order{
 		Reference: j.rec.ID, Method: j.rec.Method, Account: j.private.Account, IFSC: j.rec.IFSC, VPA: j.private.VPA, Expected: j.private.Name,
 		CreatedAt: j.rec.CreatedAt, ProviderRef: j.rec.ProviderRef,
 	}

@@ -10,6 +10,8 @@ import (
 
 	"vayu/internal/workqueue"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -51,7 +53,7 @@ func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.bank.set(func() {
-			s.bank.deposit, s.bank.enquire = answers(Answer{Outcome: Pending, ProviderRef: "p1"}), answers(Answer{Outcome: Pending})
+			s.bank.deposit, s.bank.enquire = answers(bank.Answer{Outcome: bank.Pending, ProviderRef: "p1"}), answers(bank.Answer{Outcome: bank.Pending})
 		})
 		r := s.do(s.request())
 		s.wantCalls("at first", "deposit")
@@ -66,7 +68,7 @@ func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 			s.advance(time.Second)
 			s.wantCalls("then", "enquire")
 		}
-		s.bank.set(func() { s.bank.enquire = answers(Answer{Outcome: Pending, RetryAfter: time.Second}) })
+		s.bank.set(func() { s.bank.enquire = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Second}) })
 		s.advance(10 * time.Minute)
 		s.wantDue("when the bank wants it sooner", r.ID, time.Second)
 		s.bank.set(func() { s.bank.enquire = nil })
@@ -82,20 +84,20 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 	odd := foundAnswer("RAHUL SHARMA")
 	odd.Account.Status = "asleep"
 	for name, c := range map[string]struct {
-		say     func(Order) (Answer, error)
+		say     func(bank.Order) (bank.Answer, error)
 		trouble schema.Code
 	}{
 		"error":      {fails(errLost), schema.BankNetworkError},
-		"panic":      {func(Order) (Answer, error) { panic("bank") }, schema.BankNetworkError},
-		"nonsense":   {answers(Answer{Outcome: 99}), schema.BankNetworkError},
-		"negative":   {answers(Answer{Outcome: -1}), schema.BankNetworkError},
+		"panic":      {func(bank.Order) (bank.Answer, error) { panic("bank") }, schema.BankNetworkError},
+		"nonsense":   {answers(bank.Answer{Outcome: 99}), schema.BankNetworkError},
+		"negative":   {answers(bank.Answer{Outcome: -1}), schema.BankNetworkError},
 		"odd status": {answers(odd), schema.BankNetworkError},
-		"unknown":    {answers(Answer{Outcome: Unknown}), ""},
+		"unknown":    {answers(bank.Answer{Outcome: bank.Unknown}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
-				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.say, answers(Answer{Outcome: Unknown}) })
+				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.say, answers(bank.Answer{Outcome: bank.Unknown}) })
 				r := s.do(s.request())
 				s.wantDue("after the first call", r.ID, 5*time.Second)
 				if r.DelayCode != c.trouble {
@@ -108,9 +110,9 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 				s.wantDue("before the minute is over", r.ID, 25*time.Second)
 				s.wantCalls("meanwhile", "enquire", "enquire", "enquire")
 				s.bank.set(func() {
-					s.bank.deposit = func(o Order) (Answer, error) {
+					s.bank.deposit = func(o bank.Order) (bank.Answer, error) {
 						if o.Reference != r.ID {
-							return Answer{}, fmt.Errorf("another reference: %s", o.Reference)
+							return bank.Answer{}, fmt.Errorf("another reference: %s", o.Reference)
 						}
 						return foundAnswer("RAHUL SHARMA"), nil
 					}
@@ -127,12 +129,12 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 // enquiry.
 func TestDepositThatWasNotMadeIsRetried(t *testing.T) {
 	t.Parallel()
-	for name, say := range map[string]func(Order) (Answer, error){"not made": answers(Answer{Outcome: NotMade}), "not reached": fails(errUnsent)} {
+	for name, say := range map[string]func(bank.Order) (bank.Answer, error){"not made": answers(bank.Answer{Outcome: bank.NotMade}), "not reached": fails(errUnsent)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
 				s.bank.set(func() { s.bank.deposit, s.bank.resolve = say, say })
-				for _, q := range []Request{s.request(), s.address()} {
+				for _, q := range []request.Request{s.request(), s.address()} {
 					r := s.do(q)
 					if r.DelayCode != schema.BankNetworkError || q.Method == schema.VerifyPennyDrop && (r.Sent || !r.SentAt.IsZero()) {
 						t.Errorf("%s: got %+v", q.Method, r)
@@ -163,7 +165,7 @@ func TestDepositThatWasNotMadeIsRetried(t *testing.T) {
 func TestFailedResendIsEnquired(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), answers(Answer{Outcome: Unknown}) })
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), answers(bank.Answer{Outcome: bank.Unknown}) })
 		r := s.do(s.request())
 		s.bank.set(func() { s.bank.deposit = fails(errUnsent) })
 		s.bank.calls()
@@ -187,7 +189,7 @@ func TestLostEnquiryIsRepeated(t *testing.T) {
 			s.advance(time.Duration(pause) * time.Second)
 		}
 		s.wantCalls("until then", "deposit", "enquire", "enquire", "enquire", "enquire", "enquire")
-		s.bank.set(func() { s.bank.enquire = answers(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.enquire = answers(bank.Answer{Outcome: bank.NotFound}) })
 		s.advance(160 * time.Second)
 		s.wantFinal(r.ID, schema.VerificationFailed, failed)
 	})
@@ -219,7 +221,7 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
 		}
-		s.bank.set(func() { s.bank.deposit, s.bank.enquire = shut, answers(Answer{Outcome: Unknown}) })
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = shut, answers(bank.Answer{Outcome: bank.Unknown}) })
 		s.advance(time.Minute)
 		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("a deposit that was not asked for again: %+v, due in %s", got, s.dueIn(r.ID))
@@ -237,12 +239,12 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 func TestVerificationIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		deposit, enquire func(Order) (Answer, error)
+		deposit, enquire func(bank.Order) (bank.Answer, error)
 		code             schema.Code
 	}{
-		"takes its time": {answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Pending}), schema.BankTimeout},
+		"takes its time": {answers(bank.Answer{Outcome: bank.Pending}), answers(bank.Answer{Outcome: bank.Pending}), schema.BankTimeout},
 		"is lost":        {fails(errLost), fails(errLost), schema.BankNetworkError},
-		"makes none":     {answers(Answer{Outcome: NotMade}), nil, schema.BankNetworkError},
+		"makes none":     {answers(bank.Answer{Outcome: bank.NotMade}), nil, schema.BankNetworkError},
 		"is not reached": {fails(errUnsent), nil, schema.BankNetworkError},
 		"is not asked":   {fails(errBreaker), nil, schema.BankNetworkError},
 	} {
@@ -274,10 +276,10 @@ func TestVerificationIsGivenUp(t *testing.T) {
 func TestResultsOfCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		all := map[string]func(Order) (Answer, error){
-			"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("bank") }, "not_sent": fails(errUnsent), "not_asked": fails(errBreaker),
-			"pending": answers(Answer{Outcome: Pending}), "found": answers(foundAnswer("R")), "not_found": answers(Answer{Outcome: NotFound}), "not_made": answers(Answer{Outcome: NotMade}),
-			"unknown": answers(Answer{Outcome: Unknown}), "timeout": fails(fmt.Errorf("calling: %w", errTimeout)),
+		all := map[string]func(bank.Order) (bank.Answer, error){
+			"error": fails(errLost), "panic": func(bank.Order) (bank.Answer, error) { panic("bank") }, "not_sent": fails(errUnsent), "not_asked": fails(errBreaker),
+			"pending": answers(bank.Answer{Outcome: bank.Pending}), "found": answers(foundAnswer("R")), "not_found": answers(bank.Answer{Outcome: bank.NotFound}), "not_made": answers(bank.Answer{Outcome: bank.NotMade}),
+			"unknown": answers(bank.Answer{Outcome: bank.Unknown}), "timeout": fails(fmt.Errorf("calling: %w", errTimeout)),
 		}
 		for result, say := range all {
 			s.bank.set(func() { s.bank.deposit = say })
@@ -289,7 +291,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 		if got := s.metric("vayu_verify_call_seconds", "call", "deposit"); got != float64(len(all)) {
 			t.Errorf("%v calls are timed", got)
 		}
-		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Unknown}) }) // an address has no reference
+		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.Unknown}) }) // an address has no reference
 		if r := s.do(s.address()); r.DelayCode != schema.BankNetworkError || s.metric("vayu_verify_calls_total", "call", "resolve", "result", "error") != 1 {
 			t.Errorf("got %+v", r)
 		}
@@ -300,7 +302,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 func TestExpiringLeaseSendsNoDeposit(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		r := s.do(s.request())
 		s.bank.calls()
 		if !s.connections[0].TryAcquire(false) {
@@ -319,7 +321,7 @@ func TestUnrecordedOutcomeIsEnquiredAgain(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.bank.set(func() {
-			s.bank.deposit = func(Order) (Answer, error) {
+			s.bank.deposit = func(bank.Order) (bank.Answer, error) {
 				s.exec("ALTER TABLE event RENAME TO gone")
 				return foundAnswer("RAHUL SHARMA"), nil
 			}

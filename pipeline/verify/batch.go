@@ -10,6 +10,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -62,11 +63,11 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 }
 
 // recordOf reads a batch record as requestOf reads a body. A record may be any JSON value.
-func recordOf(record jsontext.Value) (Request, error) {
+func recordOf(record jsontext.Value) (request.Request, error) {
 	if err := transaction.CheckItem(record); err != nil {
-		return Request{}, err
+		return request.Request{}, err
 	}
-	r, _, err := requestOf(record)
+	r, _, err := request.Parse(record)
 	return r, err
 }
 

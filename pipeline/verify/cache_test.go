@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -21,7 +23,7 @@ func TestAnswerIsCached(t *testing.T) {
 		first := s.do(s.request())
 		s.wantCalls("at first", "deposit")
 		s.clock.Advance(23 * time.Hour)
-		again := func(what string, change func(*Request)) Record {
+		again := func(what string, change func(*request.Request)) Record {
 			t.Helper()
 			q := s.request()
 			change(&q)
@@ -32,7 +34,7 @@ func TestAnswerIsCached(t *testing.T) {
 			s.Queue.Wait()
 			return s.record(r.ID)
 		}
-		same := again("the same", func(*Request) {})
+		same := again("the same", func(*request.Request) {})
 		if same.ID == first.ID || same.AnsweredBy != first.ID || same.State != schema.VerificationSuccess || same.Encrypted != nil || same.Sent ||
 			!same.FinishedAt.Equal(s.clock.Now()) || same.UTR != first.UTR || same.Provider != "puppet" {
 			t.Errorf("got %+v", same)
@@ -41,14 +43,14 @@ func TestAnswerIsCached(t *testing.T) {
 			t.Errorf("the answer (-first +again):\n%s", diff)
 		}
 		for what, c := range map[string]struct {
-			change func(*Request)
+			change func(*request.Request)
 			match  schema.NameMatch
 			passes bool
 		}{
-			"another name":  {func(q *Request) { q.Name = "Priya Nair" }, schema.NameNone, false},
-			"the same name": {func(q *Request) { q.Name = "r. sharma" }, schema.NameExact, true},
-			"no name":       {func(q *Request) { q.Name = "" }, schema.NameNone, true},
-			"strict":        {func(q *Request) { q.Tolerance = strict }, schema.NameNone, false},
+			"another name":  {func(q *request.Request) { q.Name = "Priya Nair" }, schema.NameNone, false},
+			"the same name": {func(q *request.Request) { q.Name = "r. sharma" }, schema.NameExact, true},
+			"no name":       {func(q *request.Request) { q.Name = "" }, schema.NameNone, true},
+			"strict":        {func(q *request.Request) { q.Tolerance = request.Strict }, schema.NameNone, false},
 		} {
 			if r := again(what, c.change); r.Beneficiary.NameMatch != c.match || r.Verified != c.passes || r.AnsweredBy != first.ID {
 				t.Errorf("%s: got %+v", what, r)
@@ -59,9 +61,9 @@ func TestAnswerIsCached(t *testing.T) {
 			t.Errorf("%d verdicts are told, want 6", got)
 		}
 		stranger := s.addTenant("other").In(schema.Live)
-		for what, change := range map[string]func(*Request){
-			"another account": func(q *Request) { q.Owner = stranger }, "another number": func(q *Request) { q.Account = "9" + anAccount },
-			"another branch": func(q *Request) { q.IFSC = "HDFC0000001" },
+		for what, change := range map[string]func(*request.Request){
+			"another account": func(q *request.Request) { q.Owner = stranger }, "another number": func(q *request.Request) { q.Account = "9" + anAccount },
+			"another branch": func(q *request.Request) { q.IFSC = "HDFC0000001" },
 		} {
 			if r := again(what, change); r.AnsweredBy != "" {
 				t.Errorf("%s is served: %+v", what, r)
@@ -73,7 +75,7 @@ func TestAnswerIsCached(t *testing.T) {
 		_, _, err := s.Do(t.Context(), q, 0, false)
 		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // nobody serves there, and no answer of here does
 		s.clock.Advance(time.Hour + time.Second)                  // counted from the bank's answer, not from what it served since
-		if r := again("a day later", func(*Request) {}); r.AnsweredBy != "" {
+		if r := again("a day later", func(*request.Request) {}); r.AnsweredBy != "" {
 			t.Errorf("a day later it is served: %+v", r)
 		}
 		s.wantCalls("a day later", "deposit")
@@ -85,13 +87,13 @@ func TestOnlyOutcomesAreCached(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Cache = 24 * time.Hour })
-		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.NotFound}) })
 		first := s.do(s.address())
 		if again := s.do(s.address()); again.AnsweredBy != first.ID || again.ErrorCode != schema.VPANotFound || again.State != schema.VerificationFailed {
 			t.Errorf("got %+v", again)
 		}
 		s.wantCalls("for both", "resolve")
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: s.Settings.GiveUp}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: s.Settings.GiveUp}) })
 		lost := s.do(s.request())
 		s.bank.set(func() { s.bank.enquire = fails(errLost) })
 		s.advance(s.Settings.GiveUp)

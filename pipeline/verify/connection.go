@@ -7,12 +7,14 @@ import (
 
 	"vayu/internal/workqueue"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
 // connection is a Connection with its pool, the limit of concurrent calls.
 type connection struct {
-	Connection
+	bank.Connection
 	*workqueue.Pool
 }
 
@@ -25,7 +27,7 @@ func (l *connection) pool() *workqueue.Pool {
 }
 
 // connect adds a connection to the service.
-func (s *Service) connect(c Connection) error {
+func (s *Service) connect(c bank.Connection) error {
 	if c.Bank == nil {
 		return errors.New("no bank is set")
 	}
@@ -51,7 +53,7 @@ func (l *connection) serves(method schema.VerificationMethod) bool {
 
 // tryAcquire acquires a slot (the right to one call) for a request, if a slot is free. A batch
 // record waits for a slot up to itemWait.
-func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
+func (l *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
 	if r.Item == nil {
 		return l.TryAcquire(false)
 	}
@@ -101,7 +103,7 @@ func (s *Service) Callbacks() map[string]transaction.Callback {
 		if l.Receiver == nil {
 			continue
 		}
-		out[l.Name] = transaction.Receive(l.Receiver, s.Now, func(ctx context.Context, reference string, a Answer) error {
+		out[l.Name] = transaction.Receive(l.Receiver, s.Now, func(ctx context.Context, reference string, a bank.Answer) error {
 			_, err := s.Settle(ctx, l.World, l.Name, reference, a, "provider:"+l.Name)
 			return err
 		})

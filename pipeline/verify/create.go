@@ -14,6 +14,8 @@ import (
 	"vayu/internal/tracing"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -27,7 +29,7 @@ const idPrefix = "ver_"
 // request. For another request the error is duplicate_ref_id or idempotency_conflict. Every
 // *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id in both
 // cases, unless the item itself created the verification.
-func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
+func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
 	enough := func(u transaction.Update[Record]) bool { return !patient && u.Record.DelayCode != "" }
 	rec, replayed, err = transaction.CreateOnce(
 		func() (Record, bool, error) { return s.findByRef(ctx, &r) },
@@ -51,7 +53,7 @@ func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient
 }
 
 // findByRef returns the verification that the request's Idempotency-Key or ref_id created.
-func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, error) {
+func (s *Service) findByRef(ctx context.Context, r *request.Request) (Record, bool, error) {
 	made, err := r.Once.CreatedPath(s.DB.View(ctx), s.Now())
 	if err != nil {
 		return Record{}, false, err
@@ -67,7 +69,7 @@ func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, erro
 	if err != nil || !found {
 		return Record{}, false, err
 	}
-	return s.Repeated(rec, r.Item, bytes.Equal(rec.Digest, s.digest(r)))
+	return s.Repeated(rec, r.Item, bytes.Equal(rec.Digest, r.Digest(s.Cipher)))
 }
 
 // draft is a verification before it is stored.
@@ -80,11 +82,11 @@ type draft struct {
 
 // draft prepares the record of a request and acquires a slot if one is free. A *schema.Problem
 // explains a refusal.
-func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
+func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	now := sqlstore.TruncateMicros(s.Now())
 	d := &draft{Record: Record{
-		Base: transaction.Base{ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, CreatedAt: now}, Digest: s.digest(r), CacheKey: s.cacheKey(r),
-		State: schema.VerificationPending, Method: r.Method, Target: r.target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.Caller.Key,
+		Base: transaction.Base{ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, CreatedAt: now}, Digest: r.Digest(s.Cipher), CacheKey: r.CacheKey(s.Cipher),
+		State: schema.VerificationPending, Method: r.Method, Target: r.Target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.Caller.Key,
 	}}
 	d.Beneficiary.NameMatch = schema.NameNone
 	if r.Item != nil {
@@ -112,17 +114,17 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 }
 
 // threshold returns the least passing score: the request's, or the account's default.
-func (s *Service) threshold(ctx context.Context, r *Request) (int, error) {
+func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error) {
 	if r.Tolerance >= 0 {
 		return r.Tolerance, nil
 	}
 	if r.Name == "" {
-		return standard, nil
+		return request.Standard, nil
 	}
 	var set sql.NullInt64
 	err := s.DB.View(ctx).QueryRow("SELECT name_tolerance FROM account WHERE id = $1", r.Owner.Account).Scan(&set)
 	if err != nil || !set.Valid {
-		return standard, err
+		return request.Standard, err
 	}
 	return int(set.Int64), nil
 }
@@ -134,7 +136,7 @@ const selectCached = "SELECT " + columns + ` FROM verification
 
 // useCachedAnswer fills the draft with a recent answer of the bank to this account, if caching
 // is enabled. It reports whether there was one.
-func (s *Service) useCachedAnswer(ctx context.Context, r *Request, d *draft) (bool, error) {
+func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
 	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil
 	}
@@ -145,7 +147,7 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *Request, d *draft) (bo
 	d.State, d.ErrorCode, d.AnsweredBy, d.Provider, d.UTR, d.FinishedAt = was.State, was.ErrorCode, was.ID, was.Provider, was.UTR, d.CreatedAt
 	if was.State == schema.VerificationSuccess {
 		b := was.Beneficiary
-		d.Beneficiary, d.Verified = beneficiaryOf(&r.Private, d.Threshold, &Account{
+		d.Beneficiary, d.Verified = beneficiaryOf(&r.Private, d.Threshold, &bank.Account{
 			Name: b.BeneficiaryName, Bank: b.Bank, Branch: b.Branch, Status: b.AccountStatus, Reasons: b.SuspiciousReasons,
 		})
 	}
@@ -153,10 +155,10 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *Request, d *draft) (bo
 }
 
 // create stores a verification and starts its first call, if it has a slot.
-func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
+func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (Record, error) {
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
 	if s.Inserted(&d.Record, d.connection.pool(), d.lease, err) {
-		s.startJob(job{connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
+		go s.runJob(job{connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	return d.Record, err
 }
@@ -169,7 +171,7 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
 // insert stores a verification, its idempotency key and its audit row.
-func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
+func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
 		return err
 	}
@@ -208,7 +210,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 		detail["ref_id"] = d.RefID
 	}
 	if r.Name != "" {
-		detail["name_hash"] = s.nameDigest(r.Name)
+		detail["name_hash"] = r.NameDigest(s.Cipher)
 	}
 	err = access.Audit(tx, d.CreatedAt, access.Entry{
 		Account: d.Owner.Account, World: d.Owner.World, Actor: r.Caller.Key, Action: "verification.create", Subject: d.ID,

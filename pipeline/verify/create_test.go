@@ -13,6 +13,8 @@ import (
 
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -62,7 +64,7 @@ func TestOrderHoldsRequest(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		drop, address := s.do(s.request()), s.do(s.address())
-		want := []Order{
+		want := []bank.Order{
 			{Reference: drop.ID, Method: schema.VerifyPennyDrop, Account: anAccount, IFSC: aBranch, CreatedAt: noon, Expected: aName},
 			{Reference: address.ID, Method: schema.VerifyUPI, VPA: anAddress, CreatedAt: noon, Expected: aName},
 		}
@@ -90,7 +92,7 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 			Code      schema.Code
 			Suspected bool
 		}
-		account := func(change func(*Account)) Answer {
+		account := func(change func(*bank.Account)) bank.Answer {
 			a := foundAnswer("RAHUL SHARMA")
 			change(&a.Account)
 			return a
@@ -99,24 +101,24 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 			return result{State: schema.VerificationSuccess, Verified: verified, Match: m, Status: status}
 		}
 		for what, c := range map[string]struct {
-			answer    Answer
+			answer    bank.Answer
 			name      string
 			tolerance int
 			want      result
 		}{
 			"the same words":      {foundAnswer("SHARMA RAHUL"), aName, -1, success(true, schema.NameExact, schema.AccountActive)},
 			"an initial":          {foundAnswer("R SHARMA"), aName, -1, success(true, schema.NamePartial, schema.AccountActive)},
-			"an initial, strict":  {foundAnswer("R SHARMA"), aName, strict, success(false, schema.NameNone, schema.AccountActive)},
+			"an initial, strict":  {foundAnswer("R SHARMA"), aName, request.Strict, success(false, schema.NameNone, schema.AccountActive)},
 			"somebody else":       {foundAnswer("PRIYA NAIR"), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
 			"somebody else for 0": {foundAnswer("PRIYA NAIR"), aName, 0, success(true, schema.NamePartial, schema.AccountActive)},
 			"nobody expected":     {foundAnswer("PRIYA NAIR"), "", -1, success(true, schema.NameNone, schema.AccountActive)},
 			"the bank is silent":  {foundAnswer(""), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
-			"dormant":             {account(func(a *Account) { a.Status = schema.AccountDormant }), aName, -1, success(false, schema.NameExact, schema.AccountDormant)},
-			"closed":              {account(func(a *Account) { a.Status = schema.AccountClosed }), "", -1, success(false, schema.NameNone, schema.AccountClosed)},
-			"suspicious": {account(func(a *Account) { a.Reasons = []string{MuleAccount} }), aName, -1, result{
+			"dormant":             {account(func(a *bank.Account) { a.Status = schema.AccountDormant }), aName, -1, success(false, schema.NameExact, schema.AccountDormant)},
+			"closed":              {account(func(a *bank.Account) { a.Status = schema.AccountClosed }), "", -1, success(false, schema.NameNone, schema.AccountClosed)},
+			"suspicious": {account(func(a *bank.Account) { a.Reasons = []string{bank.MuleAccount} }), aName, -1, result{
 				State: schema.VerificationSuccess, Verified: true, Match: schema.NameExact, Status: schema.AccountActive, Suspected: true,
 			}},
-			"not there": {Answer{Outcome: NotFound}, aName, -1, result{State: schema.VerificationFailed, Match: schema.NameNone, Code: schema.AccountNotFound}},
+			"not there": {bank.Answer{Outcome: bank.NotFound}, aName, -1, result{State: schema.VerificationFailed, Match: schema.NameNone, Code: schema.AccountNotFound}},
 		} {
 			s.bank.set(func() { s.bank.deposit = answers(c.answer) })
 			q := s.request()
@@ -127,7 +129,7 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 		}
-		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.NotFound}) })
 		if r := s.do(s.address()); r.ErrorCode != schema.VPANotFound || r.State != schema.VerificationFailed {
 			t.Errorf("an address: got %+v", r)
 		}
@@ -151,7 +153,7 @@ func TestAccountTolerance(t *testing.T) {
 		if got := match(-1); got != schema.NameNone {
 			t.Errorf("by the account's strict tolerance it is %s", got)
 		}
-		if got := match(standard); got != schema.NamePartial {
+		if got := match(request.Standard); got != schema.NamePartial {
 			t.Errorf("by that of the request it is %s", got)
 		}
 	})
@@ -188,11 +190,13 @@ func TestRefIDIsIdempotent(t *testing.T) {
 		if got, replayed, err := s.Do(t.Context(), q, time.Minute, false); got.ID != r.ID || !replayed || err != nil {
 			t.Errorf("got %+v, %v, %v", got, replayed, err)
 		}
-		for what, change := range map[string]func(*Request){
-			"number": func(q *Request) { q.Account = "1" + anAccount[1:] }, "branch": func(q *Request) { q.IFSC = "HDFC0000001" },
-			"name": func(q *Request) { q.Name = "Rahul" }, "no name": func(q *Request) { q.Name = "" }, "tolerance": func(q *Request) { q.Tolerance = standard },
-			"method": func(q *Request) { q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName} },
-			"batch":  func(q *Request) { q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0} },
+		for what, change := range map[string]func(*request.Request){
+			"number": func(q *request.Request) { q.Account = "1" + anAccount[1:] }, "branch": func(q *request.Request) { q.IFSC = "HDFC0000001" },
+			"name": func(q *request.Request) { q.Name = "Rahul" }, "no name": func(q *request.Request) { q.Name = "" }, "tolerance": func(q *request.Request) { q.Tolerance = request.Standard },
+			"method": func(q *request.Request) {
+				q.Method, q.Private = schema.VerifyUPI, request.Private{VPA: anAddress, Name: aName}
+			},
+			"batch": func(q *request.Request) { q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0} },
 		} {
 			other := q
 			change(&other)
@@ -334,14 +338,14 @@ func TestFirstAvailableConnectionIsUsed(t *testing.T) {
 func TestDuplicateConnectionNameIsRefused(t *testing.T) {
 	t.Parallel()
 	good := (&fakeBank{}).connection()
-	for name, change := range map[string]func(*Connection){
-		"one name": func(*Connection) {}, "one name in both worlds": func(c *Connection) { c.World = schema.Sandbox },
-		"no bank":    func(c *Connection) { c.Name, c.Bank = "b", nil },
-		"no timeout": func(c *Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *Connection) { c.Name, c.Concurrency = "b", 0 },
+	for name, change := range map[string]func(*bank.Connection){
+		"one name": func(*bank.Connection) {}, "one name in both worlds": func(c *bank.Connection) { c.World = schema.Sandbox },
+		"no bank":    func(c *bank.Connection) { c.Name, c.Bank = "b", nil },
+		"no timeout": func(c *bank.Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *bank.Connection) { c.Name, c.Concurrency = "b", 0 },
 	} {
 		c := good
 		change(&c)
-		if _, err := New(Config{Connections: []Connection{good, c}}); err == nil {
+		if _, err := New(Config{Connections: []bank.Connection{good, c}}); err == nil {
 			t.Errorf("%s: it was made", name)
 		}
 	}
@@ -374,7 +378,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 				t.Errorf("with patience: %+v", late)
 			}
 		}
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Hour}) })
 		if r, _, err := s.Do(t.Context(), s.request(), time.Millisecond, false); err != nil || r.State != schema.VerificationPending || r.DelayCode != "" {
 			t.Errorf("a bank that takes its time: %+v, %v", r, err)
 		}
@@ -392,7 +396,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 func TestWaitSeesOtherInstances(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Hour}) })
 		q := s.request()
 		r := s.do(q)
 		got := make(chan Record, 1)
@@ -411,7 +415,7 @@ func TestWaitSeesOtherInstances(t *testing.T) {
 		})
 		s.exec("ALTER TABLE gone RENAME TO verification")
 		s.begin(s.DB)
-		s.callback(r, Answer{Outcome: NotFound})
+		s.callback(r, bank.Answer{Outcome: bank.NotFound})
 		if r := <-got; r.State != schema.VerificationFailed || r.ErrorCode != schema.AccountNotFound {
 			t.Errorf("got %+v", r)
 		}

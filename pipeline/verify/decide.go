@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -28,15 +29,15 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 	switch {
 	case res.err != nil:
 		return afterError(res)
-	case res.Outcome == Found:
+	case res.Outcome == bank.Found:
 		return succeed
-	case res.Outcome == NotFound:
+	case res.Outcome == bank.NotFound:
 		return fail
 	case res.call == callNone: // a callback without an outcome: the next call stays scheduled
 		return noop
-	case res.Outcome == NotMade:
+	case res.Outcome == bank.NotMade:
 		return retryAsNew
-	case res.Outcome == Unknown && res.call == callEnquire && res.calledAt.Sub(r.SentAt) >= resendAfter:
+	case res.Outcome == bank.Unknown && res.call == callEnquire && res.calledAt.Sub(r.SentAt) >= resendAfter:
 		return resend
 	}
 	return retryLater
@@ -59,7 +60,7 @@ func afterError(res *providerResult) transition {
 // troubleOf returns why the outcome is delayed; "" without a failure, or if no call was made.
 func troubleOf(res *providerResult) schema.Code {
 	switch {
-	case res.err == nil && res.Outcome == NotMade:
+	case res.err == nil && res.Outcome == bank.NotMade:
 		return schema.BankNetworkError
 	case res.err == nil || res.notCalled():
 		return ""
@@ -99,5 +100,5 @@ func nextLook(r *Record, res *providerResult, resendAfter time.Duration, now tim
 	if res.err != nil {
 		return r.NextCall(0, false, 0, now)
 	}
-	return r.NextCall(min(res.RetryAfter, longestRetryAfter), res.Outcome == Unknown && res.call == callEnquire, resendAfter, now)
+	return r.NextCall(min(res.RetryAfter, longestRetryAfter), res.Outcome == bank.Unknown && res.call == callEnquire, resendAfter, now)
 }

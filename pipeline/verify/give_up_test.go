@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -18,7 +19,7 @@ func TestStrandedVerificationsEnd(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
-				s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+				s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 				r := s.do(s.request())
 				s.exec(change)
 				s.advance(time.Hour)
@@ -40,10 +41,10 @@ func TestStrandedVerificationsEnd(t *testing.T) {
 func TestUndecryptableVerificationMayBeMissing(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		r := s.do(s.request())
 		s.exec("UPDATE verification SET private = 'x'")
-		got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: NotFound}, "test")
+		got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, bank.Answer{Outcome: bank.NotFound}, "test")
 		if err != nil || got.State != schema.VerificationFailed || got.ErrorCode != schema.AccountNotFound {
 			t.Errorf("got %s %s, %v", got.State, got.ErrorCode, err)
 		}
@@ -62,7 +63,7 @@ func TestBatchResultsKeepTheirRows(t *testing.T) {
 		s.do(q)
 		s.clock.Advance(7*24*time.Hour - time.Minute) // the other record found the bank away
 		s.bank.set(func() {
-			s.bank.deposit, s.bank.enquire = answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Pending})
+			s.bank.deposit, s.bank.enquire = answers(bank.Answer{Outcome: bank.Pending}), answers(bank.Answer{Outcome: bank.Pending})
 		})
 		q = s.request()
 		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 1}

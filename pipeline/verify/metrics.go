@@ -29,14 +29,6 @@ func newMetrics(m *transaction.Metrics) *metrics {
 	}
 }
 
-// String returns the name used in metrics and logs.
-func (o Outcome) String() string {
-	if o < Pending || o > NotMade {
-		return "unknown outcome"
-	}
-	return [...]string{"pending", "found", "not_found", "unknown", "not_made"}[o]
-}
-
 // count counts the final states that a transition reaches.
 func (s *Service) count(out *result) {
 	switch out.transition {

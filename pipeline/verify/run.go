@@ -8,6 +8,7 @@ import (
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -70,7 +71,7 @@ func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string)
 	}
 	for i := range old {
 		res := providerResult{call: callEnquire, err: httpconnector.ErrNotCalled, calledAt: now, by: actor}
-		if _, err := s.settle(ctx, &old[i], &res, workqueue.Lease{}, &Private{}); err != nil {
+		if _, err := s.settle(ctx, &old[i], &res, workqueue.Lease{}, &request.Private{}); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -20,13 +22,13 @@ import (
 func (s *serviceFixture) holdDeposit() (release func()) {
 	dead := make(chan struct{})
 	s.bank.set(func() {
-		s.bank.deposit = func(Order) (Answer, error) { <-dead; return foundAnswer("RAHUL SHARMA"), nil }
+		s.bank.deposit = func(bank.Order) (bank.Answer, error) { <-dead; return foundAnswer("RAHUL SHARMA"), nil }
 	})
 	return sync.OnceFunc(func() { close(dead) })
 }
 
 // inFlight creates a verification whose call is in flight.
-func (s *serviceFixture) inFlight(q Request) Record {
+func (s *serviceFixture) inFlight(q request.Request) Record {
 	s.t.Helper()
 	s.bank.calls()
 	r, _, err := s.Do(context.Background(), q, 0, true)
@@ -46,7 +48,7 @@ func TestKilledCallIsEnquired(t *testing.T) {
 		defer release()
 		killed := s.Service
 		r := s.inFlight(s.request())
-		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(bank.Answer{Outcome: bank.Unknown}) })
 		s.begin(s.DB)
 		if err := s.Queue.ExpireForeignLeases(t.Context()); err != nil {
 			t.Fatal(err)
@@ -74,7 +76,7 @@ func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 		gone := s.Service
 		s.inFlight(s.request())
 		s.begin(s.DB)
-		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(bank.Answer{Outcome: bank.Unknown}) })
 		s.advance(time.Minute)
 		s.wantCalls("a minute after it was claimed", "enquire")
 		s.advance(workqueue.LeaseMargin - 2*time.Second)
@@ -91,7 +93,7 @@ func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 func TestTwoInstancesCallOnce(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.Postgres(t))
-	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+	s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 	const n = 20
 	for range n {
 		s.do(s.request())
@@ -115,20 +117,22 @@ func TestTwoInstancesCallOnce(t *testing.T) {
 // An instance without the lease records only final outcomes.
 func TestLostLeaseIsFenced(t *testing.T) {
 	t.Parallel()
-	for name, late := range map[string]func() (Answer, error){
-		"lost": func() (Answer, error) { return Answer{}, errLost }, "not sent": func() (Answer, error) { return Answer{}, errUnsent },
-		"not made": func() (Answer, error) { return Answer{Outcome: NotMade}, nil }, "not asked": func() (Answer, error) { return Answer{}, errBreaker },
-		"pending": func() (Answer, error) { return Answer{Outcome: Pending, RetryAfter: time.Second}, nil },
+	for name, late := range map[string]func() (bank.Answer, error){
+		"lost": func() (bank.Answer, error) { return bank.Answer{}, errLost }, "not sent": func() (bank.Answer, error) { return bank.Answer{}, errUnsent },
+		"not made": func() (bank.Answer, error) { return bank.Answer{Outcome: bank.NotMade}, nil }, "not asked": func() (bank.Answer, error) { return bank.Answer{}, errBreaker },
+		"pending": func() (bank.Answer, error) { return bank.Answer{Outcome: bank.Pending, RetryAfter: time.Second}, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
 				held := make(chan struct{})
-				s.bank.set(func() { s.bank.deposit = func(Order) (Answer, error) { <-held; return late() } })
+				s.bank.set(func() { s.bank.deposit = func(bank.Order) (bank.Answer, error) { <-held; return late() } })
 				slow := s.Service
 				r := s.inFlight(s.request())
 				s.begin(s.DB)
-				s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+				s.bank.set(func() {
+					s.bank.deposit, s.bank.enquire = nil, answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Hour})
+				})
 				s.advance(41 * time.Second)
 				s.wantDue("asked about by another", r.ID, time.Hour)
 				close(held)
@@ -147,7 +151,7 @@ func TestLostLeaseIsFenced(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.SQLite(t))
-	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+	s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Hour}) })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -195,7 +199,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 4)
 		release := s.holdDeposit()
-		ask := func(q Request) {
+		ask := func(q request.Request) {
 			t.Helper()
 			if _, _, err := s.Do(t.Context(), q, 0, true); err != nil {
 				t.Fatal(err)
@@ -233,7 +237,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 func TestUnconfiguredBankIsLogged(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		s.do(s.request())
 		s.checkUnconfigured(t.Context())
 		if s.log.Count("not configured") != 0 {

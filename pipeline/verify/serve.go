@@ -6,6 +6,7 @@ import (
 
 	"vayu/internal/access"
 	"vayu/internal/httpapi"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -37,7 +38,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	if len(c.Body) == 0 {
 		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
-	r, async, err := requestOf(c.Body)
+	r, async, err := request.Parse(c.Body)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

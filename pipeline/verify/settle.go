@@ -12,8 +12,10 @@ import (
 	"vayu/pipeline/batch"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/branch"
 	"vayu/pipeline/verify/ifsc"
+	"vayu/pipeline/verify/request"
 	"vayu/pipeline/verify/upi"
 	"vayu/schema"
 )
@@ -34,13 +36,13 @@ type transitionTx struct {
 	now     time.Time
 	result  *providerResult
 	lease   workqueue.Lease
-	private *Private
+	private *request.Private
 	out     result
 }
 
 // settle applies a provider result to a verification in one transaction. Each change requires
 // the pending state, so a verification that has ended keeps its first outcome.
-func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own workqueue.Lease, p *Private) (result, error) {
+func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own workqueue.Lease, p *request.Private) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own, private: p}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
@@ -99,7 +101,7 @@ func (st *transitionTx) finish() error {
 		if err := st.fillBeneficiary(); err != nil {
 			return err
 		}
-	case st.result.err == nil && st.result.Outcome == NotFound:
+	case st.result.err == nil && st.result.Outcome == bank.NotFound:
 		r.ErrorCode = notFound(r.Method)
 	default:
 		r.ErrorCode = giveUpCode(r, st.result)
@@ -257,7 +259,7 @@ func cleanText(text string) string { return httpconnector.CleanText(text, longes
 
 // Settle applies an answer from outside the service's own calls, such as a callback. It is
 // idempotent. The audit log names by as the actor. An unknown reference is not_found.
-func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
+func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a bank.Answer, by string) (Record, error) {
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification
 	}
@@ -277,7 +279,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 		return r, nil
 	}
 	p, err := s.decryptPrivate(&r)
-	if err != nil && a.Outcome == Found { // only Found needs the private fields
+	if err != nil && a.Outcome == bank.Found { // only Found needs the private fields
 		return Record{}, err
 	}
 	out, err := s.settle(ctx, &r, &res, workqueue.Lease{}, &p)
@@ -287,7 +289,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 // reportContradiction counts and logs an answer that contradicts the final state. The final
 // state remains.
 func (s *Service) reportContradiction(r *Record, res *providerResult) {
-	if res.err != nil || res.Outcome != Found && res.Outcome != NotFound || (res.Outcome == Found) == (r.State == schema.VerificationSuccess) {
+	if res.err != nil || res.Outcome != bank.Found && res.Outcome != bank.NotFound || (res.Outcome == bank.Found) == (r.State == schema.VerificationSuccess) {
 		return
 	}
 	s.metrics.contradictions.WithLabelValues(r.Provider).Inc()

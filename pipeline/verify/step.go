@@ -3,6 +3,7 @@ package verify
 import (
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -17,7 +18,7 @@ func (st *transitionTx) recordStep() error {
 // a later time, the verification ends at that time.
 func (st *transitionTx) recordFinalStep() error {
 	r, res := &st.out.Record, st.result
-	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == Found || res.Outcome == NotFound) {
+	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == bank.Found || res.Outcome == bank.NotFound) {
 		return nil
 	}
 	var err error

@@ -11,13 +11,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/access"
 	"vayu/internal/encryption"
 	"vayu/internal/failpoint"
-	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -27,7 +26,7 @@ type Config struct {
 	Cipher *encryption.Cipher // encrypts private columns and cursors
 	Events transaction.Events
 	// Connections are the banks of both worlds, live and sandbox.
-	Connections []Connection
+	Connections []bank.Connection
 	Settings    Settings
 	// PublicURL returns the base URL of this installation, such as https://api.example.com;
 	// results_url begins with it.
@@ -86,31 +85,6 @@ var kind = transaction.Kind[Record, *Record]{
 		return schema.VerificationDetail{Verification: toWire(r), ProviderCalls: calls}
 	},
 	Summary: summaryOf,
-}
-
-// Request is one validated verification request, before any access to the store or a bank.
-type Request struct {
-	Owner  schema.Owner
-	RefID  string // "" for none
-	Method schema.VerificationMethod
-	Private
-	// Tolerance is the least passing score of a name match, 0 to 100; negative for the
-	// account's default.
-	Tolerance int
-	Caller    httpapi.Who
-
-	// Once is the request's Idempotency-Key; nil for none.
-	Once *access.IdempotencyKey
-	// Item is the batch record that the request belongs to; nil for none.
-	Item *transaction.BatchItem
-}
-
-// Private holds the encrypted fields. They are kept only while the verification is pending.
-type Private struct {
-	Account string `json:"account,omitempty"` // 9 to 18 digits
-	IFSC    string `json:"-"`                 // not secret
-	VPA     string `json:"vpa,omitempty"`     // in lower case
-	Name    string `json:"name,omitempty"`    // expected name; "" for none
 }
 
 // Record is a stored verification.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/simulator"
 	"vayu/schema"
 )
@@ -33,7 +33,7 @@ func TestCallbacks(t *testing.T) {
 	s.Callback = endpoint.URL
 	s.Script(drop.Reference, simulator.Late)
 	a, err := c.Bank.Deposit(t.Context(), drop)
-	wantOutcome(t, "the deposit", a, err, verify.Pending)
+	wantOutcome(t, "the deposit", a, err, bank.Pending)
 	if s.SendCallbacks(t.Context()); len(came) != 0 {
 		t.Error("it is told before it is true")
 	}
@@ -41,7 +41,7 @@ func TestCallbacks(t *testing.T) {
 	s.SendCallbacks(t.Context())
 	got := <-came
 	told, err := c.Receiver.Receive(got.header, got.body, now.Now())
-	wantOutcome(t, "the callback", told.Answer, err, verify.Found)
+	wantOutcome(t, "the callback", told.Answer, err, bank.Found)
 	if told.Reference != drop.Reference || told.Answer.Account.Name != simulator.DefaultAccount.Name || told.Answer.UTR == "" {
 		t.Errorf("got %+v", told)
 	}

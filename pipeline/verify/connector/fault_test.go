@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/simulator"
 )
 
 // Under any fault an outcome is one that the bank sent, and an enquiry settles the order.
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
-	const found, missing, pending, unknown = verify.Found, verify.NotFound, verify.Pending, verify.Unknown
+	const found, missing, pending, unknown = bank.Found, bank.NotFound, bank.Pending, bank.Unknown
 	all := map[simulator.Fault]struct {
-		deposit, enquiry, later verify.Outcome
+		deposit, enquiry, later bank.Outcome
 		made                    int
 	}{
 		simulator.None:        {found, found, found, 1},
@@ -37,7 +37,7 @@ func TestSimulatorFaults(t *testing.T) {
 		simulator.Broken:      {lost, found, found, 1},
 		simulator.Flood:       {lost, found, found, 1},
 		simulator.Missing:     {missing, missing, missing, 0},
-		simulator.Away:        {verify.NotMade, verify.NotMade, verify.NotMade, 0},
+		simulator.Away:        {bank.NotMade, bank.NotMade, bank.NotMade, 0},
 	}
 	if len(all) != len(simulator.Faults)+1 {
 		t.Errorf("%d faults are tried, of %d", len(all)-1, len(simulator.Faults))
@@ -168,9 +168,9 @@ func TestRefusedConnectionIsNotSent(t *testing.T) {
 	}
 }
 
-type asking func(context.Context, verify.Order) (verify.Answer, error)
+type asking func(context.Context, bank.Order) (bank.Answer, error)
 
-func calls(b verify.Bank) map[string]asking {
+func calls(b bank.Bank) map[string]asking {
 	return map[string]asking{"deposit": b.Deposit, "enquire": b.Enquire, "resolve": b.Resolve}
 }
 

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/simulator"
 	"vayu/schema"
 )
@@ -56,7 +56,7 @@ func FuzzCallback(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	b := &bank{client}
+	b := &provider{client}
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
@@ -66,12 +66,12 @@ func FuzzCallback(f *testing.F) {
 			return
 		}
 		a := told.Answer
-		if told.Reference == "" || a.Outcome == verify.Unknown || a.Outcome < verify.Pending || a.Outcome > verify.NotMade ||
-			(a.Outcome == verify.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00") {
+		if told.Reference == "" || a.Outcome == bank.Unknown || a.Outcome < bank.Pending || a.Outcome > bank.NotMade ||
+			(a.Outcome == bank.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00") {
 			t.Errorf("%q is read as %+v", body, told)
 		}
 		for _, code := range a.Account.Reasons {
-			if !slices.Contains(verify.Reasons, code) {
+			if !slices.Contains(bank.Reasons, code) {
 				t.Errorf("%q has the reason %q", body, code)
 			}
 		}

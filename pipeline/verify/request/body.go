@@ -1,4 +1,4 @@
-package verify
+package request
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 const longestName = 256
 
 // tolerances maps the named tolerances to scores (CONTRACT 5).
-var tolerances = map[string]int{"strict": strict, "standard": standard, "lenient": lenient}
+var tolerances = map[string]int{"strict": Strict, "standard": Standard, "lenient": lenient}
 
 // requestBody is the body of POST /v1/bank/verify or a batch record. Values are raw, so that
 // all their faults are reported at once.
@@ -36,9 +36,9 @@ type requestBody struct {
 	Async         jsontext.Value `json:"async"`
 }
 
-// requestOf reads a request, except its owner. The error is a *schema.Problem with every
+// Parse reads a request, except its owner. The error is a *schema.Problem with every
 // fault.
-func requestOf(body []byte) (r Request, async bool, err error) {
+func Parse(body []byte) (r Request, async bool, err error) {
 	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
 	if err != nil {
 		return Request{}, false, err
@@ -167,7 +167,7 @@ func (f *form) tolerance(v jsontext.Value) int {
 			}
 		}
 	case v.Kind() == jsontext.KindNumber:
-		if n, err := strconv.Atoi(string(v)); err == nil && n >= 0 && n <= strict {
+		if n, err := strconv.Atoi(string(v)); err == nil && n >= 0 && n <= Strict {
 			return n
 		}
 	}

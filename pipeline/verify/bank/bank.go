@@ -1,7 +1,10 @@
-package verify
+// Package bank has what a bank, or an aggregator of banks, implements: orders, answers and
+// callbacks.
+package bank
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"vayu/pipeline/transaction"
@@ -43,6 +46,14 @@ const (
 	NotMade
 )
 
+// String returns the name used in metrics and logs.
+func (o Outcome) String() string {
+	if o < Pending || o > NotMade {
+		return "unknown outcome"
+	}
+	return [...]string{"pending", "found", "not_found", "unknown", "not_made"}[o]
+}
+
 // Answer is a bank's answer about an order.
 type Answer struct {
 	Outcome     Outcome
@@ -75,6 +86,21 @@ const (
 
 // Reasons lists every code for which an account is flagged as suspicious.
 var Reasons = []string{FlaggedByBank, ReportedFraud, MuleAccount, UnderInvestigation, UnusualActivity, RecentlyOpened}
+
+// ReasonCodes returns a bank's codes of suspicion without duplicates. An unknown code becomes
+// FlaggedByBank.
+func ReasonCodes(reasons []string) []string {
+	out := []string{}
+	for _, code := range reasons {
+		if !slices.Contains(Reasons, code) {
+			code = FlaggedByBank
+		}
+		if !slices.Contains(out, code) {
+			out = append(out, code)
+		}
+	}
+	return out
+}
 
 // Bank verifies accounts, directly or through an aggregator. Its methods are called
 // concurrently, with contexts that end after the connection's Timeout. An error is

@@ -1,4 +1,4 @@
-package verify
+package request
 
 import (
 	"errors"
@@ -113,7 +113,7 @@ var badBodies = []struct {
 func TestBodyFaultsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range badBodies {
-		_, _, err := requestOf([]byte(c.body))
+		_, _, err := Parse([]byte(c.body))
 		p, ok := errors.AsType[*schema.Problem](err)
 		if !ok || p.Code != c.code || p.Field != c.field && c.code != schema.InvalidJSON || !strings.Contains(p.Message, c.says) {
 			t.Errorf("%.150s: got %+v, want %s of %q: %s", c.body, err, c.code, c.field, c.says)
@@ -124,7 +124,7 @@ func TestBodyFaultsAreNamed(t *testing.T) {
 // Several faults are reported at once, syntax faults first.
 func TestAllBodyFaultsAreReported(t *testing.T) {
 	t.Parallel()
-	_, _, err := requestOf([]byte(drop("account_number", `"1"`, "ifsc", `"X"`, "name", "1", "name_match_tolerance", "101", "ref_id", "1", "async", "1")))
+	_, _, err := Parse([]byte(drop("account_number", `"1"`, "ifsc", `"X"`, "name", "1", "name_match_tolerance", "101", "ref_id", "1", "async", "1")))
 	p, ok := errors.AsType[*schema.Problem](err)
 	if !ok || p.Code != schema.InvalidRequest {
 		t.Fatalf("got %v", err)
@@ -171,12 +171,12 @@ func TestValidBodyIsRead(t *testing.T) {
 			Method: schema.VerifyUPI, Private: Private{VPA: "rahul.sharma@okaxis", Name: "Rahul Sharma"}, Tolerance: -1,
 		},
 	} {
-		got, async, err := requestOf([]byte(text))
+		got, async, err := Parse([]byte(text))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil || async {
 			t.Errorf("%.150s: %v, %v (-want +got):\n%s", text, async, err, diff)
 		}
 	}
-	if _, async, err := requestOf([]byte(drop("async", "true"))); !async || err != nil {
+	if _, async, err := Parse([]byte(drop("async", "true"))); !async || err != nil {
 		t.Errorf("async: got %v, %v", async, err)
 	}
 }
@@ -189,7 +189,7 @@ func FuzzRequestOf(f *testing.F) {
 	f.Add([]byte(drop()))
 	f.Add([]byte(upiBody("name_match_tolerance", `"lenient"`, "async", "true")))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r, _, err := requestOf(text)
+		r, _, err := Parse(text)
 		if err != nil {
 			if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code.Status() != 400 && p.Code.Status() != 422 {
 				t.Errorf("%q: got %v", text, err)
@@ -201,7 +201,7 @@ func FuzzRequestOf(f *testing.F) {
 		if !drop && !address || r.Tolerance < -1 || r.Tolerance > 100 || !utf8.ValidString(r.Name) || r.RefID != "" && !schema.IsRef(r.RefID) {
 			t.Errorf("%q: got %+v", text, r)
 		}
-		if masked := r.target(); drop && (strings.Contains(masked, r.Account) || len(masked) != len(r.Account)) || address && masked == r.VPA {
+		if masked := r.Target(); drop && (strings.Contains(masked, r.Account) || len(masked) != len(r.Account)) || address && masked == r.VPA {
 			t.Errorf("%q: it is masked as %q", text, masked)
 		}
 		if r.Caller != (httpapi.Who{}) || r.Owner != (schema.Owner{}) {
