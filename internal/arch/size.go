@@ -45,7 +45,7 @@ var largePackages = map[string]struct{ files, lines int }{
 	"internal/sqlstore":             {25, 2901},
 	"pipeline/batch":                {19, 2324},
 	"pipeline/httpconnector":        {19, 2745},
-	"pipeline/recharge":             {26, 2959},
+	"pipeline/recharge":             {24, 2946},
 	"query":                         {33, 5608},
 	"schema":                        {28, 2335},
 }

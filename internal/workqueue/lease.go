@@ -37,7 +37,9 @@ func (t *Tokens) Lease(until time.Time) Lease {
 // SelectDue runs a query of due rows that the transaction is about to lease. On PostgreSQL it
 // locks the rows of the given table (or its alias), and skips rows that another instance has
 // locked.
-func SelectDue[R any](tx *sqlstore.Tx, table string, scan func(sqlstore.Scanner) (R, error), query string, args ...any) ([]R, error) {
+func SelectDue[R any](tx *sqlstore.Tx, table string, scan func(sqlstore.Scanner) (R, error),
+	query string, args ...any,
+) ([]R, error) {
 	if tx.Name() == "postgres" {
 		query += " FOR UPDATE OF " + table + " SKIP LOCKED"
 	}
@@ -69,13 +71,17 @@ func NewLeases(table string, key ...string) Leases {
 			row[i] = "CAST(? AS BIGINT)"
 		}
 	}
-	match, keys, token := ") AS v WHERE "+strings.Join(matches, " AND "), strings.Join(row, ", "), fmt.Sprintf(" AND t.token = v.column%d", len(key)+1)
+	n, keys := len(key), strings.Join(row, ", ")
+	match := ") AS v WHERE " + strings.Join(matches, " AND ")
+	token := fmt.Sprintf(" AND t.token = v.column%d", n+1)
 	update := "UPDATE " + table + " AS t SET "
 	return Leases{
-		key:     len(key),
-		claim:   sqlstore.NewBatchStatement(2, update+"due_at = $1, token = $2 FROM (VALUES ", "("+keys+")", match),
-		renew:   sqlstore.NewBatchStatement(1, update+"due_at = $1 FROM (VALUES ", "("+keys+", ?)", match+token+" RETURNING "+strings.Join(columns, ", ")),
-		release: sqlstore.NewBatchStatement(0, fmt.Sprintf("%sdue_at = v.column%d, token = '' FROM (VALUES ", update, len(key)+2), "("+keys+", ?, CAST(? AS BIGINT))", match+token),
+		key:   n,
+		claim: sqlstore.NewBatchStatement(2, update+"due_at = $1, token = $2 FROM (VALUES ", "("+keys+")", match),
+		renew: sqlstore.NewBatchStatement(1, update+"due_at = $1 FROM (VALUES ", "("+keys+", ?)",
+			match+token+" RETURNING "+strings.Join(columns, ", ")),
+		release: sqlstore.NewBatchStatement(0, fmt.Sprintf("%sdue_at = v.column%d, token = '' FROM (VALUES ", update, n+2),
+			"("+keys+", ?, CAST(? AS BIGINT))", match+token),
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *Service) connect(c Connection) error {
 	of := workqueue.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
 	conn.Pool, err = s.Queue.Add(of, func(claim workqueue.Claim[Record]) {
-		s.startJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
+		go s.runJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
 	})
 	s.connections = append(s.connections, conn)
 	return err

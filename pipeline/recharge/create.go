@@ -176,7 +176,7 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		return s.insert(tx, r, &made)
 	})
 	if s.Inserted(&made.Record, d.connection.pool(), d.lease, err) {
-		s.startJob(job{connection: d.connection, rec: made.Record, call: callSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
+		go s.runJob(job{connection: d.connection, rec: made.Record, call: callSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	if err != nil {
 		return Record{}, err

@@ -26,10 +26,8 @@ type job struct {
 	done  chan<- result   // receives the result; may be nil
 }
 
-// startJob runs a job in a goroutine. Run waits for it at the end.
-func (s *Service) startJob(j job) { go s.runJob(j) }
-
-// runJob makes the call of a job and the immediate follow-up calls, and releases the slot.
+// runJob makes the call of a job and the immediate follow-up calls, and releases the slot. Run
+// waits for it at the end.
 func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	var out result

@@ -80,7 +80,7 @@ var recharges = &transaction.Table[Record, *Record]{
 
 // kind describes recharges as transactions.
 var kind = transaction.Kind[Record, *Record]{
-	Table: recharges, List: "recharges", Metrics: "vayu_recharge_", Actor: actor, Path: path, Reread: time.Second,
+	Table: recharges, List: "recharges", Metrics: "vayu_recharge_", Actor: actor, Reread: time.Second,
 	Claimed: failpoint.RechargeClaimed, Created: failpoint.RechargeCreated, States: transaction.Names(schema.RechargeStates),
 	Reply: func(r *Record) any { return replyOf(r) },
 	Detail: func(r *Record, calls schema.ProviderCalls) any {

@@ -54,7 +54,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 		return r, nil
 	}
 	j.rec = r
-	s.startJob(j)
+	go s.runJob(j)
 	select {
 	case out := <-done:
 		if out.transition == refuseRefund {

@@ -33,7 +33,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 			to.WakeAt(out.due)
 		case to.lease.Token == "":
 		case going:
-			s.startJob(job{connection: to.connection, rec: out.Record, call: callSubmit, lease: to.lease})
+			go s.runJob(job{connection: to.connection, rec: out.Record, call: callSubmit, lease: to.lease})
 		default:
 			to.Release(r.Batch.Batch != "")
 		}

@@ -13,7 +13,9 @@ type Update[R any] struct {
 
 // Await waits until a pending transaction is final, for the time wait at most, and returns
 // the newest record. It returns early after an update that is enough.
-func (c *Core[R, P]) Await(ctx context.Context, r R, w *Waiter[Update[R]], wait time.Duration, enough func(Update[R]) bool) R {
+func (c *Core[R, P]) Await(ctx context.Context, r R, w *Waiter[Update[R]], wait time.Duration,
+	enough func(Update[R]) bool,
+) R {
 	if wait <= 0 || P(&r).Status() != pendingState {
 		return r
 	}

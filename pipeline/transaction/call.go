@@ -50,7 +50,9 @@ func (c *Core[R, P]) Call(ctx context.Context, call Call, do func(context.Contex
 	}
 	c.Metrics.ObserveCall(call.Provider, call.Name, outcome, time.Since(began))
 	if span.Recording() {
-		span.EndCall(tracing.ProviderCall{Provider: call.Provider, World: call.World.String(), Call: call.Name, Result: outcome, Subject: call.Subject}, err)
+		span.EndCall(tracing.ProviderCall{
+			Provider: call.Provider, World: call.World.String(), Call: call.Name, Result: outcome, Subject: call.Subject,
+		}, err)
 	}
 	if err != nil && !errors.Is(err, httpconnector.ErrNotCalled) {
 		c.o.Log.Warn("calling a provider failed", "provider", call.Provider, "world", call.World.String(), "call", call.Name,

@@ -62,7 +62,9 @@ func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) 
 
 // RenderItems returns the transactions of the records [from, to) of a batch by their ids, as
 // reply shows them.
-func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, reply func(P) any) (map[string]any, error) {
+func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int,
+	reply func(P) any,
+) (map[string]any, error) {
 	found := make(map[string]R, to-from)
 	if err := sqlstore.Each(q, t.into(found), t.ofRecords(), batchID, from, to); err != nil {
 		return nil, err

@@ -31,18 +31,21 @@ type Metrics struct {
 
 func newMetrics(list, prefix string, log *slog.Logger) *Metrics {
 	m := &Metrics{prefix: prefix, list: list, log: log}
-	m.outcomes = m.Counters("outcomes_total", "Transactions that have reached a final state, by provider; provider is empty for those that failed before a call.",
+	m.outcomes = m.Counters("outcomes_total",
+		"Transactions that have reached a final state, by provider; provider is empty for those that failed before a call.",
 		"world", "provider", "outcome")
 	m.calls = m.Counters("calls_total", "Calls of providers, by kind of call and result.", "provider", "call", "result")
 	m.callSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: prefix + "call_seconds", Help: "Duration of calls of providers.",
 		Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 	}, []string{"provider", "call"})
-	m.Overdue = m.Counter("overdue_total", "Orders that were not sent because their lease was about to expire; a status enquiry follows.")
+	m.Overdue = m.Counter("overdue_total",
+		"Orders that were not sent because their lease was about to expire; a status enquiry follows.")
 	m.failures = m.Counters("store_failures_total", "Failed reads and writes of the state store, by purpose.", "doing")
 	m.all = append(m.all, m.callSeconds)
 	for _, world := range schema.Worlds {
-		m.Gauge("pending", "Transactions that are pending, as of the last count, which is at most a minute old.", world, &m.pending[world])
+		m.Gauge("pending", "Transactions that are pending, as of the last count, which is at most a minute old.",
+			world, &m.pending[world])
 	}
 	m.claims = m.FailureLog("claim", "due calls stay queued")
 	m.Records = m.FailureLog("record", "a status enquiry follows later")

@@ -36,15 +36,19 @@ func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time
 // because another instance has it.
 func (t *Table[R, P]) Postpone(tx *sqlstore.Tx, r P, own workqueue.Lease, due time.Time) (bool, error) {
 	b := r.Shared()
-	n, err := tx.Exec("UPDATE "+t.Name+" SET tries = $4, due_at = $5, token = '', provider_ref = $6, sent = $7, sent_at = $8 WHERE id = $1 AND token = $2 AND state = $3",
-		b.ID, own.Token, r.Status(), b.Tries, due.UnixMicro(), b.ProviderRef, sqlstore.BoolToInt(b.Sent), sqlstore.Micros(b.SentAt))
+	n, err := tx.Exec("UPDATE "+t.Name+` SET tries = $4, due_at = $5, token = '', provider_ref = $6, sent = $7, sent_at = $8
+		WHERE id = $1 AND token = $2 AND state = $3`,
+		b.ID, own.Token, r.Status(), b.Tries, due.UnixMicro(), b.ProviderRef,
+		sqlstore.BoolToInt(b.Sent), sqlstore.Micros(b.SentAt))
 	return n == 1, err
 }
 
 // Renew extends a lease for another call at once. A call that sends the order changes the
 // time of sending. Without the lease, or without a pool, it returns false and changes
 // nothing.
-func (t *Table[R, P]) Renew(tx *sqlstore.Tx, r P, pool *workqueue.Pool, own workqueue.Lease, sends bool, now time.Time) (until time.Time, renewed bool, err error) {
+func (t *Table[R, P]) Renew(
+	tx *sqlstore.Tx, r P, pool *workqueue.Pool, own workqueue.Lease, sends bool, now time.Time,
+) (until time.Time, renewed bool, err error) {
 	if pool == nil {
 		return time.Time{}, false, nil
 	}
@@ -65,7 +69,9 @@ func (t *Table[R, P]) Renew(tx *sqlstore.Tx, r P, pool *workqueue.Pool, own work
 // RecordFinal records the step that brought a transaction to a final state at a time. Column
 // has that time. If the clock that wrote the last step is ahead, RecordFinal corrects the row.
 // It returns the time of the final state.
-func (t *Table[R, P]) RecordFinal(tx *sqlstore.Tx, id string, act schema.StepAct, answer schema.StepAnswer, at time.Time, column string) (time.Time, error) {
+func (t *Table[R, P]) RecordFinal(
+	tx *sqlstore.Tx, id string, act schema.StepAct, answer schema.StepAnswer, at time.Time, column string,
+) (time.Time, error) {
 	noted, err := RecordStep(tx, id, act, answer, at)
 	if err == nil && noted.After(at) {
 		_, err = tx.Exec("UPDATE "+t.Name+" SET "+column+" = $2 WHERE id = $1", id, noted.UnixMicro())

@@ -62,7 +62,8 @@ func (t *Table[R, P]) countPending() string {
 func (c *Core[R, P]) CountPending(ctx context.Context) {
 	var pending, old [len(schema.Worlds)]int64
 	before, _ := pagination.FirstID(c.kind.Prefix, c.o.Now().Add(-oldAge).UnixMicro())
-	err := c.o.DB.View(ctx).QueryRow(c.kind.countPending(), before).Scan(&pending[schema.Live], &old[schema.Live], &pending[schema.Sandbox], &old[schema.Sandbox])
+	err := c.o.DB.View(ctx).QueryRow(c.kind.countPending(), before).
+		Scan(&pending[schema.Live], &old[schema.Live], &pending[schema.Sandbox], &old[schema.Sandbox])
 	c.Metrics.counts.Observe(ctx, err)
 	if err != nil {
 		return

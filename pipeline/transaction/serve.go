@@ -73,12 +73,16 @@ func (c *Core[R, P]) Timeline(ctx context.Context, o schema.Owner, id string) (r
 		return r, calls, c.kind.Missing
 	}
 	view := c.o.DB.View(ctx)
-	r, steps, err := readWithSteps(view, id, func() (R, error) { return c.Find(ctx, o, id) }, func(r *R) bool { return !P(r).Shared().FinishedAt.IsZero() })
+	r, steps, err := readWithSteps(view, id, func() (R, error) { return c.Find(ctx, o, id) },
+		func(r *R) bool { return !P(r).Shared().FinishedAt.IsZero() })
 	if err != nil {
 		return r, calls, err
 	}
 	b := P(&r).Shared()
-	calls = schema.ProviderCalls{Provider: b.Provider, ProviderRef: b.ProviderRef, Enquiries: b.Tries, Steps: Timeline(c.kind.Summary(&r, len(steps) > 0), steps)}
+	calls = schema.ProviderCalls{
+		Provider: b.Provider, ProviderRef: b.ProviderRef, Enquiries: b.Tries,
+		Steps: Timeline(c.kind.Summary(&r, len(steps) > 0), steps),
+	}
 	if P(&r).Status() == pendingState {
 		calls.NextEnquiryAt, err = c.kind.nextPoll(view, id)
 	}

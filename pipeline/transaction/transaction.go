@@ -70,7 +70,6 @@ type Kind[R any, P Record[R]] struct {
 	List    string   // name of the list: "recharges"
 	Metrics string   // prefix of its metrics: "vayu_recharge_"
 	Actor   string   // name of its providers in the audit log: "operator"
-	Path    string   // "/v1/recharge"
 	States  []string // all states
 	// Reread is how often a waiting request reads the row, because another instance may have
 	// recorded the outcome.

@@ -78,7 +78,7 @@ var verifications = &transaction.Table[Record, *Record]{
 
 // kind describes verifications as transactions.
 var kind = transaction.Kind[Record, *Record]{
-	Table: verifications, List: "verifications", Metrics: "vayu_verify_", Actor: actor, Path: path, Reread: 2 * time.Second,
+	Table: verifications, List: "verifications", Metrics: "vayu_verify_", Actor: actor, Reread: 2 * time.Second,
 	Claimed: failpoint.VerifyClaimed, Created: failpoint.VerifyCreated, States: transaction.Names(schema.VerificationStates),
 	Reply: func(r *Record) any { return toWire(r) },
 	Detail: func(r *Record, calls schema.ProviderCalls) any {
