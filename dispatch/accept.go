@@ -13,6 +13,7 @@ import (
 	"vayu/dispatch/subscription"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
+	"vayu/internal/workqueue"
 )
 
 const (
@@ -160,7 +161,7 @@ func (s *Service) reserve(group []order, now time.Time) map[string]int {
 
 // addStored adds leased rows to their lanes. It releases reservations of the orders that
 // were not stored.
-func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant delivery.Lease) {
+func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant workqueue.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range rows {

@@ -11,12 +11,10 @@ package dispatch
 import (
 	"context"
 	"log/slog"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch/delivery"
@@ -25,6 +23,7 @@ import (
 	"vayu/dispatch/subscription"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -70,8 +69,7 @@ func (c Config) hostOf(webhook string) string {
 type Service struct {
 	Config
 	metrics *metrics
-	token   string // prefix of this instance's lease tokens
-	claims  atomic.Uint64
+	tokens  *workqueue.Tokens
 
 	mu    sync.Mutex
 	queue *scheduler.Queue[*work]
@@ -101,7 +99,7 @@ func New(c Config) (*Service, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Service{
-		Config: c, token: ulid.Make().String(), sendSignal: make(chan struct{}, 1), claimSignal: make(chan struct{}, 1), stopped: make(chan struct{}), outcomes: make(chan *delivery.Outcome, c.InFlight),
+		Config: c, tokens: workqueue.NewTokens(), sendSignal: make(chan struct{}, 1), claimSignal: make(chan struct{}, 1), stopped: make(chan struct{}), outcomes: make(chan *delivery.Outcome, c.InFlight),
 		queue: scheduler.New[*work](scheduler.Limits{
 			Lane: c.Concurrency, Host: c.HostInFlight, All: c.InFlight, HostOf: c.hostOf, Unproven: c.HostUnproven,
 			Timeout: attemptTimeout, Margin: margin, Starts: c.InFlight / 2, FailingStarts: failingStarts,
@@ -138,8 +136,8 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // newLease returns a lease with a unique token.
-func (s *Service) newLease(now time.Time) delivery.Lease {
-	return delivery.Lease{Token: s.token + "." + strconv.FormatUint(s.claims.Add(1), 36), Until: now.Add(lease)}
+func (s *Service) newLease(now time.Time) workqueue.Lease {
+	return s.tokens.Lease(now.Add(lease))
 }
 
 // Wake schedules a subscription that has a delivery due now.

@@ -7,6 +7,7 @@ import (
 
 	"vayu/dispatch/delivery"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 )
 
 const (
@@ -132,7 +133,7 @@ func (s *Service) claim(ctx context.Context) bool {
 }
 
 // claimWanted makes the claims in one transaction and stores their results in found.
-func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant delivery.Lease, now time.Time) {
+func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant workqueue.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		all, err = delivery.Claim(tx, wants, grant, now)

@@ -14,8 +14,9 @@ import (
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/sandbox"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	bankaggregator "vayu/pipeline/verify/connector"
 	banksandbox "vayu/pipeline/verify/sandbox"
 	"vayu/pipeline/wallet"
@@ -27,7 +28,7 @@ type money struct {
 	recharges     *recharge.Service
 	verifications *verify.Service
 	batches       *batch.Service
-	callbacks     *upstream.Callbacks
+	callbacks     *transaction.Callbacks
 }
 
 // newMoney creates the services that move money.
@@ -58,7 +59,7 @@ func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Register
 	if err != nil {
 		return err
 	}
-	if m.callbacks, err = upstream.NewCallbacks(reg, m.recharges.Callbacks(), m.verifications.Callbacks()); err != nil {
+	if m.callbacks, err = transaction.NewCallbacks(reg, m.recharges.Callbacks(), m.verifications.Callbacks()); err != nil {
 		return err
 	}
 	m.batches, err = batch.New(batch.Config{
@@ -86,10 +87,10 @@ func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]rech
 
 // banks returns the connections to verification providers. One is the simulated provider of the sandbox, and
 // the others come from configuration files.
-func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
+func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]bank.Connection, error) {
 	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
-		func(file string) (verify.Connection, error) { return bankaggregator.Open(file, log, reg) },
-		func(c verify.Connection) string { return c.Name })
+		func(file string) (bank.Connection, error) { return bankaggregator.Open(file, log, reg) },
+		func(c bank.Connection) string { return c.Name })
 }
 
 // connect opens a connection for each file of a setting, and adds that of the sandbox. Names must be unique

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -14,13 +15,9 @@ import (
 // row is claimed again. By then the other transaction has leased the row or rolled back.
 const lockedPause = time.Second
 
-// selectDue finds due deliveries of a lane by the index delivery_due. On PostgreSQL, where
-// instances claim concurrently, skipLocked is appended.
-const (
-	selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
-		WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
-	skipLocked = " FOR UPDATE SKIP LOCKED"
-)
+// selectDue finds due deliveries of a lane by the index delivery_due.
+const selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
+	WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 
 // These statements find the next due delivery that a claim has not leased. The claim sets
 // the due time of its own rows to the end of the lease. Only selectAfter reads such rows,
@@ -30,32 +27,29 @@ const (
 	selectAfter  = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at >= $2 AND token <> $3 ORDER BY due_at LIMIT 1"
 )
 
-// Statements of a claim for all lanes together.
+// Statements for all lanes together.
 var (
-	leaseDue     = sqlstore.NewBatchStatement(2, "UPDATE delivery SET due_at = $1, token = $2 WHERE id IN (", "?", ")")
+	leases       = workqueue.NewLeases("delivery", "id")
 	selectEvents = sqlstore.NewBatchStatement(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
 // Claim leases due deliveries, the oldest due first. It skips rows that another instance
 // has leased or locked.
-func Claim(tx *sqlstore.Tx, wants []LaneClaim, lease Lease, now time.Time) ([]Claimed, error) {
-	due := selectDue
-	if tx.Name() == "postgres" {
-		due += skipLocked
-	}
+func Claim(tx *sqlstore.Tx, wants []LaneClaim, lease workqueue.Lease, now time.Time) ([]Claimed, error) {
 	all := make([]Claimed, len(wants))
 	var rows []*Row
+	var keys [][]any
 	for i, w := range wants {
-		found, err := sqlstore.All(tx, scanDue(w.Webhook), due, w.Webhook, now.UnixMicro(), max(w.Limit, 0))
+		found, err := workqueue.SelectDue(tx, "delivery", scanDue(w.Webhook), selectDue, w.Webhook, now.UnixMicro(), max(w.Limit, 0))
 		if err != nil {
 			return nil, fmt.Errorf("looking for due deliveries of %s: %w", w.Webhook, err)
 		}
 		all[i] = Claimed{Webhook: w.Webhook, Rows: found}
 		for j := range found {
-			rows = append(rows, &found[j])
+			rows, keys = append(rows, &found[j]), append(keys, []any{found[j].ID})
 		}
 	}
-	if err := writeLease(tx, rows, lease); err != nil {
+	if err := leases.Claim(tx, lease, keys); err != nil {
 		return nil, fmt.Errorf("leasing %d deliveries: %w", len(rows), err)
 	}
 	if err := fillEvents(tx, rows); err != nil {
@@ -83,18 +77,6 @@ func scanDue(webhook string) func(sqlstore.Scanner) (Row, error) {
 		r.World, r.DueAt = schema.WorldOf(mode), time.UnixMicro(due).UTC()
 		return r, err
 	}
-}
-
-// writeLease writes a lease into rows that this transaction has selected.
-func writeLease(tx *sqlstore.Tx, rows []*Row, lease Lease) error {
-	return leaseDue.Each(len(rows), func(text string, from, to int) error {
-		args := append(make([]any, 0, 2+to-from), lease.Until.UnixMicro(), lease.Token)
-		for _, r := range rows[from:to] {
-			args = append(args, r.ID)
-		}
-		_, err := tx.Exec(text, args...)
-		return err
-	})
 }
 
 // fillEvents adds the events to rows. It reads each event once, and the rows of an event
@@ -126,7 +108,7 @@ func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 
 // nextOf returns when a lane has a delivery due that is not leased by this claim; zero
 // for never.
-func nextOf(tx *sqlstore.Tx, webhook string, lease Lease) (time.Time, error) {
+func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()
 	err := tx.QueryRow(selectBefore, webhook, until).Scan(&due)
@@ -142,22 +124,14 @@ func nextOf(tx *sqlstore.Tx, webhook string, lease Lease) (time.Time, error) {
 	return time.UnixMicro(due).UTC(), nil
 }
 
-// releaseRows restores the due times of rows.
-var releaseRows = sqlstore.NewBatchStatement(1, "UPDATE delivery SET due_at = v.column2, token = '' FROM (VALUES ", "(?, CAST(? AS BIGINT))",
-	") AS v WHERE delivery.id = v.column1 AND delivery.token = $1 AND delivery.state = 'waiting'")
-
 // Release releases leases of deliveries that were not attempted and restores their due
 // times. Rows with another token are not changed.
 func Release(tx *sqlstore.Tx, token string, rows []Row) error {
-	err := releaseRows.Each(len(rows), func(text string, from, to int) error {
-		args := append(make([]any, 0, 1+2*(to-from)), token)
-		for _, r := range rows[from:to] {
-			args = append(args, r.ID, r.DueAt.UnixMicro())
-		}
-		_, err := tx.Exec(text, args...)
-		return err
-	})
-	if err != nil {
+	all := make([]workqueue.Leased, len(rows))
+	for i, r := range rows {
+		all[i] = workqueue.Leased{Key: []any{r.ID}, Token: token, Due: r.DueAt}
+	}
+	if err := leases.Release(tx, all); err != nil {
 		return fmt.Errorf("releasing %d deliveries: %w", len(rows), err)
 	}
 	return nil

@@ -31,12 +31,6 @@ type Row struct {
 	Happened time.Time    // creation of the event
 }
 
-// Lease is a time-limited right to make attempts. Token is unique to one claim.
-type Lease struct {
-	Token string
-	Until time.Time
-}
-
 // Order is a delivery to store.
 type Order struct {
 	Event   *outbox.Event

@@ -30,8 +30,8 @@ func RecordOutcomes() string { return recordOutcomes[len(recordOutcomes)-1] }
 // NewIDs returns ids in ascending order.
 func NewIDs(now time.Time, n int) []string { return newIDs(now, n) }
 
-// ReleaseRows returns the statement for a full group.
-func ReleaseRows() string { return releaseRows[len(releaseRows)-1] }
+// LeaseStatements returns the statements that claim and release a full group.
+func LeaseStatements() (claim, release string) { return leases.Statements() }
 
 // ScanMost is the number of deliveries that one request scans.
 const ScanMost = scanMost

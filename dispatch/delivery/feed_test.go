@@ -11,6 +11,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/sse"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -32,7 +33,7 @@ func TestFeedFindsChangedDeliveries(t *testing.T) {
 		noon := time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC)
 		var rows []delivery.Row
 		do(t, db, func(tx *sqlstore.Tx) (err error) {
-			rows, err = delivery.Insert(tx, []delivery.Order{order("acc_a"), order("acc_b")}, delivery.Lease{Token: "t", Until: noon.Add(time.Minute)}, noon)
+			rows, err = delivery.Insert(tx, []delivery.Order{order("acc_a"), order("acc_b")}, workqueue.Lease{Token: "t", Until: noon.Add(time.Minute)}, noon)
 			return err
 		})
 		look := func(since time.Time) (all []schema.LiveDeliveryNotice) {

@@ -8,6 +8,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -49,7 +50,7 @@ type newDelivery struct {
 
 // Insert stores deliveries of events and returns those with a lease. It is idempotent: an
 // existing delivery of the event and subscription is neither changed nor returned.
-func Insert(tx *sqlstore.Tx, orders []Order, lease Lease, now time.Time) ([]Row, error) {
+func Insert(tx *sqlstore.Tx, orders []Order, lease workqueue.Lease, now time.Time) ([]Row, error) {
 	all, ids := make([]newDelivery, len(orders)), newIDs(now, len(orders))
 	for i, o := range orders {
 		all[i] = newDelivery{

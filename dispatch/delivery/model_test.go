@@ -15,6 +15,7 @@ import (
 	"vayu/dispatch/outbox"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -88,7 +89,7 @@ func (m *model) step() string {
 }
 
 // lease returns a new lease that often expires before the next step.
-func (m *model) lease() delivery.Lease {
+func (m *model) lease() workqueue.Lease {
 	return lease(fmt.Sprint("token-", m.turn), m.now.Add(time.Duration(1+m.rng.IntN(90))*time.Second))
 }
 

@@ -11,6 +11,7 @@ import (
 	"vayu/dispatch/sender"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -60,11 +61,11 @@ func addEvent(tb testing.TB, db *sqlstore.DB, account string, world schema.World
 }
 
 // lease returns a lease with the given token.
-func lease(token string, until time.Time) delivery.Lease {
-	return delivery.Lease{Token: token, Until: until}
+func lease(token string, until time.Time) workqueue.Lease {
+	return workqueue.Lease{Token: token, Until: until}
 }
 
-func insert(tb testing.TB, db *sqlstore.DB, orders []delivery.Order, l delivery.Lease, now time.Time) (rows []delivery.Row) {
+func insert(tb testing.TB, db *sqlstore.DB, orders []delivery.Order, l workqueue.Lease, now time.Time) (rows []delivery.Row) {
 	tb.Helper()
 	do(tb, db, func(tx *sqlstore.Tx) (err error) {
 		rows, err = delivery.Insert(tx, orders, l, now)
@@ -73,7 +74,7 @@ func insert(tb testing.TB, db *sqlstore.DB, orders []delivery.Order, l delivery.
 	return rows
 }
 
-func claim(tb testing.TB, db *sqlstore.DB, wants []delivery.LaneClaim, l delivery.Lease, now time.Time) (got []delivery.Claimed) {
+func claim(tb testing.TB, db *sqlstore.DB, wants []delivery.LaneClaim, l workqueue.Lease, now time.Time) (got []delivery.Claimed) {
 	tb.Helper()
 	do(tb, db, func(tx *sqlstore.Tx) (err error) {
 		got, err = delivery.Claim(tx, wants, l, now)

@@ -71,6 +71,7 @@ var internalMay = map[string][]string{
 	"testing/realdata":                 {},
 	"tracing":                          {"config", "failurelog", "sleep"},
 	"tracing/tracingtest":              {},
+	"workqueue":                        {"failurelog", "sleep", "sqlstore"},
 }
 
 // Fault is one violation of a rule.

@@ -34,18 +34,16 @@ const (
 // A row is removed when its package is within the general limits.
 var largePackages = map[string]struct{ files, lines int }{
 	"cmd/vayu":                      {49, 6941},
-	"dispatch/delivery":             {21, 2424},
+	"dispatch/delivery":             {21, 2400},
 	"ingest":                        {17, 2336},
 	"ingest/source/file":            {24, 2866},
 	"internal/access":               {38, 5261},
 	"internal/columnstore":          {21, 2704},
 	"internal/columnstore/embedded": {13, 2107},
 	"internal/sqlstore":             {25, 2734},
-	"internal/httpapi":              {29, 3168},
-	"pipeline/batch":                {19, 2360},
+	"pipeline/batch":                {19, 2324},
 	"pipeline/httpconnector":        {18, 2556},
-	"pipeline/recharge":             {31, 3508},
-	"pipeline/verify":               {24, 2645},
+	"pipeline/recharge":             {24, 2946},
 	"schema":                        {28, 2335},
 }
 

@@ -1,6 +1,11 @@
 package pagination
 
-import "github.com/oklog/ulid/v2"
+import (
+	"math"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
 
 // FirstID returns the least id with the given prefix and a ULID of the time, in Unix
 // microseconds. It returns false if a ULID cannot represent the time.
@@ -12,4 +17,24 @@ func FirstID(prefix string, micros int64) (string, bool) {
 	var id ulid.ULID
 	_ = id.SetTime(uint64(ms)) // ms is in range
 	return prefix + id.String(), true
+}
+
+// IDRange returns the ids that a page of a list can have, the newest first: the first id, and
+// the first one after the range. From and to are Unix microseconds; to is exclusive. After is
+// the last id of the previous page; "" for the first page. An id contains the millisecond of
+// its creation.
+func IDRange(prefix string, from, to int64, after string) (first, end string) {
+	first, end = prefix, string(prefix[0]+1) // end is greater than every id, in every collation
+	if id, ok := FirstID(prefix, from); ok {
+		first = id
+	}
+	if to < math.MaxInt64-time.Millisecond.Microseconds() {
+		if id, ok := FirstID(prefix, to+time.Millisecond.Microseconds()); ok {
+			end = id
+		}
+	}
+	if after != "" {
+		end = min(end, after)
+	}
+	return first, end
 }

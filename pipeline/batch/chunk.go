@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -40,49 +41,47 @@ type leaseRequest struct {
 	maxChunks int
 }
 
-// selectDue finds due chunks of an account, the oldest batch first, by the index
-// batch_chunk_account. On PostgreSQL, where several instances poll, skipLocked follows.
+// leases are the leases of chunks.
+var leases = workqueue.NewLeases("batch_chunk", "batch_id", "first BIGINT")
+
 const (
+	// selectDue finds due chunks of an account, the oldest batch first, by the index
+	// batch_chunk_account.
 	selectDue = `SELECT c.batch_id, c.first, c.count, c.tries, length(c.records), b.state, b.mode, b.key_id, b.request_id, b.client
 		FROM batch_chunk c JOIN batch b ON b.id = c.batch_id
 		WHERE c.kind = $1 AND c.account_id = $2 AND c.due_at <= $3 ORDER BY c.batch_id, c.first LIMIT $4`
-	skipLocked  = " FOR UPDATE OF c SKIP LOCKED"
-	leaseChunk  = "UPDATE batch_chunk SET due_at = $3, token = $4 WHERE batch_id = $1 AND first = $2 RETURNING records"
-	selectBegun = "SELECT place FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3"
-	beginBatch  = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
+	selectRecords = "SELECT records FROM batch_chunk WHERE batch_id = $1 AND first = $2"
+	selectBegun   = "SELECT place FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3"
+	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// lease has the parameters of claim.
-type lease struct {
-	kind  string
-	token string
-	until time.Time
-	// maxBytes bounds the size of the leased records. The first chunk is leased in any
-	// case.
-	maxBytes int
-}
-
-// claim leases chunks. Whole is false if maxBytes excluded due chunks. If whole is true, an
-// account with fewer chunks than requested has no more due ones.
-func claim(tx *sqlstore.Tx, now time.Time, wants []leaseRequest, l lease) (all []*chunk, whole bool, err error) {
+// claim leases chunks. The records of all but the first have at most maxBytes. Whole is false
+// if maxBytes excluded due chunks. If whole is true, an account with fewer chunks than
+// requested has no more due ones.
+func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
+	var keys [][]any
 	whole = true
 	for _, w := range wants {
-		due, err := dueOf(tx, now, w, l.kind, queued)
+		due, err := dueOf(tx, now, w, kind, queued)
 		if err != nil {
 			return nil, false, fmt.Errorf("finding due chunks of %s: %w", w.account, err)
 		}
 		for _, c := range due {
-			if len(all) > 0 && c.size > l.maxBytes {
+			if len(all) > 0 && c.size > maxBytes {
 				whole = false
 				break
 			}
-			l.maxBytes -= c.size
-			if err := c.lease(tx, l); err != nil {
-				return nil, false, fmt.Errorf("leasing records %d of %s: %w", c.first, c.batch, err)
+			maxBytes -= c.size
+			c.token = own.Token
+			if err := c.read(tx); err != nil {
+				return nil, false, fmt.Errorf("reading records %d of %s: %w", c.first, c.batch, err)
 			}
-			all = append(all, c)
+			all, keys = append(all, c), append(keys, c.primaryKey())
 		}
+	}
+	if err := leases.Claim(tx, own, keys); err != nil {
+		return nil, false, fmt.Errorf("leasing %d chunks: %w", len(all), err)
 	}
 	// The order is fixed, so that instances that lock the same batches do not deadlock.
 	for _, id := range slices.Sorted(maps.Keys(queued)) {
@@ -96,11 +95,7 @@ func claim(tx *sqlstore.Tx, now time.Time, wants []leaseRequest, l lease) (all [
 // dueOf finds the due chunks of an account, without their records, and collects the
 // batches that are still queued.
 func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
-	text := selectDue
-	if tx.Name() == "postgres" {
-		text += skipLocked
-	}
-	return sqlstore.All(tx, func(row sqlstore.Scanner) (*chunk, error) {
+	return workqueue.SelectDue(tx, "c", func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}
 		var state, mode string
 		err := row.Scan(&c.batch, &c.first, &c.count, &c.tries, &c.size, &state, &mode, &c.key, &c.request, &c.client)
@@ -109,13 +104,15 @@ func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued m
 			queued[c.batch] = true
 		}
 		return c, err
-	}, text, kind, w.account, now.UnixMicro(), w.maxChunks)
+	}, selectDue, kind, w.account, now.UnixMicro(), w.maxChunks)
 }
 
-// lease leases a chunk that this transaction has found, and reads it.
-func (c *chunk) lease(tx *sqlstore.Tx, l lease) error {
-	c.token = l.token
-	if err := tx.QueryRow(leaseChunk, c.batch, c.first, l.until.UnixMicro(), l.token).Scan(&c.bytes); err != nil {
+// primaryKey returns the primary key of a chunk.
+func (c *chunk) primaryKey() []any { return []any{c.batch, c.first} }
+
+// read reads a chunk that this transaction has found.
+func (c *chunk) read(tx *sqlstore.Tx) error {
+	if err := tx.QueryRow(selectRecords, c.batch, c.first).Scan(&c.bytes); err != nil {
 		return err
 	}
 	var err error
@@ -174,13 +171,12 @@ func (r record) item() Item {
 	return Item{Batch: c.batch, Index: r.index, Owner: c.owner, Record: r.value, Key: c.key, Request: c.request, Client: c.client}
 }
 
-// Statements that end or renew leases.
+// Statements of leased chunks.
 const (
 	// deleteDone checks that each record has a row in batch_item.
 	deleteDone = `DELETE FROM batch_chunk WHERE batch_id = $1 AND first = $2
 		AND count = (SELECT COUNT(*) FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)`
-	renewChunk        = "UPDATE batch_chunk SET due_at = $4 WHERE batch_id = $1 AND first = $2 AND token = $3"
-	releaseChunk      = "UPDATE batch_chunk SET due_at = $4, token = '', tries = $5 WHERE batch_id = $1 AND first = $2 AND token = $3"
+	setTries          = "UPDATE batch_chunk SET tries = $4 WHERE batch_id = $1 AND first = $2 AND token = $3"
 	expireLeasesQuery = "UPDATE batch_chunk SET due_at = $2, token = '' WHERE kind = $1 AND token <> ''"
 )
 
@@ -197,24 +193,15 @@ func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 // release releases a chunk, due again at a time. It is a no-op if another instance has the
 // lease.
 func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
-	if _, err := tx.Exec(releaseChunk, c.batch, c.first, c.token, due.UnixMicro(), tries); err != nil {
+	if tries != c.tries {
+		if _, err := tx.Exec(setTries, c.batch, c.first, c.token, tries); err != nil {
+			return fmt.Errorf("counting the tries of records %d of %s: %w", c.first, c.batch, err)
+		}
+	}
+	if err := leases.Release(tx, []workqueue.Leased{{Key: c.primaryKey(), Token: c.token, Due: due}}); err != nil {
 		return fmt.Errorf("releasing records %d of %s: %w", c.first, c.batch, err)
 	}
 	return nil
-}
-
-// renew renews leases, and returns the chunks that another instance has leased.
-func renew(tx *sqlstore.Tx, all []*chunk, until time.Time) (lost []*chunk, err error) {
-	for _, c := range all {
-		n, err := tx.Exec(renewChunk, c.batch, c.first, c.token, until.UnixMicro())
-		if err != nil {
-			return nil, fmt.Errorf("renewing the lease of records %d of %s: %w", c.first, c.batch, err)
-		}
-		if n == 0 {
-			lost = append(lost, c)
-		}
-	}
-	return lost, nil
 }
 
 // selectAccounts jumps along the index batch_chunk_account from one account to the next;

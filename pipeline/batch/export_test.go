@@ -8,6 +8,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -104,6 +105,6 @@ var RefOf = refOf
 // Claim leases chunks of an account for an hour, up to a number of bytes, and returns
 // their number.
 func Claim(tx *sqlstore.Tx, now time.Time, account string, most, room int) (n int, whole bool, err error) {
-	all, whole, err := claim(tx, now, []leaseRequest{{account, most}}, lease{kind: "recharge", token: "token", until: now.Add(time.Hour), maxBytes: room})
+	all, whole, err := claim(tx, now, "recharge", []leaseRequest{{account, most}}, workqueue.Lease{Token: "token", Until: now.Add(time.Hour)}, room)
 	return len(all), whole, err
 }

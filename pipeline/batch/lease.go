@@ -2,11 +2,12 @@ package batch
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
-	"strconv"
 
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 )
 
 // maxBytes bounds the records in memory: enough for a chunk of each of 500 accounts.
@@ -41,14 +42,13 @@ func (w *worker) leaseChunks(ctx context.Context) {
 		return
 	}
 	w.leases++
-	l := lease{kind: w.kind.Name, token: w.name + "/" + strconv.FormatUint(w.leases, 10), maxBytes: maxBytes - w.bytes}
+	free := maxBytes - w.bytes
 	w.jobOnce("lease", func() func() {
 		var all []*chunk
 		var whole bool
 		err := w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 			now := w.Now()
-			l.until = now.Add(w.timing.lease)
-			all, whole, err = claim(tx, now, wants, l)
+			all, whole, err = claim(tx, now, w.kind.Name, wants, w.tokens.Lease(now.Add(w.timing.lease)), free)
 			return err
 		})
 		w.storeFailures.Observe(ctx, err)
@@ -210,19 +210,20 @@ const countChunks = "SELECT COUNT(*) FROM batch_chunk WHERE kind = $1"
 // renew renews the leases, and drops chunks that another instance leased while this process
 // was suspended. It also counts the waiting chunks.
 func (w *worker) renew(ctx context.Context) {
-	var all []*chunk
+	var all, lost []workqueue.Leased
+	byKey := map[string]*chunk{}
 	for c := range w.leasedChunks {
 		if !c.releasing && !c.lost {
-			all = append(all, c)
+			all = append(all, workqueue.Leased{Key: c.primaryKey(), Token: c.token})
+			byKey[c.token+fmt.Sprint(c.primaryKey()...)] = c
 		}
 	}
 	w.jobOnce("renew", func() func() {
 		var waiting float64
-		var lost []*chunk
 		err := w.DB.View(ctx).QueryRow(countChunks, w.kind.Name).Scan(&waiting)
 		if err == nil && len(all) > 0 {
 			err = w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-				lost, err = renew(tx, all, w.Now().Add(w.timing.lease))
+				lost, err = leases.Renew(tx, w.Now().Add(w.timing.lease), all)
 				return err
 			})
 		}
@@ -231,8 +232,8 @@ func (w *worker) renew(ctx context.Context) {
 			if err == nil {
 				w.metrics.waiting.Set(waiting)
 			}
-			for _, c := range lost {
-				w.dropLost(ctx, c)
+			for _, l := range lost {
+				w.dropLost(ctx, byKey[l.Token+fmt.Sprint(l.Key...)])
 			}
 		}
 	})

@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -25,21 +24,6 @@ type filter struct {
 	limit    int
 }
 
-// ids returns the range of ids of a filter: the first id, and the first one after the range.
-// An id contains the millisecond of its creation.
-func (k *Kind) ids(f *filter) (from, to string) {
-	from, to = k.Prefix, string(k.Prefix[0]+1) // greater than every id, in every collation
-	if id, ok := pagination.FirstID(k.Prefix, f.from); ok {
-		from = id
-	}
-	if f.to < math.MaxInt64-time.Millisecond.Microseconds() {
-		if id, ok := pagination.FirstID(k.Prefix, f.to+time.Millisecond.Microseconds()); ok {
-			to = id
-		}
-	}
-	return from, min(to, cmp.Or(f.after, to))
-}
-
 const (
 	// ofAll compares rows, so that PostgreSQL does not read the batches of all accounts by id.
 	ofAll = "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, $4) AND (account_id, mode, kind, id) < ($1, $2, $3, $5)"
@@ -50,7 +34,7 @@ const (
 // page returns the query of a page and one more batch, the newest first. The state is a
 // literal, so that the partial indexes batch_open and batch_completed apply.
 func (k *Kind) page(f *filter, now time.Time) (text string, args []any) {
-	from, to := k.ids(f)
+	from, to := pagination.IDRange(k.Prefix, f.from, f.to, f.after)
 	args = []any{f.owner.Account, f.owner.World.String(), k.Name, from, to, f.limit + 1}
 	value := func(condition string, v any) {
 		args = append(args, v)

@@ -2,12 +2,12 @@ package batch
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
 	"vayu/internal/failurelog"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 )
 
 // timing has the intervals and timeouts that do not depend on a record.
@@ -53,8 +53,8 @@ type worker struct {
 	scheduler     *scheduler
 	leasedChunks  map[*chunk]bool // chunks with a lease
 	bytes         int             // size of their records
-	name          string          // prefix of the lease tokens of this run
-	leases        uint64
+	tokens        *workqueue.Tokens
+	leases        uint64          // number of claims
 	jobs          int             // goroutines that will send to completions
 	busy          map[string]bool // jobs of which only one runs at a time
 	pollAgain     bool            // a poll was requested during a poll
@@ -82,7 +82,7 @@ func (w *worker) wake() {
 // run works until ctx ends, and then until the records in flight have finished.
 func (w *worker) run(ctx context.Context) {
 	w.scheduler, w.leasedChunks, w.bytes, w.jobs = newScheduler(w.kind.Concurrency), map[*chunk]bool{}, 0, 0
-	w.name, w.busy, w.pollAgain, w.leasingPaused, w.stopping = rand.Text(), map[string]bool{}, false, false, false
+	w.tokens, w.busy, w.pollAgain, w.leasingPaused, w.stopping = workqueue.NewTokens(), map[string]bool{}, false, false, false
 	if !w.expireLeases(ctx) {
 		return
 	}

@@ -22,7 +22,7 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/sandbox"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -36,7 +36,7 @@ type apiFixture struct {
 	reg       *prometheus.Registry
 	tenant    accesstest.Tenant
 	access    *access.Service
-	callbacks *upstream.Callbacks
+	callbacks *transaction.Callbacks
 	pending   *pendingProvider
 }
 
@@ -60,7 +60,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.callbacks, err = upstream.NewCallbacks(d.reg, d.Callbacks()); err != nil {
+	if d.callbacks, err = transaction.NewCallbacks(d.reg, d.Callbacks()); err != nil {
 		t.Fatal(err)
 	}
 	d.access = accesstest.Access(t, db, time.Now)
@@ -187,14 +187,14 @@ func (c *pendingProvider) Plans(context.Context, string, string) ([]schema.Plan,
 }
 
 // Receive decodes a callback with a reference and a result, if the password is right.
-func (*pendingProvider) Receive(header http.Header, body []byte, _ time.Time) (recharge.Callback, error) {
+func (*pendingProvider) Receive(header http.Header, body []byte, _ time.Time) (transaction.Message[recharge.Answer], error) {
 	if header.Get("X-Password") != "sesame" {
-		return recharge.Callback{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
+		return transaction.Message[recharge.Answer]{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
 	var callback struct{ Reference, Word string }
 	if err := json.Unmarshal(body, &callback); err != nil {
-		return recharge.Callback{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
+		return transaction.Message[recharge.Answer]{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
 	}
 	outcome := map[string]recharge.Outcome{"done": recharge.Succeeded, "failed": recharge.Failed, "back": recharge.Reversed, "gibberish": -1}[strings.ToLower(callback.Word)]
-	return recharge.Callback{Reference: callback.Reference, Answer: recharge.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
+	return transaction.Message[recharge.Answer]{Reference: callback.Reference, Answer: recharge.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
 }

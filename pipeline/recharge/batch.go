@@ -2,8 +2,6 @@ package recharge
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -42,57 +41,26 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	if err == nil {
 		r.Owner = item.Owner
 		r.Caller = httpapi.Who{Key: item.Key, Request: item.Request, Client: item.Client}
-		r.Item = &BatchItem{Batch: item.Batch, Index: item.Index}
+		r.Item = &transaction.BatchItem{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
-	problem, rejected := errors.AsType[*schema.Problem](err)
-	if !rejected {
-		return err
-	}
-	// An unavailable operator is temporary, so the record is retried. An operator without
-	// a connection is not.
-	if problem.Field != fieldOperator && problem.Code.Status() == http.StatusServiceUnavailable {
-		old, failed := s.isTooOld(ctx, item.Batch)
-		if !old {
-			return errors.Join(err, failed)
-		}
-	}
-	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := batch.Reject(tx, s.Now(), item, problem)
-		return err
-	})
+	// An unavailable operator is temporary. An operator without a connection is not.
+	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge})
 }
 
 // maxRetryAge is how long items of a batch are retried while their operator is
 // unavailable. A recharge is no longer wanted after that.
 const maxRetryAge = 24 * time.Hour
 
-// isTooOld reports whether a batch is older than maxRetryAge.
-func (s *Service) isTooOld(ctx context.Context, id string) (bool, error) {
-	var made int64
-	err := s.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
-	return err == nil && s.Now().Sub(time.UnixMicro(made)) > maxRetryAge, err
-}
-
 // recordOf reads the request in a record of a batch, which may be any JSON value.
 func recordOf(record jsontext.Value) (Request, error) {
-	if record.Kind() != jsontext.KindBeginObject {
-		return Request{}, schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")
+	if err := transaction.CheckItem(record); err != nil {
+		return Request{}, err
 	}
 	return requestOf(record)
 }
 
 // renderItems renders recharges for replies about batches.
 func renderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
-	found, err := recharges.OfBatch(q, batchID, from, to)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]any, len(found))
-	for id, r := range found {
-		if r.Owner == o {
-			out[id] = replyOf(&r)
-		}
-	}
-	return out, nil
+	return recharges.RenderItems(q, o, batchID, from, to, kind.Reply)
 }

@@ -12,6 +12,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -71,7 +72,7 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 			Caller: httpapi.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
 		}
 		if c.batch {
-			q.Item = &BatchItem{"rbt_1", i}
+			q.Item = &transaction.BatchItem{Batch: "rbt_1", Index: i}
 		}
 		rec, _, err := s.Do(ctx, q, time.Minute)
 		if err == nil && rec.State != schema.RechargeSuccess {

@@ -5,14 +5,23 @@ import (
 	"errors"
 	"slices"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 // connection is a provider with its pool of slots.
 type connection struct {
 	Connection
-	*upstream.Pool
+	*workqueue.Pool
+}
+
+// pool returns the pool of a connection; nil for no connection.
+func (conn *connection) pool() *workqueue.Pool {
+	if conn == nil {
+		return nil
+	}
+	return conn.Pool
 }
 
 // connect adds a provider.
@@ -25,10 +34,10 @@ func (s *Service) connect(c Connection) error {
 		return errors.New("two connections have this name")
 	}
 	conn := &connection{Connection: c}
-	of := upstream.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	of := workqueue.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	conn.Pool, err = s.queue.Add(of, func(claim upstream.Claim[Record]) {
-		s.startJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
+	conn.Pool, err = s.Queue.Add(of, func(claim workqueue.Claim[Record]) {
+		go s.runJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
 	})
 	s.connections = append(s.connections, conn)
 	return err
@@ -73,4 +82,19 @@ func (s *Service) route(world schema.World, operator string) (conn *connection, 
 		}
 	}
 	return conn, false
+}
+
+// Callbacks returns the handler of each provider that sends callbacks, by its name.
+func (s *Service) Callbacks() map[string]transaction.Callback {
+	out := map[string]transaction.Callback{}
+	for _, conn := range s.connections {
+		if conn.Receiver == nil {
+			continue
+		}
+		out[conn.Name] = transaction.Receive(conn.Receiver, s.Now, func(ctx context.Context, reference string, a Answer) error {
+			_, err := s.Settle(ctx, conn.World, conn.Name, reference, a, byCallback+conn.Name)
+			return err
+		})
+	}
+	return out
 }

@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"vayu/internal/access"
-	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
-	"vayu/pipeline/batch"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/recharge/numbering"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -27,19 +26,17 @@ import (
 // batch item gets that error in both cases, unless the item itself created the recharge.
 // Other requests that are rejected without a record get a *schema.Problem, too.
 func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Record, replayed bool, err error) {
-	if rec, found, err := s.findByRef(ctx, &r); found || err != nil {
-		return s.awaitReplayed(ctx, rec, wait, r.WaitFull), found, err
+	rec, replayed, err = transaction.CreateOnce(
+		func() (Record, bool, error) { return s.findByRef(ctx, &r) },
+		func() (Record, error) { return s.createAndWait(ctx, &r, wait) })
+	if replayed && r.WaitFull {
+		rec = s.AwaitReplayed(ctx, rec, wait, never)
 	}
-	made, err := s.createAndWait(ctx, &r, wait)
-	if errors.Is(err, errExists) { // a concurrent request used the ref_id, or the item was begun before
-		rec, found, err := s.findByRef(ctx, &r)
-		if err == nil && !found {
-			err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
-		}
-		return s.awaitReplayed(ctx, rec, wait, r.WaitFull), found, err
-	}
-	return made, false, err
+	return rec, replayed, err
 }
+
+// never is for a full wait, which no update ends early.
+func never(transaction.Update[Record]) bool { return false }
 
 // createAndWait creates a recharge whose ref_id is new, and waits for its outcome.
 func (s *Service) createAndWait(ctx context.Context, r *Request, wait time.Duration) (Record, error) {
@@ -47,13 +44,14 @@ func (s *Service) createAndWait(ctx context.Context, r *Request, wait time.Durat
 	if err != nil {
 		return Record{}, err
 	}
-	w := s.waiters.Add(d.ID)
-	defer s.waiters.Remove(d.ID, w)
+	w := s.Waiters.Add(d.ID)
+	defer s.Waiters.Remove(d.ID, w)
 	made, err := s.create(ctx, r, d)
 	if err != nil || made.State != schema.RechargePending || wait <= 0 {
 		return made, err
 	}
-	made = s.awaitResult(ctx, made, w, wait, r.WaitFull)
+	end := s.Now().Add(wait)
+	made = s.Await(ctx, made, w, wait, func(u transaction.Update[Record]) bool { return !r.WaitFull && u.Retry.After(end) })
 	if made.State == schema.RechargePending && !made.PendingEventSent {
 		made = s.sendPendingEvent(ctx, made)
 	}
@@ -75,35 +73,27 @@ func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, erro
 	if err != nil {
 		return Record{}, false, err
 	}
-	rec, found, err := queryOne(view, selectByID, id)
-	switch {
-	case err != nil || !found:
+	rec, found, err := recharges.Get(view, id)
+	if err != nil || !found {
 		return Record{}, false, errors.Join(err, errMissingRow(found))
-	case r.Item != nil && rec.Batch == *r.Item:
-		return rec, true, nil
-	case r.Item == nil && rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.RequestedOperator == r.RequestedOperator && rec.Amount == r.Amount:
-		return rec, true, nil
 	}
-	text := "This ref_id was used before, for " + rec.ID + ", which is another recharge."
-	if r.Item != nil {
-		text = "This ref_id was used before, for " + rec.ID + "."
-	}
-	return Record{}, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text)
+	same := rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.RequestedOperator == r.RequestedOperator && rec.Amount == r.Amount
+	return s.Repeated(rec, r.Item, same)
 }
 
 // draft is a recharge before it is stored.
 type draft struct {
 	Record
 
-	connection *connection    // nil if it has failed already
-	lease      upstream.Lease // of its slot; zero if it is queued
+	connection *connection     // nil if it has failed already
+	lease      workqueue.Lease // of its slot; zero if it is queued
 }
 
 // draft chooses the connection for a request, and acquires a slot if one is free. It
 // returns a *schema.Problem if no recharge can be created.
 func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	d := &draft{Record: Record{
-		Owner: r.Owner, RefID: r.RefID, State: schema.RechargePending, Type: r.Type, Number: r.Number, RequestedOperator: r.RequestedOperator, Operator: r.RequestedOperator, Amount: r.Amount,
+		Base: transaction.Base{Owner: r.Owner, RefID: r.RefID}, State: schema.RechargePending, Type: r.Type, Number: r.Number, RequestedOperator: r.RequestedOperator, Operator: r.RequestedOperator, Amount: r.Amount,
 	}}
 	if r.Item != nil {
 		d.Batch = *r.Item
@@ -122,7 +112,7 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	}
 	d.Provider, d.Reference = d.connection.Name, d.ID
 	if slot {
-		d.lease, d.Sent = s.queue.NewLease(d.connection.Pool), true
+		d.lease, d.Sent = s.Queue.NewLease(d.connection.Pool), true
 		d.SentAt = d.connection.LatestStart(d.lease)
 	}
 	return d, nil
@@ -178,9 +168,6 @@ func (d *draft) failed(code schema.Code, text string) {
 	d.Provider, d.Reference, d.Sent, d.SentAt = "", "", false, time.Time{}
 }
 
-// errExists means that the ref_id or the batch item has a recharge already.
-var errExists = errors.New("the recharge exists already")
-
 // create stores a recharge, reserves its amount and starts the call if there is a slot.
 func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
 	var made draft
@@ -188,23 +175,12 @@ func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, err
 		made = *d
 		return s.insert(tx, r, &made)
 	})
-	pending := err == nil && made.State == schema.RechargePending
-	if d.lease.Token != "" && !pending {
-		d.connection.Release(r.Item != nil)
+	if s.Inserted(&made.Record, d.connection.pool(), d.lease, err) {
+		go s.runJob(job{connection: d.connection, rec: made.Record, call: callSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return Record{}, err
-	case !pending:
-		s.metrics.countFinished(&made.Record)
-		return made.Record, nil
 	}
-	failpoint.Point(failpoint.RechargeCreated)
-	if d.lease.Token == "" {
-		d.connection.WakeAt(made.CreatedAt)
-		return made.Record, nil
-	}
-	s.startJob(job{connection: d.connection, rec: made.Record, call: callSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.queue.CallContext(), ctx)})
 	return made.Record, nil
 }
 
@@ -216,14 +192,8 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 
 // insert stores a recharge, begins its batch item, reserves its amount and audits it.
 func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
-	if r.Item != nil {
-		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)
-		if err != nil {
-			return err
-		}
-		if !begun {
-			return errExists
-		}
+	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
+		return err
 	}
 	now := d.CreatedAt
 	if d.State == schema.RechargePending {
@@ -238,7 +208,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	due := time.Time{}
 	switch {
 	case d.State != schema.RechargePending:
-		d.lease = upstream.Lease{}
+		d.lease = workqueue.Lease{}
 	case d.lease.Token != "":
 		due = d.lease.Until
 	default:
@@ -251,7 +221,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 		return err
 	}
 	if n == 0 {
-		return errExists
+		return transaction.ErrExists
 	}
 	return s.writeAuditAndEvent(tx, r, &d.Record)
 }
@@ -275,4 +245,28 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *Request, rec *Record) e
 		return err
 	}
 	return finishItem(tx, rec.CreatedAt, rec)
+}
+
+// sendPendingEvent appends the event recharge.pending once if the recharge is still pending,
+// and returns the current row.
+func (s *Service) sendPendingEvent(ctx context.Context, r Record) Record {
+	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
+	defer done()
+	err := s.DB.Update(sqlstore.WithWorld(limit, r.Owner.World), func(tx *sqlstore.Tx) error {
+		now, found, err := recharges.One(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+columns, r.ID)
+		if err != nil {
+			return err
+		}
+		if found {
+			r = now
+			return s.append(tx, &r)
+		}
+		now, found, err = recharges.Get(tx, r.ID)
+		if found {
+			r = now
+		}
+		return err
+	})
+	s.metrics.Records.Observe(limit, err) // after an error r is the row as last read
+	return r
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -24,8 +24,11 @@ func TestRechargeSucceeds(t *testing.T) {
 			t.Fatalf("got %v, %v", replayed, err)
 		}
 		want := Record{
-			Owner: s.owner, RefID: "ref-1", State: schema.RechargeSuccess, Type: schema.Prepaid, Number: "9810012345", RequestedOperator: "Airtel", Operator: "Airtel", Circle: "Delhi",
-			Amount: 100_00, Provider: "fake", Reference: rec.ID, ProviderRef: "theirs", Sent: true, SentAt: noon, CreatedAt: noon, FinishedAt: noon,
+			Base: transaction.Base{
+				Owner: s.owner, RefID: "ref-1", Provider: "fake", ProviderRef: "theirs", Sent: true, SentAt: noon, CreatedAt: noon, FinishedAt: noon,
+			},
+			State: schema.RechargeSuccess, Type: schema.Prepaid, Number: "9810012345", RequestedOperator: "Airtel", Operator: "Airtel", Circle: "Delhi",
+			Amount: 100_00, Reference: rec.ID,
 		}
 		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID")); diff != "" {
 			t.Errorf("the recharge (-want +got):\n%s", diff)
@@ -65,7 +68,7 @@ func TestRefIDIsForOneRecharge(t *testing.T) {
 			for name, change := range map[string]func(*Request){
 				"amount": func(q *Request) { q.Amount++ }, "number": func(q *Request) { q.Number = "9810012346" },
 				"operator": func(q *Request) { q.RequestedOperator = "" }, "type": func(q *Request) { q.Type = schema.DTH },
-				"batch": func(q *Request) { q.Item = &BatchItem{"rbt_1", 0} },
+				"batch": func(q *Request) { q.Item = &transaction.BatchItem{Batch: "rbt_1", Index: 0} },
 			} {
 				other := q
 				change(&other)
@@ -102,7 +105,7 @@ func TestConcurrentRequestsWithOneRefID(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(0) // who was first may have found all slots with those who were not
 		switch {
 		case len(ids) != 1:
@@ -234,7 +237,7 @@ func TestRouteUsesFirstAvailableConnection(t *testing.T) {
 	}
 	c := serves("picky", "Jio")
 	c.Available = func() bool { return !closed }
-	s := Service{queue: upstream.New(upstream.Config[Record]{Table: table})}
+	s := Service{Core: transaction.NewCore(kind, transaction.Options{})}
 	for _, each := range []Connection{c, serves("broken", "Vi"), serves("rest", "Jio", "Airtel")} {
 		if each.Name == "broken" {
 			each.Available = func() bool { panic("no") }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"vayu/internal/sleep"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -50,7 +50,7 @@ type reroute struct {
 	*connection
 
 	subscriber Subscriber
-	lease      upstream.Lease // of a slot of the connection; zero if the order is queued
+	lease      workqueue.Lease // of a slot of the connection; zero if the order is queued
 }
 
 // transition is the effect of a provider result on a recharge.
@@ -117,7 +117,7 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 // never sent. If it was sent before, the earlier request may still arrive.
 func afterError(r *Record, res *providerResult) transition {
 	switch {
-	case r.State == schema.RechargePending && res.call == callSubmit && !res.resent && errors.Is(res.err, ErrNotSent) && !res.notCalled():
+	case r.State == schema.RechargePending && res.call == callSubmit && !res.resent && errors.Is(res.err, httpconnector.ErrNotSent) && !res.notCalled():
 		return fail
 	case r.State == schema.RechargeRefunded, res.call == callNone: // the next poll handles it
 		return noop
@@ -126,7 +126,7 @@ func afterError(r *Record, res *providerResult) transition {
 }
 
 // notCalled reports whether the call was postponed, for example by a circuit breaker.
-func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotCalled) }
+func (res *providerResult) notCalled() bool { return errors.Is(res.err, httpconnector.ErrNotCalled) }
 
 // afterReverse decides about a refund call. The provider may refuse a repeated call because
 // an earlier one succeeded and only its answer was lost.
@@ -168,24 +168,13 @@ func (r *Record) redetects() bool {
 	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }
 
-// Bounds of the pause before the next poll of a pending recharge.
-const (
-	minBackoff = 5 * time.Second
-	maxBackoff = 10 * time.Minute
-)
-
 // nextPollTime returns the time of the next poll after a result that is not final.
 func nextPollTime(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
-	switch {
-	case res.err == nil && res.RetryAfter > 0:
-		return now.Add(res.RetryAfter)
-	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending:
-		// Poll no later than the time from which the order may be resent.
-		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))) {
-			return resendAt
-		}
+	if res.err != nil {
+		return r.NextCall(0, false, 0, now)
 	}
-	return now.Add(sleep.Backoff(r.Tries, minBackoff, maxBackoff))
+	unknown := res.Outcome == Unknown && res.call == callEnquire && r.State == schema.RechargePending
+	return r.NextCall(res.RetryAfter, unknown, resendAfter, now)
 }
 
 // nextEnquiry returns the time for which the provider requested another enquiry after a final

@@ -8,6 +8,7 @@ import (
 
 	"vayu/internal/panics"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -59,12 +60,12 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 			continue
 		case err != nil:
 			unclear = errLookupFailed
-			result = resultOf(&providerResult{err: err})
+			result = transaction.ErrorLabel(err)
 			s.Log.WarnContext(ctx, "a number could not be looked up", "provider", conn.Name, "world", world.String(), "error", err)
 		case sub.Operator == "":
 			result = "unknown"
 		}
-		s.metrics.observeCall(conn, "detect", result, time.Since(began))
+		s.metrics.ObserveCall(conn.Name, "detect", result, time.Since(began))
 		if result == "known" {
 			return sub, nil
 		}
@@ -75,15 +76,13 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 	return Subscriber{}, unclear
 }
 
-var errPanic = errors.New("the provider's code panicked")
-
 func detectRecovering(ctx context.Context, d Directory, number string) (sub Subscriber, err error) {
 	err = panics.Catch(func() (err error) {
 		sub, err = d.Detect(ctx, number)
 		return err
 	})
 	if p, ok := errors.AsType[*panics.Error](err); ok {
-		err = fmt.Errorf("%w: %w", errPanic, p)
+		err = fmt.Errorf("%w: %w", transaction.ErrPanic, p)
 	}
 	sub.Operator, sub.Circle = cleanText(sub.Operator), cleanText(sub.Circle)
 	return sub, err
@@ -104,7 +103,7 @@ func (s *Service) redetect(ctx context.Context, r *Record, own *connection) (*re
 	}
 	to := &reroute{connection: conn, subscriber: sub}
 	if available && (conn == own || conn.TryAcquire(r.Batch.Batch != "")) {
-		to.lease = s.queue.NewLease(conn.Pool)
+		to.lease = s.Queue.NewLease(conn.Pool)
 	}
 	return to, nil
 }

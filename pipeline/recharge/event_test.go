@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -71,7 +72,7 @@ func TestEventsHaveBatchID(t *testing.T) {
 		addBatch(t, s.DB, s.owner, 2)
 		for i, steps := range [][]Answer{{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}}, {{Outcome: Failed}}} {
 			q := s.request()
-			q.Item = &BatchItem{"rbt_1", i}
+			q.Item = &transaction.BatchItem{Batch: "rbt_1", Index: i}
 			r := s.do(q)
 			for _, step := range steps {
 				s.sendResult(r, step)

@@ -187,7 +187,7 @@ func (s *serviceFixture) do(r Request) Record {
 	if err != nil || replayed {
 		s.t.Fatalf("got %+v, %v, %v", rec, replayed, err)
 	}
-	s.queue.Wait()
+	s.Queue.Wait()
 	return s.find(rec.ID)
 }
 
@@ -207,9 +207,9 @@ func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
 	s.clock.Advance(d)
 	for _, l := range s.connections {
-		s.queue.Poll(s.t.Context(), l.Pool)
+		s.Queue.Poll(s.t.Context(), l.Pool)
 	}
-	s.queue.Wait()
+	s.Queue.Wait()
 }
 
 // events returns the types of the account's recharge events, in order.

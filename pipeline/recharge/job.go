@@ -3,14 +3,11 @@ package recharge
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"vayu/internal/failpoint"
-	"vayu/internal/panics"
-	"vayu/internal/tracing"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -24,17 +21,15 @@ type job struct {
 	resent  bool // of submit and reverse: the reference may have been sent before
 	refused bool // of enquire: a refund was refused just now
 
-	lease upstream.Lease
+	lease workqueue.Lease
 	calls context.Context // context with the trace of the request; nil for none
 	done  chan<- result   // receives the result; may be nil
 }
 
-// startJob runs a job in a goroutine. Run waits for it at the end.
-func (s *Service) startJob(j job) { go s.runJob(j) }
-
-// runJob makes the call of a job and the immediate follow-up calls, and releases the slot.
+// runJob makes the call of a job and the immediate follow-up calls, and releases the slot. Run
+// waits for it at the end.
 func (s *Service) runJob(j job) {
-	ctx := cmp.Or(j.calls, s.queue.CallContext())
+	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	var out result
 	for going := true; going; {
 		out, going = s.step(ctx, &j)
@@ -50,21 +45,18 @@ func (s *Service) runJob(j job) {
 func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
 	if j.call != callEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could outlast the lease. The instance with the next lease enquires first.
-		s.metrics.overdue.Inc()
+		s.metrics.Overdue.Inc()
 		return result{Record: j.rec}, false
 	}
 	res := s.callProvider(ctx, j)
 	if res.err == nil && res.Outcome == NotSubscriber && j.rec.redetects() {
 		res.reroute, res.err = s.redetect(ctx, &j.rec, j.connection)
 	}
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
-	err := panics.Catch(func() (err error) {
+	recorded := s.Record(ctx, func(limit context.Context) (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease)
 		return err
 	})
-	done()
-	s.metrics.records.Observe(ctx, err)
-	if err != nil { // the lease expires, then the recharge is polled again
+	if !recorded {
 		s.releaseUnusedSlot(j, &res, false)
 		return result{Record: j.rec}, false
 	}
@@ -104,28 +96,20 @@ func (s *Service) releaseUnusedSlot(j *job, res *providerResult, redirected bool
 	unneeded.Release(j.rec.Batch.Batch != "")
 }
 
-var errOutcome = errors.New("unknown provider outcome")
-
 // callProvider makes the call of a job.
 func (s *Service) callProvider(ctx context.Context, j *job) providerResult {
 	res := providerResult{call: j.call, resent: j.resent, refused: j.refused, reference: j.rec.Reference, calledAt: s.Now(), by: actor}
-	limit, done := context.WithTimeout(ctx, j.Timeout)
-	defer done()
 	if j.call == callSubmit {
 		failpoint.Point(failpoint.RechargeSending)
 	}
-	began := time.Now()
-	limit, span := s.Trace.Start(limit, "operator call", tracing.Client)
-	res.Answer, res.err = s.callRecovering(limit, j)
-	if res.err == nil && (res.Outcome < Pending || res.Outcome > Reversed) {
-		res.err = fmt.Errorf("%w: %d", errOutcome, res.Outcome)
-	}
-	s.metrics.observeCall(j.connection, j.call.String(), resultOf(&res), time.Since(began))
-	j.traceCall(span, &res)
-	if res.err != nil && !res.notCalled() {
-		s.Log.Warn("calling a provider failed", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
-			"transaction", j.rec.ID, "error", res.err)
-	}
+	call := transaction.Call{Name: j.call.String(), Provider: j.Name, World: j.World, Subject: j.rec.ID, Timeout: j.Timeout}
+	res.err = s.Call(ctx, call, func(ctx context.Context) (outcome string, err error) {
+		res.Answer, err = s.callOperator(ctx, j)
+		if err == nil && (res.Outcome < Pending || res.Outcome > Reversed) {
+			err = fmt.Errorf("%w: %d", transaction.ErrOutcome, res.Outcome)
+		}
+		return res.Outcome.String(), err
+	})
 	failpoint.Point(answeredFailpoints[j.call])
 	return res
 }
@@ -135,19 +119,6 @@ const actor = "operator"
 
 // answeredFailpoints are the failpoints after calls.
 var answeredFailpoints = [...]string{callSubmit: failpoint.RechargeAnswered, callEnquire: failpoint.RechargeEnquired, callReverse: failpoint.RefundAnswered}
-
-// callRecovering makes a call, and turns a panic into an error.
-func (s *Service) callRecovering(ctx context.Context, j *job) (a Answer, err error) {
-	err = panics.Catch(func() (err error) {
-		a, err = s.callOperator(ctx, j)
-		return err
-	})
-	if p, ok := errors.AsType[*panics.Error](err); ok {
-		s.Log.Error("a provider's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p)
-		return Answer{}, errPanic
-	}
-	return a, err
-}
 
 func (s *Service) callOperator(ctx context.Context, j *job) (Answer, error) {
 	o := orderOf(&j.rec)
@@ -179,12 +150,4 @@ func nextCall(r *Record, first bool) call {
 		return callSubmit
 	}
 	return callEnquire
-}
-
-// traceCall ends the call's tracing span with its result.
-func (j *job) traceCall(span tracing.Span, res *providerResult) {
-	if !span.Recording() {
-		return
-	}
-	span.EndCall(tracing.ProviderCall{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(res), Subject: j.rec.ID}, res.err)
 }

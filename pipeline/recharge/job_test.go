@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -111,7 +113,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for result, say := range map[string]func(Order) (Answer, error){
-			"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("provider") }, "not_sent": fails(fmt.Errorf("dialling: %w", ErrNotSent)),
+			"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("provider") }, "not_sent": fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)),
 			"pending": answers(Answer{Outcome: Pending}), "succeeded": answers(Answer{Outcome: Succeeded}), "failed": answers(Answer{Outcome: Failed}),
 		} {
 			s.fake.set(func() { s.fake.submit = say })
@@ -130,7 +132,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 func TestUnsentOrderFails(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", ErrNotSent)) })
+		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)) })
 		r := s.do(s.request())
 		if r.State != schema.RechargeFailed || r.ErrorCode != schema.OperatorNetworkError {
 			t.Errorf("got %+v", r)
@@ -146,13 +148,13 @@ func TestFailedResendKeepsPending(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), answers(Answer{Outcome: Unknown}) })
 		r := s.do(s.request())
-		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", ErrNotSent)) })
+		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)) })
 		s.fake.calls()
 		s.advance(time.Minute)
 		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.fake.calls()); diff != "" {
 			t.Error(diff)
 		}
-		if got := s.find(r.ID); got.State != schema.RechargePending || s.dueIn(r.ID) != 2*minBackoff {
+		if got := s.find(r.ID); got.State != schema.RechargePending || s.dueIn(r.ID) != 2*transaction.MinPause {
 			t.Errorf("it is %s, due in %s", got.State, s.dueIn(r.ID))
 		}
 		s.balance(900_00, 100_00)
@@ -170,7 +172,7 @@ func TestFailedResendKeepsPending(t *testing.T) {
 func TestBlockedCallIsRequeued(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		shut := fails(fmt.Errorf("a breaker: %w", ErrNotCalled))
+		shut := fails(fmt.Errorf("a breaker: %w", httpconnector.ErrNotCalled))
 		s.fake.set(func() { s.fake.submit = shut })
 		r := s.do(s.request())
 		for range 20 { // an enquiry would come in greater and greater intervals
@@ -185,10 +187,10 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 				t.Fatalf("r.Tries = %v, want 0", r.Tries)
 			case !r.PendingEventSent:
 				t.Fatal("r.PendingEventSent is false")
-			case s.dueIn(r.ID) != upstream.RetryPause:
-				t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), upstream.RetryPause)
+			case s.dueIn(r.ID) != workqueue.RetryPause:
+				t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), workqueue.RetryPause)
 			}
-			s.advance(upstream.RetryPause)
+			s.advance(workqueue.RetryPause)
 			r = s.find(r.ID)
 		}
 		if diff := cmp.Diff(slices.Repeat([]string{"submit Airtel"}, 21), s.fake.calls()); diff != "" {
@@ -200,9 +202,9 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		s.balance(900_00, 100_00)
 		// A sent recharge stays sent, even if later calls are blocked.
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), shut })
-		s.advance(upstream.RetryPause)
-		s.advance(minBackoff)
-		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
+		s.advance(workqueue.RetryPause)
+		s.advance(transaction.MinPause)
+		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("a blocked enquiry: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = shut, answers(Answer{Outcome: Unknown}) })
@@ -214,12 +216,12 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 			t.Error("not sent again: Sent is false")
 		case got.Tries != 1:
 			t.Errorf("not sent again: Tries = %v, want 1", got.Tries)
-		case s.dueIn(r.ID) != upstream.RetryPause:
-			t.Errorf("not sent again: s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), upstream.RetryPause)
+		case s.dueIn(r.ID) != workqueue.RetryPause:
+			t.Errorf("not sent again: s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), workqueue.RetryPause)
 		}
 		s.fake.calls()
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, nil })
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" {
 			t.Error(diff)
 		}
@@ -236,7 +238,7 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
 			s.fake.submit = func(Order) (Answer, error) {
-				s.clock.Advance(time.Hour - minBackoff + time.Second)
+				s.clock.Advance(time.Hour - transaction.MinPause + time.Second)
 				return Answer{Outcome: Pending}, nil
 			}
 		})
@@ -244,7 +246,7 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 		if err != nil || got.State != schema.RechargePending || !got.PendingEventSent {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 	})
 }
 
@@ -288,7 +290,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 			t.Errorf("an answer too late: %+v, %v", got.Record, got.err)
 		}
 		answer <- Answer{Outcome: Succeeded}
-		s.queue.Wait()
+		s.Queue.Wait()
 		if late := s.find(got.ID); late.State != schema.RechargeSuccess {
 			t.Errorf("after the late answer it is %s", late.State)
 		}
@@ -301,7 +303,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 		answer <- Answer{Outcome: Pending, RetryAfter: time.Second}
 		submitted = nil
 		s.fake.set(func() { s.fake.enquire = nil })
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(time.Second)
 		if got := <-in; got.State != schema.RechargeSuccess || got.err != nil {
 			t.Errorf("the enquiry's answer: %+v, %v", got.Record, got.err)
@@ -310,7 +312,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(s.events(), " ")); diff != "" {
 			t.Error(diff)
 		}
-		if n := len(s.waiters.Counts()); n != 0 {
+		if n := len(s.Waiters.Counts()); n != 0 {
 			t.Errorf("%d wait for ever", n)
 		}
 	})
@@ -330,7 +332,7 @@ func TestCallbackBeforeTheAnswer(t *testing.T) {
 		if err != nil || rec.State != schema.RechargeSuccess || rec.ProviderRef != "by-callback" {
 			t.Errorf("got %+v, %v", rec, err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 		if got := s.dueIn(rec.ID); got != time.Second {
 			t.Errorf("it is due in %s, and the provider requested an enquiry in a second", got)
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
 )
@@ -102,7 +103,7 @@ func (h *modelProvider) Submit(ctx context.Context, o recharge.Order) (recharge.
 	case lost:
 		return recharge.Answer{}, errNoAnswer
 	case unsent:
-		return recharge.Answer{}, fmt.Errorf("connecting: %w", recharge.ErrNotSent)
+		return recharge.Answer{}, fmt.Errorf("connecting: %w", httpconnector.ErrNotSent)
 	case puzzled:
 		return recharge.Answer{Outcome: recharge.Unknown}, nil
 	case late:

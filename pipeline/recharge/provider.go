@@ -3,9 +3,9 @@ package recharge
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -55,18 +55,12 @@ type Answer struct {
 	RetryAfter time.Duration
 }
 
-// ErrNotSent means that the provider certainly did not get the order, because no connection
-// was established. Other errors of Submit leave that open, except ErrNotCalled.
-var ErrNotSent = errors.New("the provider was not reached")
-
-// ErrNotCalled means that the call was not made, for example because a circuit breaker is
-// open. The call is made later.
-var ErrNotCalled = errors.New("the provider was not called")
-
 // Operator carries out recharges: an operator, or an aggregator. Its methods are called
 // concurrently, with contexts that end after the connection's Timeout.
 type Operator interface {
-	// Submit sends an order.
+	// Submit sends an order. Its error is httpconnector.ErrNotSent if the provider certainly
+	// did not get the order, and httpconnector.ErrNotCalled if the call was not made. Other
+	// errors leave open whether the provider has it.
 	Submit(ctx context.Context, o Order) (Answer, error)
 	// Enquire returns the state of an order.
 	Enquire(ctx context.Context, o Order) (Answer, error)
@@ -97,19 +91,6 @@ type Directory interface {
 	Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error)
 }
 
-// Callback is a message that a provider sends on its own.
-type Callback struct {
-	Reference string
-	Answer    Answer
-}
-
-// Receiver reads the callbacks of a provider.
-type Receiver interface {
-	// Receive verifies the signature over the raw body and decodes it. It returns a
-	// *schema.Problem for a request that is not genuine or not understood.
-	Receive(header http.Header, body []byte, now time.Time) (Callback, error)
-}
-
 // Connection is a configured provider.
 type Connection struct {
 	Name  string // in the store, in metrics, and in the path of its callbacks
@@ -125,9 +106,9 @@ type Connection struct {
 	Concurrency int
 
 	Operator  Operator
-	Reverser  Reverser  // nil: no reversals on request
-	Directory Directory // nil: no lookups
-	Receiver  Receiver  // nil: no callbacks
+	Reverser  Reverser                     // nil: no reversals on request
+	Directory Directory                    // nil: no lookups
+	Receiver  transaction.Receiver[Answer] // nil: no callbacks
 	// Available reports whether the provider can be called now; nil means always.
 	Available func() bool
 }

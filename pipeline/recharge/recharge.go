@@ -17,15 +17,15 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 // Config configures a [Service].
 type Config struct {
 	DB     *sqlstore.DB
-	Box    *encryption.Cipher // for cursors, masked numbers and Idempotency-Keys
-	Events Events
+	Box    *encryption.Cipher // for masked numbers and Idempotency-Keys
+	Events transaction.Events
 	// Connections are the providers of both worlds, live and sandbox.
 	Connections []Connection
 	// BatchShare is the maximum number of batch items in flight.
@@ -40,44 +40,31 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Events stores events for an account's webhooks, in the transaction of the change that
-// they describe.
-type Events interface {
-	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
-}
-
 // Service carries out recharges. Its handlers may be called once the store is ready. Run
 // advances the pending recharges.
 type Service struct {
 	Config
+	*transaction.Core[Record, *Record]
 
 	metrics     *metrics
 	connections []*connection
-	queue       *upstream.Pools[Record]
-	waiters     *upstream.Waiters[result] // by id of the recharge
 }
 
 // New returns a service that is idle until Run. It fails if a metric is registered
 // already, or if two connections have the same name. It also fails if a connection has no
 // operator, no timeout or no concurrency.
 func New(c Config) (*Service, error) {
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	now := c.Now
-	c.Now = func() time.Time { return now().Round(0) } // wall clock, as in the store: the monotonic one stops during a suspend
+	c.Now = transaction.WallClock(c.Now)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, waiters: upstream.NewWaiters[result]()}
-	var err error
-	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
+	s := &Service{Config: c, Core: transaction.NewCore(kind, transaction.Options{
+		DB: c.DB, Log: c.Log, Trace: c.Trace, Metrics: c.Metrics, Now: c.Now,
+	})}
+	s.metrics = newMetrics(s.Core.Metrics)
+	if err := s.metrics.Register(c.Metrics); err != nil {
 		return nil, err
 	}
-	s.queue = upstream.New(upstream.Config[Record]{
-		DB: c.DB, Table: table, ClaimFailures: s.metrics.claims,
-		OnClaimed: func() { failpoint.Point(failpoint.RechargeClaimed) }, Log: c.Log, Now: c.Now,
-	})
 	for i := range c.Connections {
 		if err := s.connect(c.Connections[i]); err != nil {
 			return nil, fmt.Errorf("connecting %s: %w", c.Connections[i].Name, err)
@@ -86,8 +73,21 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// table is the work queue of recharges.
-var table = upstream.Table[Record]{Name: "recharge", Columns: columns, Scan: scanRecord}
+// recharges is the table of recharges.
+var recharges = &transaction.Table[Record, *Record]{
+	Name: "recharge", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord, Missing: errNoRecharge,
+}
+
+// kind describes recharges as transactions.
+var kind = transaction.Kind[Record, *Record]{
+	Table: recharges, List: "recharges", Metrics: "vayu_recharge_", Actor: actor, Reread: time.Second,
+	Claimed: failpoint.RechargeClaimed, Created: failpoint.RechargeCreated, States: transaction.Names(schema.RechargeStates),
+	Reply: func(r *Record) any { return replyOf(r) },
+	Detail: func(r *Record, calls schema.ProviderCalls) any {
+		return schema.RechargeDetail{Recharge: replyOf(r), ProviderCalls: calls, Alarm: r.Alarm}
+	},
+	Summary: summaryOf,
+}
 
 // Request is the request for one recharge. Its fields are validated; neither store nor
 // provider was consulted yet.
@@ -104,20 +104,13 @@ type Request struct {
 	// enquiry is later than that, although a callback may arrive before.
 	WaitFull bool
 	// Item is the batch item that the recharge belongs to; nil if there is none.
-	Item *BatchItem
-}
-
-// BatchItem identifies a record of a batch.
-type BatchItem struct {
-	Batch string
-	Index int
+	Item *transaction.BatchItem
 }
 
 // Record is a stored recharge.
 type Record struct {
-	ID                string
-	Owner             schema.Owner
-	RefID             string
+	transaction.Base
+
 	State             schema.RechargeState
 	Type              schema.RechargeType
 	Number            string // masked when Digest is not nil
@@ -127,20 +120,14 @@ type Record struct {
 	Circle            string
 	Detection         string // lookup, series or ""
 	Amount            schema.Paise
-	Provider          string
 	Reference         string
-	ProviderRef       string
-	Sent              bool
-	SentAt            time.Time // when it was last sent or, during that call, the latest possible time; zero for never
-	Tries             int
 	PendingEventSent  bool
-	ErrorCode         schema.Code
 	ErrorMessage      string
 	Alarm             string
 	RefundID          string
 	RefundReason      string
-	Batch             BatchItem // zero if there is none
-	CreatedAt         time.Time
-	FinishedAt        time.Time // zero while pending
 	RefundedAt        time.Time // zero unless refunded
 }
+
+// Status returns the state.
+func (r *Record) Status() string { return string(r.State) }

@@ -8,7 +8,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -39,7 +39,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 	j := job{connection: conn, call: callReverse, done: done}
 	slot := conn.TryAcquire(r.Batch.Batch != "")
 	if slot {
-		j.lease = s.queue.NewLease(conn.Pool)
+		j.lease = s.Queue.NewLease(conn.Pool)
 	}
 	r, wanted, err := s.requestRefund(ctx, &r, wish, j.lease)
 	if err != nil || !wanted {
@@ -54,7 +54,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 		return r, nil
 	}
 	j.rec = r
-	s.startJob(j)
+	go s.runJob(j)
 	select {
 	case out := <-done:
 		if out.transition == refuseRefund {
@@ -63,7 +63,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 		return out.Record, nil
 	case <-ctx.Done(): // the job continues without the client
 		return r, nil
-	case <-s.waiters.Closed():
+	case <-s.Waiters.Closed():
 		return r, nil
 	}
 }
@@ -92,7 +92,7 @@ const requestRefundRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3
 
 // requestRefund stores the request for a refund. Wanted is false if it was requested
 // before, or if the recharge is refunded already.
-func (s *Service) requestRefund(ctx context.Context, seen *Record, wish refundRequest, own upstream.Lease) (r Record, wanted bool, err error) {
+func (s *Service) requestRefund(ctx context.Context, seen *Record, wish refundRequest, own workqueue.Lease) (r Record, wanted bool, err error) {
 	now := s.Now()
 	due, refund := now, newRefundID(now)
 	if own.Token != "" {
@@ -100,13 +100,13 @@ func (s *Service) requestRefund(ctx context.Context, seen *Record, wish refundRe
 	}
 	r = *seen
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		found, ok, err := queryOne(tx, requestRefundRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
+		found, ok, err := recharges.One(tx, requestRefundRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
 		if err != nil {
 			return err
 		}
 		wanted = ok
 		if !ok {
-			found, _, err = queryOne(tx, selectByID, seen.ID)
+			found, _, err = recharges.Get(tx, seen.ID)
 			r = found
 			if err == nil && r.State == schema.RechargeSuccess && r.RefundID == "" {
 				return errMasked

@@ -14,7 +14,9 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -56,7 +58,7 @@ func TestRefundIsGranted(t *testing.T) {
 func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(Order) (Answer, error){
-		"pending": answers(Answer{Outcome: Pending}), "error": fails(errLost), "not sent": fails(ErrNotSent), "still carried out": answers(Answer{Outcome: Succeeded}),
+		"pending": answers(Answer{Outcome: Pending}), "error": fails(errLost), "not sent": fails(httpconnector.ErrNotSent), "still carried out": answers(Answer{Outcome: Succeeded}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,16 +73,16 @@ func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 					t.Fatalf("State = %v, want %v", got.State, schema.RechargeSuccess)
 				case got.RefundID == "":
 					t.Fatal("RefundID is empty")
-				case s.dueIn(r.ID) != minBackoff:
-					t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), minBackoff)
+				case s.dueIn(r.ID) != transaction.MinPause:
+					t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), transaction.MinPause)
 				}
 				s.fake.calls()
 				if again, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || again.RefundID != got.RefundID || len(s.fake.calls()) != 0 {
 					t.Errorf("again: %+v, %v", again, err)
 				}
-				s.advance(minBackoff)
+				s.advance(transaction.MinPause)
 				s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed}) })
-				s.advance(2 * minBackoff)
+				s.advance(2 * transaction.MinPause)
 				if diff := cmp.Diff([]string{"enquire Airtel", "reverse Airtel", "enquire Airtel", "reverse Airtel"}, s.fake.calls()); diff != "" {
 					t.Error(diff)
 				}
@@ -110,7 +112,7 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Failed}) })
-		s.advance(minBackoff)
+		s.advance(transaction.MinPause)
 		if diff := cmp.Diff(r, s.find(r.ID), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Tries" }, cmp.Ignore())); diff != "" {
 			t.Errorf("it has changed: %s", diff)
 		}
@@ -160,7 +162,7 @@ func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 					if got := s.find(r.ID); got.State != schema.RechargeSuccess || got.RefundID == "" || s.dueIn(r.ID) <= 0 {
 						t.Fatalf("it is %s with the refund %q, due in %s", got.State, got.RefundID, s.dueIn(r.ID))
 					}
-					s.advance(maxBackoff)
+					s.advance(transaction.MaxPause)
 				}
 				if got := s.find(r.ID); got.State != c.want || (got.RefundID == "") != (c.want == schema.RechargeSuccess) {
 					t.Errorf("it is %s with the refund %q", got.State, got.RefundID)
@@ -186,7 +188,7 @@ func TestRefusalNeedsTheLease(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := providerResult{Answer: Answer{Outcome: Failed}, call: callReverse, reference: r.Reference, calledAt: s.Now(), by: actor}
-		out, err := s.settle(t.Context(), &r, &w, upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
+		out, err := s.settle(t.Context(), &r, &w, workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
 		switch got := s.find(r.ID); {
 		case err != nil:
 			t.Error(err)
@@ -194,8 +196,8 @@ func TestRefusalNeedsTheLease(t *testing.T) {
 			t.Errorf("out.transition = %v, want %v", out.transition, noop)
 		case got.RefundID != r.RefundID:
 			t.Errorf("RefundID = %q, want %q", got.RefundID, r.RefundID)
-		case s.dueIn(r.ID) != minBackoff:
-			t.Errorf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), minBackoff)
+		case s.dueIn(r.ID) != transaction.MinPause:
+			t.Errorf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), transaction.MinPause)
 		}
 	})
 }
@@ -275,7 +277,7 @@ func TestConcurrentRefundsHaveOneEffect(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.advance(0) // who was first may have found all slots with those who were not
 		received := slices.DeleteFunc(s.fake.calls(), func(call string) bool { return call == "enquire Airtel" })
@@ -335,7 +337,7 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 	q := s.request()
 	q.RequestedOperator = ""
 	got, _, err := s.Do(t.Context(), q, time.Minute)
-	s.queue.Wait()
+	s.Queue.Wait()
 	switch {
 	case err != nil:
 		t.Fatal(err)
@@ -378,7 +380,7 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 	t.Parallel()
 	for name, detect := range map[string]func(string) (Subscriber, error){
 		"error":    func(string) (Subscriber, error) { return Subscriber{}, errLost },
-		"not sent": func(string) (Subscriber, error) { return Subscriber{}, ErrNotSent },
+		"not sent": func(string) (Subscriber, error) { return Subscriber{}, httpconnector.ErrNotSent },
 		"panic":    func(string) (Subscriber, error) { panic("no") },
 		"away":     nil,
 	} {
@@ -396,10 +398,10 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 				q := s.request()
 				q.RequestedOperator = ""
 				r := s.do(q) // the series knows whose it was
-				if r.State != schema.RechargePending || r.Operator != "Airtel" || s.dueIn(r.ID) != minBackoff {
+				if r.State != schema.RechargePending || r.Operator != "Airtel" || s.dueIn(r.ID) != transaction.MinPause {
 					t.Fatalf("got %+v, due in %s", r, s.dueIn(r.ID))
 				}
-				if got := s.sendResult(r, alien); got.State != schema.RechargePending || s.dueIn(r.ID) != minBackoff {
+				if got := s.sendResult(r, alien); got.State != schema.RechargePending || s.dueIn(r.ID) != transaction.MinPause {
 					t.Errorf("after a callback: %+v, due in %s", got, s.dueIn(r.ID))
 				}
 				s.fake.calls()
@@ -408,7 +410,7 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 					s.fake.detect = func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
 					s.fake.submit = nil
 				})
-				s.advance(minBackoff)
+				s.advance(transaction.MinPause)
 				if diff := cmp.Diff([]string{"enquire Airtel", "detect", "submit Jio"}, s.fake.calls()); diff != "" {
 					t.Error(diff)
 				}

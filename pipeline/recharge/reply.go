@@ -1,8 +1,6 @@
 package recharge
 
-import (
-	"vayu/schema"
-)
+import "vayu/schema"
 
 // replyOf returns a recharge as replies show it.
 func replyOf(r *Record) schema.Recharge {

@@ -4,12 +4,9 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
-
-const postponeRow = `UPDATE recharge SET tries = tries + 1, due_at = $4, token = '', provider_ref = $5, sent_at = COALESCE($6, sent_at)
-	WHERE id = $1 AND token = $2 AND state = $3`
 
 // postpone schedules the next poll and sends the pending event once. Without the lease it
 // changes nothing, because the instance that has the lease does the same.
@@ -18,39 +15,36 @@ func (st *transitionTx) postpone() error {
 		return st.requeue()
 	}
 	r := &st.out.Record
+	was := *r
 	due := nextPollTime(r, st.result, st.resendAfter(), st.now)
 	st.copyReferences()
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, string(r.State), sqlstore.Micros(due), r.ProviderRef, sqlstore.Micros(st.sentAt()))
-	if err != nil || n == 0 {
-		return err
-	}
-	r.Tries++
 	st.setSentAt()
-	st.out.due = due
-	if err := st.recordStep(st.result.stepAnswer()); err != nil {
-		return err
-	}
-	return st.sendPendingEvent()
+	r.Tries++
+	return st.storePostponed(&was, due)
 }
-
-const requeueRow = "UPDATE recharge SET due_at = $4, token = '', sent = $5, sent_at = $6 WHERE id = $1 AND token = $2 AND state = $3"
 
 // requeue schedules a call that was not made, as if it had not begun. If that was the first
 // submit call, the order counts as not sent.
 func (st *transitionTx) requeue() error {
-	r, due := &st.out.Record, st.now.Add(upstream.RetryPause)
-	sent, at := r.Sent, r.SentAt
+	r := &st.out.Record
+	was := *r
 	switch submitted := r.State == schema.RechargePending && st.result.call == callSubmit; {
 	case submitted && st.result.resent:
-		at = st.sentAt()
+		st.setSentAt()
 	case submitted:
-		sent, at = false, time.Time{}
+		r.Sent, r.SentAt = false, time.Time{}
 	}
-	n, err := st.tx.Exec(requeueRow, r.ID, st.lease.Token, string(r.State), sqlstore.Micros(due), sqlstore.BoolToInt(sent), sqlstore.Micros(at))
-	if err != nil || n == 0 {
+	return st.storePostponed(&was, st.now.Add(workqueue.RetryPause))
+}
+
+// storePostponed stores a recharge that is due later. Without the lease it stays as it was.
+func (st *transitionTx) storePostponed(was *Record, due time.Time) error {
+	stored, err := recharges.Postpone(st.tx, &st.out.Record, st.lease, due)
+	if err != nil || !stored {
+		st.out.Record = *was
 		return err
 	}
-	r.Sent, r.SentAt, st.out.due = sent, at, due
+	st.out.due = due
 	if err := st.recordStep(st.result.stepAnswer()); err != nil {
 		return err
 	}
@@ -71,41 +65,17 @@ func (st *transitionTx) sendPendingEvent() error {
 	return st.append(st.tx, r)
 }
 
-// renewLease renews the lease to resend an order. Without the lease nothing changes.
+// renewLease renews the lease, to resend an order or for another call about a requested
+// refund. Without the lease nothing changes.
 func (st *transitionTx) renewLease() error {
-	r := &st.out.Record
-	st.out.transition = noop
-	conn := st.connectionOf(r.Owner.World, r.Provider)
-	if conn == nil {
-		return nil
-	}
-	until := st.now.Add(conn.Timeout + upstream.LeaseMargin)
-	sentAt := sqlstore.TruncateMicros(conn.LatestStart(upstream.Lease{Until: until}))
-	n, err := st.tx.Exec("UPDATE recharge SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
-		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
-	if err != nil || n == 0 {
-		return err
-	}
-	r.SentAt, st.out.due, st.out.transition = sentAt, until, resend
-	return st.recordStep(st.result.stepAnswer())
-}
-
-// renewRefundLease renews the lease for another call about a requested refund. Without the
-// lease nothing changes.
-func (st *transitionTx) renewRefundLease() error {
 	r, next := &st.out.Record, st.out.transition
-	st.out.transition = noop
-	conn := st.connectionOf(r.Owner.World, r.Provider)
-	if conn == nil {
-		return nil
-	}
-	until := st.now.Add(conn.Timeout + upstream.LeaseMargin)
-	n, err := st.tx.Exec("UPDATE recharge SET due_at = $4 WHERE id = $1 AND token = $2 AND state = 'success' AND refund_id = $3",
-		r.ID, st.lease.Token, r.RefundID, until.UnixMicro())
-	if err != nil || n == 0 {
+	pool := st.connectionOf(r.Owner.World, r.Provider).pool()
+	until, renewed, err := recharges.Renew(st.tx, r, pool, st.lease, next == resend, st.now)
+	if err != nil || !renewed {
+		st.out.transition = noop
 		return err
 	}
-	st.out.due, st.out.transition = until, next
+	st.out.due = until
 	return st.recordStep(st.result.stepAnswer())
 }
 

@@ -14,7 +14,8 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -33,7 +34,7 @@ func TestEnquiryBeforeResendAfterKill(t *testing.T) {
 		fixture.Eventually(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(Answer{Outcome: Unknown}) })
 		s.restart(s.DB)
-		if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
+		if err := s.Queue.ExpireForeignLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.advance(0)
@@ -56,7 +57,7 @@ func TestEnquiryBeforeResendAfterKill(t *testing.T) {
 			t.Errorf("it is %s", got.State)
 		}
 		close(dead) // the other was not dead after all
-		killed.queue.Wait()
+		killed.Queue.Wait()
 		s.balance(900_00, 0)
 	})
 }
@@ -80,7 +81,7 @@ func TestResendDelayCountsFromLatestStart(t *testing.T) {
 			want  []string
 		}{
 			{time.Minute, []string{"enquire Airtel"}}, // so long after it was claimed it may be sent again at the earliest
-			{upstream.LeaseMargin - 2*time.Second, []string{"enquire Airtel"}},
+			{workqueue.LeaseMargin - 2*time.Second, []string{"enquire Airtel"}},
 			{2 * time.Second, []string{"enquire Airtel", "submit Airtel"}},
 		} {
 			s.advance(c.after)
@@ -89,7 +90,7 @@ func TestResendDelayCountsFromLatestStart(t *testing.T) {
 			}
 		}
 		close(dead)
-		gone.queue.Wait()
+		gone.Queue.Wait()
 	})
 }
 
@@ -105,14 +106,14 @@ func TestOnlyForeignLeasesExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
+	if err := s.Queue.ExpireForeignLeases(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.dueIn(made.ID); got != 40*time.Second {
 		t.Errorf("it is due in %s", got)
 	}
 	close(held)
-	s.queue.Wait()
+	s.Queue.Wait()
 }
 
 // A recharge without a slot is queued in the store, without a goroutine. Batch items leave
@@ -141,7 +142,7 @@ func TestRechargeWithoutSlotIsQueued(t *testing.T) {
 		}
 		for i := range 4 {
 			q := s.request()
-			q.Item, q.Amount, q.Number = &BatchItem{"rbt_1", i}, 10_00, fmt.Sprint("981001000", i)
+			q.Item, q.Amount, q.Number = &transaction.BatchItem{Batch: "rbt_1", Index: i}, 10_00, fmt.Sprint("981001000", i)
 			do(q)
 		}
 		for i := range 4 {
@@ -158,18 +159,18 @@ func TestRechargeWithoutSlotIsQueued(t *testing.T) {
 		if got := waiting(); got != 4 {
 			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
 		}
-		s.queue.Poll(t.Context(), s.connections[0].Pool)
+		s.Queue.Poll(t.Context(), s.connections[0].Pool)
 		if got := waiting(); got != 4 {
 			t.Errorf("%d wait after a look without a free slot", got)
 		}
 		close(held)
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(time.Second)
 		s.advance(0)
 		if got := waiting(); got != 0 {
 			t.Errorf("%d wait in the end", got)
 		}
-		if got := s.connections[0].Slots(); got != (upstream.Slots{}) {
+		if got := s.connections[0].Slots(); got != (workqueue.Slots{}) {
 			t.Errorf("slots: %+v", got)
 		}
 		if diff := cmp.Diff(strings.Repeat("recharge.completed ", 8), strings.Join(s.events(), " ")+" "); diff != "" {
@@ -208,7 +209,7 @@ func TestBatchItemIsIdempotent(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		addBatch(t, s.DB, s.owner, 3)
 		q := s.request()
-		q.Item = &BatchItem{"rbt_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "rbt_1", Index: 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0)
 		switch diff := cmp.Diff(first, again); {
@@ -222,15 +223,15 @@ func TestBatchItemIsIdempotent(t *testing.T) {
 			t.Errorf("again: first.Batch = %v, want %v", first.Batch, *q.Item)
 		}
 		other := q
-		other.Item = &BatchItem{"rbt_1", 1}
+		other.Item = &transaction.BatchItem{Batch: "rbt_1", Index: 1}
 		_, _, err = s.Do(t.Context(), other, 0)
 		wantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		other = s.request()
-		other.Item = &BatchItem{"rbt_1", 0} // it was begun with another ref_id
+		other.Item = &transaction.BatchItem{Batch: "rbt_1", Index: 0} // it was begun with another ref_id
 		_, _, err = s.Do(t.Context(), other, 0)
 		wantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		poor := s.request()
-		poor.Item, poor.Amount = &BatchItem{"rbt_1", 2}, 2000_00
+		poor.Item, poor.Amount = &transaction.BatchItem{Batch: "rbt_1", Index: 2}, 2000_00
 		if r := s.do(poor); r.ErrorCode != schema.InsufficientBalance {
 			t.Errorf("got %+v", r)
 		}
@@ -249,7 +250,7 @@ func TestUnavailableProviderIsNotCalled(t *testing.T) {
 		s.fake.set(func() { s.fake.away = true })
 		s.fake.calls()
 		s.clock.Advance(time.Hour)
-		if pause := s.queue.Poll(t.Context(), s.connections[0].Pool); pause != upstream.RetryPause || len(s.fake.calls()) != 0 {
+		if pause := s.Queue.Poll(t.Context(), s.connections[0].Pool); pause != workqueue.RetryPause || len(s.fake.calls()) != 0 {
 			t.Errorf("it is looked at again in %s, and received %q", pause, s.fake.calls())
 		}
 		s.fake.set(func() { s.fake.away = false })
@@ -269,7 +270,7 @@ func TestExpiringLeaseSendsNothing(t *testing.T) {
 		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
-		s.runJob(job{connection: s.connections[0], rec: r, call: callSubmit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{connection: s.connections[0], rec: r, call: callSubmit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		if got := s.fake.calls(); len(got) != 0 || s.metric("vayu_recharge_overdue_total") != 1 {
 			t.Errorf("it received %q, and %v are counted", got, s.metric("vayu_recharge_overdue_total"))
 		}
@@ -294,7 +295,7 @@ func TestTwoInstancesMakeEachCallOnce(t *testing.T) {
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.queue.Poll(t.Context(), each.connections[0].Pool); each.queue.Wait() })
+			both.Go(func() { each.Queue.Poll(t.Context(), each.connections[0].Pool); each.Queue.Wait() })
 		}
 		both.Wait()
 	}
@@ -338,13 +339,11 @@ func TestRun(t *testing.T) {
 	fixture.Eventually(t, "all have their pending event", hasEvents(n, "recharge.pending"))
 	fixture.Eventually(t, "no call is under way", func() bool { return s.connections[0].Slots().InFlight == 0 })
 	// Other tests also have calls in flight, some in each of their slots.
-	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.waiters.Counts()) > 0 {
-		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.waiters.Counts()))
+	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.Waiters.Counts()) > 0 {
+		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.Waiters.Counts()))
 	}
 	s.clock.Advance(25 * time.Hour)
-	if err := s.countPending(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.CountPending(t.Context())
 	if all, old := s.metric("vayu_recharge_pending", "world", "live"), s.metric("vayu_recharge_pending_old", "world", "live"); all != n || old != n {
 		t.Errorf("%v are counted as pending, %v as old", all, old)
 	}
@@ -360,7 +359,7 @@ func TestRun(t *testing.T) {
 	}
 	<-called
 	cancel()
-	fixture.Eventually(t, "it has stopped", s.queue.Stopped)
+	fixture.Eventually(t, "it has stopped", s.Queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil || after.State != schema.RechargePending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -424,16 +423,17 @@ func TestClaimsUseIndices(t *testing.T) {
 			case db.Name() == "postgres": // it has statistics within a minute
 				continue
 			}
-			single, batch := table.Queries()
+			single, batch := workqueue.Table[Record]{Name: recharges.Name, Columns: columns}.Queries()
+			countPending, pendingByProvider := recharges.Queries()
 			for query, index := range map[string]string{
 				single[0]: "recharge_due ", batch[0]: "recharge_due_batch ", single[1]: "recharge_due ", batch[1]: "recharge_due_batch ",
-				selectPending: "recharge_pending", countPendingQuery: "recharge_pending",
+				pendingByProvider: "recharge_pending", countPending: "recharge_pending",
 			} {
 				args := []any{"live", "pending", 50_000, 10}[:strings.Count(query, "$")]
-				if query == countPendingQuery {
+				if query == countPending {
 					args = []any{crowdID(30_000)}
 				}
-				if got := sqlstoretest.Plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") && query != selectPending {
+				if got := sqlstoretest.Plan(t, db, query, args...) + " "; !strings.Contains(got, index) || strings.Contains(got, "TEMP B-TREE") && query != pendingByProvider {
 					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, query, index, got)
 				}
 			}

@@ -1,9 +1,7 @@
 package recharge
 
 import (
-	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"vayu/internal/sqlstore"
@@ -28,34 +26,7 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// Queries of one recharge.
-const (
-	selectByID        = "SELECT " + columns + " FROM recharge WHERE id = $1"
-	selectByReference = "SELECT " + columns + " FROM recharge WHERE mode = $1 AND provider = $2 AND reference = $3"
-)
-
-// queryOne reads a recharge; false if there is none.
-func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
-	r, err := scanRecord(q.QueryRow(query, args...))
-	if errors.Is(err, sql.ErrNoRows) {
-		return Record{}, false, nil
-	}
-	return r, err == nil, err
-}
+// selectByReference selects a recharge by the reference of its order.
+const selectByReference = "SELECT " + columns + " FROM recharge WHERE mode = $1 AND provider = $2 AND reference = $3"
 
 var errNoRecharge = schema.NewProblem(schema.NotFound, "", "There is no such recharge.")
-
-// Find returns a recharge of an owner by its id; not_found if there is none.
-func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {
-	if !schema.IsID(id) {
-		return Record{}, errNoRecharge
-	}
-	r, found, err := queryOne(s.DB.View(ctx), selectByID, id)
-	switch {
-	case err != nil:
-		return Record{}, err
-	case !found || r.Owner != o:
-		return Record{}, errNoRecharge
-	}
-	return r, nil
-}

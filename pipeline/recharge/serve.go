@@ -9,7 +9,6 @@ import (
 
 	"vayu/internal/access"
 	"vayu/internal/httpapi"
-	"vayu/pipeline/upstream"
 	"vayu/schema"
 )
 
@@ -21,6 +20,25 @@ const (
 	// longestWait is half of the server's time for a reply.
 	longestWait = 30 * time.Second
 )
+
+// Routes returns the endpoints of recharges, except those of batches and callbacks.
+func (s *Service) Routes() []httpapi.Route {
+	const (
+		write = string(schema.RechargeWrite)
+		read  = string(schema.RechargeRead)
+		body  = httpapi.SmallBody
+		one   = path + "/{id}"
+	)
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: body, Handler: s.post},
+		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.ServeList},
+		{Method: http.MethodGet, Path: one, Scope: read, Handler: s.ServeOne},
+		{Method: http.MethodPost, Path: one + "/refund", Scope: write, Limit: httpapi.Money, Body: body, Handler: s.postRefund},
+		{Method: http.MethodGet, Path: "/v1/operators", Scope: read, Handler: s.operators},
+		{Method: http.MethodGet, Path: "/v1/operators/detect", Scope: read, Handler: s.detectOperator},
+		{Method: http.MethodGet, Path: "/v1/plans", Scope: read, Handler: s.plans},
+	}
+}
 
 // idOf returns the recharge id of a path.
 func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
@@ -68,31 +86,6 @@ func statusOf(r *Record) int {
 	default:
 		return http.StatusOK
 	}
-}
-
-// get answers GET /v1/recharge/{id}.
-func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
-	detailed, err := upstream.DetailRequested(c)
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	if detailed {
-		return s.getDetail(c)
-	}
-	rec, err := s.Find(c.Context(), c.Owner(), idOf(c))
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	return httpapi.Response{Value: replyOf(&rec)}, nil
-}
-
-// getDetail answers GET /v1/recharge/{id}?view=detail.
-func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
-	rec, calls, err := s.Timeline(c.Context(), c.Owner(), idOf(c))
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	return httpapi.Response{Value: schema.RechargeDetail{Recharge: replyOf(&rec), ProviderCalls: calls, Alarm: rec.Alarm}}, nil
 }
 
 // postRefund answers POST /v1/recharge/{id}/refund.

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 // reference.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
 	if a.Outcome < Pending || a.Outcome > Reversed {
-		return Record{}, fmt.Errorf("settling %q: %w: %d", reference, errOutcome, a.Outcome)
+		return Record{}, fmt.Errorf("settling %q: %w: %d", reference, transaction.ErrOutcome, a.Outcome)
 	}
 	r, err := s.byReference(ctx, world, provider, reference)
 	if err != nil {
@@ -25,14 +26,14 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	if a.Outcome == NotSubscriber && r.redetects() && r.Reference == reference {
 		res.reroute, res.err = s.redetect(ctx, &r, nil)
 	}
-	out, err := s.settle(ctx, &r, &res, upstream.Lease{})
+	out, err := s.settle(ctx, &r, &res, workqueue.Lease{})
 	if to := res.reroute; to != nil {
 		switch going := err == nil && out.transition == redirect; {
 		case to.lease.Token == "" && going:
 			to.WakeAt(out.due)
 		case to.lease.Token == "":
 		case going:
-			s.startJob(job{connection: to.connection, rec: out.Record, call: callSubmit, lease: to.lease})
+			go s.runJob(job{connection: to.connection, rec: out.Record, call: callSubmit, lease: to.lease})
 		default:
 			to.Release(r.Batch.Batch != "")
 		}
@@ -56,11 +57,11 @@ func (s *Service) byReference(ctx context.Context, world schema.World, provider,
 		return Record{}, errNoRecharge
 	}
 	view := s.DB.View(ctx)
-	r, found, err := queryOne(view, selectByReference, world.String(), provider, reference)
+	r, found, err := recharges.One(view, selectByReference, world.String(), provider, reference)
 	if err != nil || found {
 		return r, err
 	}
-	r, found, err = queryOne(view, selectReplaced, reference, world.String(), provider)
+	r, found, err = recharges.One(view, selectReplaced, reference, world.String(), provider)
 	if err == nil && !found {
 		err = errNoRecharge
 	}

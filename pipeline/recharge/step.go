@@ -1,13 +1,11 @@
 package recharge
 
 import (
-	"errors"
 	"strings"
 	"time"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -23,24 +21,18 @@ func (st *transitionTx) stepTime() time.Time {
 
 // recordStep stores the call and the kind of its answer.
 func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
-	_, err := upstream.RecordStep(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
+	_, err := transaction.RecordStep(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
 	return err
 }
 
 // recordFinalStep stores the step that finished or refunded a recharge. The answer to the
 // first call needs no step, because the row has it. It returns the time of the final state.
-// That is the argument at, unless the clock that wrote the last step is ahead. Then it is the
-// time of that step, and the statement late corrects the row.
-func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, late string) (time.Time, error) {
+func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, column string) (time.Time, error) {
 	res := st.result
 	if res.err == nil && res.call == first && !res.resent && was.Tries == 0 && (first == callReverse || was.Reference == was.ID) {
 		return at, nil
 	}
-	noted, err := upstream.RecordStep(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at)
-	if err == nil && noted.After(at) {
-		_, err = st.tx.Exec(late, was.ID, noted.UnixMicro())
-	}
-	return noted, err
+	return recharges.RecordFinal(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at, column)
 }
 
 // recordCallback records a callback about a recharge that stays pending.
@@ -82,7 +74,7 @@ func (res *providerResult) stepAct() schema.StepAct {
 func (res *providerResult) stepAnswer() schema.StepAnswer {
 	switch {
 	case res.err != nil && res.Outcome != NotSubscriber: // with NotSubscriber the error is that of the lookup
-		return missingAnswer(res.err)
+		return transaction.MissingAnswer(res.err)
 	case res.call == callReverse && (res.Outcome == Failed || res.Outcome == NotSubscriber):
 		return schema.AnswerRefused
 	case res.Outcome < Pending || res.Outcome > Reversed:
@@ -91,19 +83,6 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 	return [...]schema.StepAnswer{
 		schema.AnswerPending, schema.AnswerSucceeded, schema.AnswerFailed, schema.AnswerNotSubscriber, schema.AnswerUnknown, schema.AnswerReversed,
 	}[res.Outcome]
-}
-
-// missingAnswer returns the answer of the step for a failed call.
-func missingAnswer(err error) schema.StepAnswer {
-	switch {
-	case errors.Is(err, ErrNotCalled):
-		return schema.AnswerNotSent
-	case errors.Is(err, ErrNotSent):
-		return schema.AnswerNotConnected
-	case errors.Is(err, errOutcome), errors.Is(err, errPanic), httpconnector.IsUnreadable(err):
-		return schema.AnswerUnreadable
-	}
-	return schema.AnswerNone
 }
 
 // alarmAnswer returns the answer of the step for a result that raises an alarm.
@@ -116,4 +95,19 @@ func (st *transitionTx) alarmAnswer() schema.StepAnswer {
 	default:
 		return schema.AnswerLateSuccess
 	}
+}
+
+// summaryOf returns the part of a timeline that the row holds. HasSteps means that
+// stored steps exist.
+func summaryOf(r *Record, hasSteps bool) *transaction.Summary {
+	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
+	answer := schema.AnswerSucceeded
+	if r.State == schema.RechargeFailed {
+		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
+	}
+	// Older recharges have no steps. If one was polled, its last answer is unknown.
+	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
+		o.Answer = answer
+	}
+	return o
 }

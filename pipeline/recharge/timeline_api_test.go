@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -39,7 +39,7 @@ func TestSandboxTimelines(t *testing.T) {
 			if diff := cmp.Diff(want, steps); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", number, diff)
 			}
-			stored, err := upstream.Steps(d.DB.View(t.Context()), ids[number])
+			stored, err := transaction.Steps(d.DB.View(t.Context()), ids[number])
 			if err != nil || number == "9000000001" && len(stored) != 0 {
 				t.Errorf("%s has the steps %v, %v", number, stored, err)
 			}

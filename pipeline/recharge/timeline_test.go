@@ -11,7 +11,9 @@ import (
 
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -102,7 +104,7 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), pending })
 		r := s.do(s.request())
 		for range 100 {
-			s.advance(maxBackoff)
+			s.advance(transaction.MaxPause)
 		}
 		got := s.wantTimeline(r.ID, "submit no_answer", "enquire pending 100")
 		next, err := time.Parse(time.RFC3339Nano, got.NextEnquiryAt)
@@ -117,7 +119,7 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 			t.Errorf("it is looked at at %q after %d tries, with %d steps", got.NextEnquiryAt, got.Enquiries, s.stepCount())
 		}
 		s.fake.set(func() { s.fake.enquire = nil })
-		s.advance(maxBackoff)
+		s.advance(transaction.MaxPause)
 		if got := s.wantTimeline(r.ID, "submit no_answer", "enquire pending 100", "enquire succeeded", "settled success"); got.NextEnquiryAt != "" {
 			t.Errorf("it is looked at again at %s", got.NextEnquiryAt)
 		}
@@ -131,13 +133,13 @@ func TestTimelineOfFailedCalls(t *testing.T) {
 		set := func(submit, enquire func(Order) (Answer, error)) {
 			s.fake.set(func() { s.fake.submit, s.fake.enquire = submit, enquire })
 		}
-		set(fails(ErrNotSent), nil)
+		set(fails(httpconnector.ErrNotSent), nil)
 		s.wantTimeline(s.do(s.request()).ID, "submit not_connected", "settled failed")
-		set(fails(fmt.Errorf("a breaker: %w", ErrNotCalled)), nil)
+		set(fails(fmt.Errorf("a breaker: %w", httpconnector.ErrNotCalled)), nil)
 		r := s.do(s.request())
-		s.advance(upstream.RetryPause)
-		set(answers(Answer{Outcome: -1}), fails(ErrNotSent))
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
+		set(answers(Answer{Outcome: -1}), fails(httpconnector.ErrNotSent))
+		s.advance(workqueue.RetryPause)
 		s.advance(time.Minute)
 		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
 		s.advance(time.Minute)
@@ -166,8 +168,8 @@ func TestTimelineOfRefund(t *testing.T) {
 		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", s.request().Caller); err != nil {
 			t.Fatal(err)
 		}
-		s.queue.Wait()
-		s.advance(minBackoff)
+		s.Queue.Wait()
+		s.advance(transaction.MinPause)
 		s.wantTimeline(r.ID, "submit succeeded", "settled success", "reverse no_answer", "enquire reversed", "settled refunded")
 		for by, act := range map[string]string{ByFile: "file", "command": "manual"} {
 			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
@@ -183,7 +185,7 @@ func TestTimelineOfRefund(t *testing.T) {
 		if _, err := s.Refund(t.Context(), s.owner, granted.ID, "not wanted", s.request().Caller); err != nil {
 			t.Fatal(err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.wantTimeline(granted.ID, "submit succeeded", "settled success", "settled refunded")
 		if s.stepCount() != before {
 			t.Error("a refund that was granted at once has steps")
@@ -228,7 +230,7 @@ func TestStepIsRecordedWithTransition(t *testing.T) {
 		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
 		r := s.do(s.request())
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE upstream_step RENAME TO elsewhere")
-		s.advance(minBackoff)
+		s.advance(transaction.MinPause)
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE elsewhere RENAME TO upstream_step")
 		if got := s.find(r.ID); got.State != schema.RechargePending || s.metric("vayu_recharge_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("without its step it is %s", got.State)

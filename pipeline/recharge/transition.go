@@ -13,8 +13,9 @@ import (
 	"vayu/internal/access"
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/batch"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -36,14 +37,14 @@ type transitionTx struct {
 	tx     *sqlstore.Tx
 	now    time.Time
 	result *providerResult
-	lease  upstream.Lease
+	lease  workqueue.Lease
 	out    result
 }
 
 // settle applies a provider result to a recharge as it was last read. Each change is a
 // compare-and-set on that state. If the state has changed, settle locks the row, reads it and
 // decides again.
-func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease) (result, error) {
+func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own workqueue.Lease) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
@@ -54,7 +55,13 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 	}
 	failpoint.Point(failpoint.RechargeSettled)
 	s.observeResult(&st.out, res)
-	s.notifyWaiters(&st.out)
+	if st.out.transition != noop {
+		update := transaction.Update[Record]{Record: st.out.Record}
+		if st.out.transition == retryLater {
+			update.Retry = st.out.due
+		}
+		s.Waiters.Notify(st.out.ID, update)
+	}
 	return st.out, nil
 }
 
@@ -76,7 +83,7 @@ func (st *transitionTx) decide() error {
 			return st.releaseLease()
 		}
 		// An update locks the row until the transaction ends, on PostgreSQL too.
-		r, found, err := queryOne(st.tx, "UPDATE recharge SET tries = tries WHERE id = $1 RETURNING "+columns, id)
+		r, found, err := recharges.One(st.tx, "UPDATE recharge SET tries = tries WHERE id = $1 RETURNING "+columns, id)
 		if err != nil || !found {
 			return errors.Join(err, errMissingRow(found))
 		}
@@ -118,10 +125,8 @@ func (st *transitionTx) apply() (bool, error) {
 		return st.finish(schema.RechargeFailed, code, failureText(code))
 	case retryLater:
 		return true, st.postpone()
-	case resend:
+	case resend, confirmRefund, retryRefund:
 		return true, st.renewLease()
-	case confirmRefund, retryRefund:
-		return true, st.renewRefundLease()
 	case redirect:
 		return st.redirect()
 	case refund:
@@ -142,8 +147,6 @@ const (
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
 	// finishOwnRow needs the lease: without it, another instance may have sent the order.
 	finishOwnRow = finishRow + " AND token = $11"
-	// finishLate corrects the time if a step of another instance has a later one.
-	finishLate = "UPDATE recharge SET finished_at = $2 WHERE id = $1"
 )
 
 // finish moves a recharge from pending to success or failed.
@@ -161,7 +164,7 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 		*r = was
 		return false, err
 	}
-	at, err := st.recordFinalStep(&was, callSubmit, sqlstore.TruncateMicros(st.now), finishLate)
+	at, err := st.recordFinalStep(&was, callSubmit, sqlstore.TruncateMicros(st.now), "finished_at")
 	if err != nil {
 		return false, err
 	}
@@ -241,12 +244,9 @@ func cleanText(text string) string {
 	return text
 }
 
-const (
-	refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
-		refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
+const refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
+	refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
 	WHERE id = $1 AND reference = $2 AND state = 'success' RETURNING refund_id, refund_reason`
-	refundLate = "UPDATE recharge SET refunded_at = $2 WHERE id = $1"
-)
 
 // refund moves a recharge from success to refunded.
 func (st *transitionTx) refund() (bool, error) {
@@ -262,7 +262,7 @@ func (st *transitionTx) refund() (bool, error) {
 	case err != nil:
 		return false, err
 	}
-	if r.RefundedAt, err = st.recordFinalStep(r, callReverse, at, refundLate); err != nil {
+	if r.RefundedAt, err = st.recordFinalStep(r, callReverse, at, "refunded_at"); err != nil {
 		return false, err
 	}
 	r.State = schema.RechargeRefunded

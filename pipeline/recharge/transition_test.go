@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -43,7 +45,7 @@ func (s *serviceFixture) sendResult(r Record, a Answer) Record {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.queue.Wait()
+	s.Queue.Wait()
 	return got
 }
 
@@ -160,10 +162,10 @@ func TestOnlyFinalOutcomeCountsWithoutLease(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
-		other := upstream.Lease{Token: "of another instance", Until: noon.Add(time.Hour)}
+		other := workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)}
 		w := providerResult{Answer: Answer{Outcome: Pending}, call: callEnquire, reference: r.Reference, calledAt: s.Now(), by: actor}
 		out, err := s.settle(t.Context(), &r, &w, other)
-		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != minBackoff {
+		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != transaction.MinPause {
 			t.Errorf("pending: %+v, %v, due in %s", out.Record, err, s.dueIn(r.ID))
 		}
 		w.Outcome, w.calledAt = Unknown, noon.Add(time.Hour)
@@ -189,7 +191,7 @@ func TestNotSentNeedsTheLease(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		called, goOn := make(chan struct{}), make(chan struct{})
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) { close(called); <-goOn; return Answer{}, ErrNotSent }
+			s.fake.submit = func(Order) (Answer, error) { close(called); <-goOn; return Answer{}, httpconnector.ErrNotSent }
 			s.fake.enquire = answers(Answer{Outcome: Unknown})
 		})
 		made, _, err := s.Do(t.Context(), s.request(), 0)
@@ -206,7 +208,7 @@ func TestNotSentNeedsTheLease(t *testing.T) {
 			t.Error(diff)
 		}
 		close(goOn)
-		frozen.queue.Wait()
+		frozen.Queue.Wait()
 		if got := s.find(made.ID); got.State != schema.RechargePending {
 			t.Errorf("it is %s while the operator has it", got.State)
 		}

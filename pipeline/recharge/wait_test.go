@@ -29,7 +29,7 @@ func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got
 		}()
 	}
 	fixture.Eventually(s.t, "all wait", func() bool {
-		counts := s.waiters.Counts()
+		counts := s.Waiters.Counts()
 		for of, waiting := range counts {
 			if id = of; waiting == n && len(counts) == 1 {
 				return true
@@ -37,7 +37,7 @@ func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got
 		}
 		return false
 	})
-	s.queue.Wait()
+	s.Queue.Wait()
 	return id, all
 }
 
@@ -59,7 +59,7 @@ func TestFullWaitForCallback(t *testing.T) {
 		if diff := cmp.Diff([]string{"recharge.pending", "recharge.completed"}, s.events()); diff != "" {
 			t.Error(diff)
 		}
-		if waiting, busy := len(s.waiters.Counts()), s.connections[0].Slots().InFlight; waiting != 0 || busy != 0 {
+		if waiting, busy := len(s.Waiters.Counts()), s.connections[0].Slots().InFlight; waiting != 0 || busy != 0 {
 			t.Errorf("%d wait for ever, and %d slots are taken", waiting, busy)
 		}
 	})
@@ -139,7 +139,7 @@ func TestReplaySendsNoPendingEvent(t *testing.T) {
 		})
 		close(held)
 		all.Wait()
-		s.queue.Wait()
+		s.Queue.Wait()
 		if diff := cmp.Diff([]string{"recharge.completed"}, s.events()); diff != "" {
 			t.Error(diff)
 		}

@@ -19,8 +19,10 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/sandbox"
 	"vayu/schema"
 )
@@ -58,14 +60,14 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 	d.Service, err = verify.New(verify.Config{
 		DB: db, Cipher: box, Events: events, Metrics: d.reg, Settings: verify.DefaultSettings(), Now: now,
 		PublicURL: func() string { return "https://api.example.com" },
-		Connections: []verify.Connection{sandbox.Connection(now), {
+		Connections: []bank.Connection{sandbox.Connection(now), {
 			Name: "clerk", World: schema.Live, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8, Bank: d.clerk, Receiver: d.clerk,
 		}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	callbacks, err := upstream.NewCallbacks(d.reg, d.Callbacks())
+	callbacks, err := transaction.NewCallbacks(d.reg, d.Callbacks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,30 +173,30 @@ func read[T any](t *testing.T, r accesstest.Reply, status int) (v T) {
 // callbackBank accepts every deposit and settles by callbacks.
 type callbackBank struct{}
 
-func (*callbackBank) Deposit(context.Context, verify.Order) (verify.Answer, error) {
-	return verify.Answer{Outcome: verify.Pending}, nil
+func (*callbackBank) Deposit(context.Context, bank.Order) (bank.Answer, error) {
+	return bank.Answer{Outcome: bank.Pending}, nil
 }
 
-func (*callbackBank) Enquire(context.Context, verify.Order) (verify.Answer, error) {
-	return verify.Answer{Outcome: verify.Pending}, nil
+func (*callbackBank) Enquire(context.Context, bank.Order) (bank.Answer, error) {
+	return bank.Answer{Outcome: bank.Pending}, nil
 }
 
 // Resolve fails: the bank is unreachable.
-func (*callbackBank) Resolve(context.Context, verify.Order) (verify.Answer, error) {
-	return verify.Answer{}, verify.ErrNotSent
+func (*callbackBank) Resolve(context.Context, bank.Order) (bank.Answer, error) {
+	return bank.Answer{}, httpconnector.ErrNotSent
 }
 
 // Receive accepts "reference outcome" with the right password.
-func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (verify.Callback, error) {
+func (*callbackBank) Receive(header http.Header, body []byte, _ time.Time) (transaction.Message[bank.Answer], error) {
 	if header.Get("X-Password") != "sesame" {
-		return verify.Callback{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
+		return transaction.Message[bank.Answer]{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
 	var sent struct{ Reference, Word string }
 	if err := json.Unmarshal(body, &sent); err != nil {
-		return verify.Callback{}, schema.NewProblem(schema.InvalidRequest, "", "The body is invalid.")
+		return transaction.Message[bank.Answer]{}, schema.NewProblem(schema.InvalidRequest, "", "The body is invalid.")
 	}
-	outcome := map[string]verify.Outcome{"found": verify.Found, "missing": verify.NotFound, "gibberish": -1}[sent.Word]
-	return verify.Callback{Reference: sent.Reference, Answer: verify.Answer{
-		Outcome: outcome, Account: verify.Account{Name: "RAHUL SHARMA", Status: schema.AccountActive, Reasons: []string{verify.MuleAccount}},
+	outcome := map[string]bank.Outcome{"found": bank.Found, "missing": bank.NotFound, "gibberish": -1}[sent.Word]
+	return transaction.Message[bank.Answer]{Reference: sent.Reference, Answer: bank.Answer{
+		Outcome: outcome, Account: bank.Account{Name: "RAHUL SHARMA", Status: schema.AccountActive, Reasons: []string{bank.MuleAccount}},
 	}}, nil
 }

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"vayu/internal/failpoint"
-	"vayu/internal/panics"
-	"vayu/internal/tracing"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -51,30 +53,27 @@ type job struct {
 	*connection
 
 	rec        Record
-	private    Private
+	private    request.Private
 	call       call
 	resent     bool  // the deposit may have been sent before
 	decryptErr error // private fields cannot be read; then the bank is not called
-	lease      upstream.Lease
+	lease      workqueue.Lease
 	calls      context.Context // of the calls, with the creating request's trace; nil for the queue's context
 }
 
 // resume starts the next call of a claimed verification, whose row has a lease.
-func (s *Service) resume(l *connection, claim upstream.Claim[Record]) {
+func (s *Service) resume(l *connection, claim workqueue.Claim[Record]) {
 	j := job{connection: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
 	if j.private, j.decryptErr = s.decryptPrivate(&claim.Record); j.decryptErr != nil {
 		s.metrics.undecryptable.Inc()
 		s.Log.Error("a pending verification cannot be decrypted; restore the encryption key", "verification", claim.Record.ID, "error", j.decryptErr)
 	}
-	s.startJob(j)
+	go s.runJob(j)
 }
 
-// startJob runs a job in a goroutine. Service.Run waits for jobs before it returns.
-func (s *Service) startJob(j job) { go s.runJob(j) }
-
-// runJob makes the calls of a job and releases its slot.
+// runJob makes the calls of a job and releases its slot. Service.Run waits for it.
 func (s *Service) runJob(j job) {
-	ctx := cmp.Or(j.calls, s.queue.CallContext())
+	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	for s.step(ctx, &j) {
 	}
 	j.Release(j.rec.Batch.Batch != "")
@@ -84,19 +83,16 @@ func (s *Service) runJob(j job) {
 func (s *Service) step(ctx context.Context, j *job) bool {
 	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could end after the lease. An enquiry follows under the next lease.
-		s.metrics.overdue.Inc()
+		s.metrics.Overdue.Inc()
 		return false
 	}
 	res := s.callBank(ctx, j)
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), upstream.RecordTimeout)
 	var out result
-	err := panics.Catch(func() (err error) {
+	recorded := s.Record(ctx, func(limit context.Context) (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease, &j.private)
 		return err
 	})
-	done()
-	s.metrics.records.Observe(ctx, err)
-	if err != nil { // the lease expires and the verification is claimed again
+	if !recorded {
 		return false
 	}
 	j.rec = out.Record
@@ -112,7 +108,7 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 
 // providerResult is the result of a call, or of a callback.
 type providerResult struct {
-	Answer
+	bank.Answer
 
 	err      error // of the call; then Answer is empty
 	call     call
@@ -124,14 +120,9 @@ type providerResult struct {
 // actor is the source of call results in the audit log.
 const actor = "bank"
 
-// errOutcome means that an answer has an undefined outcome, or one that its call cannot have.
-var errOutcome = errors.New("undefined bank outcome")
-
 // callBank makes the call of a job, and adds it to metrics, trace and log.
 func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	res := providerResult{call: j.call, resent: j.resent, calledAt: s.Now(), by: actor}
-	limit, done := context.WithTimeout(ctx, j.Timeout)
-	defer done()
 	if j.decryptErr != nil {
 		res.call, res.err = callEnquire, j.decryptErr // not callDeposit: no deposit was sent
 		return res
@@ -139,18 +130,13 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	if j.call == callDeposit {
 		failpoint.Point(failpoint.VerifySending)
 	}
-	began := time.Now()
-	limit, span := s.Trace.Start(limit, "bank call", tracing.Client)
-	res.Answer, res.err = s.callRecovering(limit, j)
-	if res.err == nil {
-		res.err = checkAnswer(&res)
-	}
-	s.metrics.called(j.connection, j.call.String(), resultOf(&res), time.Since(began))
-	j.traceCall(span, &res)
-	if res.err != nil && !res.notCalled() {
-		s.Log.Warn("bank call failed", "provider", j.Name, "world", j.World.String(), "call", j.call.String(),
-			"verification", j.rec.ID, "error", res.err)
-	}
+	call := transaction.Call{Name: j.call.String(), Provider: j.Name, World: j.World, Subject: j.rec.ID, Timeout: j.Timeout}
+	res.err = s.Call(ctx, call, func(ctx context.Context) (outcome string, err error) {
+		if res.Answer, err = callConnection(ctx, j); err == nil {
+			err = checkAnswer(&res)
+		}
+		return res.Outcome.String(), err
+	})
 	if j.call == callEnquire {
 		failpoint.Point(failpoint.VerifyEnquired)
 	} else {
@@ -162,38 +148,18 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 // checkAnswer returns an error for an answer that a Bank must not give to its call.
 func checkAnswer(res *providerResult) error {
 	switch {
-	case res.Outcome < Pending || res.Outcome > NotMade:
-		return fmt.Errorf("%w: %d", errOutcome, res.Outcome)
-	case res.call == callResolve && res.Outcome == Unknown:
-		return fmt.Errorf("%w: unknown, for an address", errOutcome)
-	case res.Outcome == Found && !isKnownStatus(res.Account.Status):
-		return fmt.Errorf("%w: account status %q", errOutcome, res.Account.Status)
+	case res.Outcome < bank.Pending || res.Outcome > bank.NotMade:
+		return fmt.Errorf("%w: %d", transaction.ErrOutcome, res.Outcome)
+	case res.call == callResolve && res.Outcome == bank.Unknown:
+		return fmt.Errorf("%w: unknown, for an address", transaction.ErrOutcome)
+	case res.Outcome == bank.Found && !slices.Contains(schema.AccountStatuses, res.Account.Status):
+		return fmt.Errorf("%w: account status %q", transaction.ErrOutcome, res.Account.Status)
 	}
 	return nil
 }
 
-func isKnownStatus(status schema.AccountStatus) bool {
-	return slices.Contains(schema.AccountStatuses, status)
-}
-
-// errPanic is the error of a call whose Bank implementation panicked.
-var errPanic = errors.New("the bank's code panicked")
-
-// callRecovering makes a call and converts a panic to errPanic.
-func (s *Service) callRecovering(ctx context.Context, j *job) (a Answer, err error) {
-	err = panics.Catch(func() (err error) {
-		a, err = callConnection(ctx, j)
-		return err
-	})
-	if p, ok := errors.AsType[*panics.Error](err); ok {
-		s.Log.Error("a bank's code panicked", "provider", j.Name, "call", j.call.String(), "panic", p)
-		return Answer{}, errPanic
-	}
-	return a, err
-}
-
-func callConnection(ctx context.Context, j *job) (Answer, error) {
-	o := Order{
+func callConnection(ctx context.Context, j *job) (bank.Answer, error) {
+	o := bank.Order{
 		Reference: j.rec.ID, Method: j.rec.Method, Account: j.private.Account, IFSC: j.rec.IFSC, VPA: j.private.VPA, Expected: j.private.Name,
 		CreatedAt: j.rec.CreatedAt, ProviderRef: j.rec.ProviderRef,
 	}
@@ -208,12 +174,4 @@ func callConnection(ctx context.Context, j *job) (Answer, error) {
 }
 
 // notCalled reports whether the call was not attempted.
-func (res *providerResult) notCalled() bool { return errors.Is(res.err, ErrNotCalled) }
-
-// traceCall ends a call's span (its part of the trace) with the result.
-func (j *job) traceCall(span tracing.Span, res *providerResult) {
-	if !span.Recording() {
-		return
-	}
-	span.EndCall(tracing.ProviderCall{Provider: j.Name, World: j.World.String(), Call: j.call.String(), Result: resultOf(res), Subject: j.rec.ID}, res.err)
-}
+func (res *providerResult) notCalled() bool { return errors.Is(res.err, httpconnector.ErrNotCalled) }

@@ -8,7 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -57,7 +60,7 @@ func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.bank.set(func() {
-			s.bank.deposit, s.bank.enquire = answers(Answer{Outcome: Pending, ProviderRef: "p1"}), answers(Answer{Outcome: Pending})
+			s.bank.deposit, s.bank.enquire = answers(bank.Answer{Outcome: bank.Pending, ProviderRef: "p1"}), answers(bank.Answer{Outcome: bank.Pending})
 		})
 		r := s.do(s.request())
 		s.wantCalls("at first", "deposit")
@@ -72,7 +75,7 @@ func TestPendingVerificationIsEnquiredWithBackoff(t *testing.T) {
 			s.advance(time.Second)
 			s.wantCalls("then", "enquire")
 		}
-		s.bank.set(func() { s.bank.enquire = answers(Answer{Outcome: Pending, RetryAfter: time.Second}) })
+		s.bank.set(func() { s.bank.enquire = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Second}) })
 		s.advance(10 * time.Minute)
 		s.wantDue("when the bank wants it sooner", r.ID, time.Second)
 		s.bank.set(func() { s.bank.enquire = nil })
@@ -88,20 +91,20 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 	odd := foundAnswer("RAHUL SHARMA")
 	odd.Account.Status = "asleep"
 	for name, c := range map[string]struct {
-		say     func(Order) (Answer, error)
+		say     func(bank.Order) (bank.Answer, error)
 		trouble schema.Code
 	}{
 		"error":      {fails(errLost), schema.BankNetworkError},
-		"panic":      {func(Order) (Answer, error) { panic("bank") }, schema.BankNetworkError},
-		"nonsense":   {answers(Answer{Outcome: 99}), schema.BankNetworkError},
-		"negative":   {answers(Answer{Outcome: -1}), schema.BankNetworkError},
+		"panic":      {func(bank.Order) (bank.Answer, error) { panic("bank") }, schema.BankNetworkError},
+		"nonsense":   {answers(bank.Answer{Outcome: 99}), schema.BankNetworkError},
+		"negative":   {answers(bank.Answer{Outcome: -1}), schema.BankNetworkError},
 		"odd status": {answers(odd), schema.BankNetworkError},
-		"unknown":    {answers(Answer{Outcome: Unknown}), ""},
+		"unknown":    {answers(bank.Answer{Outcome: bank.Unknown}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
-				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.say, answers(Answer{Outcome: Unknown}) })
+				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.say, answers(bank.Answer{Outcome: bank.Unknown}) })
 				r := s.do(s.request())
 				s.wantDue("after the first call", r.ID, 5*time.Second)
 				if r.DelayCode != c.trouble {
@@ -114,9 +117,9 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 				s.wantDue("before the minute is over", r.ID, 25*time.Second)
 				s.wantCalls("meanwhile", "enquire", "enquire", "enquire")
 				s.bank.set(func() {
-					s.bank.deposit = func(o Order) (Answer, error) {
+					s.bank.deposit = func(o bank.Order) (bank.Answer, error) {
 						if o.Reference != r.ID {
-							return Answer{}, fmt.Errorf("another reference: %s", o.Reference)
+							return bank.Answer{}, fmt.Errorf("another reference: %s", o.Reference)
 						}
 						return foundAnswer("RAHUL SHARMA"), nil
 					}
@@ -133,12 +136,12 @@ func TestDepositIsResentOnlyIfUnknown(t *testing.T) {
 // enquiry.
 func TestDepositThatWasNotMadeIsRetried(t *testing.T) {
 	t.Parallel()
-	for name, say := range map[string]func(Order) (Answer, error){"not made": answers(Answer{Outcome: NotMade}), "not reached": fails(errUnsent)} {
+	for name, say := range map[string]func(bank.Order) (bank.Answer, error){"not made": answers(bank.Answer{Outcome: bank.NotMade}), "not reached": fails(errUnsent)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
 				s.bank.set(func() { s.bank.deposit, s.bank.resolve = say, say })
-				for _, q := range []Request{s.request(), s.address()} {
+				for _, q := range []request.Request{s.request(), s.address()} {
 					r := s.do(q)
 					if r.DelayCode != schema.BankNetworkError || q.Method == schema.VerifyPennyDrop && (r.Sent || !r.SentAt.IsZero()) {
 						t.Errorf("%s: got %+v", q.Method, r)
@@ -169,13 +172,13 @@ func TestDepositThatWasNotMadeIsRetried(t *testing.T) {
 func TestFailedResendIsEnquired(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), answers(Answer{Outcome: Unknown}) })
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), answers(bank.Answer{Outcome: bank.Unknown}) })
 		r := s.do(s.request())
 		s.bank.set(func() { s.bank.deposit = fails(errUnsent) })
 		s.bank.calls()
 		s.advance(time.Minute)
 		s.wantCalls("a minute later", "enquire", "deposit")
-		s.wantDue("then", r.ID, 2*firstPause)
+		s.wantDue("then", r.ID, 2*transaction.MinPause)
 		s.bank.set(func() { s.bank.enquire, s.bank.deposit = nil, nil }) // the first has arrived
 		s.advance(time.Minute)
 		s.wantCalls("then", "enquire")
@@ -193,7 +196,7 @@ func TestLostEnquiryIsRepeated(t *testing.T) {
 			s.advance(time.Duration(pause) * time.Second)
 		}
 		s.wantCalls("until then", "deposit", "enquire", "enquire", "enquire", "enquire", "enquire")
-		s.bank.set(func() { s.bank.enquire = answers(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.enquire = answers(bank.Answer{Outcome: bank.NotFound}) })
 		s.advance(160 * time.Second)
 		s.wantFinal(r.ID, schema.VerificationFailed, failed)
 	})
@@ -217,8 +220,8 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 			case r.DelayCode != "":
 				t.Fatalf("r.DelayCode = %q, want none", r.DelayCode)
 			}
-			s.wantDue("put back", r.ID, upstream.RetryPause)
-			s.advance(upstream.RetryPause)
+			s.wantDue("put back", r.ID, workqueue.RetryPause)
+			s.advance(workqueue.RetryPause)
 			r = s.record(r.ID)
 		}
 		s.wantCalls("again and again", slices.Repeat([]string{"deposit"}, 21)...)
@@ -227,19 +230,19 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 		}
 		// A sent deposit remains sent, whatever later calls are blocked.
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = fails(errLost), shut })
-		s.advance(upstream.RetryPause)
-		s.advance(firstPause)
-		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
+		s.advance(workqueue.RetryPause)
+		s.advance(transaction.MinPause)
+		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("an enquiry that was not asked: %+v, due in %s", got, s.dueIn(r.ID))
 		}
-		s.bank.set(func() { s.bank.deposit, s.bank.enquire = shut, answers(Answer{Outcome: Unknown}) })
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = shut, answers(bank.Answer{Outcome: bank.Unknown}) })
 		s.advance(time.Minute)
-		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != upstream.RetryPause {
+		if got := s.record(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("a deposit that was not asked for again: %+v, due in %s", got, s.dueIn(r.ID))
 		}
 		s.bank.calls()
 		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, nil })
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		s.wantCalls("in the end", "enquire")
 		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
@@ -250,12 +253,12 @@ func TestCallBlockedByBreakerIsRequeued(t *testing.T) {
 func TestVerificationIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		deposit, enquire func(Order) (Answer, error)
+		deposit, enquire func(bank.Order) (bank.Answer, error)
 		code             schema.Code
 	}{
-		"takes its time": {answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Pending}), schema.BankTimeout},
+		"takes its time": {answers(bank.Answer{Outcome: bank.Pending}), answers(bank.Answer{Outcome: bank.Pending}), schema.BankTimeout},
 		"is lost":        {fails(errLost), fails(errLost), schema.BankNetworkError},
-		"makes none":     {answers(Answer{Outcome: NotMade}), nil, schema.BankNetworkError},
+		"makes none":     {answers(bank.Answer{Outcome: bank.NotMade}), nil, schema.BankNetworkError},
 		"is not reached": {fails(errUnsent), nil, schema.BankNetworkError},
 		"is not asked":   {fails(errBreaker), nil, schema.BankNetworkError},
 	} {
@@ -287,10 +290,10 @@ func TestVerificationIsGivenUp(t *testing.T) {
 func TestResultsOfCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		all := map[string]func(Order) (Answer, error){
-			"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("bank") }, "not_sent": fails(errUnsent), "not_asked": fails(errBreaker),
-			"pending": answers(Answer{Outcome: Pending}), "found": answers(foundAnswer("R")), "not_found": answers(Answer{Outcome: NotFound}), "not_made": answers(Answer{Outcome: NotMade}),
-			"unknown": answers(Answer{Outcome: Unknown}), "timeout": fails(fmt.Errorf("calling: %w", errTimeout)),
+		all := map[string]func(bank.Order) (bank.Answer, error){
+			"error": fails(errLost), "panic": func(bank.Order) (bank.Answer, error) { panic("bank") }, "not_sent": fails(errUnsent), "not_asked": fails(errBreaker),
+			"pending": answers(bank.Answer{Outcome: bank.Pending}), "found": answers(foundAnswer("R")), "not_found": answers(bank.Answer{Outcome: bank.NotFound}), "not_made": answers(bank.Answer{Outcome: bank.NotMade}),
+			"unknown": answers(bank.Answer{Outcome: bank.Unknown}), "timeout": fails(fmt.Errorf("calling: %w", errTimeout)),
 		}
 		for result, say := range all {
 			s.bank.set(func() { s.bank.deposit = say })
@@ -302,7 +305,7 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 		if got := s.metric("vayu_verify_call_seconds", "call", "deposit"); got != float64(len(all)) {
 			t.Errorf("%v calls are timed", got)
 		}
-		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Unknown}) }) // an address has no reference
+		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.Unknown}) }) // an address has no reference
 		if r := s.do(s.address()); r.DelayCode != schema.BankNetworkError || s.metric("vayu_verify_calls_total", "call", "resolve", "result", "error") != 1 {
 			t.Errorf("got %+v", r)
 		}
@@ -313,13 +316,13 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 func TestExpiringLeaseSendsNoDeposit(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		r := s.do(s.request())
 		s.bank.calls()
 		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
-		s.runJob(job{connection: s.connections[0], rec: r, call: callDeposit, lease: upstream.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{connection: s.connections[0], rec: r, call: callDeposit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		s.wantCalls("under it")
 		if got := s.metric("vayu_verify_overdue_total"); got != 1 {
 			t.Errorf("%v are counted", got)
@@ -332,7 +335,7 @@ func TestUnrecordedOutcomeIsEnquiredAgain(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.bank.set(func() {
-			s.bank.deposit = func(Order) (Answer, error) {
+			s.bank.deposit = func(bank.Order) (bank.Answer, error) {
 				s.exec("ALTER TABLE event RENAME TO gone")
 				return foundAnswer("RAHUL SHARMA"), nil
 			}
@@ -341,7 +344,7 @@ func TestUnrecordedOutcomeIsEnquiredAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.exec("ALTER TABLE gone RENAME TO event")
 		if got := s.record(r.ID); got.State != schema.VerificationPending || got.Encrypted == nil || s.metric("vayu_verify_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("got %+v", got)

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -11,7 +9,8 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
-	"vayu/pipeline/listing"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -56,61 +55,27 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 	if err == nil {
 		r.Owner = item.Owner
 		r.Caller.Key, r.Caller.Request, r.Caller.Client = item.Key, item.Request, item.Client
-		r.Item = &BatchItem{Batch: item.Batch, Index: item.Index}
+		r.Item = &transaction.BatchItem{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, itemWait, false)
 	}
-	why, refused := errors.AsType[*schema.Problem](err)
-	if !refused {
-		return err
-	}
-	// A temporary refusal is retried until the record is too old. A method without a bank is final.
-	if why.Field != fieldMethod && why.Code.Status() == http.StatusServiceUnavailable {
-		old, failed := s.waitedLong(ctx, item.Batch)
-		if !old {
-			return errors.Join(err, failed)
-		}
-	}
-	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		now := s.Now()
-		done, err := batch.Reject(tx, now, item, why)
-		if err != nil || done == nil {
-			return err
-		}
-		return s.bulkCompleted(tx, done)
-	})
-}
-
-// waitedLong reports whether a batch is older than Settings.GiveUp.
-func (s *Service) waitedLong(ctx context.Context, id string) (bool, error) {
-	var made int64
-	err := s.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
-	return err == nil && s.Now().Sub(time.UnixMicro(made)) > s.Settings.GiveUp, err
+	// A method without a bank is final.
+	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldMethod, MaxAge: s.Settings.GiveUp, Completed: s.bulkCompleted})
 }
 
 // recordOf reads a batch record as requestOf reads a body. A record may be any JSON value.
-func recordOf(record jsontext.Value) (Request, error) {
-	if record.Kind() != jsontext.KindBeginObject {
-		return Request{}, schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")
+func recordOf(record jsontext.Value) (request.Request, error) {
+	if err := transaction.CheckItem(record); err != nil {
+		return request.Request{}, err
 	}
-	r, _, err := requestOf(record)
+	r, _, err := request.Parse(record)
 	return r, err
 }
 
 // results reads verifications for replies about batches. It omits the columns that such replies
 // do not show, because each column takes time to read.
-var results = listing.Table[Record]{Name: "verification", Columns: replyColumns, Scan: scanReply, Of: verifications.Of}
+var results = &transaction.Table[Record, *Record]{Name: "verification", Columns: replyColumns, Scan: scanReply}
 
 // show returns the verifications of the records [from, to) of a batch as replies show them, by id.
 func show(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
-	found, err := results.OfBatch(q, batchID, from, to)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]any, len(found))
-	for id, r := range found {
-		if r.Owner == o {
-			out[id] = toWire(&r)
-		}
-	}
-	return out, nil
+	return results.RenderItems(q, o, batchID, from, to, kind.Reply)
 }

@@ -16,6 +16,7 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/sandbox"
 	"vayu/schema"
 )
@@ -211,7 +212,7 @@ func TestBatchWithoutBankIsRefused(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, d *apiFixture) {
 		only, err := verify.New(verify.Config{
-			DB: d.DB, Cipher: d.Cipher, Events: d.Events, Settings: verify.DefaultSettings(), PublicURL: d.PublicURL, Connections: []verify.Connection{sandbox.Connection(nil)},
+			DB: d.DB, Cipher: d.Cipher, Events: d.Events, Settings: verify.DefaultSettings(), PublicURL: d.PublicURL, Connections: []bank.Connection{sandbox.Connection(nil)},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -28,23 +29,23 @@ type immediateBank struct {
 	came chan struct{} // receives each slow deposit
 }
 
-var found = verify.Answer{Outcome: verify.Found, Account: verify.Account{Name: "ASHA RAO", Bank: "State Bank", Status: schema.AccountActive}}
+var found = bank.Answer{Outcome: bank.Found, Account: bank.Account{Name: "ASHA RAO", Bank: "State Bank", Status: schema.AccountActive}}
 
-func (p *immediateBank) Deposit(ctx context.Context, _ verify.Order) (verify.Answer, error) {
+func (p *immediateBank) Deposit(ctx context.Context, _ bank.Order) (bank.Answer, error) {
 	p.came <- struct{}{}
 	select {
 	case <-time.After(p.slow):
 		return found, nil
 	case <-ctx.Done():
-		return verify.Answer{}, ctx.Err()
+		return bank.Answer{}, ctx.Err()
 	}
 }
 
-func (p *immediateBank) Enquire(context.Context, verify.Order) (verify.Answer, error) {
+func (p *immediateBank) Enquire(context.Context, bank.Order) (bank.Answer, error) {
 	return found, nil
 }
 
-func (p *immediateBank) Resolve(context.Context, verify.Order) (verify.Answer, error) {
+func (p *immediateBank) Resolve(context.Context, bank.Order) (bank.Answer, error) {
 	return found, nil
 }
 
@@ -70,7 +71,7 @@ func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 	}
 	s, err := verify.New(verify.Config{
 		DB: db, Cipher: box, Events: events, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" },
-		Connections: []verify.Connection{{Name: "prompt", Timeout: 30 * time.Second, ResendAfter: 30 * time.Second, Concurrency: 2000, Bank: c.bank}},
+		Connections: []bank.Connection{{Name: "prompt", Timeout: 30 * time.Second, ResendAfter: 30 * time.Second, Concurrency: 2000, Bank: c.bank}},
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -20,7 +23,7 @@ func TestAnswerIsCached(t *testing.T) {
 		first := s.do(s.request())
 		s.wantCalls("at first", "deposit")
 		s.clock.Advance(23 * time.Hour)
-		again := func(what string, change func(*Request)) Record {
+		again := func(what string, change func(*request.Request)) Record {
 			t.Helper()
 			q := s.request()
 			change(&q)
@@ -28,10 +31,10 @@ func TestAnswerIsCached(t *testing.T) {
 			if err != nil || replayed {
 				t.Fatalf("%s: got %v, %v", what, replayed, err)
 			}
-			s.queue.Wait()
+			s.Queue.Wait()
 			return s.record(r.ID)
 		}
-		same := again("the same", func(*Request) {})
+		same := again("the same", func(*request.Request) {})
 		switch {
 		case same.ID == first.ID:
 			t.Errorf("same.ID is %v, want another", first.ID)
@@ -54,14 +57,14 @@ func TestAnswerIsCached(t *testing.T) {
 			t.Errorf("the answer (-first +again):\n%s", diff)
 		}
 		for what, c := range map[string]struct {
-			change func(*Request)
+			change func(*request.Request)
 			match  schema.NameMatch
 			passes bool
 		}{
-			"another name":  {func(q *Request) { q.Name = "Priya Nair" }, schema.NameNone, false},
-			"the same name": {func(q *Request) { q.Name = "r. sharma" }, schema.NameExact, true},
-			"no name":       {func(q *Request) { q.Name = "" }, schema.NameNone, true},
-			"strict":        {func(q *Request) { q.Tolerance = strict }, schema.NameNone, false},
+			"another name":  {func(q *request.Request) { q.Name = "Priya Nair" }, schema.NameNone, false},
+			"the same name": {func(q *request.Request) { q.Name = "r. sharma" }, schema.NameExact, true},
+			"no name":       {func(q *request.Request) { q.Name = "" }, schema.NameNone, true},
+			"strict":        {func(q *request.Request) { q.Tolerance = request.Strict }, schema.NameNone, false},
 		} {
 			if r := again(what, c.change); r.Beneficiary.NameMatch != c.match || r.Verified != c.passes || r.AnsweredBy != first.ID {
 				t.Errorf("%s: got %+v", what, r)
@@ -72,9 +75,9 @@ func TestAnswerIsCached(t *testing.T) {
 			t.Errorf("%d events, want 6", got)
 		}
 		stranger := s.addTenant("other").In(schema.Live)
-		for what, change := range map[string]func(*Request){
-			"another account": func(q *Request) { q.Owner = stranger }, "another number": func(q *Request) { q.Account = "9" + anAccount },
-			"another branch": func(q *Request) { q.IFSC = "HDFC0000001" },
+		for what, change := range map[string]func(*request.Request){
+			"another account": func(q *request.Request) { q.Owner = stranger }, "another number": func(q *request.Request) { q.Account = "9" + anAccount },
+			"another branch": func(q *request.Request) { q.IFSC = "HDFC0000001" },
 		} {
 			if r := again(what, change); r.AnsweredBy != "" {
 				t.Errorf("%s is served: %+v", what, r)
@@ -86,7 +89,7 @@ func TestAnswerIsCached(t *testing.T) {
 		_, _, err := s.Do(t.Context(), q, 0, false)
 		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // the sandbox has no bank, and answers of the live world do not count there
 		s.clock.Advance(time.Hour + time.Second)                  // counted from the bank's answer, not from what it served since
-		if r := again("a day later", func(*Request) {}); r.AnsweredBy != "" {
+		if r := again("a day later", func(*request.Request) {}); r.AnsweredBy != "" {
 			t.Errorf("a day later it is served: %+v", r)
 		}
 		s.wantCalls("a day later", "deposit")
@@ -98,13 +101,13 @@ func TestOnlyOutcomesAreCached(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Cache = 24 * time.Hour })
-		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.NotFound}) })
 		first := s.do(s.address())
 		if again := s.do(s.address()); again.AnsweredBy != first.ID || again.ErrorCode != schema.VPANotFound || again.State != schema.VerificationFailed {
 			t.Errorf("got %+v", again)
 		}
 		s.wantCalls("for both", "resolve")
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: s.Settings.GiveUp}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: s.Settings.GiveUp}) })
 		lost := s.do(s.request())
 		s.bank.set(func() { s.bank.enquire = fails(errLost) })
 		s.advance(s.Settings.GiveUp)
@@ -132,7 +135,7 @@ func TestBatchRecordUsesCache(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range n {
 			q := s.request()
-			q.Item = &BatchItem{"bat_1", i}
+			q.Item = &transaction.BatchItem{Batch: "bat_1", Index: i}
 			all.Go(func() {
 				if r, _, err := s.Do(t.Context(), q, 0, false); err != nil || r.AnsweredBy == "" {
 					t.Errorf("got %+v, %v", r, err)

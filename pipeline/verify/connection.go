@@ -5,18 +5,29 @@ import (
 	"errors"
 	"slices"
 
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
 // connection is a Connection with its pool, the limit of concurrent calls.
 type connection struct {
-	Connection
-	*upstream.Pool
+	bank.Connection
+	*workqueue.Pool
+}
+
+// pool returns the pool of a connection; nil for no connection.
+func (l *connection) pool() *workqueue.Pool {
+	if l == nil {
+		return nil
+	}
+	return l.Pool
 }
 
 // connect adds a connection to the service.
-func (s *Service) connect(c Connection) error {
+func (s *Service) connect(c bank.Connection) error {
 	if c.Bank == nil {
 		return errors.New("no bank is set")
 	}
@@ -28,9 +39,9 @@ func (s *Service) connect(c Connection) error {
 		return errors.New("another connection has the same name")
 	}
 	l := &connection{Connection: c}
-	of := upstream.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
+	of := workqueue.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	l.Pool, err = s.queue.Add(of, func(claim upstream.Claim[Record]) { s.resume(l, claim) })
+	l.Pool, err = s.Queue.Add(of, func(claim workqueue.Claim[Record]) { s.resume(l, claim) })
 	s.connections = append(s.connections, l)
 	return err
 }
@@ -42,7 +53,7 @@ func (l *connection) serves(method schema.VerificationMethod) bool {
 
 // tryAcquire acquires a slot (the right to one call) for a request, if a slot is free. A batch
 // record waits for a slot up to itemWait.
-func (l *connection) tryAcquire(ctx context.Context, r *Request) bool {
+func (l *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
 	if r.Item == nil {
 		return l.TryAcquire(false)
 	}
@@ -83,4 +94,19 @@ func (s *Service) route(world schema.World, method schema.VerificationMethod) (*
 		err = errUnavailable
 	}
 	return nil, err
+}
+
+// Callbacks returns the callback handlers of the banks that send callbacks, by name.
+func (s *Service) Callbacks() map[string]transaction.Callback {
+	out := map[string]transaction.Callback{}
+	for _, l := range s.connections {
+		if l.Receiver == nil {
+			continue
+		}
+		out[l.Name] = transaction.Receive(l.Receiver, s.Now, func(ctx context.Context, reference string, a bank.Answer) error {
+			_, err := s.Settle(ctx, l.World, l.Name, reference, a, "provider:"+l.Name)
+			return err
+		})
+	}
+	return out
 }

@@ -4,18 +4,18 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/access"
-	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
-	"vayu/pipeline/batch"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -29,32 +29,31 @@ const idPrefix = "ver_"
 // request. For another request the error is duplicate_ref_id or idempotency_conflict. Every
 // *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id in both
 // cases, unless the item itself created the verification.
-func (s *Service) Do(ctx context.Context, r Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
-	if rec, found, err := s.findByRef(ctx, &r); found || err != nil {
-		return s.replay(ctx, rec, wait, patient), found, err
+func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
+	enough := func(u transaction.Update[Record]) bool { return !patient && u.Record.DelayCode != "" }
+	rec, replayed, err = transaction.CreateOnce(
+		func() (Record, bool, error) { return s.findByRef(ctx, &r) },
+		func() (Record, error) {
+			d, err := s.draft(ctx, &r)
+			if err != nil {
+				return Record{}, err
+			}
+			w := s.Waiters.Add(d.ID)
+			defer s.Waiters.Remove(d.ID, w)
+			made, err := s.create(context.WithoutCancel(ctx), &r, d) // a disconnected client does not cancel the verification
+			if err != nil {
+				return Record{}, err
+			}
+			return s.Await(ctx, made, w, wait, enough), nil
+		})
+	if replayed {
+		rec = s.AwaitReplayed(ctx, rec, wait, enough)
 	}
-	d, err := s.draft(ctx, &r)
-	if err != nil {
-		return Record{}, false, err
-	}
-	w := s.waiters.Add(d.ID)
-	defer s.waiters.Remove(d.ID, w)
-	made, err := s.create(context.WithoutCancel(ctx), &r, d) // a disconnected client does not cancel the verification
-	if errors.Is(err, errExists) {                           // another request was faster with the reference, or the item was begun before
-		rec, found, err := s.findByRef(ctx, &r)
-		if err == nil && !found {
-			err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
-		}
-		return s.replay(ctx, rec, wait, patient), found, err
-	}
-	if err != nil {
-		return Record{}, false, err
-	}
-	return s.awaitResult(ctx, made, w, wait, patient), false, nil
+	return rec, replayed, err
 }
 
 // findByRef returns the verification that the request's Idempotency-Key or ref_id created.
-func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, error) {
+func (s *Service) findByRef(ctx context.Context, r *request.Request) (Record, bool, error) {
 	made, err := r.Once.CreatedPath(s.DB.View(ctx), s.Now())
 	if err != nil {
 		return Record{}, false, err
@@ -66,37 +65,28 @@ func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, erro
 	if r.RefID == "" {
 		return Record{}, false, nil
 	}
-	rec, found, err := queryOne(s.DB.View(ctx), selectByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
-	switch {
-	case err != nil || !found:
+	rec, found, err := verifications.One(s.DB.View(ctx), selectByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
+	if err != nil || !found {
 		return Record{}, false, err
-	case r.Item != nil && rec.Batch == *r.Item:
-		return rec, true, nil
-	case r.Item == nil && bytes.Equal(rec.Digest, s.digest(r)):
-		return rec, true, nil
 	}
-	text := "This ref_id was used before, for " + rec.ID + ", which is another verification."
-	if r.Item != nil {
-		text = "This ref_id was used before, for " + rec.ID + "."
-	}
-	return Record{}, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text)
+	return s.Repeated(rec, r.Item, bytes.Equal(rec.Digest, r.Digest(s.Cipher)))
 }
 
 // draft is a verification before it is stored.
 type draft struct {
 	Record
 
-	connection *connection    // nil if a cached answer is used
-	lease      upstream.Lease // of the acquired slot; empty if the verification is queued
+	connection *connection     // nil if a cached answer is used
+	lease      workqueue.Lease // of the acquired slot; empty if the verification is queued
 }
 
 // draft prepares the record of a request and acquires a slot if one is free. A *schema.Problem
 // explains a refusal.
-func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
+func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	now := sqlstore.TruncateMicros(s.Now())
 	d := &draft{Record: Record{
-		ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, Digest: s.digest(r), CacheKey: s.cacheKey(r),
-		State: schema.VerificationPending, Method: r.Method, Target: r.target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.Caller.Key, CreatedAt: now,
+		Base: transaction.Base{ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: r.Owner, RefID: r.RefID, CreatedAt: now}, Digest: r.Digest(s.Cipher), CacheKey: r.CacheKey(s.Cipher),
+		State: schema.VerificationPending, Method: r.Method, Target: r.Target(), IFSC: r.IFSC, Named: r.Name != "", Key: r.Caller.Key,
 	}}
 	d.Beneficiary.NameMatch = schema.NameNone
 	if r.Item != nil {
@@ -117,24 +107,24 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 		return nil, err
 	}
 	if d.connection.tryAcquire(ctx, r) {
-		d.lease, d.Sent = s.queue.NewLease(d.connection.Pool), true
+		d.lease, d.Sent = s.Queue.NewLease(d.connection.Pool), true
 		d.SentAt = d.connection.LatestStart(d.lease)
 	}
 	return d, nil
 }
 
 // threshold returns the least passing score: the request's, or the account's default.
-func (s *Service) threshold(ctx context.Context, r *Request) (int, error) {
+func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error) {
 	if r.Tolerance >= 0 {
 		return r.Tolerance, nil
 	}
 	if r.Name == "" {
-		return standard, nil
+		return request.Standard, nil
 	}
 	var set sql.NullInt64
 	err := s.DB.View(ctx).QueryRow("SELECT name_tolerance FROM account WHERE id = $1", r.Owner.Account).Scan(&set)
 	if err != nil || !set.Valid {
-		return standard, err
+		return request.Standard, err
 	}
 	return int(set.Int64), nil
 }
@@ -146,48 +136,31 @@ const selectCached = "SELECT " + columns + ` FROM verification
 
 // useCachedAnswer fills the draft with a recent answer of the bank to this account, if caching
 // is enabled. It reports whether there was one.
-func (s *Service) useCachedAnswer(ctx context.Context, r *Request, d *draft) (bool, error) {
+func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
 	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil
 	}
-	was, found, err := queryOne(s.DB.View(ctx), selectCached, r.Owner.Account, r.Owner.World.String(), d.CacheKey, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
+	was, found, err := verifications.One(s.DB.View(ctx), selectCached, r.Owner.Account, r.Owner.World.String(), d.CacheKey, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
 	if err != nil || !found {
 		return false, err
 	}
 	d.State, d.ErrorCode, d.AnsweredBy, d.Provider, d.UTR, d.FinishedAt = was.State, was.ErrorCode, was.ID, was.Provider, was.UTR, d.CreatedAt
 	if was.State == schema.VerificationSuccess {
 		b := was.Beneficiary
-		d.Beneficiary, d.Verified = beneficiaryOf(&r.Private, d.Threshold, &Account{
+		d.Beneficiary, d.Verified = beneficiaryOf(&r.Private, d.Threshold, &bank.Account{
 			Name: b.BeneficiaryName, Bank: b.Bank, Branch: b.Branch, Status: b.AccountStatus, Reasons: b.SuspiciousReasons,
 		})
 	}
 	return true, nil
 }
 
-// errExists means that an earlier request has stored the verification.
-var errExists = errors.New("the verification exists already")
-
 // create stores a verification and starts its first call, if it has a slot.
-func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
+func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (Record, error) {
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
-	pending := err == nil && d.State == schema.VerificationPending
-	if d.lease.Token != "" && !pending {
-		d.connection.Release(r.Item != nil)
+	if s.Inserted(&d.Record, d.connection.pool(), d.lease, err) {
+		go s.runJob(job{connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
-	switch {
-	case err != nil:
-		return Record{}, err
-	case !pending:
-		s.metrics.finished(&d.Record)
-		return d.Record, nil
-	}
-	failpoint.Point(failpoint.VerifyCreated)
-	if d.lease.Token == "" {
-		d.connection.WakeAt(d.CreatedAt)
-		return d.Record, nil
-	}
-	s.startJob(job{connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.queue.CallContext(), ctx)})
-	return d.Record, nil
+	return d.Record, err
 }
 
 const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, private, named, threshold, provider, provider_ref,
@@ -198,22 +171,16 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
 // insert stores a verification, its idempotency key and its audit row.
-func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
-	if r.Item != nil {
-		begun, err := batch.Begin(tx, batch.Item{Batch: r.Item.Batch, Index: r.Item.Index, Owner: r.Owner}, d.ID)
-		if err != nil {
-			return err
-		}
-		if !begun {
-			return errExists
-		}
+func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
+	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
+		return err
 	}
 	claimed, err := r.Once.Claim(tx, d.CreatedAt, path+"/"+d.ID)
 	if err != nil {
 		return err
 	}
 	if !claimed {
-		return errExists
+		return transaction.ErrExists
 	}
 	var due time.Time
 	switch {
@@ -236,14 +203,14 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 		return err
 	}
 	if n == 0 {
-		return errExists
+		return transaction.ErrExists
 	}
 	detail := map[string]any{"method": d.Method, "target": d.Target}
 	if d.RefID != "" {
 		detail["ref_id"] = d.RefID
 	}
 	if r.Name != "" {
-		detail["name_hash"] = s.nameDigest(r.Name)
+		detail["name_hash"] = r.NameDigest(s.Cipher)
 	}
 	err = access.Audit(tx, d.CreatedAt, access.Entry{
 		Account: d.Owner.Account, World: d.Owner.World, Actor: r.Caller.Key, Action: "verification.create", Subject: d.ID,

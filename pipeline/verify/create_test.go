@@ -12,6 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -24,13 +27,15 @@ func TestAnAccountIsVerified(t *testing.T) {
 			t.Fatalf("got %v, %v", replayed, err)
 		}
 		want := Record{
-			Owner: s.owner, RefID: "ref-1", State: schema.VerificationSuccess, Method: schema.VerifyPennyDrop, Target: "XXXXXXXXXXX0123", IFSC: aBranch,
-			Named: true, Threshold: 70, Provider: "puppet", ProviderRef: "theirs", Sent: true, SentAt: noon.Add(30 * time.Second), Verified: true, UTR: "UTR123", Key: "key_1",
+			Base: transaction.Base{
+				Owner: s.owner, RefID: "ref-1", Provider: "puppet", ProviderRef: "theirs", Sent: true, SentAt: noon.Add(30 * time.Second), CreatedAt: noon, FinishedAt: noon,
+			},
+			State: schema.VerificationSuccess, Method: schema.VerifyPennyDrop, Target: "XXXXXXXXXXX0123", IFSC: aBranch,
+			Named: true, Threshold: 70, Verified: true, UTR: "UTR123", Key: "key_1",
 			Beneficiary: schema.Beneficiary{
 				NameMatch: schema.NameExact, NameMatchScore: 100, BeneficiaryName: "RAHUL SHARMA", Bank: "State Bank", Branch: "Main Road",
 				AccountStatus: schema.AccountActive, SuspiciousReasons: []string{},
 			},
-			CreatedAt: noon, FinishedAt: noon,
 		}
 		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID", "Digest", "CacheKey")); diff != "" {
 			t.Errorf("the verification (-want +got):\n%s", diff)
@@ -59,7 +64,7 @@ func TestOrderHoldsRequest(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		drop, address := s.do(s.request()), s.do(s.address())
-		want := []Order{
+		want := []bank.Order{
 			{Reference: drop.ID, Method: schema.VerifyPennyDrop, Account: anAccount, IFSC: aBranch, CreatedAt: noon, Expected: aName},
 			{Reference: address.ID, Method: schema.VerifyUPI, VPA: anAddress, CreatedAt: noon, Expected: aName},
 		}
@@ -87,7 +92,7 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 			Code      schema.Code
 			Suspected bool
 		}
-		account := func(change func(*Account)) Answer {
+		account := func(change func(*bank.Account)) bank.Answer {
 			a := foundAnswer("RAHUL SHARMA")
 			change(&a.Account)
 			return a
@@ -96,24 +101,24 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 			return result{State: schema.VerificationSuccess, Verified: verified, Match: m, Status: status}
 		}
 		for what, c := range map[string]struct {
-			answer    Answer
+			answer    bank.Answer
 			name      string
 			tolerance int
 			want      result
 		}{
 			"the same words":       {foundAnswer("SHARMA RAHUL"), aName, -1, success(true, schema.NameExact, schema.AccountActive)},
 			"an initial":           {foundAnswer("R SHARMA"), aName, -1, success(true, schema.NamePartial, schema.AccountActive)},
-			"an initial, strict":   {foundAnswer("R SHARMA"), aName, strict, success(false, schema.NameNone, schema.AccountActive)},
+			"an initial, strict":   {foundAnswer("R SHARMA"), aName, request.Strict, success(false, schema.NameNone, schema.AccountActive)},
 			"another person":       {foundAnswer("PRIYA NAIR"), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
 			"another person for 0": {foundAnswer("PRIYA NAIR"), aName, 0, success(true, schema.NamePartial, schema.AccountActive)},
 			"no expected name":     {foundAnswer("PRIYA NAIR"), "", -1, success(true, schema.NameNone, schema.AccountActive)},
 			"the bank is silent":   {foundAnswer(""), aName, -1, success(false, schema.NameNone, schema.AccountActive)},
-			"dormant":              {account(func(a *Account) { a.Status = schema.AccountDormant }), aName, -1, success(false, schema.NameExact, schema.AccountDormant)},
-			"closed":               {account(func(a *Account) { a.Status = schema.AccountClosed }), "", -1, success(false, schema.NameNone, schema.AccountClosed)},
-			"suspicious": {account(func(a *Account) { a.Reasons = []string{MuleAccount} }), aName, -1, result{
+			"dormant":              {account(func(a *bank.Account) { a.Status = schema.AccountDormant }), aName, -1, success(false, schema.NameExact, schema.AccountDormant)},
+			"closed":               {account(func(a *bank.Account) { a.Status = schema.AccountClosed }), "", -1, success(false, schema.NameNone, schema.AccountClosed)},
+			"suspicious": {account(func(a *bank.Account) { a.Reasons = []string{bank.MuleAccount} }), aName, -1, result{
 				State: schema.VerificationSuccess, Verified: true, Match: schema.NameExact, Status: schema.AccountActive, Suspected: true,
 			}},
-			"not there": {Answer{Outcome: NotFound}, aName, -1, result{State: schema.VerificationFailed, Match: schema.NameNone, Code: schema.AccountNotFound}},
+			"not there": {bank.Answer{Outcome: bank.NotFound}, aName, -1, result{State: schema.VerificationFailed, Match: schema.NameNone, Code: schema.AccountNotFound}},
 		} {
 			s.bank.set(func() { s.bank.deposit = answers(c.answer) })
 			q := s.request()
@@ -124,7 +129,7 @@ func TestResultFollowsFromAnswer(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 		}
-		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.NotFound}) })
 		if r := s.do(s.address()); r.ErrorCode != schema.VPANotFound || r.State != schema.VerificationFailed {
 			t.Errorf("an address: got %+v", r)
 		}
@@ -148,7 +153,7 @@ func TestAccountTolerance(t *testing.T) {
 		if got := match(-1); got != schema.NameNone {
 			t.Errorf("by the account's strict tolerance it is %s", got)
 		}
-		if got := match(standard); got != schema.NamePartial {
+		if got := match(request.Standard); got != schema.NamePartial {
 			t.Errorf("by that of the request it is %s", got)
 		}
 	})
@@ -185,11 +190,13 @@ func TestRefIDIsIdempotent(t *testing.T) {
 		if got, replayed, err := s.Do(t.Context(), q, time.Minute, false); got.ID != r.ID || !replayed || err != nil {
 			t.Errorf("got %+v, %v, %v", got, replayed, err)
 		}
-		for what, change := range map[string]func(*Request){
-			"number": func(q *Request) { q.Account = "1" + anAccount[1:] }, "branch": func(q *Request) { q.IFSC = "HDFC0000001" },
-			"name": func(q *Request) { q.Name = "Rahul" }, "no name": func(q *Request) { q.Name = "" }, "tolerance": func(q *Request) { q.Tolerance = standard },
-			"method": func(q *Request) { q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName} },
-			"batch":  func(q *Request) { q.Item = &BatchItem{"bat_1", 0} },
+		for what, change := range map[string]func(*request.Request){
+			"number": func(q *request.Request) { q.Account = "1" + anAccount[1:] }, "branch": func(q *request.Request) { q.IFSC = "HDFC0000001" },
+			"name": func(q *request.Request) { q.Name = "Rahul" }, "no name": func(q *request.Request) { q.Name = "" }, "tolerance": func(q *request.Request) { q.Tolerance = request.Standard },
+			"method": func(q *request.Request) {
+				q.Method, q.Private = schema.VerifyUPI, request.Private{VPA: anAddress, Name: aName}
+			},
+			"batch": func(q *request.Request) { q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0} },
 		} {
 			other := q
 			change(&other)
@@ -238,7 +245,7 @@ func TestConcurrentRefIDMakesOneDeposit(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(0) // the first request may have found all slots taken by others
 		switch calls := s.bank.calls(); {
 		case len(ids) != 1:
@@ -262,7 +269,7 @@ func TestBatchRecordIsIdempotent(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 3)
 		q := s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		first := s.do(q)
 		again, replayed, err := s.Do(t.Context(), q, 0, false)
 		switch diff := cmp.Diff(first, again); {
@@ -276,7 +283,7 @@ func TestBatchRecordIsIdempotent(t *testing.T) {
 			t.Errorf("again: first.Batch = %v, want %v", first.Batch, *q.Item)
 		}
 		other := q
-		other.Item = &BatchItem{"bat_1", 1}
+		other.Item = &transaction.BatchItem{Batch: "bat_1", Index: 1}
 		_, _, err = s.Do(t.Context(), other, 0, false)
 		refusedAs(t, err, schema.DuplicateRefID, "ref_id")
 		for _, ref := range []string{"another", ""} { // it was begun
@@ -345,14 +352,14 @@ func TestFirstAvailableConnectionIsUsed(t *testing.T) {
 func TestDuplicateConnectionNameIsRefused(t *testing.T) {
 	t.Parallel()
 	good := (&fakeBank{}).connection()
-	for name, change := range map[string]func(*Connection){
-		"one name": func(*Connection) {}, "one name in both worlds": func(c *Connection) { c.World = schema.Sandbox },
-		"no bank":    func(c *Connection) { c.Name, c.Bank = "b", nil },
-		"no timeout": func(c *Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *Connection) { c.Name, c.Concurrency = "b", 0 },
+	for name, change := range map[string]func(*bank.Connection){
+		"one name": func(*bank.Connection) {}, "one name in both worlds": func(c *bank.Connection) { c.World = schema.Sandbox },
+		"no bank":    func(c *bank.Connection) { c.Name, c.Bank = "b", nil },
+		"no timeout": func(c *bank.Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *bank.Connection) { c.Name, c.Concurrency = "b", 0 },
 	} {
 		c := good
 		change(&c)
-		if _, err := New(Config{Connections: []Connection{good, c}}); err == nil {
+		if _, err := New(Config{Connections: []bank.Connection{good, c}}); err == nil {
 			t.Errorf("%s: it was made", name)
 		}
 	}
@@ -378,14 +385,14 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 				got <- r
 			}()
 		}
-		fixture.Eventually(t, "both wait", func() bool { return s.waiters.Counts()[r.ID] == 2 })
-		s.advance(firstPause)
+		fixture.Eventually(t, "both wait", func() bool { return s.Waiters.Counts()[r.ID] == 2 })
+		s.advance(transaction.MinPause)
 		for range 2 {
 			if late := <-got; late.State != schema.VerificationSuccess || late.ID != r.ID {
 				t.Errorf("with patience: %+v", late)
 			}
 		}
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Hour}) })
 		if r, _, err := s.Do(t.Context(), s.request(), time.Millisecond, false); err != nil || r.State != schema.VerificationPending || r.DelayCode != "" {
 			t.Errorf("a bank that takes its time: %+v, %v", r, err)
 		}
@@ -393,7 +400,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 		if r, _, err := s.Do(t.Context(), s.request(), time.Hour, true); err != nil || r.State != schema.VerificationPending {
 			t.Errorf("while the server stops: %+v, %v", r, err)
 		}
-		if n := len(s.waiters.Counts()); n != 0 {
+		if n := len(s.Waiters.Counts()); n != 0 {
 			t.Errorf("%d wait for ever", n)
 		}
 	})
@@ -403,7 +410,7 @@ func TestWaitEndsWithOutcomeOrDelay(t *testing.T) {
 func TestWaitSeesOtherInstances(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Hour}) })
 		q := s.request()
 		r := s.do(q)
 		got := make(chan Record, 1)
@@ -415,14 +422,14 @@ func TestWaitSeesOtherInstances(t *testing.T) {
 			got <- r
 		}()
 		waiting, reg := s.Service, s.reg
-		fixture.Eventually(t, "it waits", func() bool { return waiting.waiters.Counts()[r.ID] == 1 })
+		fixture.Eventually(t, "it waits", func() bool { return waiting.Waiters.Counts()[r.ID] == 1 })
 		s.exec("ALTER TABLE verification RENAME TO gone")
 		fixture.Eventually(t, "the outage is counted", func() bool {
 			return fixture.MetricValue(t, reg, "vayu_verify_store_failures_total", "doing", "reread") > 0
 		})
 		s.exec("ALTER TABLE gone RENAME TO verification")
 		s.begin(s.DB)
-		s.callback(r, Answer{Outcome: NotFound})
+		s.callback(r, bank.Answer{Outcome: bank.NotFound})
 		if r := <-got; r.State != schema.VerificationFailed || r.ErrorCode != schema.AccountNotFound {
 			t.Errorf("got %+v", r)
 		}

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"vayu/internal/sleep"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -28,15 +29,15 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 	switch {
 	case res.err != nil:
 		return afterError(res)
-	case res.Outcome == Found:
+	case res.Outcome == bank.Found:
 		return succeed
-	case res.Outcome == NotFound:
+	case res.Outcome == bank.NotFound:
 		return fail
 	case res.call == callNone: // a callback without an outcome: the next call stays scheduled
 		return noop
-	case res.Outcome == NotMade:
+	case res.Outcome == bank.NotMade:
 		return retryAsNew
-	case res.Outcome == Unknown && res.call == callEnquire && res.calledAt.Sub(r.SentAt) >= resendAfter:
+	case res.Outcome == bank.Unknown && res.call == callEnquire && res.calledAt.Sub(r.SentAt) >= resendAfter:
 		return resend
 	}
 	return retryLater
@@ -50,7 +51,7 @@ func afterError(res *providerResult) transition {
 		return requeue
 	case res.call == callNone:
 		return noop
-	case res.call == callDeposit && !res.resent && errors.Is(res.err, ErrNotSent):
+	case res.call == callDeposit && !res.resent && errors.Is(res.err, httpconnector.ErrNotSent):
 		return retryAsNew
 	}
 	return retryLater
@@ -59,7 +60,7 @@ func afterError(res *providerResult) transition {
 // troubleOf returns why the outcome is delayed; "" without a failure, or if no call was made.
 func troubleOf(res *providerResult) schema.Code {
 	switch {
-	case res.err == nil && res.Outcome == NotMade:
+	case res.err == nil && res.Outcome == bank.NotMade:
 		return schema.BankNetworkError
 	case res.err == nil || res.notCalled():
 		return ""
@@ -91,23 +92,13 @@ func notFound(method schema.VerificationMethod) schema.Code {
 	return schema.AccountNotFound
 }
 
-// Pauses between calls for a pending verification.
-const (
-	firstPause        = 5 * time.Second // short: a client waits, and most slow banks answer within a minute
-	longestPause      = 10 * time.Minute
-	longestRetryAfter = time.Hour // upper bound of Answer.RetryAfter
-)
+// longestRetryAfter is the upper bound of Answer.RetryAfter.
+const longestRetryAfter = time.Hour
 
 // nextLook returns when to call again after a result that is not final.
 func nextLook(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
-	pause := now.Add(sleep.Backoff(r.Tries, firstPause, longestPause))
-	switch {
-	case res.err == nil && res.RetryAfter > 0:
-		return now.Add(min(res.RetryAfter, longestRetryAfter))
-	case res.err == nil && res.Outcome == Unknown && res.call == callEnquire:
-		if resendAt := r.SentAt.Add(resendAfter); resendAt.Before(pause) { // call as soon as a resend is allowed
-			return resendAt
-		}
+	if res.err != nil {
+		return r.NextCall(0, false, 0, now)
 	}
-	return pause
+	return r.NextCall(min(res.RetryAfter, longestRetryAfter), res.Outcome == bank.Unknown && res.call == callEnquire, resendAfter, now)
 }

@@ -17,6 +17,9 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -34,21 +37,21 @@ const (
 // fakeBank answers as a test prescribes. By default it answers Found.
 type fakeBank struct {
 	mu                        sync.Mutex
-	deposit, enquire, resolve func(Order) (Answer, error)
+	deposit, enquire, resolve func(bank.Order) (bank.Answer, error)
 	callNames                 []string // "deposit", in their order
-	orders                    []Order
+	orders                    []bank.Order
 	away                      bool
 }
 
 // foundAnswer is the answer about an existing account.
-func foundAnswer(name string) Answer {
-	return Answer{
-		Outcome: Found, ProviderRef: "theirs", UTR: "UTR123",
-		Account: Account{Name: name, Bank: "State Bank", Branch: "Main Road", Status: schema.AccountActive},
+func foundAnswer(name string) bank.Answer {
+	return bank.Answer{
+		Outcome: bank.Found, ProviderRef: "theirs", UTR: "UTR123",
+		Account: bank.Account{Name: name, Bank: "State Bank", Branch: "Main Road", Status: schema.AccountActive},
 	}
 }
 
-func (p *fakeBank) call(name string, o Order, say *func(Order) (Answer, error)) (Answer, error) {
+func (p *fakeBank) call(name string, o bank.Order, say *func(bank.Order) (bank.Answer, error)) (bank.Answer, error) {
 	p.mu.Lock()
 	p.callNames, p.orders = append(p.callNames, name), append(p.orders, o)
 	do := *say
@@ -59,15 +62,15 @@ func (p *fakeBank) call(name string, o Order, say *func(Order) (Answer, error)) 
 	return do(o)
 }
 
-func (p *fakeBank) Deposit(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Deposit(_ context.Context, o bank.Order) (bank.Answer, error) {
 	return p.call("deposit", o, &p.deposit)
 }
 
-func (p *fakeBank) Enquire(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Enquire(_ context.Context, o bank.Order) (bank.Answer, error) {
 	return p.call("enquire", o, &p.enquire)
 }
 
-func (p *fakeBank) Resolve(_ context.Context, o Order) (Answer, error) {
+func (p *fakeBank) Resolve(_ context.Context, o bank.Order) (bank.Answer, error) {
 	return p.call("resolve", o, &p.resolve)
 }
 
@@ -94,19 +97,19 @@ func (p *fakeBank) calls() []string {
 }
 
 // answers returns a constant answer.
-func answers(a Answer) func(Order) (Answer, error) {
-	return func(Order) (Answer, error) { return a, nil }
+func answers(a bank.Answer) func(bank.Order) (bank.Answer, error) {
+	return func(bank.Order) (bank.Answer, error) { return a, nil }
 }
 
 // fails returns a call that ends with an error.
-func fails(err error) func(Order) (Answer, error) {
-	return func(Order) (Answer, error) { return Answer{}, err }
+func fails(err error) func(bank.Order) (bank.Answer, error) {
+	return func(bank.Order) (bank.Answer, error) { return bank.Answer{}, err }
 }
 
 var (
 	errLost    = errors.New("the answer was lost")
-	errUnsent  = fmt.Errorf("dialling: %w", ErrNotSent)
-	errBreaker = fmt.Errorf("a breaker: %w", ErrNotCalled)
+	errUnsent  = fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)
+	errBreaker = fmt.Errorf("a breaker: %w", httpconnector.ErrNotCalled)
 )
 
 // serviceFixture is a service with its store, a clock, an account, and a fake bank in the live
@@ -131,13 +134,13 @@ func eachStore(t *testing.T, do func(t *testing.T, s *serviceFixture)) {
 }
 
 // connection returns the connection of the fake bank.
-func (p *fakeBank) connection() Connection {
-	return Connection{
+func (p *fakeBank) connection() bank.Connection {
+	return bank.Connection{
 		Name: "puppet", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4, Bank: p, Available: p.available,
 	}
 }
 
-func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...Connection) *serviceFixture {
+func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...bank.Connection) *serviceFixture {
 	t.Helper()
 	s := &serviceFixture{t: t, clock: &fixture.Clock{}, bank: &fakeBank{}, log: &fixture.Log{}, settings: DefaultSettings()}
 	s.clock.Set(noon)
@@ -159,7 +162,7 @@ func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Cipher {
 
 // begin creates the service, or a new one as after a kill. Calls in flight of the earlier one
 // remain as they are in the store.
-func (s *serviceFixture) begin(db *sqlstore.DB, more ...Connection) {
+func (s *serviceFixture) begin(db *sqlstore.DB, more ...bank.Connection) {
 	s.t.Helper()
 	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	if err != nil {
@@ -168,7 +171,7 @@ func (s *serviceFixture) begin(db *sqlstore.DB, more ...Connection) {
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
 		DB: db, Cipher: initializedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
-		Connections: append([]Connection{s.bank.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
+		Connections: append([]bank.Connection{s.bank.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -183,36 +186,36 @@ func (s *serviceFixture) set(change func(*Settings)) {
 }
 
 // request returns a penny drop with its own ref_id.
-func (s *serviceFixture) request() Request {
+func (s *serviceFixture) request() request.Request {
 	s.refs++
-	return Request{
-		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Method: schema.VerifyPennyDrop, Private: Private{Account: anAccount, IFSC: aBranch, Name: aName},
+	return request.Request{
+		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Method: schema.VerifyPennyDrop, Private: request.Private{Account: anAccount, IFSC: aBranch, Name: aName},
 		Tolerance: -1, Caller: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
 	}
 }
 
 // address returns a lookup of an address with its own ref_id.
-func (s *serviceFixture) address() Request {
+func (s *serviceFixture) address() request.Request {
 	q := s.request()
-	q.Method, q.Private = schema.VerifyUPI, Private{VPA: anAddress, Name: aName}
+	q.Method, q.Private = schema.VerifyUPI, request.Private{VPA: anAddress, Name: aName}
 	return q
 }
 
 // do creates a verification and waits for the end of its call.
-func (s *serviceFixture) do(r Request) Record {
+func (s *serviceFixture) do(r request.Request) Record {
 	s.t.Helper()
 	rec, replayed, err := s.Do(s.t.Context(), r, 0, true)
 	if err != nil || replayed {
 		s.t.Fatalf("got %+v, %v, %v", rec, replayed, err)
 	}
-	s.queue.Wait()
+	s.Queue.Wait()
 	return s.record(rec.ID)
 }
 
 // record reads a verification.
 func (s *serviceFixture) record(id string) Record {
 	s.t.Helper()
-	r, found, err := queryOne(s.DB.View(context.Background()), selectByID, id)
+	r, found, err := verifications.Get(s.DB.View(context.Background()), id)
 	if err != nil || !found {
 		s.t.Fatalf("%s: %v, %v", id, found, err)
 	}
@@ -224,9 +227,9 @@ func (s *serviceFixture) advance(d time.Duration) {
 	s.t.Helper()
 	s.clock.Advance(d)
 	for _, l := range s.connections {
-		s.queue.Poll(s.t.Context(), l.Pool)
+		s.Queue.Poll(s.t.Context(), l.Pool)
 	}
-	s.queue.Wait()
+	s.Queue.Wait()
 }
 
 // texts returns the texts that a query finds.
@@ -309,7 +312,7 @@ func (s *serviceFixture) addTenant(name string) accesstest.Tenant {
 }
 
 // callback delivers a callback of the bank.
-func (s *serviceFixture) callback(r Record, a Answer) Record {
+func (s *serviceFixture) callback(r Record, a bank.Answer) Record {
 	s.t.Helper()
 	out, err := s.Settle(context.Background(), r.Owner.World, r.Provider, r.ID, a, "provider:puppet")
 	if err != nil {

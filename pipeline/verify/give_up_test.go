@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -17,16 +19,16 @@ func TestStrandedVerificationsEnd(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
-				s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+				s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 				r := s.do(s.request())
 				s.exec(change)
 				s.advance(time.Hour)
-				s.countPending(t.Context())
+				s.checkUnconfigured(t.Context())
 				if got := s.record(r.ID); got.State != schema.VerificationPending {
 					t.Errorf("after an hour it is %s", got.State)
 				}
 				s.advance(30 * 24 * time.Hour)
-				s.countPending(t.Context())
+				s.checkUnconfigured(t.Context())
 				if got := s.record(r.ID); got.State != schema.VerificationFailed || len(s.events()) != 1 {
 					t.Errorf("a month later it is %s, events %q", got.State, s.events())
 				}
@@ -39,10 +41,10 @@ func TestStrandedVerificationsEnd(t *testing.T) {
 func TestUndecryptableVerificationMayBeMissing(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		r := s.do(s.request())
 		s.exec("UPDATE verification SET private = 'x'")
-		got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: NotFound}, "test")
+		got, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, bank.Answer{Outcome: bank.NotFound}, "test")
 		if err != nil || got.State != schema.VerificationFailed || got.ErrorCode != schema.AccountNotFound {
 			t.Errorf("got %s %s, %v", got.State, got.ErrorCode, err)
 		}
@@ -57,14 +59,14 @@ func TestBatchResultsKeepTheirRows(t *testing.T) {
 		s.set(func(c *Settings) { c.Retention, c.GiveUp = 48*time.Hour, 7*24*time.Hour })
 		s.addBatch("bat_1", 2)
 		q := s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		s.do(q)
 		s.clock.Advance(7*24*time.Hour - time.Minute) // the other record found the bank away
 		s.bank.set(func() {
-			s.bank.deposit, s.bank.enquire = answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Pending})
+			s.bank.deposit, s.bank.enquire = answers(bank.Answer{Outcome: bank.Pending}), answers(bank.Answer{Outcome: bank.Pending})
 		})
 		q = s.request()
-		q.Item = &BatchItem{"bat_1", 1}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 1}
 		s.do(q)
 		s.advance(7*24*time.Hour + time.Minute) // it is given up
 		if got := s.texts("SELECT state FROM batch"); got[0] != "completed" {

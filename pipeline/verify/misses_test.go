@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -13,9 +15,9 @@ func TestEnumerationRaisesAlarm(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.EnumerationThreshold = 3 })
 		s.bank.set(func() {
-			s.bank.deposit, s.bank.resolve = answers(Answer{Outcome: NotFound}), answers(Answer{Outcome: NotFound})
+			s.bank.deposit, s.bank.resolve = answers(bank.Answer{Outcome: bank.NotFound}), answers(bank.Answer{Outcome: bank.NotFound})
 		})
-		miss := func(key string, q Request, alarms int) {
+		miss := func(key string, q request.Request, alarms int) {
 			t.Helper()
 			q.Caller.Key = key
 			if r := s.do(q); r.State == schema.VerificationPending {
@@ -31,7 +33,7 @@ func TestEnumerationRaisesAlarm(t *testing.T) {
 		}
 		s.bank.set(func() { s.bank.deposit = nil })
 		miss("key_1", s.request(), 0) // which exists
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.NotFound}) })
 		miss("key_1", s.request(), 1)
 		miss("key_1", s.request(), 1)
 		miss("key_2", s.address(), 2)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -41,7 +42,7 @@ func (n *faultyBank) arrive() {
 	}
 }
 
-func (n *faultyBank) deposit(o Order) (Answer, error) {
+func (n *faultyBank) deposit(o bank.Order) (bank.Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.arrive()
@@ -51,25 +52,25 @@ func (n *faultyBank) deposit(o Order) (Answer, error) {
 	}
 	switch fault {
 	case 1:
-		return Answer{}, errUnsent
+		return bank.Answer{}, errUnsent
 	case 2:
-		return Answer{}, errBreaker
+		return bank.Answer{}, errBreaker
 	case 3:
-		return Answer{Outcome: NotMade}, nil
+		return bank.Answer{Outcome: bank.NotMade}, nil
 	case 4: // the request is lost
-		return Answer{}, errLost
+		return bank.Answer{}, errLost
 	case 5: // the request is slow
 		n.came[o.Reference] = n.clock.Now().Add(time.Duration(n.dice.Int64N(int64(slowest))))
-		return Answer{}, errLost
+		return bank.Answer{}, errLost
 	}
 	n.made[o.Reference]++
 	switch fault {
 	case 6: // the answer is lost
-		return Answer{}, errLost
+		return bank.Answer{}, errLost
 	case 7:
 		panic("the adapter")
 	case 8:
-		return Answer{Outcome: Pending}, nil
+		return bank.Answer{Outcome: bank.Pending}, nil
 	case 9: // the process is killed
 		n.killed++
 		n.mu.Unlock()
@@ -79,22 +80,22 @@ func (n *faultyBank) deposit(o Order) (Answer, error) {
 	return foundAnswer("RAHUL SHARMA"), nil
 }
 
-func (n *faultyBank) enquire(o Order) (Answer, error) {
+func (n *faultyBank) enquire(o bank.Order) (bank.Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.arrive()
 	if n.faulty {
 		switch n.dice.IntN(6) {
 		case 0:
-			return Answer{}, errLost
+			return bank.Answer{}, errLost
 		case 1:
-			return Answer{}, errBreaker
+			return bank.Answer{}, errBreaker
 		case 2:
-			return Answer{Outcome: 42}, nil
+			return bank.Answer{Outcome: 42}, nil
 		}
 	}
 	if n.made[o.Reference] == 0 {
-		return Answer{Outcome: Unknown}, nil
+		return bank.Answer{Outcome: bank.Unknown}, nil
 	}
 	return foundAnswer("RAHUL SHARMA"), nil
 }
@@ -111,8 +112,8 @@ func TestModelMakesOneDepositPerRequest(t *testing.T) {
 func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 	t.Helper()
 	const rounds = 60
-	bank := &faultyBank{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
-	s.bank.set(func() { s.bank.deposit, s.bank.enquire = bank.deposit, bank.enquire })
+	faulty := &faultyBank{dice: rand.New(rand.NewPCG(seed, 1)), clock: s.clock, made: map[string]int{}, came: map[string]time.Time{}, faulty: true, dead: make(chan struct{})}
+	s.bank.set(func() { s.bank.deposit, s.bank.enquire = faulty.deposit, faulty.enquire })
 	moves := rand.New(rand.NewPCG(seed, 2)) // independent of the bank's faults
 	var services []*Service
 	for round := range rounds {
@@ -122,40 +123,40 @@ func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 			}
 		}
 		s.clock.Advance(time.Duration(1+moves.IntN(30)) * time.Second)
-		s.queue.Poll(t.Context(), s.connections[0].Pool)
-		if !s.isIdle(bank) || round%10 == 9 { // a killed process leaves calls in flight
+		s.Queue.Poll(t.Context(), s.connections[0].Pool)
+		if !s.isIdle(faulty) || round%10 == 9 { // a killed process leaves calls in flight
 			services = append(services, s.Service)
 			s.begin(s.DB)
-			bank.next()
-			if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
+			faulty.next()
+			if err := s.Queue.ExpireForeignLeases(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	bank.mu.Lock()
-	bank.faulty = false
-	bank.mu.Unlock()
+	faulty.mu.Lock()
+	faulty.faulty = false
+	faulty.mu.Unlock()
 	for range 60 {
 		s.advance(time.Minute)
 	}
-	close(bank.dead) // the calls of killed processes end
+	close(faulty.dead) // the calls of killed processes end
 	for _, each := range services {
-		each.queue.Wait()
+		each.Queue.Wait()
 	}
-	twice := maps.Clone(bank.made)
+	twice := maps.Clone(faulty.made)
 	maps.DeleteFunc(twice, func(_ string, n int) bool { return n == 1 })
 	if len(twice) != 0 {
 		t.Errorf("seed %d: deposits were made not once: %v", seed, twice)
 	}
 	all := s.texts("SELECT state FROM verification WHERE account_id = $1", s.owner.Account)
-	if diff := cmp.Diff(slices.Repeat([]string{string(schema.VerificationSuccess)}, len(bank.made)), all); diff != "" {
+	if diff := cmp.Diff(slices.Repeat([]string{string(schema.VerificationSuccess)}, len(faulty.made)), all); diff != "" {
 		t.Errorf("seed %d: the verifications (-want +got):\n%s", seed, diff)
 	}
-	if got := len(s.events()); got != len(bank.made) {
-		t.Errorf("seed %d: %d events are told of %d deposits", seed, got, len(bank.made))
+	if got := len(s.events()); got != len(faulty.made) {
+		t.Errorf("seed %d: %d events are told of %d deposits", seed, got, len(faulty.made))
 	}
-	if bank.killed == 0 || len(bank.made) < 20 {
-		t.Errorf("seed %d: %d calls were killed, %d deposits made: it is no test", seed, bank.killed, len(bank.made))
+	if faulty.killed == 0 || len(faulty.made) < 20 {
+		t.Errorf("seed %d: %d calls were killed, %d deposits made: it is no test", seed, faulty.killed, len(faulty.made))
 	}
 }
 
@@ -174,8 +175,8 @@ func (n *faultyBank) hanging() int {
 }
 
 // isIdle waits for all calls except hanging ones, and reports whether none hangs.
-func (s *serviceFixture) isIdle(bank *faultyBank) bool {
+func (s *serviceFixture) isIdle(faulty *faultyBank) bool {
 	s.t.Helper()
-	fixture.Eventually(s.t, "all calls rest", func() bool { return s.connections[0].Slots().InFlight == bank.hanging() })
-	return bank.hanging() == 0
+	fixture.Eventually(s.t, "all calls rest", func() bool { return s.connections[0].Slots().InFlight == faulty.hanging() })
+	return faulty.hanging() == 0
 }

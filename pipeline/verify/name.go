@@ -1,17 +1,10 @@
 package verify
 
 import (
-	"slices"
-
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/namematch"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
-)
-
-// Least scores of the named tolerances (CONTRACT 5). Only equal words have a score of 100.
-const (
-	strict   = 100
-	standard = 70
-	lenient  = 50
 )
 
 // compare classifies the similarity of the expected and the registered name at a threshold.
@@ -28,28 +21,13 @@ func compare(expected, registered string, threshold int) (schema.NameMatch, int)
 
 // beneficiaryOf returns the bank's description of an account and whether it satisfies a
 // request.
-func beneficiaryOf(p *Private, threshold int, a *Account) (found schema.Beneficiary, verified bool) {
+func beneficiaryOf(p *request.Private, threshold int, a *bank.Account) (found schema.Beneficiary, verified bool) {
 	found = schema.Beneficiary{
 		NameMatch: schema.NameNone, BeneficiaryName: a.Name, Bank: a.Bank, Branch: a.Branch, AccountStatus: a.Status,
-		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: reasonCodes(a.Reasons),
+		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: bank.ReasonCodes(a.Reasons),
 	}
 	if p.Name != "" {
 		found.NameMatch, found.NameMatchScore = compare(p.Name, a.Name, threshold)
 	}
 	return found, a.Status == schema.AccountActive && (p.Name == "" || found.NameMatch != schema.NameNone)
-}
-
-// reasonCodes returns a bank's codes of suspicion without duplicates. An unknown code becomes
-// FlaggedByBank.
-func reasonCodes(reasons []string) []string {
-	out := []string{}
-	for _, code := range reasons {
-		if !slices.Contains(Reasons, code) {
-			code = FlaggedByBank
-		}
-		if !slices.Contains(out, code) {
-			out = append(out, code)
-		}
-	}
-	return out
 }

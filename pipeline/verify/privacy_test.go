@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -86,12 +89,12 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Cache, c.EnumerationThreshold = time.Hour, 1 })
 		s.addBatch("bat_1", 1)
-		for what, say := range map[string]func(Order) (Answer, error){
-			"pending": answers(Answer{Outcome: Pending}), "lost": fails(errLost), "panic": func(Order) (Answer, error) { panic("bank") },
-			"missing": answers(Answer{Outcome: NotFound}), "found": answers(foundAnswer(strings.ToUpper(name))), "unknown": answers(Answer{Outcome: Unknown}),
+		for what, say := range map[string]func(bank.Order) (bank.Answer, error){
+			"pending": answers(bank.Answer{Outcome: bank.Pending}), "lost": fails(errLost), "panic": func(bank.Order) (bank.Answer, error) { panic("bank") },
+			"missing": answers(bank.Answer{Outcome: bank.NotFound}), "found": answers(foundAnswer(strings.ToUpper(name))), "unknown": answers(bank.Answer{Outcome: bank.Unknown}),
 		} {
 			s.bank.set(func() { s.bank.deposit, s.bank.enquire, s.bank.resolve = say, say, say })
-			for _, q := range []Request{s.request(), s.address()} {
+			for _, q := range []request.Request{s.request(), s.address()} {
 				q.Name = name
 				r := s.do(q)
 				if pending := r.State == schema.VerificationPending; pending != (r.Encrypted != nil) {
@@ -103,7 +106,7 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 			s.exec("UPDATE verification SET finished_at = 1 WHERE finished_at IS NOT NULL") // no answer serves again
 		}
 		q := s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		s.do(q)
 		for range 3 { // there are four slots for nine
 			s.advance(25 * time.Hour)
@@ -123,9 +126,9 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		one, other := s.do(s.request()), s.do(s.request())
-		if p, err := s.decryptPrivate(&one); err != nil || p != (Private{Account: anAccount, IFSC: aBranch, Name: aName}) {
+		if p, err := s.decryptPrivate(&one); err != nil || p != (request.Private{Account: anAccount, IFSC: aBranch, Name: aName}) {
 			t.Errorf("got %+v, %v", p, err)
 		}
 		s.bank.calls()
@@ -152,9 +155,9 @@ func TestRetention(t *testing.T) {
 		s.set(func(c *Settings) { c.Retention = 48 * time.Hour })
 		s.addBatch("bat_1", 1)
 		q := s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		old, record := s.do(s.request()), s.do(q)
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		pending := s.do(s.request())
 		s.clock.Advance(47 * time.Hour)
 		s.bank.set(func() { s.bank.deposit = nil })

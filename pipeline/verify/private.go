@@ -1,17 +1,16 @@
 package verify
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
-	"vayu/pipeline/verify/upi"
-	"vayu/schema"
+	"vayu/internal/encryption"
+	"vayu/internal/sqlstore"
+	"vayu/pipeline/verify/request"
 )
 
 // encryptPrivate encrypts the private part of a request.
-func (s *Service) encryptPrivate(id string, p *Private) ([]byte, error) {
+func (s *Service) encryptPrivate(id string, p *request.Private) ([]byte, error) {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("encrypting the target of %s: %w", id, err)
@@ -20,39 +19,34 @@ func (s *Service) encryptPrivate(id string, p *Private) ([]byte, error) {
 }
 
 // decryptPrivate reads the private part of a pending verification.
-func (s *Service) decryptPrivate(r *Record) (p Private, err error) {
+func (s *Service) decryptPrivate(r *Record) (p request.Private, err error) {
 	text, err := private.Decrypt(s.Cipher, r.Encrypted, r.ID)
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
 	if err != nil {
-		return Private{}, fmt.Errorf("decrypting the target of %s: %w", r.ID, err)
+		return request.Private{}, fmt.Errorf("decrypting the target of %s: %w", r.ID, err)
 	}
 	p.IFSC = r.IFSC
 	return p, nil
 }
 
-// target returns the masked target of a request.
-func (r *Request) target() string {
-	if r.Method == schema.VerifyUPI {
-		return upi.Mask(r.VPA)
+// private is the column of the encrypted request data that bank calls need.
+var private = encryption.Column{
+	Table: "verification", Name: "private", Key: []string{"id"},
+	AssociatedData: func(key ...string) string { return "verification/" + key[0] + "/private" },
+}
+
+// EncryptedColumns returns the columns that this package encrypts.
+func EncryptedColumns() []encryption.Column { return []encryption.Column{private} }
+
+// Personal lists the personal data of an account: all its verifications.
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{
+		{
+			Table: "upstream_step", Key: []string{"subject", "number"},
+			From: "upstream_step t JOIN verification v ON v.id = t.subject WHERE v.account_id = $1",
+		},
+		{Table: "verification", Key: []string{"id"}, From: "verification t WHERE t.account_id = $1"},
 	}
-	return schema.MaskNumber(r.Account)
-}
-
-// cacheKey identifies the target, for finding a cached answer.
-func (s *Service) cacheKey(r *Request) []byte {
-	return s.Cipher.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
-}
-
-// digest identifies the request, for detecting a repetition.
-func (s *Service) digest(r *Request) []byte {
-	return s.Cipher.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
-		[]byte(strconv.Itoa(r.Tolerance)))
-}
-
-// nameDigest returns the digest of an expected name for the audit log. It can show later whether
-// a request had a given name.
-func (s *Service) nameDigest(name string) string {
-	return hex.EncodeToString(s.Cipher.Digest("verification/name", []byte(name))[:16])
 }

@@ -2,18 +2,19 @@ package verify
 
 import (
 	"context"
-	"sync"
 	"time"
 
-	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
 const (
-	// countEvery is the interval of the count of pending verifications.
-	countEvery = time.Minute
+	// giveUpEvery is the interval of the check for banks that are not configured.
+	giveUpEvery = time.Minute
 	// deleteEvery is the interval of the purge.
 	deleteEvery = 10 * time.Minute
 	// deleteMost is the number of rows per purge transaction. Such a transaction blocks other
@@ -27,69 +28,23 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
 		return nil //nolint:nilerr // the context ended before there was anything to do
 	}
-	var loops sync.WaitGroup
-	loops.Go(func() { s.every(ctx, countEvery, s.countPending) })
-	loops.Go(func() { s.every(ctx, deleteEvery, s.deleteOld) })
-	s.queue.Run(ctx)
-	loops.Wait()
+	s.RunWith(ctx,
+		func(ctx context.Context) { transaction.Every(ctx, giveUpEvery, s.checkUnconfigured) },
+		func(ctx context.Context) { transaction.Every(ctx, deleteEvery, s.deleteOld) })
 	return nil
-}
-
-// RunWithoutPolling is Run for an instance that leaves due work to others. It makes only the
-// calls of its own requests.
-func (s *Service) RunWithoutPolling(ctx context.Context) error {
-	s.queue.RunWithoutPolling(ctx)
-	return nil
-}
-
-// every calls the function do, at once and at an interval, until ctx ends.
-func (s *Service) every(ctx context.Context, span time.Duration, do func(context.Context)) {
-	for {
-		do(ctx)
-		if !sleep.For(ctx, span) {
-			return
-		}
-	}
-}
-
-// selectPendingByWorld counts the verifications of each world (the column "mode"). With GROUP BY,
-// SQLite would scan the whole table along an index that is ordered by "mode".
-const selectPendingByWorld = `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'sandbox' THEN 1 END) FROM verification WHERE state = 'pending'`
-
-// selectPendingByProvider counts pending verifications by bank.
-const selectPendingByProvider = "SELECT mode || '', provider || '', count(*) FROM verification WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
-
-// countPending updates the gauges of pending verifications and checks for banks that are no
-// longer configured.
-func (s *Service) countPending(ctx context.Context) {
-	var pending [len(schema.Worlds)]int64
-	err := s.DB.View(ctx).QueryRow(selectPendingByWorld).Scan(&pending[schema.Live], &pending[schema.Sandbox])
-	s.metrics.counts.Observe(ctx, err)
-	if err != nil {
-		return
-	}
-	for world := range pending {
-		s.metrics.pending[world].Store(pending[world])
-	}
-	s.metrics.counts.Observe(ctx, s.checkUnconfigured(ctx))
 }
 
 // checkUnconfigured logs pending verifications of banks that are no longer configured, and
 // gives up those that are too old.
-func (s *Service) checkUnconfigured(ctx context.Context) error {
-	return sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
-		var mode, provider string
-		var n int64
-		if err := row.Scan(&mode, &provider, &n); err != nil {
-			return err
-		}
-		if s.connectionOf(schema.WorldOf(mode), provider) != nil {
+func (s *Service) checkUnconfigured(ctx context.Context) {
+	_ = s.EachPending(ctx, func(world schema.World, provider string, pending int64) error { // a failure log has the error
+		if s.connectionOf(world, provider) != nil {
 			return nil
 		}
 		s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; configure it again, or they will be given up",
-			"provider", provider, "world", mode, "pending", n)
-		return s.giveUpUnconfigured(ctx, mode, provider)
-	}, selectPendingByProvider)
+			"provider", provider, "world", world.String(), "pending", pending)
+		return s.giveUpUnconfigured(ctx, world.String(), provider)
+	})
 }
 
 const (
@@ -115,8 +70,8 @@ func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string)
 		return err
 	}
 	for i := range old {
-		res := providerResult{call: callEnquire, err: ErrNotCalled, calledAt: now, by: actor}
-		if _, err := s.settle(ctx, &old[i], &res, upstream.Lease{}, &Private{}); err != nil {
+		res := providerResult{call: callEnquire, err: httpconnector.ErrNotCalled, calledAt: now, by: actor}
+		if _, err := s.settle(ctx, &old[i], &res, workqueue.Lease{}, &request.Private{}); err != nil {
 			return err
 		}
 	}
@@ -156,7 +111,7 @@ func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) 
 				return err
 			}
 			n = len(ids)
-			return upstream.DeleteSteps(tx, ids)
+			return transaction.DeleteSteps(tx, ids)
 		})
 		s.metrics.deletions.Observe(ctx, err)
 		if err != nil {

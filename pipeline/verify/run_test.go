@@ -11,7 +11,10 @@ import (
 
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -19,13 +22,13 @@ import (
 func (s *serviceFixture) holdDeposit() (release func()) {
 	dead := make(chan struct{})
 	s.bank.set(func() {
-		s.bank.deposit = func(Order) (Answer, error) { <-dead; return foundAnswer("RAHUL SHARMA"), nil }
+		s.bank.deposit = func(bank.Order) (bank.Answer, error) { <-dead; return foundAnswer("RAHUL SHARMA"), nil }
 	})
 	return sync.OnceFunc(func() { close(dead) })
 }
 
 // inFlight creates a verification whose call is in flight.
-func (s *serviceFixture) inFlight(q Request) Record {
+func (s *serviceFixture) inFlight(q request.Request) Record {
 	s.t.Helper()
 	s.bank.calls()
 	r, _, err := s.Do(context.Background(), q, 0, true)
@@ -45,9 +48,9 @@ func TestKilledCallIsEnquired(t *testing.T) {
 		defer release()
 		killed := s.Service
 		r := s.inFlight(s.request())
-		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(bank.Answer{Outcome: bank.Unknown}) })
 		s.begin(s.DB)
-		if err := s.queue.ExpireForeignLeases(t.Context()); err != nil {
+		if err := s.Queue.ExpireForeignLeases(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.advance(0)
@@ -56,10 +59,10 @@ func TestKilledCallIsEnquired(t *testing.T) {
 			s.advance(41 * time.Second)
 		}
 		s.wantCalls("at first", "enquire")
-		s.advance(time.Minute + upstream.LeaseMargin)
+		s.advance(time.Minute + workqueue.LeaseMargin)
 		s.wantCalls("when what is slow on its way must have come", "enquire", "deposit")
 		release() // the other process was alive
-		killed.queue.Wait()
+		killed.Queue.Wait()
 		s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 	})
 }
@@ -73,15 +76,15 @@ func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 		gone := s.Service
 		s.inFlight(s.request())
 		s.begin(s.DB)
-		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(bank.Answer{Outcome: bank.Unknown}) })
 		s.advance(time.Minute)
 		s.wantCalls("a minute after it was claimed", "enquire")
-		s.advance(upstream.LeaseMargin - 2*time.Second)
+		s.advance(workqueue.LeaseMargin - 2*time.Second)
 		s.wantCalls("two seconds too early", "enquire")
 		s.advance(2 * time.Second)
 		s.wantCalls("then", "enquire", "deposit")
 		release()
-		gone.queue.Wait()
+		gone.Queue.Wait()
 	})
 }
 
@@ -90,7 +93,7 @@ func TestResendCountsFromLatestPossibleSend(t *testing.T) {
 func TestTwoInstancesCallOnce(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.Postgres(t))
-	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+	s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 	const n = 20
 	for range n {
 		s.do(s.request())
@@ -102,7 +105,7 @@ func TestTwoInstancesCallOnce(t *testing.T) {
 	for range n {
 		var both sync.WaitGroup
 		for _, each := range []*Service{one, s.Service} {
-			both.Go(func() { each.queue.Poll(t.Context(), each.connections[0].Pool); each.queue.Wait() })
+			both.Go(func() { each.Queue.Poll(t.Context(), each.connections[0].Pool); each.Queue.Wait() })
 		}
 		both.Wait()
 	}
@@ -114,24 +117,26 @@ func TestTwoInstancesCallOnce(t *testing.T) {
 // An instance without the lease records only final outcomes.
 func TestLostLeaseIsFenced(t *testing.T) {
 	t.Parallel()
-	for name, late := range map[string]func() (Answer, error){
-		"lost": func() (Answer, error) { return Answer{}, errLost }, "not sent": func() (Answer, error) { return Answer{}, errUnsent },
-		"not made": func() (Answer, error) { return Answer{Outcome: NotMade}, nil }, "not asked": func() (Answer, error) { return Answer{}, errBreaker },
-		"pending": func() (Answer, error) { return Answer{Outcome: Pending, RetryAfter: time.Second}, nil },
+	for name, late := range map[string]func() (bank.Answer, error){
+		"lost": func() (bank.Answer, error) { return bank.Answer{}, errLost }, "not sent": func() (bank.Answer, error) { return bank.Answer{}, errUnsent },
+		"not made": func() (bank.Answer, error) { return bank.Answer{Outcome: bank.NotMade}, nil }, "not asked": func() (bank.Answer, error) { return bank.Answer{}, errBreaker },
+		"pending": func() (bank.Answer, error) { return bank.Answer{Outcome: bank.Pending, RetryAfter: time.Second}, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
 				held := make(chan struct{})
-				s.bank.set(func() { s.bank.deposit = func(Order) (Answer, error) { <-held; return late() } })
+				s.bank.set(func() { s.bank.deposit = func(bank.Order) (bank.Answer, error) { <-held; return late() } })
 				slow := s.Service
 				r := s.inFlight(s.request())
 				s.begin(s.DB)
-				s.bank.set(func() { s.bank.deposit, s.bank.enquire = nil, answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+				s.bank.set(func() {
+					s.bank.deposit, s.bank.enquire = nil, answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Hour})
+				})
 				s.advance(41 * time.Second)
 				s.wantDue("asked about by another", r.ID, time.Hour)
 				close(held)
-				slow.queue.Wait()
+				slow.Queue.Wait()
 				s.wantDue("when the first has ended", r.ID, time.Hour)
 				if got := s.record(r.ID); !got.Sent || got.Tries != 1 || got.DelayCode != "" {
 					t.Errorf("got %+v", got)
@@ -146,7 +151,7 @@ func TestLostLeaseIsFenced(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.SQLite(t))
-	s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+	s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: time.Hour}) })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -161,10 +166,10 @@ func TestRun(t *testing.T) {
 		return s.number("SELECT count(*) FROM verification WHERE tries = 1") == n && s.connections[0].Slots().InFlight == 0
 	})
 	buffer := make([]byte, 8<<20)
-	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).runJob(0x"); got > 0 && len(s.waiters.Counts()) > 0 {
+	if got := strings.Count(string(buffer[:runtime.Stack(buffer, true)]), "(*Service).runJob(0x"); got > 0 && len(s.Waiters.Counts()) > 0 {
 		t.Errorf("%d goroutines carry what is pending", got)
 	}
-	s.countPending(t.Context())
+	s.CountPending(t.Context())
 	if live, sandbox := s.metric("vayu_verify_pending", "world", "live"), s.metric("vayu_verify_pending", "world", "sandbox"); live != n || sandbox != 0 {
 		t.Errorf("%v and %v are counted as pending", live, sandbox)
 	}
@@ -174,7 +179,7 @@ func TestRun(t *testing.T) {
 	release := s.holdDeposit()
 	last := s.inFlight(s.request())
 	cancel()
-	fixture.Eventually(t, "it has stopped", s.queue.Stopped)
+	fixture.Eventually(t, "it has stopped", s.Queue.Stopped)
 	after, _, err := s.Do(t.Context(), s.request(), 0, true)
 	if err != nil || after.State != schema.VerificationPending || after.Sent {
 		t.Errorf("while it stops: %+v, %v", after, err)
@@ -194,7 +199,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 4)
 		release := s.holdDeposit()
-		ask := func(q Request) {
+		ask := func(q request.Request) {
 			t.Helper()
 			if _, _, err := s.Do(t.Context(), q, 0, true); err != nil {
 				t.Fatal(err)
@@ -202,7 +207,7 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 		}
 		for i := range 4 {
 			q := s.request()
-			q.Item = &BatchItem{"bat_1", i}
+			q.Item = &transaction.BatchItem{Batch: "bat_1", Index: i}
 			ask(q)
 		}
 		for range 4 {
@@ -213,10 +218,10 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 			t.Errorf("%d wait, want 2 of the batch and 2 single ones", got)
 		}
 		release()
-		s.queue.Wait()
+		s.Queue.Wait()
 		s.advance(time.Second)
 		s.advance(0)
-		if got := s.number(waiting); got != 0 || s.connections[0].Slots() != (upstream.Slots{}) {
+		if got := s.number(waiting); got != 0 || s.connections[0].Slots() != (workqueue.Slots{}) {
 			t.Errorf("%d wait in the end, slots %+v", got, s.connections[0].Slots())
 		}
 		if got := s.texts("SELECT state || ' ' || successful FROM batch"); got[0] != "completed 4" || len(s.events()) != 5 {
@@ -232,14 +237,14 @@ func TestRequestWithoutSlotIsQueued(t *testing.T) {
 func TestUnconfiguredBankIsLogged(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		s.do(s.request())
-		s.countPending(t.Context())
+		s.checkUnconfigured(t.Context())
 		if s.log.Count("not configured") != 0 {
 			t.Error(s.log)
 		}
 		s.exec("UPDATE verification SET provider = 'gone'")
-		s.countPending(t.Context())
+		s.checkUnconfigured(t.Context())
 		if s.log.Count("not configured") != 1 || !strings.Contains(s.log.String(), "provider=gone") {
 			t.Error(s.log)
 		}
@@ -251,9 +256,9 @@ func TestStoreFailuresAreCounted(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.exec("ALTER TABLE verification RENAME TO gone")
-		s.countPending(t.Context())
+		s.checkUnconfigured(t.Context())
 		s.deleteOld(t.Context())
-		s.queue.Poll(t.Context(), s.connections[0].Pool)
+		s.Queue.Poll(t.Context(), s.connections[0].Pool)
 		for _, doing := range []string{"count", "delete", "claim"} {
 			if got := s.metric("vayu_verify_store_failures_total", "doing", doing); got != 1 {
 				t.Errorf("%v failures to %s are counted", got, doing)
@@ -274,7 +279,8 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 			case s.DB.Name() == "postgres": // it has statistics within a minute
 				continue
 			}
-			single, batch := queueTable.Queries()
+			single, batch := workqueue.Table[Record]{Name: verifications.Name, Columns: columns}.Queries()
+			countPending, pendingByProvider := verifications.Queries()
 			for _, c := range []struct {
 				query, index string
 				args         []any
@@ -283,11 +289,11 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 				{batch[0], "verification_due_batch ", []any{"live", "puppet", 50_000, 10}}, {batch[1], "verification_due_batch ", []any{"live", "puppet", 50_000}},
 				{selectCached, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
 				{deleteSingle, "verification_finished ", []any{int64(300), 500}}, {deleteBatched, "verification_finished_batch ", []any{int64(300), 500}},
-				{selectPendingByProvider, "verification_pending", nil}, {selectPendingByWorld, "verification_pending", nil},
-				{selectByID, "", []any{"ver_1"}}, {selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
+				{pendingByProvider, "verification_pending", nil}, {countPending, "verification_pending", []any{"ver_1"}},
+				{selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
 			} {
 				got := sqlstoretest.Plan(t, s.DB, c.query, c.args...) + " "
-				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != selectPendingByProvider
+				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != pendingByProvider
 				whole := strings.Contains(got, "Seq Scan on verification") || strings.Contains(got, "SCAN verification") && !strings.Contains(got, "SCAN verification USING")
 				if !strings.Contains(got, c.index) || whole || sorts {
 					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, c.query, c.index, got)

@@ -1,10 +1,8 @@
 package verify
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -82,34 +80,7 @@ func reasonsText(reasons []string) (string, error) {
 	return string(text), err
 }
 
-// Queries for one verification.
-const (
-	selectByID  = "SELECT " + columns + " FROM verification WHERE id = $1"
-	selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
-)
-
-// queryOne reads one verification; false if it does not exist.
-func queryOne(q sqlstore.Querier, query string, args ...any) (Record, bool, error) {
-	r, err := scanRecord(q.QueryRow(query, args...))
-	if errors.Is(err, sql.ErrNoRows) {
-		return Record{}, false, nil
-	}
-	return r, err == nil, err
-}
+// selectByRef selects a verification by the reference of its owner.
+const selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
 var errNoVerification = schema.NewProblem(schema.NotFound, "", "There is no such verification.")
-
-// Find returns a verification of an owner by its id; not_found if it does not exist.
-func (s *Service) Find(ctx context.Context, o schema.Owner, id string) (Record, error) {
-	if !schema.IsID(id) {
-		return Record{}, errNoVerification
-	}
-	r, found, err := queryOne(s.DB.View(ctx), selectByID, id)
-	switch {
-	case err != nil:
-		return Record{}, err
-	case !found || r.Owner != o:
-		return Record{}, errNoVerification
-	}
-	return r, nil
-}

@@ -4,12 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gorilla/mux"
-
 	"vayu/internal/access"
 	"vayu/internal/httpapi"
-	"vayu/pipeline/listing"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
 
@@ -28,8 +25,8 @@ func (s *Service) Routes() []httpapi.Route {
 	const write, read = string(schema.VerifyWrite), string(schema.VerifyRead)
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: httpapi.SmallBody, Handler: s.post},
-		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.list},
-		{Method: http.MethodGet, Path: path + "/{id}", Scope: read, Handler: s.get},
+		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.ServeList},
+		{Method: http.MethodGet, Path: path + "/{id}", Scope: read, Handler: s.ServeOne},
 	}
 }
 
@@ -41,7 +38,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	if len(c.Body) == 0 {
 		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
-	r, async, err := requestOf(c.Body)
+	r, async, err := request.Parse(c.Body)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -98,42 +95,4 @@ func statusOf(r *Record) int {
 	default:
 		return http.StatusOK
 	}
-}
-
-// get answers GET /v1/bank/verify/{id}.
-func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
-	detailed, err := upstream.DetailRequested(c)
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	if detailed {
-		return s.getDetail(c)
-	}
-	rec, err := s.Find(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	return httpapi.Response{Value: toWire(&rec)}, nil
-}
-
-// getDetail answers GET /v1/bank/verify/{id}?view=detail.
-func (s *Service) getDetail(c *httpapi.Call) (httpapi.Response, error) {
-	rec, timeline, err := s.Timeline(c.Context(), c.Owner(), mux.Vars(c.Request)["id"])
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	return httpapi.Response{Value: schema.VerificationDetail{Verification: toWire(&rec), ProviderCalls: timeline}}, nil
-}
-
-// verifications describes the table "verification" for lists and for lookups by id.
-var verifications = listing.Table[Record]{
-	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord,
-	Of: func(r *Record) listing.Facts {
-		return listing.Facts{ID: r.ID, Owner: r.Owner, State: string(r.State), Ref: r.RefID, CreatedAt: r.CreatedAt}
-	},
-}
-
-// list answers GET /v1/bank/verify.
-func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
-	return listing.Answer(c, s.DB.View(c.Context()), &verifications, "verifications", schema.VerificationStates, toWire)
 }

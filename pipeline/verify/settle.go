@@ -8,11 +8,14 @@ import (
 	"vayu/internal/access"
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/branch"
 	"vayu/pipeline/verify/ifsc"
+	"vayu/pipeline/verify/request"
 	"vayu/pipeline/verify/upi"
 	"vayu/schema"
 )
@@ -32,14 +35,14 @@ type transitionTx struct {
 	tx      *sqlstore.Tx
 	now     time.Time
 	result  *providerResult
-	lease   upstream.Lease
-	private *Private
+	lease   workqueue.Lease
+	private *request.Private
 	out     result
 }
 
 // settle applies a provider result to a verification in one transaction. Each change requires
 // the pending state, so a verification that has ended keeps its first outcome.
-func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own upstream.Lease, p *Private) (result, error) {
+func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own workqueue.Lease, p *request.Private) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own, private: p}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
@@ -52,7 +55,7 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 	s.count(&st.out)
 	switch {
 	case st.out.transition != noop:
-		s.waiters.Notify(st.out.ID, st.out)
+		s.Waiters.Notify(st.out.ID, transaction.Update[Record]{Record: st.out.Record})
 	case st.out.State != schema.VerificationPending: // another result was faster
 		s.reportContradiction(&st.out.Record, res)
 	}
@@ -98,7 +101,7 @@ func (st *transitionTx) finish() error {
 		if err := st.fillBeneficiary(); err != nil {
 			return err
 		}
-	case st.result.err == nil && st.result.Outcome == NotFound:
+	case st.result.err == nil && st.result.Outcome == bank.NotFound:
 		r.ErrorCode = notFound(r.Method)
 	default:
 		r.ErrorCode = giveUpCode(r, st.result)
@@ -117,7 +120,7 @@ func (st *transitionTx) finish() error {
 	}
 	if n == 0 { // it has ended already, or another instance has the lease
 		st.out.transition = noop
-		st.out.Record, _, err = queryOne(st.tx, selectByID, r.ID)
+		st.out.Record, _, err = verifications.Get(st.tx, r.ID)
 		return err
 	}
 	if err := st.recordFinalStep(); err != nil {
@@ -183,9 +186,6 @@ func reached(r *Record) bool {
 	return r.State == schema.VerificationSuccess || r.ErrorCode == notFound(r.Method)
 }
 
-const postponeRow = `UPDATE verification SET tries = $4, due_at = $3, token = '', provider_ref = $5, sent = $6, sent_at = $7, trouble = $8
-	WHERE id = $1 AND token = $2 AND state = 'pending'`
-
 // postpone schedules the next call. Without the lease it does nothing.
 func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	r := &st.out.Record
@@ -193,7 +193,7 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	was := *r
 	switch st.out.transition {
 	case requeue: // as if the call had not started
-		due = st.now.Add(upstream.RetryPause)
+		due = st.now.Add(workqueue.RetryPause)
 		if st.result.call != callEnquire && !st.result.resent {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
@@ -209,13 +209,18 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 			r.Sent, r.SentAt = false, time.Time{}
 		}
 	}
-	n, err := st.tx.Exec(postponeRow, r.ID, st.lease.Token, due.UnixMicro(), r.Tries, r.ProviderRef, sqlstore.BoolToInt(r.Sent), sqlstore.Micros(r.SentAt), string(r.DelayCode))
+	stored, err := verifications.Postpone(st.tx, r, st.lease, due)
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if !stored {
 		st.out = result{Record: was, transition: noop}
 		return nil
+	}
+	if r.DelayCode != was.DelayCode {
+		if _, err := st.tx.Exec("UPDATE verification SET trouble = $2 WHERE id = $1", r.ID, string(r.DelayCode)); err != nil {
+			return err
+		}
 	}
 	st.out.due = due
 	return st.recordStep()
@@ -224,19 +229,12 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 // renewLease extends the lease for a resend of the deposit. Without the lease it does nothing.
 func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
-	st.out.transition = noop
-	l := st.connectionOf(r.Owner.World, r.Provider)
-	if l == nil {
-		return nil
-	}
-	until := st.now.Add(l.Timeout + upstream.LeaseMargin)
-	sentAt := l.LatestStart(upstream.Lease{Until: until})
-	n, err := st.tx.Exec("UPDATE verification SET sent_at = $3, due_at = $4 WHERE id = $1 AND token = $2 AND state = 'pending'",
-		r.ID, st.lease.Token, sentAt.UnixMicro(), until.UnixMicro())
-	if err != nil || n == 0 {
+	until, renewed, err := verifications.Renew(st.tx, r, st.connectionOf(r.Owner.World, r.Provider).pool(), st.lease, true, st.now)
+	if err != nil || !renewed {
+		st.out.transition = noop
 		return err
 	}
-	r.SentAt, st.out.due, st.out.transition = sentAt, until, resend
+	st.out.due = until
 	return st.recordStep()
 }
 
@@ -261,11 +259,11 @@ func cleanText(text string) string { return httpconnector.CleanText(text, longes
 
 // Settle applies an answer from outside the service's own calls, such as a callback. It is
 // idempotent. The audit log names by as the actor. An unknown reference is not_found.
-func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a Answer, by string) (Record, error) {
+func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a bank.Answer, by string) (Record, error) {
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification
 	}
-	r, found, err := queryOne(s.DB.View(ctx), selectByID, reference)
+	r, found, err := verifications.Get(s.DB.View(ctx), reference)
 	switch {
 	case err != nil:
 		return Record{}, err
@@ -281,17 +279,17 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 		return r, nil
 	}
 	p, err := s.decryptPrivate(&r)
-	if err != nil && a.Outcome == Found { // only Found needs the private fields
+	if err != nil && a.Outcome == bank.Found { // only Found needs the private fields
 		return Record{}, err
 	}
-	out, err := s.settle(ctx, &r, &res, upstream.Lease{}, &p)
+	out, err := s.settle(ctx, &r, &res, workqueue.Lease{}, &p)
 	return out.Record, err
 }
 
 // reportContradiction counts and logs an answer that contradicts the final state. The final
 // state remains.
 func (s *Service) reportContradiction(r *Record, res *providerResult) {
-	if res.err != nil || res.Outcome != Found && res.Outcome != NotFound || (res.Outcome == Found) == (r.State == schema.VerificationSuccess) {
+	if res.err != nil || res.Outcome != bank.Found && res.Outcome != bank.NotFound || (res.Outcome == bank.Found) == (r.State == schema.VerificationSuccess) {
 		return
 	}
 	s.metrics.contradictions.WithLabelValues(r.Provider).Inc()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -19,13 +21,13 @@ var errTimeout = context.DeadlineExceeded
 func TestCallbackSettles(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		r := s.do(s.request())
-		for _, vague := range []Answer{{Outcome: Pending}, {Outcome: Unknown}, {Outcome: NotMade}} { // no change
+		for _, vague := range []bank.Answer{{Outcome: bank.Pending}, {Outcome: bank.Unknown}, {Outcome: bank.NotMade}} { // no change
 			if got := s.callback(r, vague); got.State != schema.VerificationPending {
 				t.Errorf("%s: got %+v", vague.Outcome, got)
 			}
-			s.wantDue("as before", r.ID, firstPause)
+			s.wantDue("as before", r.ID, transaction.MinPause)
 		}
 		if got := s.callback(r, foundAnswer("RAHUL SHARMA")); got.State != schema.VerificationSuccess || !got.Verified || got.ProviderRef != "theirs" {
 			t.Errorf("got %+v", got)
@@ -33,8 +35,8 @@ func TestCallbackSettles(t *testing.T) {
 		was := s.record(r.ID)
 		for range 2 {
 			s.callback(r, foundAnswer("SOMEBODY ELSE"))
-			s.callback(r, Answer{Outcome: NotFound})
-			s.callback(r, Answer{Outcome: Pending})
+			s.callback(r, bank.Answer{Outcome: bank.NotFound})
+			s.callback(r, bank.Answer{Outcome: bank.Pending})
 		}
 		if diff := cmp.Diff(was, s.record(r.ID)); diff != "" {
 			t.Errorf("afterwards (-was +is):\n%s", diff)
@@ -56,14 +58,14 @@ func TestCallbackSettles(t *testing.T) {
 func TestCallbackBeforeAnswer(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
-		answer         Answer
+		answer         bank.Answer
 		contradictions float64
-	}{"the same": {foundAnswer("RAHUL SHARMA"), 0}, "the opposite": {Answer{Outcome: NotFound}, 1}} {
+	}{"the same": {foundAnswer("RAHUL SHARMA"), 0}, "the opposite": {bank.Answer{Outcome: bank.NotFound}, 1}} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
 				s.bank.set(func() {
-					s.bank.deposit = func(o Order) (Answer, error) {
+					s.bank.deposit = func(o bank.Order) (bank.Answer, error) {
 						_, err := s.Settle(t.Context(), schema.Live, "puppet", o.Reference, foundAnswer("RAHUL SHARMA"), "provider:puppet")
 						return c.answer, err
 					}
@@ -72,7 +74,7 @@ func TestCallbackBeforeAnswer(t *testing.T) {
 				if err != nil || r.State != schema.VerificationSuccess {
 					t.Errorf("got %+v, %v", r, err)
 				}
-				s.queue.Wait()
+				s.Queue.Wait()
 				s.wantFinal(r.ID, schema.VerificationSuccess, completed)
 				if got := s.metric("vayu_verify_contradictions_total", "provider", "puppet"); got != c.contradictions {
 					t.Errorf("%v contradictions are counted, want %v", got, c.contradictions)
@@ -90,9 +92,9 @@ func TestConcurrentCallbacksSettleOnce(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.addBatch("bat_1", 1)
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		single, q := s.do(s.request()), s.request()
-		q.Item = &BatchItem{"bat_1", 0}
+		q.Item = &transaction.BatchItem{Batch: "bat_1", Index: 0}
 		of := s.do(q)
 		var all sync.WaitGroup
 		for range 20 {
@@ -114,9 +116,9 @@ func TestConcurrentCallbacksSettleOnce(t *testing.T) {
 func TestInvalidCallbackIsRefused(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending}) })
 		r := s.do(s.request())
-		settle := func(world schema.World, provider, reference string, a Answer) error {
+		settle := func(world schema.World, provider, reference string, a bank.Answer) error {
 			_, err := s.Settle(t.Context(), world, provider, reference, a, "x")
 			return err
 		}
@@ -126,12 +128,12 @@ func TestInvalidCallbackIsRefused(t *testing.T) {
 		refusedAs(t, settle(schema.Live, "puppet", "\x00", foundAnswer("A")), schema.NotFound, "")
 		odd := foundAnswer("A")
 		odd.Account.Status = "asleep"
-		for _, a := range []Answer{{Outcome: 17}, {Outcome: -1}, odd} {
+		for _, a := range []bank.Answer{{Outcome: 17}, {Outcome: -1}, odd} {
 			if err := settle(schema.Live, "puppet", r.ID, a); err == nil {
 				t.Errorf("%+v was taken", a)
 			}
 		}
-		s.wantDue("after all of it", r.ID, firstPause)
+		s.wantDue("after all of it", r.ID, transaction.MinPause)
 	})
 }
 
@@ -141,11 +143,11 @@ func TestBankTextIsCleaned(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		a := foundAnswer("RA\x00HUL\xff SHARMA\n" + strings.Repeat("र", 500))
 		a.ProviderRef, a.UTR, a.Account.Bank, a.Account.Branch = "p\x00", strings.Repeat("9", 1000), "B\x1bank", strings.Repeat("न", 1000)
-		a.Account.Reasons = []string{"in debt to us", ReportedFraud, ReportedFraud, ""}
+		a.Account.Reasons = []string{"in debt to us", bank.ReportedFraud, bank.ReportedFraud, ""}
 		s.bank.set(func() { s.bank.deposit = answers(a) })
 		r := s.do(s.request())
 		f := r.Beneficiary
-		if diff := cmp.Diff([]string{FlaggedByBank, ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
+		if diff := cmp.Diff([]string{bank.FlaggedByBank, bank.ReportedFraud}, f.SuspiciousReasons); diff != "" || !f.Suspicious {
 			t.Errorf("reasons: %s", diff)
 		}
 		switch {

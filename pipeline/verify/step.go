@@ -1,36 +1,28 @@
 package verify
 
 import (
-	"context"
-	"errors"
-
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/upstream"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
 // recordStep stores the call and the kind of its answer in the timeline.
 func (st *transitionTx) recordStep() error {
-	_, err := upstream.RecordStep(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.TruncateMicros(st.now))
+	_, err := transaction.RecordStep(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.TruncateMicros(st.now))
 	return err
 }
-
-const finishLate = "UPDATE verification SET finished_at = $2 WHERE id = $1"
 
 // recordFinalStep records the step that ends a verification. The answer to the first call
 // needs no step, because the row holds it. If clock skew between instances gave an earlier step
 // a later time, the verification ends at that time.
 func (st *transitionTx) recordFinalStep() error {
 	r, res := &st.out.Record, st.result
-	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == Found || res.Outcome == NotFound) {
+	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == bank.Found || res.Outcome == bank.NotFound) {
 		return nil
 	}
-	noted, err := upstream.RecordStep(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt)
-	if err == nil && noted.After(r.FinishedAt) {
-		r.FinishedAt = noted
-		_, err = st.tx.Exec(finishLate, r.ID, noted.UnixMicro())
-	}
+	var err error
+	r.FinishedAt, err = verifications.RecordFinal(st.tx, r.ID, res.stepAct(), res.stepAnswer(), r.FinishedAt, "finished_at")
 	return err
 }
 
@@ -59,38 +51,15 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 		return [...]schema.StepAnswer{
 			schema.AnswerPending, schema.AnswerFound, schema.AnswerNotFound, schema.AnswerUnknown, schema.AnswerNotMade,
 		}[res.Outcome]
-	case errors.Is(res.err, ErrNotCalled):
-		return schema.AnswerNotSent
-	case errors.Is(res.err, ErrNotSent):
-		return schema.AnswerNotConnected
-	case errors.Is(res.err, errOutcome), errors.Is(res.err, errPanic), httpconnector.IsUnreadable(res.err):
-		return schema.AnswerUnreadable
+	default:
+		return transaction.MissingAnswer(res.err)
 	}
-	return schema.AnswerNone
-}
-
-// Timeline returns a verification of an owner by its id, with its timeline (the steps so far);
-// not_found if it does not exist.
-func (s *Service) Timeline(ctx context.Context, o schema.Owner, id string) (r Record, timeline schema.ProviderCalls, err error) {
-	if !schema.IsID(id) {
-		return Record{}, schema.ProviderCalls{}, errNoVerification
-	}
-	view := s.DB.View(ctx)
-	r, steps, err := upstream.ReadWithSteps(view, id, func() (Record, error) { return s.Find(ctx, o, id) }, func(r *Record) bool { return !r.FinishedAt.IsZero() })
-	if err != nil {
-		return Record{}, schema.ProviderCalls{}, err
-	}
-	timeline = schema.ProviderCalls{Provider: r.Provider, ProviderRef: r.ProviderRef, Enquiries: r.Tries, Steps: upstream.Timeline(summaryOf(&r, len(steps) > 0), steps)}
-	if r.State == schema.VerificationPending {
-		timeline.NextEnquiryAt, err = queueTable.NextPoll(view, id)
-	}
-	return r, timeline, err
 }
 
 // summaryOf returns the part of the timeline that the row holds; noted means that steps are
 // stored.
-func summaryOf(r *Record, noted bool) *upstream.Summary {
-	o := &upstream.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
+func summaryOf(r *Record, noted bool) *transaction.Summary {
+	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
 	answer := schema.AnswerFound
 	if r.State == schema.VerificationFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound

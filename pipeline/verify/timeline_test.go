@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/access/accesstest"
-	"vayu/pipeline/upstream"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -43,7 +45,7 @@ func TestImmediateOutcomeStoresNoSteps(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		good, address := s.do(s.request()), s.do(s.address())
-		s.bank.set(func() { s.bank.deposit = answers(Answer{Outcome: NotFound}) })
+		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.NotFound}) })
 		missing := s.do(s.request())
 		if n := s.number(countSteps); n != 0 {
 			t.Errorf("%d steps are stored", n)
@@ -74,31 +76,31 @@ func TestImmediateOutcomeStoresNoSteps(t *testing.T) {
 func TestTimelineHasEveryDelay(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
-		set := func(deposit, enquire func(Order) (Answer, error)) {
+		set := func(deposit, enquire func(bank.Order) (bank.Answer, error)) {
 			s.bank.set(func() { s.bank.deposit, s.bank.enquire = deposit, enquire })
 		}
 		set(fails(errBreaker), nil)
 		r := s.do(s.request())
-		s.advance(upstream.RetryPause)
+		s.advance(workqueue.RetryPause)
 		set(fails(errUnsent), nil)
-		s.advance(upstream.RetryPause)
-		set(answers(Answer{Outcome: NotMade}), nil)
+		s.advance(workqueue.RetryPause)
+		set(answers(bank.Answer{Outcome: bank.NotMade}), nil)
 		s.advance(time.Minute)
-		set(fails(errLost), answers(Answer{Outcome: Pending}))
+		set(fails(errLost), answers(bank.Answer{Outcome: bank.Pending}))
 		s.advance(time.Minute)
 		for range 100 {
-			s.advance(longestPause)
+			s.advance(transaction.MaxPause)
 		}
-		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: -1}))
-		s.advance(longestPause)
-		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
-		s.advance(longestPause)
+		set(answers(bank.Answer{Outcome: bank.Pending}), answers(bank.Answer{Outcome: -1}))
+		s.advance(transaction.MaxPause)
+		set(answers(bank.Answer{Outcome: bank.Pending}), answers(bank.Answer{Outcome: bank.Unknown}))
+		s.advance(transaction.MaxPause)
 		if got := s.wantTimeline(r.ID, "deposit not_asked 2", "deposit not_connected", "deposit not_made", "deposit no_answer", "enquire pending 100",
 			"enquire not_understood", "enquire unknown", "deposit pending"); got.NextEnquiryAt == "" || got.Status != schema.VerificationPending {
 			t.Errorf("got %+v", got)
 		}
-		for _, outcome := range []Outcome{Pending, Pending, NotFound, NotFound} {
-			if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: outcome}, "provider:puppet"); err != nil {
+		for _, outcome := range []bank.Outcome{bank.Pending, bank.Pending, bank.NotFound, bank.NotFound} {
+			if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, bank.Answer{Outcome: outcome}, "provider:puppet"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -112,12 +114,12 @@ func TestStepsAreDeletedWithVerification(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.set(func(c *Settings) { c.Retention = time.Hour })
-		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.Pending}) })
 		young := s.do(s.address())
 		s.clock.Advance(s.settings.GiveUp)
 		s.advance(0)
 		s.wantTimeline(young.ID, "resolve pending 2", "settled failed")
-		s.bank.set(func() { s.bank.resolve = answers(Answer{Outcome: Pending}) })
+		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.Pending}) })
 		s.clock.Advance(2 * time.Hour)
 		other := s.do(s.address())
 		s.deleteOld(t.Context())
@@ -132,14 +134,14 @@ func TestTimelineOrderWithClockSkew(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *serviceFixture) {
 		s.bank.set(func() {
-			s.bank.deposit = func(Order) (Answer, error) {
+			s.bank.deposit = func(bank.Order) (bank.Answer, error) {
 				s.clock.Advance(100 * time.Millisecond)
-				return Answer{Outcome: Pending}, nil
+				return bank.Answer{Outcome: bank.Pending}, nil
 			}
 		})
 		r := s.do(s.request())
 		s.clock.Advance(-60 * time.Millisecond)
-		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, Answer{Outcome: NotFound}, "provider:puppet"); err != nil {
+		if _, err := s.Settle(t.Context(), schema.Live, "puppet", r.ID, bank.Answer{Outcome: bank.NotFound}, "provider:puppet"); err != nil {
 			t.Fatal(err)
 		}
 		s.wantTimeline(r.ID, "deposit pending", "callback not_found", "settled failed")

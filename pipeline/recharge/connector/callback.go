@@ -6,13 +6,14 @@ import (
 
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge"
+	"vayu/pipeline/transaction"
 )
 
-// Receive verifies and decodes a callback. It implements recharge.Receiver.
-func (p *provider) Receive(header http.Header, body []byte, now time.Time) (recharge.Callback, error) {
+// Receive verifies and decodes a callback. It implements transaction.Receiver.
+func (p *provider) Receive(header http.Header, body []byte, now time.Time) (transaction.Message[recharge.Answer], error) {
 	reply, err := p.client.Receive(header, body, now)
 	if err != nil {
-		return recharge.Callback{}, httpconnector.CallbackProblem(err)
+		return transaction.Message[recharge.Answer]{}, httpconnector.CallbackProblem(err)
 	}
-	return recharge.Callback{Reference: reply.Fields["reference"], Answer: p.answer(reply.Fields)}, nil
+	return transaction.Message[recharge.Answer]{Reference: reply.Fields["reference"], Answer: p.answer(reply.Fields)}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/internal/testing/providers/fakeaggregator"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
 )
@@ -66,7 +67,7 @@ func TestSimulatorFaults(t *testing.T) {
 func wantOutcome(t *testing.T, what string, a recharge.Answer, err error, want recharge.Outcome) {
 	t.Helper()
 	switch {
-	case want == lost && (err == nil || errors.Is(err, recharge.ErrNotSent)):
+	case want == lost && (err == nil || errors.Is(err, httpconnector.ErrNotSent)):
 		t.Errorf("%s: got %v, %v; want an error that leaves it open", what, a, err)
 	case want != lost && (err != nil || a.Outcome != want):
 		t.Errorf("%s: got %v, %v; want the outcome %v", what, a, err, want)
@@ -140,14 +141,14 @@ func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 func TestUnreachableProviderIsNotSent(t *testing.T) {
 	t.Parallel()
 	conn := open(t, fakeaggregator.Describe("http://127.0.0.1:1"), nil)
-	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) {
-		t.Errorf("got %v, want %v", err, recharge.ErrNotSent)
+	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, httpconnector.ErrNotSent) {
+		t.Errorf("got %v, want %v", err, httpconnector.ErrNotSent)
 	}
 	foreign := order
 	foreign.Operator = "Unheard"
 	_, conn = serve(t, fakeaggregator.Config{})
-	if _, err := conn.Operator.Submit(t.Context(), foreign); !errors.Is(err, recharge.ErrNotSent) {
-		t.Errorf("an operator without a code: got %v, want %v", err, recharge.ErrNotSent)
+	if _, err := conn.Operator.Submit(t.Context(), foreign); !errors.Is(err, httpconnector.ErrNotSent) {
+		t.Errorf("an operator without a code: got %v, want %v", err, httpconnector.ErrNotSent)
 	}
 }
 
@@ -155,14 +156,14 @@ func TestUnreachableProviderIsNotSent(t *testing.T) {
 func TestBreakerBlocksCalls(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(fakeaggregator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
-	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, recharge.ErrNotSent) || conn.Available() {
+	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, httpconnector.ErrNotSent) || conn.Available() {
 		t.Errorf("the first: got %v", err)
 	}
 	for name, call := range map[string]func(context.Context, recharge.Order) (recharge.Answer, error){
 		"submit": conn.Operator.Submit, "enquire": conn.Operator.Enquire, "refund": conn.Reverser.Reverse,
 	} {
-		if _, err := call(t.Context(), order); !errors.Is(err, recharge.ErrNotCalled) || errors.Is(err, recharge.ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, recharge.ErrNotCalled)
+		if _, err := call(t.Context(), order); !errors.Is(err, httpconnector.ErrNotCalled) || errors.Is(err, httpconnector.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, httpconnector.ErrNotCalled)
 		}
 	}
 }
@@ -215,7 +216,7 @@ func TestErrorNamesUnmappedStatus(t *testing.T) {
 func TestRefundNeedsProviderReference(t *testing.T) {
 	t.Parallel()
 	const ours, theirs = "path: /v1/orders/{reference}/refund", "path: /v1/refunds\n    body: {txn: \"{provider_ref}\"}"
-	for ref, want := range map[string]error{"": recharge.ErrNotSent, "A-1": nil} {
+	for ref, want := range map[string]error{"": httpconnector.ErrNotSent, "A-1": nil} {
 		conn := answering(t, 200, `{"status":"REFUNDED"}`, ours, theirs)
 		o := order
 		o.ProviderRef = ref

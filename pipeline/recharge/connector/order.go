@@ -31,15 +31,10 @@ func (p *provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answ
 func (p *provider) call(ctx context.Context, call string, o recharge.Order) (recharge.Answer, error) {
 	fields, err := p.fields(o)
 	if err != nil {
-		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotSent, err)
+		return recharge.Answer{}, fmt.Errorf("%w: %w", httpconnector.ErrNotSent, err)
 	}
 	reply, err := p.client.Call(ctx, call, fields)
-	switch {
-	case errors.Is(err, httpconnector.ErrNotCalled):
-		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotCalled, err)
-	case errors.Is(err, httpconnector.ErrNotSent):
-		return recharge.Answer{}, fmt.Errorf("%w: %w", recharge.ErrNotSent, err)
-	case err != nil:
+	if err != nil {
 		return recharge.Answer{}, err
 	}
 	if err := reply.CheckEcho(ourName, o.Reference); err != nil {

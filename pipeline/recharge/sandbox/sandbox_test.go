@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/pipeline/recharge/sandbox"
@@ -219,7 +220,7 @@ func TestEndedContextIsAnError(t *testing.T) {
 	cancel()
 	conn := sandbox.Connection(nil)
 	for _, how := range []asking{conn.Operator.Submit, conn.Operator.Enquire, conn.Reverser.Reverse} {
-		if _, err := how(ctx, order("9000000001")); !errors.Is(err, context.Canceled) || errors.Is(err, recharge.ErrNotSent) {
+		if _, err := how(ctx, order("9000000001")); !errors.Is(err, context.Canceled) || errors.Is(err, httpconnector.ErrNotSent) {
 			t.Errorf("after the call was given up: %v, want that it was cancelled, and nothing about whether it was sent", err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"vayu/internal/testing/providers/fakebank"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -33,7 +33,7 @@ func TestCallbacks(t *testing.T) {
 	s.Callback = endpoint.URL
 	s.Script(drop.Reference, fakebank.Late)
 	a, err := c.Bank.Deposit(t.Context(), drop)
-	wantOutcome(t, "the deposit", a, err, verify.Pending)
+	wantOutcome(t, "the deposit", a, err, bank.Pending)
 	if s.SendCallbacks(t.Context()); len(came) != 0 {
 		t.Error("it is told before it is true")
 	}
@@ -41,7 +41,7 @@ func TestCallbacks(t *testing.T) {
 	s.SendCallbacks(t.Context())
 	got := <-came
 	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
-	wantOutcome(t, "the callback", callback.Answer, err, verify.Found)
+	wantOutcome(t, "the callback", callback.Answer, err, bank.Found)
 	if callback.Reference != drop.Reference || callback.Answer.Account.Name != fakebank.DefaultAccount.Name || callback.Answer.UTR == "" {
 		t.Errorf("got %+v", callback)
 	}

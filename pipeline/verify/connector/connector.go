@@ -1,4 +1,4 @@
-// Package connector builds a verify.Connection from a description file of a bank or an
+// Package connector builds a bank.Connection from a description file of a bank or an
 // aggregator with JSON over HTTP. docs/banks.md describes the file.
 //
 // An answer is an outcome only if the file maps it to one. Anything else, such as another
@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -24,28 +24,28 @@ type settings struct {
 	methods []schema.VerificationMethod // nil for all
 }
 
-// bank calls a bank. It is safe for concurrent use.
-type bank struct {
+// provider calls a bank. It is safe for concurrent use.
+type provider struct {
 	client *httpconnector.Client
 }
 
 // Open reads a description file and returns its connection, without connecting. The error
 // lists every fault of the file with its line. log and reg may be nil.
-func Open(file string, log *slog.Logger, reg prometheus.Registerer) (verify.Connection, error) {
+func Open(file string, log *slog.Logger, reg prometheus.Registerer) (bank.Connection, error) {
 	from, err := httpconnector.Open(file)
 	if err != nil {
-		return verify.Connection{}, err
+		return bank.Connection{}, err
 	}
 	d, b, err := read(from)
 	if err != nil {
-		return verify.Connection{}, err
+		return bank.Connection{}, err
 	}
 	client, err := httpconnector.New(d, httpconnector.Options{Log: log, Metrics: reg})
 	if err != nil {
-		return verify.Connection{}, err
+		return bank.Connection{}, err
 	}
-	calls := &bank{client}
-	c := verify.Connection{
+	calls := &provider{client}
+	c := bank.Connection{
 		Name: d.Name, World: b.world, Methods: b.methods, Timeout: d.Timeout, ResendAfter: b.resend, Concurrency: d.Concurrency,
 		Bank: calls, Available: client.Available,
 	}

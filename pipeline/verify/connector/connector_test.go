@@ -19,7 +19,8 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/connector"
 	"vayu/schema"
 )
@@ -125,16 +126,16 @@ func TestAnswerFields(t *testing.T) {
 	s, c := serve(t, fakebank.Config{Accounts: map[string]fakebank.Account{
 		drop.Account: shown, address.VPA: shown, "missing@upi": {Missing: true}, "plain@upi": {State: "ACTIVE"},
 	}})
-	want := verify.Account{
+	want := bank.Account{
 		Name: "R. K. SHARMA", Bank: "Bank of Simulation", Branch: "Fort", Status: schema.AccountDormant,
-		Reasons: []string{verify.ReportedFraud, verify.FlaggedByBank},
+		Reasons: []string{bank.ReportedFraud, bank.FlaggedByBank},
 	}
 	for name, call := range map[string]asking{"deposit": c.Bank.Deposit, "enquire": c.Bank.Enquire} {
 		if name == "enquire" {
 			_, _ = c.Bank.Deposit(t.Context(), drop)
 		}
 		a, err := call(t.Context(), drop)
-		wantOutcome(t, name, a, err, verify.Found)
+		wantOutcome(t, name, a, err, bank.Found)
 		if diff := cmp.Diff(want, a.Account); diff != "" || a.UTR != "600000000001" || a.ProviderRef != "SIM00000001" {
 			t.Errorf("%s: got %+v (-want +got):\n%s", name, a, diff)
 		}
@@ -147,16 +148,16 @@ func TestAnswerFields(t *testing.T) {
 	switch diff := cmp.Diff(want, a.Account); {
 	case err != nil:
 		t.Errorf("an address: %v", err)
-	case a.Outcome != verify.Found:
-		t.Errorf("an address: a.Outcome = %v, want %v", a.Outcome, verify.Found)
+	case a.Outcome != bank.Found:
+		t.Errorf("an address: a.Outcome = %v, want %v", a.Outcome, bank.Found)
 	case a.UTR != "":
 		t.Errorf("an address: a.UTR = %q, want none", a.UTR)
 	case diff != "":
 		t.Errorf("an address: (-want +got):\n%s", diff)
 	}
-	for vpa, want := range map[string]verify.Answer{
-		"missing@upi": {Outcome: verify.NotFound},
-		"plain@upi":   {Outcome: verify.Found, Account: verify.Account{Status: schema.AccountActive}}, // a bank need not say the name
+	for vpa, want := range map[string]bank.Answer{
+		"missing@upi": {Outcome: bank.NotFound},
+		"plain@upi":   {Outcome: bank.Found, Account: bank.Account{Status: schema.AccountActive}}, // a bank need not say the name
 	} {
 		o := address
 		o.VPA = vpa
@@ -168,23 +169,23 @@ func TestAnswerFields(t *testing.T) {
 	}
 	s.Script(address.VPA, fakebank.Away)
 	a, err = c.Bank.Resolve(t.Context(), address)
-	wantOutcome(t, "who is away", a, err, verify.NotMade)
+	wantOutcome(t, "who is away", a, err, bank.NotMade)
 }
 
 // Names are cleaned for clients, and references for our store.
 func TestBankTextIsCleaned(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]verify.Answer{
-		`"account":{"name":"A\u0000\u0007S\u202eHA\u2066 \n RAO\ufeff","state":"ACTIVE"}`: {Account: verify.Account{Name: "ASHA RAO"}},
-		`"account":{"name":"Rene\u0301","state":"ACTIVE"}`:                                {Account: verify.Account{Name: "René"}},
-		`"account":{"name":"\u0915\u094d\u200d\u0937","state":"ACTIVE"}`:                  {Account: verify.Account{Name: "\u0915\u094d\u200d\u0937"}},
-		`"account":{"name":"A\u200dB","state":"ACTIVE"}`:                                  {Account: verify.Account{Name: "AB"}},
-		`"account":{"name":"` + strings.Repeat("é", 300) + `","state":"ACTIVE"}`:          {Account: verify.Account{Name: strings.Repeat("é", 199) + "…"}},
-		`"account":{"name":["ASHA"],"bank":7,"branch":null,"state":"ACTIVE"}`:             {Account: verify.Account{Bank: "7"}},
+	for body, want := range map[string]bank.Answer{
+		`"account":{"name":"A\u0000\u0007S\u202eHA\u2066 \n RAO\ufeff","state":"ACTIVE"}`: {Account: bank.Account{Name: "ASHA RAO"}},
+		`"account":{"name":"Rene\u0301","state":"ACTIVE"}`:                                {Account: bank.Account{Name: "René"}},
+		`"account":{"name":"\u0915\u094d\u200d\u0937","state":"ACTIVE"}`:                  {Account: bank.Account{Name: "\u0915\u094d\u200d\u0937"}},
+		`"account":{"name":"A\u200dB","state":"ACTIVE"}`:                                  {Account: bank.Account{Name: "AB"}},
+		`"account":{"name":"` + strings.Repeat("é", 300) + `","state":"ACTIVE"}`:          {Account: bank.Account{Name: strings.Repeat("é", 199) + "…"}},
+		`"account":{"name":["ASHA"],"bank":7,"branch":null,"state":"ACTIVE"}`:             {Account: bank.Account{Bank: "7"}},
 		`"txn":"a b","utr":"6\n","account":{"state":"ACTIVE"}`:                            {},
 		`"txn":123456789012345678,"utr":"SBIN526110012345","account":{"state":"ACTIVE"}`:  {ProviderRef: "123456789012345678", UTR: "SBIN526110012345"},
 	} {
-		want.Outcome, want.Account.Status = verify.Found, schema.AccountActive
+		want.Outcome, want.Account.Status = bank.Found, schema.AccountActive
 		a, err := answering(t, 200, `{"result":"VALID",`+body+`}`).Bank.Deposit(t.Context(), drop)
 		if diff := cmp.Diff(want, a); err != nil || diff != "" {
 			t.Errorf("%.60s: %v (-want +got):\n%s", body, err, diff)
@@ -196,20 +197,20 @@ func TestBankTextIsCleaned(t *testing.T) {
 func TestReasonsAreCodes(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string][]string{
-		`["MULE","NEW"]`:             {verify.MuleAccount, verify.RecentlyOpened},
-		`["watchlist: Ravi, Delhi"]`: {verify.FlaggedByBank},
-		`"FRAUD"`:                    {verify.ReportedFraud},
-		`["reported_fraud"]`:         {verify.FlaggedByBank}, // no word of theirs
+		`["MULE","NEW"]`:             {bank.MuleAccount, bank.RecentlyOpened},
+		`["watchlist: Ravi, Delhi"]`: {bank.FlaggedByBank},
+		`"FRAUD"`:                    {bank.ReportedFraud},
+		`["reported_fraud"]`:         {bank.FlaggedByBank}, // no word of theirs
 		`"NO"`:                       nil,
 		`["NO","NO"]`:                nil,
 		`[]`:                         nil,
 		`[null,""]`:                  nil,
 		`null`:                       nil,
 		`""`:                         nil,
-		`true`:                       {verify.FlaggedByBank},
-		`false`:                      {verify.FlaggedByBank},
-		`{"code":"FRAUD"}`:           {verify.FlaggedByBank},
-		`[["FRAUD"],7]`:              {verify.FlaggedByBank},
+		`true`:                       {bank.FlaggedByBank},
+		`false`:                      {bank.FlaggedByBank},
+		`{"code":"FRAUD"}`:           {bank.FlaggedByBank},
+		`[["FRAUD"],7]`:              {bank.FlaggedByBank},
 	} {
 		a, err := answering(t, 200, `{"result":"VALID","account":{"state":"ACTIVE"},"flags":`+flags+`}`).Bank.Deposit(t.Context(), drop)
 		if diff := cmp.Diff(want, a.Account.Reasons); err != nil || diff != "" {
@@ -220,8 +221,8 @@ func TestReasonsAreCodes(t *testing.T) {
 	switch a, err := c.Bank.Deposit(t.Context(), drop); {
 	case err != nil:
 		t.Errorf("an account that there is not: %v", err)
-	case a.Outcome != verify.NotFound:
-		t.Errorf("an account that there is not: a.Outcome = %v, want %v", a.Outcome, verify.NotFound)
+	case a.Outcome != bank.NotFound:
+		t.Errorf("an account that there is not: a.Outcome = %v, want %v", a.Outcome, bank.NotFound)
 	case a.Account.Reasons != nil:
 		t.Errorf("an account that there is not: a.Account.Reasons = %v, want nil", a.Account.Reasons)
 	case a.Account.Name != "":
@@ -279,7 +280,7 @@ func TestTLSIsRequired(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	a, err := open(t, fakebank.Describe(server.URL), nil).Bank.Deposit(t.Context(), drop)
-	if !errors.Is(err, verify.ErrNotSent) {
+	if !errors.Is(err, httpconnector.ErrNotSent) {
 		t.Errorf("an unknown authority: got %+v, %v", a, err)
 	}
 	file := write(t, strings.Replace(fakebank.Describe(server.URL), "timeout: 5s", "timeout: 5s\nca-file: ca.pem", 1))
@@ -292,5 +293,5 @@ func TestTLSIsRequired(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err = c.Bank.Deposit(t.Context(), drop)
-	wantOutcome(t, "its own authority", a, err, verify.Found)
+	wantOutcome(t, "its own authority", a, err, bank.Found)
 }

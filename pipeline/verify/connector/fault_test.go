@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"vayu/internal/testing/providers/fakebank"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/verify/bank"
 )
 
 // Under any fault an outcome is one that the bank sent, and an enquiry settles the order.
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
-	const found, missing, pending, unknown = verify.Found, verify.NotFound, verify.Pending, verify.Unknown
+	const found, missing, pending, unknown = bank.Found, bank.NotFound, bank.Pending, bank.Unknown
 	all := map[fakebank.Fault]struct {
-		deposit, enquiry, later verify.Outcome
+		deposit, enquiry, later bank.Outcome
 		made                    int
 	}{
 		fakebank.None:        {found, found, found, 1},
@@ -36,7 +37,7 @@ func TestSimulatorFaults(t *testing.T) {
 		fakebank.Broken:      {lost, found, found, 1},
 		fakebank.Flood:       {lost, found, found, 1},
 		fakebank.Missing:     {missing, missing, missing, 0},
-		fakebank.Away:        {verify.NotMade, verify.NotMade, verify.NotMade, 0},
+		fakebank.Away:        {bank.NotMade, bank.NotMade, bank.NotMade, 0},
 	}
 	if len(all) != len(fakebank.Faults)+1 {
 		t.Errorf("%d faults are tried, of %d", len(all)-1, len(fakebank.Faults))
@@ -161,15 +162,15 @@ func TestRefusedConnectionIsNotSent(t *testing.T) {
 	drop := drop
 	drop.VPA = address.VPA
 	for name, call := range calls(conn.Bank) {
-		if _, err := call(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, verify.ErrNotSent)
+		if _, err := call(t.Context(), drop); !errors.Is(err, httpconnector.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, httpconnector.ErrNotSent)
 		}
 	}
 }
 
-type asking func(context.Context, verify.Order) (verify.Answer, error)
+type asking func(context.Context, bank.Order) (bank.Answer, error)
 
-func calls(b verify.Bank) map[string]asking {
+func calls(b bank.Bank) map[string]asking {
 	return map[string]asking{"deposit": b.Deposit, "enquire": b.Enquire, "resolve": b.Resolve}
 }
 
@@ -177,12 +178,12 @@ func calls(b verify.Bank) map[string]asking {
 func TestOpenBreakerIsNotCalled(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(fakebank.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
-	if _, err := conn.Bank.Deposit(t.Context(), drop); !errors.Is(err, verify.ErrNotSent) || conn.Available() {
+	if _, err := conn.Bank.Deposit(t.Context(), drop); !errors.Is(err, httpconnector.ErrNotSent) || conn.Available() {
 		t.Errorf("the first: got %v", err)
 	}
 	for name, call := range calls(conn.Bank) {
-		if _, err := call(t.Context(), drop); !errors.Is(err, verify.ErrNotCalled) || errors.Is(err, verify.ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, verify.ErrNotCalled)
+		if _, err := call(t.Context(), drop); !errors.Is(err, httpconnector.ErrNotCalled) || errors.Is(err, httpconnector.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, httpconnector.ErrNotCalled)
 		}
 	}
 }
@@ -205,7 +206,7 @@ func TestErrorQuotesUnmappedValue(t *testing.T) {
 func TestOrderWithoutProviderReference(t *testing.T) {
 	t.Parallel()
 	const ours, theirs = "path: /v1/deposits/{reference}", "path: /v1/status\n    query: {txn: \"{provider_ref}\"}"
-	for ref, want := range map[string]error{"": verify.ErrNotSent, "A-1": nil} {
+	for ref, want := range map[string]error{"": httpconnector.ErrNotSent, "A-1": nil} {
 		conn := answering(t, 200, `{"result":"INVALID"}`, ours, theirs)
 		o := drop
 		o.ProviderRef = ref

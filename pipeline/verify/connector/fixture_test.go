@@ -15,7 +15,8 @@ import (
 
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers/fakebank"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/connector"
 	"vayu/schema"
 )
@@ -28,7 +29,7 @@ func newClock() *fixture.Clock {
 }
 
 // serve starts a simulator over HTTP and returns it with its connection.
-func serve(t *testing.T, c fakebank.Config, replace ...string) (*fakebank.Simulator, verify.Connection) {
+func serve(t *testing.T, c fakebank.Config, replace ...string) (*fakebank.Simulator, bank.Connection) {
 	t.Helper()
 	s := fakebank.New(c)
 	server := httptest.NewServer(s)
@@ -37,7 +38,7 @@ func serve(t *testing.T, c fakebank.Config, replace ...string) (*fakebank.Simula
 }
 
 // open creates a connection from a description.
-func open(t *testing.T, text string, reg prometheus.Registerer) verify.Connection {
+func open(t *testing.T, text string, reg prometheus.Registerer) bank.Connection {
 	t.Helper()
 	c, err := connector.Open(write(t, text), nil, reg)
 	if err != nil {
@@ -56,17 +57,17 @@ func write(t *testing.T, text string) string {
 }
 
 var (
-	drop = verify.Order{
+	drop = bank.Order{
 		Reference: "ver_01M7Q5CQYX0N5Z2V5YB9E1WQ3R", Method: schema.VerifyPennyDrop, Account: "000123456789", IFSC: "SBIN0000691",
 		CreatedAt: time.Date(2026, 11, 18, 12, 26, 40, 0, time.UTC),
 	}
-	address = verify.Order{
+	address = bank.Order{
 		Reference: "ver_01M7Q5CQYX0N5Z2V5YB9E1WQ3S", Method: schema.VerifyUPI, VPA: "asha.rao@upi", CreatedAt: drop.CreatedAt,
 	}
 )
 
 // answering is a connection to a bank with one constant answer.
-func answering(t *testing.T, status int, body string, replace ...string) verify.Connection {
+func answering(t *testing.T, status int, body string, replace ...string) bank.Connection {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -85,18 +86,18 @@ func soon(t *testing.T) context.Context {
 }
 
 // lost stands for an error that leaves the outcome open.
-const lost = verify.Outcome(-1)
+const lost = bank.Outcome(-1)
 
-func wantOutcome(t *testing.T, what string, a verify.Answer, err error, want verify.Outcome) {
+func wantOutcome(t *testing.T, what string, a bank.Answer, err error, want bank.Outcome) {
 	t.Helper()
 	switch {
-	case want == lost && (err == nil || errors.Is(err, verify.ErrNotSent) || errors.Is(err, verify.ErrNotCalled)):
+	case want == lost && (err == nil || errors.Is(err, httpconnector.ErrNotSent) || errors.Is(err, httpconnector.ErrNotCalled)):
 		t.Errorf("%s: got %+v, %v; want an error that leaves it open", what, a, err)
 	case want != lost && (err != nil || a.Outcome != want):
 		t.Errorf("%s: got %+v, %v; want the outcome %v", what, a, err, want)
-	case want != lost && want != verify.Unknown && a.ProviderRef == "":
+	case want != lost && want != bank.Unknown && a.ProviderRef == "":
 		t.Errorf("%s: the answer lacks the bank's reference", what)
-	case want != verify.Found && a.Account.Status != "":
+	case want != bank.Found && a.Account.Status != "":
 		t.Errorf("%s: it says of an account %+v", what, a.Account)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -56,7 +56,7 @@ func FuzzCallback(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	b := &bank{client}
+	b := &provider{client}
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
@@ -69,17 +69,17 @@ func FuzzCallback(f *testing.F) {
 		switch {
 		case callback.Reference == "":
 			t.Errorf("%q: callback.Reference is empty", body)
-		case a.Outcome == verify.Unknown:
-			t.Errorf("%q: a.Outcome is %v, want another", body, verify.Unknown)
-		case a.Outcome < verify.Pending:
-			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, verify.Pending)
-		case a.Outcome > verify.NotMade:
-			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, verify.NotMade)
-		case (a.Outcome == verify.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00"):
+		case a.Outcome == bank.Unknown:
+			t.Errorf("%q: a.Outcome is %v, want another", body, bank.Unknown)
+		case a.Outcome < bank.Pending:
+			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, bank.Pending)
+		case a.Outcome > bank.NotMade:
+			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, bank.NotMade)
+		case (a.Outcome == bank.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00"):
 			t.Errorf("%q is read as %+v", body, callback)
 		}
 		for _, code := range a.Account.Reasons {
-			if !slices.Contains(verify.Reasons, code) {
+			if !slices.Contains(bank.Reasons, code) {
 				t.Errorf("%q has the reason %q", body, code)
 			}
 		}

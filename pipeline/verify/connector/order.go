@@ -2,73 +2,68 @@ package connector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
-// Deposit requests a penny drop. It implements verify.Bank.
-func (b *bank) Deposit(ctx context.Context, o verify.Order) (verify.Answer, error) {
+// Deposit requests a penny drop. It implements bank.Bank.
+func (b *provider) Deposit(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.call(ctx, deposit, o)
 }
 
-// Enquire requests the state of a penny drop. It implements verify.Bank.
-func (b *bank) Enquire(ctx context.Context, o verify.Order) (verify.Answer, error) {
+// Enquire requests the state of a penny drop. It implements bank.Bank.
+func (b *provider) Enquire(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.call(ctx, enquire, o)
 }
 
-// Resolve looks up the holder of a UPI address. It implements verify.Bank.
-func (b *bank) Resolve(ctx context.Context, o verify.Order) (verify.Answer, error) {
+// Resolve looks up the holder of a UPI address. It implements bank.Bank.
+func (b *provider) Resolve(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.call(ctx, resolve, o)
 }
 
-func (b *bank) call(ctx context.Context, call string, o verify.Order) (verify.Answer, error) {
+func (b *provider) call(ctx context.Context, call string, o bank.Order) (bank.Answer, error) {
 	reply, err := b.client.Call(ctx, call, map[string]any{
 		ourReference: o.Reference, theirReference: o.ProviderRef, "account": o.Account, "ifsc": o.IFSC, "vpa": o.VPA,
 		"created_at": schema.FormatTime(o.CreatedAt),
 	})
-	switch {
-	case errors.Is(err, httpconnector.ErrNotCalled):
-		return verify.Answer{}, fmt.Errorf("%w: %w", verify.ErrNotCalled, err)
-	case errors.Is(err, httpconnector.ErrNotSent):
-		return verify.Answer{}, fmt.Errorf("%w: %w", verify.ErrNotSent, err)
-	case err != nil:
-		return verify.Answer{}, err
+	if err != nil {
+		return bank.Answer{}, err
 	}
 	if err := reply.CheckEcho(ourReference, o.Reference); err != nil {
-		return verify.Answer{}, fmt.Errorf("calling %q: %w", call, err)
+		return bank.Answer{}, fmt.Errorf("calling %q: %w", call, err)
 	}
 	return answer(reply), nil
 }
 
-// Receive checks the signature of a callback and reads it. It implements verify.Receiver.
-func (b *bank) Receive(header http.Header, body []byte, now time.Time) (verify.Callback, error) {
+// Receive checks the signature of a callback and reads it. It implements transaction.Receiver.
+func (b *provider) Receive(header http.Header, body []byte, now time.Time) (transaction.Message[bank.Answer], error) {
 	reply, err := b.client.Receive(header, body, now)
 	if err != nil {
-		return verify.Callback{}, httpconnector.CallbackProblem(err)
+		return transaction.Message[bank.Answer]{}, httpconnector.CallbackProblem(err)
 	}
-	return verify.Callback{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
+	return transaction.Message[bank.Answer]{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
 }
 
 // mostText is the limit of the name of a person, bank or branch, in characters. Longer ones are cut.
 const mostText = 200
 
 // answer converts a reply. It reads account details only for the outcome Found.
-func answer(reply httpconnector.Reply) verify.Answer {
-	a := verify.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.CleanReference(reply.Fields[theirReference])}
+func answer(reply httpconnector.Reply) bank.Answer {
+	a := bank.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.CleanReference(reply.Fields[theirReference])}
 	switch a.Outcome {
-	case verify.Unknown, verify.NotMade: // no deposit
-	case verify.Pending, verify.Found, verify.NotFound:
+	case bank.Unknown, bank.NotMade: // no deposit
+	case bank.Pending, bank.Found, bank.NotFound:
 		a.UTR = httpconnector.CleanReference(reply.Fields["utr"])
 	}
-	if a.Outcome == verify.Found {
-		a.Account = verify.Account{
+	if a.Outcome == bank.Found {
+		a.Account = bank.Account{
 			Name:    httpconnector.CleanText(reply.Fields["name"], mostText),
 			Bank:    httpconnector.CleanText(reply.Fields["bank"], mostText),
 			Branch:  httpconnector.CleanText(reply.Fields["branch"], mostText),

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/testing/providers"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/connector"
 )
 
@@ -30,25 +30,25 @@ func TestDocumentedBank(t *testing.T) {
 	}
 	t.Setenv("ACME_KEY", "a-key-of-acme")
 	url := providers.Start(t, js[0])
-	here := func() verify.Connection {
+	here := func() bank.Connection {
 		return open(t, strings.Replace(yaml[0], "http://127.0.0.1:9091", url, 1), nil)
 	}
 	c := here()
-	known := verify.Account{Name: "ASHA RAO", Status: "active"}
-	flagged := verify.Account{Name: "ASHA RAO", Status: "dormant", Reasons: []string{verify.MuleAccount}}
-	for account, want := range map[string]verify.Answer{
-		"123456780": {Outcome: verify.Found, Account: known},
-		"123456782": {Outcome: verify.Pending},
-		"123456784": {Outcome: verify.NotFound},
-		"123456786": {Outcome: verify.Found, Account: flagged},
+	known := bank.Account{Name: "ASHA RAO", Status: "active"}
+	flagged := bank.Account{Name: "ASHA RAO", Status: "dormant", Reasons: []string{bank.MuleAccount}}
+	for account, want := range map[string]bank.Answer{
+		"123456780": {Outcome: bank.Found, Account: known},
+		"123456782": {Outcome: bank.Pending},
+		"123456784": {Outcome: bank.NotFound},
+		"123456786": {Outcome: bank.Found, Account: flagged},
 	} {
 		o := drop
 		o.Reference, o.Account, o.CreatedAt = "ver_"+account, account, time.Now()
-		if a, err := c.Bank.Enquire(t.Context(), o); err != nil || a.Outcome != verify.Unknown {
+		if a, err := c.Bank.Enquire(t.Context(), o); err != nil || a.Outcome != bank.Unknown {
 			t.Errorf("%s before it was asked for: got %v, %v", account, a, err)
 		}
 		first, err := c.Bank.Deposit(t.Context(), o)
-		if err != nil || (first.UTR != "") != (want.Outcome == verify.Found) {
+		if err != nil || (first.UTR != "") != (want.Outcome == bank.Found) {
 			t.Errorf("%s: got %+v, %v", account, first, err)
 		}
 		want.UTR = first.UTR
@@ -59,8 +59,8 @@ func TestDocumentedBank(t *testing.T) {
 			}
 		}
 	}
-	for vpa, want := range map[string]verify.Answer{
-		"asha.rao@upi": {Outcome: verify.Found, Account: known}, "nobody@upi": {Outcome: verify.NotFound},
+	for vpa, want := range map[string]bank.Answer{
+		"asha.rao@upi": {Outcome: bank.Found, Account: known}, "nobody@upi": {Outcome: bank.NotFound},
 	} {
 		o := address
 		o.VPA = vpa

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -16,12 +16,12 @@ const (
 )
 
 // outcomes maps the values of the field status in a description.
-var outcomes = map[string]verify.Outcome{
-	"found":     verify.Found,
-	"not_found": verify.NotFound,
-	"pending":   verify.Pending,
-	"unknown":   verify.Unknown,
-	"not_made":  verify.NotMade,
+var outcomes = map[string]bank.Outcome{
+	"found":     bank.Found,
+	"not_found": bank.NotFound,
+	"pending":   bank.Pending,
+	"unknown":   bank.Unknown,
+	"not_made":  bank.NotMade,
 }
 
 // Values of status in the answers to each call.
@@ -60,7 +60,7 @@ func shape() httpconnector.Shape {
 			"status":    {Required: true, Values: values, Defaults: defaults},
 			"reference": {}, "provider_ref": {}, "name": {}, "bank": {}, "branch": {},
 			"account_status": {Values: standings, Absent: standings, RequiredWith: map[string]string{"status": "found"}},
-			"reasons":        {Repeated: true, Values: append(slices.Clone(verify.Reasons), noReason), Defaults: verify.Reasons, Fallback: verify.FlaggedByBank},
+			"reasons":        {Repeated: true, Values: append(slices.Clone(bank.Reasons), noReason), Defaults: bank.Reasons, Fallback: bank.FlaggedByBank},
 		}
 	}
 	order := func(values []string) httpconnector.AnswerShape {

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/namematch"
 )
 
 // name returns the registered name, in capitals as banks keep it.
-func (f scenario) name(o verify.Order) string {
+func (f scenario) name(o bank.Order) string {
 	target := o.Account + o.IFSC + o.VPA
 	switch expected := strings.ToUpper(strings.TrimSpace(o.Expected)); {
 	case expected == "":

@@ -24,7 +24,7 @@ import (
 	"context"
 	"time"
 
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -39,50 +39,50 @@ const (
 )
 
 // Connection returns the connection of the sandbox, for both methods. A nil now is time.Now.
-func Connection(now func() time.Time) verify.Connection {
+func Connection(now func() time.Time) bank.Connection {
 	if now == nil {
 		now = time.Now
 	}
-	return verify.Connection{
+	return bank.Connection{
 		Name:        Name,
 		World:       schema.Sandbox,
 		Timeout:     timeout,
 		ResendAfter: resendAfter,
 		Concurrency: concurrency,
-		Bank:        bank{now},
+		Bank:        fakeBank{now},
 	}
 }
 
-type bank struct{ now func() time.Time }
+type fakeBank struct{ now func() time.Time }
 
 // slowness is the time from the creation of a slow order to its answer.
 const slowness = 25 * time.Second
 
 // Deposit answers after the delay of the account's scenario. Repetitions of an order are
 // idempotent.
-func (b bank) Deposit(ctx context.Context, o verify.Order) (verify.Answer, error) {
+func (b fakeBank) Deposit(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.firstAnswer(ctx, o, scenarioOfAccount(o.Account, o.IFSC))
 }
 
 // Enquire returns the state of an order. Every order exists, even one that was never sent.
-func (b bank) Enquire(ctx context.Context, o verify.Order) (verify.Answer, error) {
+func (b fakeBank) Enquire(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	f := scenarioOfAccount(o.Account, o.IFSC)
 	if left := slowness - b.age(o); f == isSlow && left > 0 && ctx.Err() == nil {
-		return verify.Answer{Outcome: verify.Pending, ProviderRef: Name + "-" + o.Reference, RetryAfter: left}, nil
+		return bank.Answer{Outcome: bank.Pending, ProviderRef: Name + "-" + o.Reference, RetryAfter: left}, nil
 	}
 	return f.answer(o), ctx.Err()
 }
 
 // Resolve returns the holder of an address.
-func (b bank) Resolve(ctx context.Context, o verify.Order) (verify.Answer, error) {
+func (b fakeBank) Resolve(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.firstAnswer(ctx, o, scenarioOfAddress(o.VPA))
 }
 
-func (b bank) age(o verify.Order) time.Duration { return b.now().Sub(o.CreatedAt) }
+func (b fakeBank) age(o bank.Order) time.Duration { return b.now().Sub(o.CreatedAt) }
 
 // firstAnswer answers a deposit or a lookup. For isTimeout it answers no call of an order that is
 // younger than a call may last. The first call of an older order has ended.
-func (b bank) firstAnswer(ctx context.Context, o verify.Order, f scenario) (verify.Answer, error) {
+func (b fakeBank) firstAnswer(ctx context.Context, o bank.Order, f scenario) (bank.Answer, error) {
 	switch age := b.age(o); {
 	case f == isTimeout && age < timeout:
 		<-ctx.Done()
@@ -95,7 +95,7 @@ func (b bank) firstAnswer(ctx context.Context, o verify.Order, f scenario) (veri
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return verify.Answer{}, err
+		return bank.Answer{}, err
 	}
 	return f.answer(o), nil
 }

@@ -12,7 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/pipeline/verify"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/namematch"
 	"vayu/pipeline/verify/sandbox"
 	"vayu/schema"
@@ -26,12 +27,12 @@ var names = []string{
 	"Asha Kumari", "Aa Aa", "Venkata Satya Naga Lakshmi Prasad Rao Kondapalli",
 }
 
-func drop(account, expected string, at time.Time) verify.Order {
-	return verify.Order{Reference: "ver_1", Method: schema.VerifyPennyDrop, Account: account, IFSC: "SBIN0000691", CreatedAt: at, Expected: expected}
+func drop(account, expected string, at time.Time) bank.Order {
+	return bank.Order{Reference: "ver_1", Method: schema.VerifyPennyDrop, Account: account, IFSC: "SBIN0000691", CreatedAt: at, Expected: expected}
 }
 
-func address(vpa, expected string, at time.Time) verify.Order {
-	return verify.Order{Reference: "ver_1", Method: schema.VerifyUPI, VPA: vpa, CreatedAt: at, Expected: expected}
+func address(vpa, expected string, at time.Time) bank.Order {
+	return bank.Order{Reference: "ver_1", Method: schema.VerifyUPI, VPA: vpa, CreatedAt: at, Expected: expected}
 }
 
 // match compares at the standard tolerance, and below it at the lenient one.
@@ -49,14 +50,14 @@ func match(expected, registered string) schema.NameMatch {
 
 // summary is the result of a magic value by CONTRACT 7.
 type summary struct {
-	outcome verify.Outcome
+	outcome bank.Outcome
 	match   schema.NameMatch
 	status  schema.AccountStatus
 	reasons int
 	after   time.Duration
 }
 
-func callBank(t *testing.T, how func(context.Context, verify.Order) (verify.Answer, error), o verify.Order) (verify.Answer, summary) {
+func callBank(t *testing.T, how func(context.Context, bank.Order) (bank.Answer, error), o bank.Order) (bank.Answer, summary) {
 	t.Helper()
 	begun := time.Now()
 	a, err := how(t.Context(), o)
@@ -65,11 +66,11 @@ func callBank(t *testing.T, how func(context.Context, verify.Order) (verify.Answ
 		t.Errorf("%s: %v", o.Account, err)
 	case a.ProviderRef == "":
 		t.Errorf("%s: a.ProviderRef is empty", o.Account)
-	case (a.UTR != "") != (a.Outcome == verify.Found && o.VPA == "") || a.UTR != "" && len(a.UTR) != 12:
+	case (a.UTR != "") != (a.Outcome == bank.Found && o.VPA == "") || a.UTR != "" && len(a.UTR) != 12:
 		t.Errorf("%s%s: got %+v, %v", o.Account, o.VPA, a, err)
 	}
 	got := summary{outcome: a.Outcome, status: a.Account.Status, reasons: len(a.Account.Reasons), after: time.Since(begun)}
-	if a.Outcome == verify.Found {
+	if a.Outcome == bank.Found {
 		got.match = match(o.Expected, a.Account.Name)
 	}
 	return a, got
@@ -79,20 +80,20 @@ func TestMagicValues(t *testing.T) {
 	t.Parallel()
 	const exact, active = schema.NameExact, schema.AccountActive
 	for value, want := range map[string]summary{
-		"0001":           {verify.Found, exact, active, 0, 0},
-		"0002":           {verify.Found, schema.NamePartial, active, 0, 0},
-		"0003":           {verify.Found, schema.NameNone, active, 0, 0},
-		"0004":           {verify.Found, exact, schema.AccountDormant, 0, 0},
-		"0005":           {verify.Found, exact, schema.AccountFrozen, 0, 0},
-		"0006":           {verify.Found, exact, schema.AccountClosed, 0, 0},
-		"0007":           {outcome: verify.NotFound},
-		"0008":           {verify.Found, exact, active, 1, 0},
-		"0010":           {verify.Found, exact, active, 0, 25 * time.Second},
-		"success@upi":    {verify.Found, exact, active, 0, 0},
-		"failure@upi":    {outcome: verify.NotFound},
-		"partial@upi":    {verify.Found, schema.NamePartial, active, 0, 0},
-		"dormant@upi":    {verify.Found, exact, schema.AccountDormant, 0, 0},
-		"suspicious@upi": {verify.Found, exact, active, 1, 0},
+		"0001":           {bank.Found, exact, active, 0, 0},
+		"0002":           {bank.Found, schema.NamePartial, active, 0, 0},
+		"0003":           {bank.Found, schema.NameNone, active, 0, 0},
+		"0004":           {bank.Found, exact, schema.AccountDormant, 0, 0},
+		"0005":           {bank.Found, exact, schema.AccountFrozen, 0, 0},
+		"0006":           {bank.Found, exact, schema.AccountClosed, 0, 0},
+		"0007":           {outcome: bank.NotFound},
+		"0008":           {bank.Found, exact, active, 1, 0},
+		"0010":           {bank.Found, exact, active, 0, 25 * time.Second},
+		"success@upi":    {bank.Found, exact, active, 0, 0},
+		"failure@upi":    {outcome: bank.NotFound},
+		"partial@upi":    {bank.Found, schema.NamePartial, active, 0, 0},
+		"dormant@upi":    {bank.Found, exact, schema.AccountDormant, 0, 0},
+		"suspicious@upi": {bank.Found, exact, active, 1, 0},
 	} {
 		for _, name := range names {
 			synctest.Test(t, func(t *testing.T) {
@@ -125,7 +126,7 @@ func TestTimeoutScenario(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := sandbox.Connection(nil)
-		for _, o := range []verify.Order{drop("123456780009", "Asha Rao", time.Now()), address("timeout@upi", "Asha Rao", time.Now())} {
+		for _, o := range []bank.Order{drop("123456780009", "Asha Rao", time.Now()), address("timeout@upi", "Asha Rao", time.Now())} {
 			o.CreatedAt = time.Now()
 			how := c.Bank.Deposit
 			if o.VPA != "" {
@@ -141,7 +142,7 @@ func TestTimeoutScenario(t *testing.T) {
 			if o.VPA == "" {
 				how = c.Bank.Enquire
 			}
-			if _, got := callBank(t, how, o); got.outcome != verify.Found || got.match != schema.NameExact || got.after != 0 {
+			if _, got := callBank(t, how, o); got.outcome != bank.Found || got.match != schema.NameExact || got.after != 0 {
 				t.Errorf("afterwards: got %+v", got)
 			}
 		}
@@ -163,13 +164,13 @@ func TestSlowDepositsAreConcurrent(t *testing.T) {
 			all.Go(func() {
 				o := o
 				o.Reference = fmt.Sprint("ver_", i)
-				if _, got := callBank(t, c.Bank.Deposit, o); got.outcome != verify.Found || got.after != 25*time.Second {
+				if _, got := callBank(t, c.Bank.Deposit, o); got.outcome != bank.Found || got.after != 25*time.Second {
 					t.Errorf("got %+v", got)
 				}
 			})
 		}
 		time.Sleep(10 * time.Second)
-		if a, err := c.Bank.Enquire(t.Context(), o); err != nil || a.Outcome != verify.Pending || a.RetryAfter != 15*time.Second {
+		if a, err := c.Bank.Enquire(t.Context(), o); err != nil || a.Outcome != bank.Pending || a.RetryAfter != 15*time.Second {
 			t.Errorf("an enquiry after 10 s: got %+v, %v", a, err)
 		}
 		all.Wait()
@@ -191,9 +192,9 @@ func TestScenarioDistribution(t *testing.T) {
 	now := time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 	b := sandbox.Connection(func() time.Time { return now }).Bank
 	const n = 10_000
-	for what, orders := range map[string]func(i int) verify.Order{
-		"accounts":  func(i int) verify.Order { return drop(fmt.Sprintf("9%08d42", i), "Asha Rao", now) },
-		"addresses": func(i int) verify.Order { return address(fmt.Sprintf("payee%d@upi", i), "Asha Rao", now) },
+	for what, orders := range map[string]func(i int) bank.Order{
+		"accounts":  func(i int) bank.Order { return drop(fmt.Sprintf("9%08d42", i), "Asha Rao", now) },
+		"addresses": func(i int) bank.Order { return address(fmt.Sprintf("payee%d@upi", i), "Asha Rao", now) },
 	} {
 		counts := map[string]int{}
 		for i := range n {
@@ -238,7 +239,7 @@ func TestNearMagicValuesAreNotMagic(t *testing.T) {
 	for _, account := range []string{"123450007000", "1234500000070", "123456780011", "123456780000", "700001007"} {
 		for i := range 20 { // one of them at least is not missing by chance
 			o := drop(fmt.Sprint(i, account), "Asha Rao", time.Now())
-			if a, err := b.Deposit(t.Context(), o); err == nil && a.Outcome == verify.Found {
+			if a, err := b.Deposit(t.Context(), o); err == nil && a.Outcome == bank.Found {
 				break
 			} else if i == 19 {
 				t.Errorf("%s is never found", account)
@@ -252,8 +253,8 @@ func TestEndedCallIsError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := sandbox.Connection(nil).Bank
-	for _, how := range []func(context.Context, verify.Order) (verify.Answer, error){b.Deposit, b.Enquire, b.Resolve} {
-		if _, err := how(ctx, drop("123456780001", "", time.Now())); !errors.Is(err, context.Canceled) || errors.Is(err, verify.ErrNotSent) {
+	for _, how := range []func(context.Context, bank.Order) (bank.Answer, error){b.Deposit, b.Enquire, b.Resolve} {
+		if _, err := how(ctx, drop("123456780001", "", time.Now())); !errors.Is(err, context.Canceled) || errors.Is(err, httpconnector.ErrNotSent) {
 			t.Errorf("after the call was given up: %v, want that it was cancelled, and nothing about whether it was sent", err)
 		}
 	}

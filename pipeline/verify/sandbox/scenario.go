@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 	"strconv"
 
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
@@ -78,18 +78,18 @@ var statuses = map[scenario]schema.AccountStatus{
 }
 
 // answer returns the final answer for an order.
-func (f scenario) answer(o verify.Order) verify.Answer {
-	a := verify.Answer{Outcome: verify.NotFound, ProviderRef: Name + "-" + o.Reference}
+func (f scenario) answer(o bank.Order) bank.Answer {
+	a := bank.Answer{Outcome: bank.NotFound, ProviderRef: Name + "-" + o.Reference}
 	if f == isMissing {
 		return a
 	}
-	a.Outcome = verify.Found
-	a.Account = verify.Account{Name: f.name(o), Status: schema.AccountActive}
+	a.Outcome = bank.Found
+	a.Account = bank.Account{Name: f.name(o), Status: schema.AccountActive}
 	if s, ok := statuses[f]; ok {
 		a.Account.Status = s
 	}
 	if f == isSuspicious {
-		a.Account.Reasons = []string{verify.UnusualActivity}
+		a.Account.Reasons = []string{bank.UnusualActivity}
 	}
 	if o.Method == schema.VerifyPennyDrop {
 		a.UTR = fmt.Sprintf("%012d", hash(o.Reference)%1e12)

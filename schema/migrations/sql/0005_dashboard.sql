@@ -22,7 +22,7 @@ CREATE INDEX session_expires ON session (expires_at);
 -- kind of answer came. The same answer to the same question again is counted in
 -- the row of the first, so that what waits for days has few rows. A recharge or
 -- verification whose first answer was final has none: its own row says it all.
--- Written by pipeline/upstream only.
+-- Written by pipeline/transaction only.
 CREATE TABLE upstream_step (
 	subject  TEXT   NOT NULL, -- txn_ or ver_ + ULID
 	number   BIGINT NOT NULL, -- from 1

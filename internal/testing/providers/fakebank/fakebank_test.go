@@ -18,12 +18,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/testing/providers/fakebank"
-	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/connector"
 	"vayu/schema"
 )
 
-func connect(t *testing.T, s *fakebank.Simulator) verify.Connection {
+func connect(t *testing.T, s *fakebank.Simulator) bank.Connection {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -38,8 +38,8 @@ func connect(t *testing.T, s *fakebank.Simulator) verify.Connection {
 	return c
 }
 
-func drop(reference string) verify.Order {
-	return verify.Order{Reference: reference, Method: schema.VerifyPennyDrop, Account: "123456789", IFSC: "SBIN0000691"}
+func drop(reference string) bank.Order {
+	return bank.Order{Reference: reference, Method: schema.VerifyPennyDrop, Account: "123456789", IFSC: "SBIN0000691"}
 }
 
 // A repeated order makes one deposit, unless the simulator is naive.
@@ -49,7 +49,7 @@ func TestReferenceIsIdempotent(t *testing.T) {
 		s := fakebank.New(fakebank.Config{Naive: naive})
 		c := connect(t, s)
 		for range 3 {
-			if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != verify.Found {
+			if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != bank.Found {
 				t.Fatalf("got %v, %v", a, err)
 			}
 			if _, err := c.Bank.Enquire(t.Context(), drop("a")); err != nil {
@@ -98,7 +98,7 @@ func TestUnavailableDepositIsRetried(t *testing.T) {
 	s := fakebank.New(fakebank.Config{})
 	c := connect(t, s)
 	s.Script("a", fakebank.Away, fakebank.Away)
-	var got []verify.Outcome
+	var got []bank.Outcome
 	for range 4 {
 		a, err := c.Bank.Deposit(t.Context(), drop("a"))
 		if err != nil {
@@ -106,7 +106,7 @@ func TestUnavailableDepositIsRetried(t *testing.T) {
 		}
 		got = append(got, a.Outcome)
 	}
-	if diff := cmp.Diff([]verify.Outcome{verify.NotMade, verify.NotMade, verify.Found, verify.Found}, got); diff != "" || s.Deposits()["a"] != 1 {
+	if diff := cmp.Diff([]bank.Outcome{bank.NotMade, bank.NotMade, bank.Found, bank.Found}, got); diff != "" || s.Deposits()["a"] != 1 {
 		t.Errorf("%d deposits, outcomes (-want +got):\n%s", s.Deposits()["a"], diff)
 	}
 }
@@ -145,7 +145,7 @@ func TestNoise(t *testing.T) {
 	t.Parallel()
 	s := fakebank.New(fakebank.Config{Noise: 1})
 	c := connect(t, s)
-	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != verify.Found {
+	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != bank.Found {
 		t.Errorf("got %v, %v", a, err)
 	}
 	for range 10 {

@@ -1,0 +1,165 @@
+package workqueue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/internal/sqlstore"
+)
+
+// statements are the SQL statements of a table. Single requests and batch items have
+// queries and indexes of their own, because batch items get only some of the slots.
+//
+// A claim leases rows that are still due, because another instance may have claimed them
+// first. If a row was not sent before, its claim marks it as sent before the call starts.
+type statements struct {
+	dueSingle, dueBatch, nextSingle, nextBatch string
+	leaseFirst, leaseAgain                     sqlstore.BatchStatement
+	expire                                     [2]string
+}
+
+func statementsOf(table, columns string) statements {
+	due := "SELECT id, sent FROM " + table + " WHERE mode = $1 AND provider = $2 AND due_at <= $3 AND batch_id "
+	next := "SELECT due_at FROM " + table + " WHERE mode = $1 AND provider = $2 AND due_at > $3 AND batch_id "
+	free := "UPDATE " + table + " SET due_at = $3, token = '', sent_at = CASE WHEN sent_at > $3 THEN $3 ELSE sent_at END " +
+		"WHERE mode = $1 AND provider = $2 AND due_at > $3 AND token <> '' AND substr(token, 1, $4) <> $5 AND batch_id "
+	return statements{
+		dueSingle: due + "= '' ORDER BY due_at LIMIT $4", dueBatch: due + "<> '' ORDER BY due_at LIMIT $4",
+		nextSingle: next + "= '' ORDER BY due_at LIMIT 1", nextBatch: next + "<> '' ORDER BY due_at LIMIT 1",
+		leaseFirst: sqlstore.NewBatchStatement(4, "UPDATE "+table+" SET due_at = $1, token = $2, sent = 1, sent_at = $4 WHERE sent = 0 AND due_at <= $3 AND id IN (",
+			"?", ") RETURNING batch_id <> '', "+columns),
+		leaseAgain: sqlstore.NewBatchStatement(3, "UPDATE "+table+" SET due_at = $1, token = $2 WHERE sent = 1 AND due_at <= $3 AND id IN (",
+			"?", ") RETURNING batch_id <> '', "+columns),
+		expire: [2]string{free + "= ''", free + "<> ''"},
+	}
+}
+
+// Queries returns the queries that find due rows, for tests of their plans. Their arguments
+// are the world (live or sandbox), the provider and a time in microseconds. The first query
+// of each pair also takes a limit.
+func (t Table[R]) Queries() (single, batch [2]string) {
+	s := statementsOf(t.Name, t.Columns)
+	return [2]string{s.dueSingle, s.nextSingle}, [2]string{s.dueBatch, s.nextBatch}
+}
+
+// dueRows are the ids of due rows: ids[0] of those never sent, ids[1] of those sent before.
+type dueRows struct {
+	ids         [2][]any
+	mayHaveMore bool // the query found as many rows as its limit
+}
+
+func (f *dueRows) size() int { return len(f.ids[0]) + len(f.ids[1]) }
+
+// first returns the first n rows.
+func (f *dueRows) first(n int) dueRows {
+	out := dueRows{ids: f.ids}
+	for sent := range out.ids {
+		out.ids[sent] = f.ids[sent][:min(n, len(f.ids[sent]))]
+		n -= len(out.ids[sent])
+	}
+	return out
+}
+
+// findDue returns due rows; the argument most is their maximum number. If it is not positive,
+// findDue returns no rows, and mayHaveMore reports whether any is due.
+func (s *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
+	if most <= 0 {
+		f, err = s.findDue(ctx, p, query, now, 1)
+		return dueRows{mayHaveMore: f.mayHaveMore}, err
+	}
+	err = sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
+		var id string
+		var sent int
+		err := row.Scan(&id, &sent)
+		f.ids[sent] = append(f.ids[sent], id)
+		return err
+	}, query, p.provider.World.String(), p.provider.Name, now.UnixMicro(), most)
+	f.mayHaveMore = f.size() == most
+	return f, err
+}
+
+// batchFlagScanner scans the batch flag that precedes the columns of a table, and leaves
+// the columns to Table.Scan.
+type batchFlagScanner struct {
+	sqlstore.Scanner
+
+	batch *bool
+}
+
+func (f batchFlagScanner) Scan(dest ...any) error {
+	return f.Scanner.Scan(append([]any{f.batch}, dest...)...)
+}
+
+// claim leases the given rows in one transaction, and returns those that were still due.
+func (s *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
+	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		claims = claims[:0]
+		for _, f := range all {
+			for sent, statement := range [...]*sqlstore.BatchStatement{&s.sql.leaseFirst, &s.sql.leaseAgain} {
+				err := statement.Each(len(f.ids[sent]), func(text string, from, to int) error {
+					args := []any{own.Until.UnixMicro(), own.Token, now.UnixMicro()}
+					if sent == 0 {
+						args = append(args, p.LatestStart(own).UnixMicro())
+					}
+					args = append(args, f.ids[sent][from:to]...)
+					return sqlstore.Each(tx, func(row sqlstore.Scanner) (err error) {
+						c := Claim[R]{First: sent == 0, Lease: own}
+						c.Record, err = s.Table.Scan(batchFlagScanner{row, &c.batch})
+						claims = append(claims, c)
+						return err
+					}, text, args...)
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claiming from %s what is due of %s: %w", s.Table.Name, p.provider.Name, err)
+	}
+	if s.OnClaimed != nil {
+		s.OnClaimed()
+	}
+	return claims, nil
+}
+
+// nextDue returns the earliest due time after now; zero if there is none.
+func (s *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
+	view := s.DB.View(ctx)
+	for _, query := range [...]string{s.sql.nextSingle, s.sql.nextBatch} {
+		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
+			var micros int64
+			err := row.Scan(&micros)
+			if at := time.UnixMicro(micros).UTC(); next.IsZero() || at.Before(next) {
+				next = at
+			}
+			return err
+		}, query, p.provider.World.String(), p.provider.Name, now.UnixMicro())
+		if err != nil {
+			return time.Time{}, err
+		}
+	}
+	return next, nil
+}
+
+// ExpireForeignLeases makes the rows due that an earlier process has leased. It does so on
+// SQLite only: there one process owns the store, so the earlier one has ended.
+func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
+	if s.DB.Name() != "sqlite" {
+		return nil // other instances may hold leases; those expire
+	}
+	now := s.Now().UnixMicro()
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		for _, p := range s.pools {
+			for _, text := range s.sql.expire {
+				if _, err := tx.Exec(text, p.provider.World.String(), p.provider.Name, now, len(s.tokens.prefix), s.tokens.prefix); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

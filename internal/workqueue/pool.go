@@ -1,0 +1,204 @@
+package workqueue
+
+import (
+	"context"
+	"time"
+)
+
+// Pool limits the concurrent calls of one provider. One slot is one call, and the
+// goroutine that makes it. A row without a slot waits in the store.
+type Pool struct {
+	provider Provider
+	state    *poolState
+	// maxBatch is the maximum number of slots for batch items: half, so that single
+	// requests always find some.
+	maxBatch int
+	// reservedSlots is the number of slots that new requests leave free for queued single
+	// requests.
+	reservedSlots int
+	wake          chan struct{} // capacity one: wakes the loop
+	freed         chan struct{} // capacity one: wakes a goroutine in AcquireWithin
+
+	// Guarded by state.
+	inFlight, batchInFlight int
+	backlogged              [2]bool   // whether due rows wait for a slot: single requests, batch items
+	lastBatch               bool      // the last slot was acquired by a batch item
+	nextPoll                time.Time // time of the next poll; zero during a poll, and after a failed one
+}
+
+// IsAvailable reports whether the provider can be called now.
+func (p *Pool) IsAvailable() (available bool) {
+	if p.provider.Available == nil {
+		return true
+	}
+	defer func() {
+		// A panic counts as unavailable.
+		if recover() != nil {
+			available = false
+		}
+	}()
+	return p.provider.Available()
+}
+
+// Wake makes the loop poll for due rows at once.
+func (p *Pool) Wake() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // a wake-up is pending
+	}
+}
+
+// TryAcquire acquires a slot for a new request, or for a batch item. It returns false if none
+// is free for it, or if the service stops. The caller must release the slot.
+func (p *Pool) TryAcquire(batch bool) bool {
+	p.state.Lock()
+	defer p.state.Unlock()
+	if batch && p.backlogged[1] || p.provider.Concurrency-p.inFlight <= p.reserved() {
+		return false // queued jobs come first
+	}
+	return p.acquireLocked(batch)
+}
+
+// reserved returns the number of slots that new requests must leave free for queued jobs. It
+// is one if only batch items are queued. The caller holds the lock of state.
+func (p *Pool) reserved() int {
+	switch {
+	case p.backlogged[0]:
+		return p.reservedSlots
+	case p.batchSlotReserved():
+		return 1
+	default:
+		return 0
+	}
+}
+
+// batchSlotReserved reports whether one slot is reserved for batch items. It is if some are
+// queued and none is in flight. A provider with a single slot alternates between single
+// requests and batch items. The caller holds the lock of state.
+func (p *Pool) batchSlotReserved() bool {
+	return p.backlogged[1] && p.batchInFlight == 0 && (p.provider.Concurrency > 1 || !p.lastBatch)
+}
+
+// freeSlots returns the number of free slots. Singles and batches are the numbers that queued
+// single requests and queued batch items may have. The caller holds the lock of state.
+func (p *Pool) freeSlots() (free, singles, batches int) {
+	free = p.provider.Concurrency - p.inFlight
+	singles = free
+	if p.batchSlotReserved() {
+		singles = max(0, free-1)
+	}
+	return free, singles, min(free, p.maxBatch-p.batchInFlight)
+}
+
+// hasCapacityForBacklog reports whether a queued job can have a slot. The caller holds the
+// lock of state.
+func (p *Pool) hasCapacityForBacklog() bool {
+	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
+}
+
+// AcquireWithin waits at most timeout for a slot for a batch item. Waiting costs less than
+// claiming the item from the store later.
+func (p *Pool) AcquireWithin(ctx context.Context, timeout time.Duration) bool {
+	if p.TryAcquire(true) {
+		return true
+	}
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.freed:
+		case <-timer.C:
+			return p.TryAcquire(true)
+		case <-ctx.Done():
+			return false
+		}
+		if p.TryAcquire(true) {
+			p.notifyWaiter() // another slot may be free
+			return true
+		}
+	}
+}
+
+// notifyWaiter wakes one goroutine in AcquireWithin.
+func (p *Pool) notifyWaiter() {
+	select {
+	case p.freed <- struct{}{}:
+	default: // a wake-up is pending
+	}
+}
+
+// acquireLocked acquires a slot for a queued job, without regard to reserved slots. The
+// caller holds the lock of state.
+func (p *Pool) acquireLocked(batch bool) bool {
+	if p.state.stopped || p.inFlight >= p.provider.Concurrency || batch && p.batchInFlight >= p.maxBatch {
+		return false
+	}
+	p.inFlight++
+	if batch {
+		p.batchInFlight++
+	}
+	p.lastBatch = batch
+	p.state.calls.Add(1)
+	return true
+}
+
+// acquireUpTo acquires as many slots as are free, but not more than most, and returns their
+// number. The caller holds the lock of state.
+func (p *Pool) acquireUpTo(most int, batch bool) (n int) {
+	for n < most && p.acquireLocked(batch) {
+		n++
+	}
+	return n
+}
+
+// Release releases a slot, and wakes a queued job or a waiting batch item that can use it.
+func (p *Pool) Release(batch bool) {
+	p.state.Lock()
+	p.inFlight--
+	if batch {
+		p.batchInFlight--
+	}
+	batchRoom, backlogRoom := p.batchInFlight < p.maxBatch, p.hasCapacityForBacklog()
+	p.state.Unlock()
+	p.state.calls.Done()
+	switch {
+	case backlogRoom:
+		p.Wake()
+	case batchRoom:
+		p.notifyWaiter()
+	}
+}
+
+// WakeAt makes the loop poll now if its next poll is later than the given time, at which a
+// row becomes due.
+func (p *Pool) WakeAt(at time.Time) {
+	p.state.Lock()
+	early := at.Before(p.nextPoll) || p.nextPoll.IsZero()
+	p.state.Unlock()
+	if early {
+		p.Wake()
+	}
+}
+
+// Slots shows how a pool's slots are used.
+type Slots struct {
+	InFlight, BatchInFlight int     // all acquired slots, and the batch items among them
+	Backlogged              [2]bool // whether due rows wait for a slot: single requests, batch items
+}
+
+// Slots returns the current use of the pool's slots, for tests.
+func (p *Pool) Slots() Slots {
+	p.state.Lock()
+	defer p.state.Unlock()
+	return Slots{p.inFlight, p.batchInFlight, p.backlogged}
+}
+
+// LeaseEnd returns the end of a lease for a call that starts now at the latest.
+func (p *Pool) LeaseEnd(now time.Time) time.Time {
+	return now.Add(p.provider.Timeout + LeaseMargin)
+}
+
+// LatestStart returns the latest time at which a call can start under a lease.
+func (p *Pool) LatestStart(own Lease) time.Time {
+	return own.Until.Add(-p.provider.Timeout).UTC().Truncate(time.Microsecond)
+}

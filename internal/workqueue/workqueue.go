@@ -1,0 +1,291 @@
+// Package workqueue claims, renews and releases jobs. A job is a table row with a due time and
+// the token of its lease. When a lease expires, any instance may claim the row. [Leases] has
+// the statements. [Queue] is a loop for each provider, which leases due rows while the
+// provider's [Pool] has free slots. One slot is one concurrent call. A row that is not due
+// costs no goroutine.
+package workqueue
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"vayu/internal/failurelog"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+const (
+	// LeaseMargin is the time that a lease lasts beyond the call's timeout. It covers
+	// recording the result, and clock skew.
+	LeaseMargin = 30 * time.Second
+	// RecordTimeout bounds the recording of a result. It ends before the lease does.
+	RecordTimeout = LeaseMargin - 5*time.Second
+	// RetryPause is the time until the loop polls the table again after the store failed, or
+	// while the provider is unavailable.
+	RetryPause = time.Second
+	// ShutdownGrace is the time that calls in flight get when the service stops.
+	ShutdownGrace = 10 * time.Second
+	// maxPollInterval bounds the sleep of a loop. A row that another instance or a command
+	// makes due does not wake the loop.
+	maxPollInterval = 5 * time.Second
+)
+
+// Table describes the table of a work queue. It has the columns id, mode, provider, due_at,
+// token, sent, sent_at and batch_id, as the table "recharge" does. It has an index of (mode,
+// provider, due_at) for batch items and another one for single requests.
+type Table[R any] struct {
+	Name    string
+	Columns string
+	Scan    func(sqlstore.Scanner) (R, error) // scans a row of Columns
+}
+
+// Config configures [Queue].
+type Config[R any] struct {
+	DB    *sqlstore.DB
+	Table Table[R]
+	// ClaimFailures records failures to claim due rows.
+	ClaimFailures *failurelog.Log
+	// OnClaimed is called after rows were leased and before their calls start. It may be
+	// nil.
+	OnClaimed func()
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// Claim is a leased row. First means that its order cannot have been sent before this lease.
+type Claim[R any] struct {
+	Record R
+	First  bool
+	Lease  Lease
+	batch  bool
+}
+
+// Queue are the pools of all providers of a service, and the loops that fill them.
+type Queue[R any] struct {
+	Config[R]
+
+	state       poolState
+	pools       []*Pool
+	begin       []func(Claim[R]) // start functions, in the order of pools
+	sql         statements
+	calls       context.Context // context of all calls; it ends at most ShutdownGrace after the context of Run
+	cancelCalls context.CancelFunc
+	tokens      *Tokens
+}
+
+// poolState is the state that all pools share. Its mutex guards the fields of each pool,
+// too.
+type poolState struct {
+	sync.Mutex
+
+	stopped bool           // no further call starts
+	calls   sync.WaitGroup // acquired slots
+}
+
+// New returns Queue without a provider.
+func New[R any](c Config[R]) *Queue[R] {
+	s := &Queue[R]{Config: c, tokens: NewTokens(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
+	s.calls, s.cancelCalls = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
+	return s
+}
+
+// Provider describes a provider whose calls are queued.
+type Provider struct {
+	Name  string // value of the column "provider"
+	World schema.World
+	// Timeout bounds one call.
+	Timeout time.Duration
+	// Concurrency is the maximum number of calls in flight.
+	Concurrency int
+	// Available reports whether the provider can be called now; nil means always.
+	Available func() bool
+}
+
+// Add adds a provider. It calls begin for each claimed row. begin must not block, and the
+// call that it starts must release its slot with [Pool.Release]. All providers are added
+// before Run.
+func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
+	switch {
+	case u.Timeout <= 0:
+		return nil, errors.New("the call timeout must be positive")
+	case u.Concurrency < 1:
+		return nil, errors.New("the concurrency must be at least 1")
+	}
+	p := &Pool{
+		provider: u, state: &s.state, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1),
+		maxBatch: max(1, u.Concurrency/2), reservedSlots: max(1, u.Concurrency/4),
+	}
+	s.pools, s.begin = append(s.pools, p), append(s.begin, begin)
+	return p, nil
+}
+
+// NewLease returns a lease with a unique token for one call of a pool. It ends by the wall
+// clock, like due times in the store, because the monotonic clock stops while a machine is
+// suspended.
+func (s *Queue[R]) NewLease(p *Pool) Lease {
+	return s.tokens.Lease(p.LeaseEnd(s.Now().Round(0)))
+}
+
+// Run leases due rows and starts their calls until ctx ends. Then it waits for the calls
+// in flight, and cancels them after ShutdownGrace. The store must be ready.
+func (s *Queue[R]) Run(ctx context.Context) {
+	for {
+		err := s.ExpireForeignLeases(ctx)
+		s.ClaimFailures.Observe(ctx, err)
+		if err == nil || !sleep.For(ctx, RetryPause) {
+			break
+		}
+	}
+	var loops sync.WaitGroup
+	for i := range s.pools {
+		loops.Go(func() { s.pollLoop(ctx, i) })
+	}
+	loops.Wait()
+	s.drain()
+}
+
+// RunWithoutPolling replaces Run on an instance that makes only the calls of its own
+// requests. Other instances claim the rows that become due.
+func (s *Queue[R]) RunWithoutPolling(ctx context.Context) {
+	<-ctx.Done()
+	s.drain()
+}
+
+// drain prevents further calls and waits for those in flight.
+func (s *Queue[R]) drain() {
+	s.state.Lock()
+	s.state.stopped = true
+	s.state.Unlock()
+	// The provider may have carried out a cancelled call. A status enquiry finds out after the
+	// next start.
+	grace := time.AfterFunc(ShutdownGrace, s.cancelCalls)
+	defer grace.Stop()
+	s.Wait()
+}
+
+// CallContext returns the context for calls to providers. It outlives the request that caused
+// a call, because calls continue when the client disconnects.
+func (s *Queue[R]) CallContext() context.Context { return s.calls }
+
+// Stopped reports whether the service stops, so that no further call starts.
+func (s *Queue[R]) Stopped() bool {
+	s.state.Lock()
+	defer s.state.Unlock()
+	return s.state.stopped
+}
+
+// Wait waits until all slots are released.
+func (s *Queue[R]) Wait() { s.state.calls.Wait() }
+
+// pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause ends.
+// Released slots wake the loop, so it would otherwise repeat the failed poll at once.
+func (s *Queue[R]) pollLoop(ctx context.Context, i int) {
+	p := s.pools[i]
+	wake := p.wake
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-wake:
+		}
+		pause, err := s.poll(ctx, p)
+		timer.Reset(pause)
+		if wake = p.wake; err != nil {
+			wake = nil
+		}
+	}
+}
+
+// Poll claims the due rows of a pool that get a slot, starts their calls, and returns the
+// time until the next poll. Run calls it in a loop.
+func (s *Queue[R]) Poll(ctx context.Context, p *Pool) time.Duration {
+	pause, _ := s.poll(ctx, p) // ClaimFailures has recorded the error
+	return pause
+}
+
+// poll does the work of Poll, and also returns the error that it recorded in ClaimFailures.
+func (s *Queue[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
+	if !p.IsAvailable() {
+		return RetryPause, nil
+	}
+	s.state.Lock()
+	p.nextPoll = time.Time{} // any row that becomes due from here on wakes the loop
+	s.state.Unlock()
+	next, err := s.claimDue(ctx, p, s.Now())
+	s.ClaimFailures.Observe(ctx, err)
+	if err != nil {
+		return RetryPause, err
+	}
+	pause := max(0, min(maxPollInterval, next.Sub(s.Now())))
+	if next.IsZero() {
+		pause = maxPollInterval
+	}
+	s.state.Lock()
+	p.nextPoll = s.Now().Add(pause)
+	s.state.Unlock()
+	return pause, nil
+}
+
+// claimDue claims due rows for the free slots, starts their calls, and returns the due
+// time of the next row. Single requests come first, except for the slot that is reserved
+// for batch items.
+func (s *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
+	s.state.Lock()
+	free, single, batch := p.freeSlots()
+	s.state.Unlock()
+	singles, err := s.findDue(ctx, p, s.sql.dueSingle, now, single)
+	if err != nil {
+		return next, err
+	}
+	batches, err := s.findDue(ctx, p, s.sql.dueBatch, now, min(batch, free-singles.size()))
+	if err != nil {
+		return next, err
+	}
+	s.state.Lock()
+	slots := [2]int{p.acquireUpTo(singles.size(), false), p.acquireUpTo(batches.size(), true)}
+	p.backlogged = [2]bool{singles.mayHaveMore || slots[0] < singles.size(), batches.mayHaveMore || slots[1] < batches.size()}
+	hasCapacity := p.hasCapacityForBacklog()
+	s.state.Unlock()
+	// A queued row can start if a slot was released meanwhile, or if the reserved slot was not
+	// needed.
+	if hasCapacity {
+		p.Wake()
+	}
+	p.notifyWaiter()
+	if slots[0]+slots[1] > 0 {
+		if err := s.claimAndStart(ctx, p, []dueRows{singles.first(slots[0]), batches.first(slots[1])}, slots, now); err != nil {
+			return next, err
+		}
+	}
+	return s.nextDue(ctx, p, now)
+}
+
+// claimAndStart leases the rows found and starts their calls. The caller has acquired a slot
+// for each row. The slots of rows that could not be leased are released.
+func (s *Queue[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
+	claims, err := s.claim(ctx, p, all, s.NewLease(p), now)
+	begin := s.begin[slices.Index(s.pools, p)]
+	for _, c := range claims {
+		if c.batch {
+			slots[1]--
+		} else {
+			slots[0]--
+		}
+		begin(c)
+	}
+	for range slots[0] {
+		p.Release(false)
+	}
+	for range slots[1] {
+		p.Release(true)
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package transaction
+
+import (
+	"context"
+	"time"
+)
+
+// Update is the newest state of a transaction.
+type Update[R any] struct {
+	Record R
+	Retry  time.Time // of the next call, after a call without an outcome; otherwise zero
+}
+
+// Await waits until a pending transaction is final, for the time wait at most, and returns
+// the newest record. It returns early after an update that is enough.
+func (c *Core[R, P]) Await(ctx context.Context, r R, w *Waiter[Update[R]], wait time.Duration,
+	enough func(Update[R]) bool,
+) R {
+	if wait <= 0 || P(&r).Status() != pendingState {
+		return r
+	}
+	timer, reread := time.NewTimer(wait), time.NewTicker(c.kind.Reread)
+	defer timer.Stop()
+	defer reread.Stop()
+	for P(&r).Status() == pendingState {
+		select {
+		case u := <-w.Updates:
+			if r = u.Record; enough(u) {
+				return r
+			}
+		case <-reread.C:
+			r = c.reread(ctx, r)
+		case <-timer.C:
+			return r
+		case <-ctx.Done():
+			return r
+		case <-c.Waiters.Closed():
+			return r
+		}
+	}
+	return r
+}
+
+// reread returns the current state of a pending transaction. It reads the whole row only if
+// the state has changed.
+func (c *Core[R, P]) reread(ctx context.Context, r R) R {
+	view, id := c.o.DB.View(ctx), P(&r).Shared().ID
+	var now string
+	err := view.QueryRow("SELECT state FROM "+c.kind.Name+" WHERE id = $1", id).Scan(&now)
+	if err == nil && now != pendingState {
+		var found R
+		if found, _, err = c.kind.Get(view, id); err == nil {
+			r = found
+		}
+	}
+	c.Metrics.rereads.Observe(ctx, err)
+	return r
+}
+
+// AwaitReplayed waits like Await for a transaction that an earlier request created.
+func (c *Core[R, P]) AwaitReplayed(ctx context.Context, r R, wait time.Duration, enough func(Update[R]) bool) R {
+	if wait <= 0 || P(&r).Status() != pendingState {
+		return r
+	}
+	id := P(&r).Shared().ID
+	w := c.Waiters.Add(id)
+	defer c.Waiters.Remove(id, w)
+	return c.Await(ctx, c.reread(ctx, r), w, wait, enough) // it may have finished before the waiter was added
+}

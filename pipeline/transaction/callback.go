@@ -1,0 +1,111 @@
+package transaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/httpapi"
+	"vayu/schema"
+)
+
+// Callback handles a request that a provider sends on its own. It returns a *schema.Problem
+// for a request that is not genuine or not understood. For an unknown reference the problem
+// is not_found. After any other error the provider should retry.
+type Callback func(c *httpapi.Call) error
+
+// Message is a callback as a provider's code has read it: an answer A about an order.
+type Message[A any] struct {
+	Reference string
+	Answer    A
+}
+
+// Receiver reads the callbacks of a provider.
+type Receiver[A any] interface {
+	// Receive verifies the signature over the raw body and reads the callback. It returns a
+	// *schema.Problem for a request that is not genuine or not understood.
+	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
+}
+
+// Receive returns the handler of a receiver's callbacks. It settles each.
+func Receive[A any](by Receiver[A], now func() time.Time, settle func(ctx context.Context, reference string, a A) error) Callback {
+	return func(c *httpapi.Call) error {
+		message, err := by.Receive(c.Header, c.Body, now())
+		if err != nil {
+			return err
+		}
+		return settle(c.Context(), message.Reference, message.Answer)
+	}
+}
+
+// Callbacks routes callbacks to the handler of their provider, by its name.
+type Callbacks struct {
+	handlers map[string]Callback
+	total    *prometheus.CounterVec
+}
+
+// NewCallbacks merges maps of handlers by provider name. It fails if two providers have the
+// same name, because the path of a callback has only the name. It also fails if the metric is
+// registered already.
+func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callbacks, error) {
+	c := &Callbacks{handlers: map[string]Callback{}, total: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vayu_callbacks_total", Help: "Callbacks of providers by result: taken, refused (not genuine, or not understood), unknown (no such reference) or failed.",
+	}, []string{"provider", "result"})}
+	for _, some := range all {
+		for name := range some {
+			if c.handlers[name] != nil {
+				return nil, fmt.Errorf("two providers are named %q, and the path of a callback has only the name", name)
+			}
+		}
+		maps.Copy(c.handlers, some)
+	}
+	if reg != nil {
+		if err := reg.Register(c.total); err != nil {
+			return nil, fmt.Errorf("registering the metric vayu_callbacks_total: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// Route returns the endpoint to which all providers send their callbacks.
+func (c *Callbacks) Route() httpapi.Route {
+	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", NoAuth: true, Body: httpapi.SmallBody, Handler: c.serve}
+}
+
+// serve answers POST /callbacks/{provider}. The request has no API key; the provider's
+// signature over the body authenticates it. Status 200 means that the provider need not
+// retry. A callback that contradicts a final state gets 200, too: it raises an alarm, and
+// a retry would not help.
+func (c *Callbacks) serve(call *httpapi.Call) (httpapi.Response, error) {
+	name := mux.Vars(call.Request)["provider"]
+	handle := c.handlers[name]
+	if handle == nil {
+		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "There is nothing at this path.")
+	}
+	err := handle(call)
+	c.total.WithLabelValues(name, resultOf(err)).Inc()
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.Response{Status: http.StatusOK, Value: schema.CallbackAccepted{Status: schema.Success}}, nil
+}
+
+func resultOf(err error) string {
+	p, problem := errors.AsType[*schema.Problem](err)
+	switch {
+	case err == nil:
+		return "taken"
+	case problem && p.Code == schema.NotFound:
+		return "unknown"
+	case problem:
+		return "refused"
+	default:
+		return "failed"
+	}
+}

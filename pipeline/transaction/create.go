@@ -1,0 +1,81 @@
+package transaction
+
+import (
+	"errors"
+
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+// ErrExists means that the reference of a request, or its batch item, has a transaction
+// already.
+var ErrExists = errors.New("the transaction exists already")
+
+// CreateOnce returns the transaction that find finds for a request, or else creates one.
+// Existed is true if an earlier request has created it.
+func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (r R, existed bool, err error) {
+	if r, existed, err = find(); existed || err != nil {
+		return r, existed, err
+	}
+	if r, err = create(); !errors.Is(err, ErrExists) {
+		return r, false, err
+	}
+	r, existed, err = find() // a concurrent request used the reference, or the item was begun before
+	if err == nil && !existed {
+		err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
+	}
+	return r, existed, err
+}
+
+// Repeated returns the transaction that used the reference of a request before. The error is
+// duplicate_ref_id if that was another request: another batch item, or not the same body.
+func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
+	b := P(&r).Shared()
+	text := "This ref_id was used before, for " + b.ID
+	switch {
+	case item != nil && b.Batch == *item, item == nil && same:
+		return r, true, nil
+	case item == nil:
+		text += ", which is another " + c.kind.Name
+	}
+	var none R
+	return none, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text+".")
+}
+
+// BeginItem begins the batch item of a new transaction. The error is ErrExists if it began
+// before. A nil item is a no-op.
+func BeginItem(tx *sqlstore.Tx, item *BatchItem, b *Base) error {
+	if item == nil {
+		return nil
+	}
+	begun, err := batch.Begin(tx, batch.Item{Batch: item.Batch, Index: item.Index, Owner: b.Owner}, b.ID)
+	if err == nil && !begun {
+		err = ErrExists
+	}
+	return err
+}
+
+// Inserted handles the result of inserting a transaction, whose first call has a lease or
+// none. It releases the slot of that call if there is no call to make. It wakes the queue for
+// a call without a slot. It reports whether the caller must start the call.
+func (c *Core[R, P]) Inserted(r P, pool *workqueue.Pool, lease workqueue.Lease, err error) (start bool) {
+	b := r.Shared()
+	if err != nil || r.Status() != pendingState {
+		if lease.Token != "" {
+			pool.Release(b.InBatch())
+		}
+		if err == nil {
+			c.Metrics.Finished(b, r.Status())
+		}
+		return false
+	}
+	failpoint.Point(c.kind.Created)
+	if lease.Token == "" {
+		pool.WakeAt(b.CreatedAt)
+		return false
+	}
+	return true
+}

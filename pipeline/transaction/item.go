@@ -1,0 +1,79 @@
+package transaction
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/internal/sqlstore"
+	"vayu/pipeline/batch"
+	"vayu/schema"
+)
+
+// CheckItem returns a problem for a batch record that is no JSON object.
+func CheckItem(record jsontext.Value) error {
+	if record.Kind() != jsontext.KindBeginObject {
+		return schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")
+	}
+	return nil
+}
+
+// Rejection says which refusals of a batch item are final.
+type Rejection struct {
+	// Final is the field of problems that a retry cannot avoid. Any other problem with the
+	// status 503 is temporary, and the item is retried for at most MaxAge.
+	Final  string
+	MaxAge time.Duration
+	// Completed is called if the rejected item was the last of its batch; nil for none.
+	Completed func(*sqlstore.Tx, *batch.Finished) error
+}
+
+// FinishItem rejects a batch item whose transaction could not be created. The result is an
+// error if the item is to be retried.
+func (c *Core[R, P]) FinishItem(ctx context.Context, item batch.Item, err error, by Rejection) error {
+	problem, rejected := errors.AsType[*schema.Problem](err)
+	if !rejected {
+		return err
+	}
+	if problem.Field != by.Final && problem.Code.Status() == http.StatusServiceUnavailable {
+		old, failed := c.isOlder(ctx, item.Batch, by.MaxAge)
+		if !old {
+			return errors.Join(err, failed)
+		}
+	}
+	return c.o.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		done, err := batch.Reject(tx, c.o.Now(), item, problem)
+		if err != nil || done == nil || by.Completed == nil {
+			return err
+		}
+		return by.Completed(tx, done)
+	})
+}
+
+// isOlder reports whether a batch has at least an age.
+func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) (bool, error) {
+	var made int64
+	err := c.o.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
+	return err == nil && c.o.Now().Sub(time.UnixMicro(made)) > age, err
+}
+
+// RenderItems returns the transactions of the records [from, to) of a batch by their ids, as
+// reply shows them.
+func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int,
+	reply func(P) any,
+) (map[string]any, error) {
+	found := make(map[string]R, to-from)
+	if err := sqlstore.Each(q, t.into(found), t.ofRecords(), batchID, from, to); err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, len(found))
+	for id, r := range found {
+		if P(&r).Shared().Owner == o {
+			out[id] = reply(&r)
+		}
+	}
+	return out, nil
+}

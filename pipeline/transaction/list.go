@@ -1,0 +1,50 @@
+package transaction
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/schema"
+)
+
+// readFilter reads the query parameters of a list: status (one of states), ref_id, batch_id,
+// from, to, limit and cursor. The error is a *schema.Problem that lists every fault. List
+// is what is listed, such as "recharges". Name is the list with its filter, to which
+// cursors are bound.
+func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name string, err error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
+	if err != nil {
+		return Filter{}, "", err
+	}
+	var faults schema.RequestErrors
+	f = Filter{Owner: c.Owner(), State: params["status"], Ref: params["ref_id"], Batch: params["batch_id"]}
+	if f.State != "" && !slices.Contains(states, f.State) {
+		faults.Add("status", "The status of "+list+" is "+oneOf(states)+".")
+	}
+	f.From, f.To = pagination.TimeRange(&faults, params)
+	name = list + "?" + url.Values{
+		"status": {f.State}, "ref_id": {f.Ref}, "batch_id": {f.Batch},
+		"from": {strconv.FormatInt(f.From, 10)}, "to": {strconv.FormatInt(f.To, 10)},
+	}.Encode()
+	f.Limit, f.After = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, c, name, params)
+	return f, name, faults.Problem()
+}
+
+// oneOf is "a, b or c".
+func oneOf(states []string) string {
+	var b strings.Builder
+	for i, s := range states {
+		switch {
+		case i > 0 && i == len(states)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}

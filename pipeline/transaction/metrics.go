@@ -1,0 +1,112 @@
+package transaction
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/failurelog"
+	"vayu/schema"
+)
+
+// Metrics are the metrics of a kind of transactions.
+type Metrics struct {
+	Overdue prometheus.Counter // calls that were not made
+	Records *failurelog.Log    // failures to record a result
+
+	prefix, list            string
+	log                     *slog.Logger
+	all                     []prometheus.Collector
+	outcomes, calls         *prometheus.CounterVec
+	callSeconds             *prometheus.HistogramVec
+	failures                *prometheus.CounterVec
+	claims, counts, rereads *failurelog.Log
+
+	// Numbers of the last count, by world (live or sandbox).
+	pending, old [len(schema.Worlds)]atomic.Int64
+}
+
+func newMetrics(list, prefix string, log *slog.Logger) *Metrics {
+	m := &Metrics{prefix: prefix, list: list, log: log}
+	m.outcomes = m.Counters("outcomes_total",
+		"Transactions that have reached a final state, by provider; provider is empty for those that failed before a call.",
+		"world", "provider", "outcome")
+	m.calls = m.Counters("calls_total", "Calls of providers, by kind of call and result.", "provider", "call", "result")
+	m.callSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: prefix + "call_seconds", Help: "Duration of calls of providers.",
+		Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
+	}, []string{"provider", "call"})
+	m.Overdue = m.Counter("overdue_total",
+		"Orders that were not sent because their lease was about to expire; a status enquiry follows.")
+	m.failures = m.Counters("store_failures_total", "Failed reads and writes of the state store, by purpose.", "doing")
+	m.all = append(m.all, m.callSeconds)
+	for _, world := range schema.Worlds {
+		m.Gauge("pending", "Transactions that are pending, as of the last count, which is at most a minute old.",
+			world, &m.pending[world])
+	}
+	m.claims = m.FailureLog("claim", "due calls stay queued")
+	m.Records = m.FailureLog("record", "a status enquiry follows later")
+	m.counts = m.FailureLog("count", "gauges keep their last values")
+	m.rereads = m.FailureLog("reread", "waiting clients see results of other instances with a delay")
+	return m
+}
+
+// Counters adds counters with labels.
+func (m *Metrics) Counters(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
+	m.all = append(m.all, v)
+	return v
+}
+
+// Counter adds a counter.
+func (m *Metrics) Counter(name, help string) prometheus.Counter {
+	v := prometheus.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
+	m.all = append(m.all, v)
+	return v
+}
+
+// Gauge adds a gauge of a world.
+func (m *Metrics) Gauge(name, help string, world schema.World, of *atomic.Int64) {
+	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
+	}, func() float64 { return float64(of.Load()) }))
+}
+
+// GaugeOld adds gauges of the transactions that are pending for longer than oldAge.
+func (m *Metrics) GaugeOld(name, help string) {
+	for _, world := range schema.Worlds {
+		m.Gauge(name, help, world, &m.old[world])
+	}
+}
+
+// FailureLog returns the log of failures of the state store while doing something.
+func (m *Metrics) FailureLog(doing, meanwhile string) *failurelog.Log {
+	return failurelog.New(m.log, m.list+": the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
+}
+
+// Register registers all metrics; nil registers none.
+func (m *Metrics) Register(reg prometheus.Registerer) error {
+	if reg == nil {
+		return nil
+	}
+	for _, c := range m.all {
+		if err := reg.Register(c); err != nil {
+			return fmt.Errorf("registering metrics of %s: %w", m.list, err)
+		}
+	}
+	return nil
+}
+
+// ObserveCall counts a call and its duration.
+func (m *Metrics) ObserveCall(provider, call, result string, took time.Duration) {
+	m.calls.WithLabelValues(provider, call, result).Inc()
+	m.callSeconds.WithLabelValues(provider, call).Observe(took.Seconds())
+}
+
+// Finished counts a transaction that has reached a final state.
+func (m *Metrics) Finished(b *Base, state string) {
+	m.outcomes.WithLabelValues(b.Owner.World.String(), b.Provider, state).Inc()
+}

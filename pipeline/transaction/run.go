@@ -1,0 +1,102 @@
+package transaction
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"vayu/internal/pagination"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+const (
+	// countInterval is the interval between two counts of pending transactions.
+	countInterval = time.Minute
+	// oldAge is the age from which a pending transaction counts as old.
+	oldAge = 24 * time.Hour
+)
+
+// RunWith makes the calls that are due, counts the pending transactions, and runs the given
+// loops until ctx ends. Then it waits for the calls in flight. Calls whose results are not
+// recorded by then keep their leases, and are followed by an enquiry later. The store must be
+// ready.
+func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)) {
+	var all sync.WaitGroup
+	all.Go(func() { Every(ctx, countInterval, c.CountPending) })
+	for _, loop := range loops {
+		all.Go(func() { loop(ctx) })
+	}
+	c.Queue.Run(ctx)
+	all.Wait()
+}
+
+// RunWithoutPolling replaces Run on an instance that makes only the calls of its own
+// requests. Other instances poll for the rest.
+func (c *Core[R, P]) RunWithoutPolling(ctx context.Context) error {
+	c.Queue.RunWithoutPolling(ctx)
+	return nil
+}
+
+// Every calls a function at once and at an interval, until ctx ends.
+func Every(ctx context.Context, interval time.Duration, do func(context.Context)) {
+	for {
+		do(ctx)
+		if !sleep.For(ctx, interval) {
+			return
+		}
+	}
+}
+
+// countPending returns a query without GROUP BY mode. For that, SQLite would read the whole
+// table along an index that is sorted by mode.
+func (t *Table[R, P]) countPending() string {
+	return `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'live' AND id < $1 THEN 1 END),
+		count(CASE WHEN mode = 'sandbox' THEN 1 END), count(CASE WHEN mode = 'sandbox' AND id < $1 THEN 1 END)
+	FROM ` + t.Name + " WHERE state = 'pending'"
+}
+
+// CountPending counts the pending transactions and, by their ids, the old ones among them. An
+// id contains the time of its creation.
+func (c *Core[R, P]) CountPending(ctx context.Context) {
+	var pending, old [len(schema.Worlds)]int64
+	before, _ := pagination.FirstID(c.kind.Prefix, c.o.Now().Add(-oldAge).UnixMicro())
+	err := c.o.DB.View(ctx).QueryRow(c.kind.countPending(), before).
+		Scan(&pending[schema.Live], &old[schema.Live], &pending[schema.Sandbox], &old[schema.Sandbox])
+	c.Metrics.counts.Observe(ctx, err)
+	if err != nil {
+		return
+	}
+	for world := range pending {
+		c.Metrics.pending[world].Store(pending[world])
+		c.Metrics.old[world].Store(old[world])
+	}
+}
+
+// pendingByProvider returns a query that counts pending transactions by provider. The
+// concatenations make SQLite use the index of pending rows. To group by the plain columns, it
+// would read the whole table along an index in their order.
+func (t *Table[R, P]) pendingByProvider() string {
+	return "SELECT mode || '', provider || '', count(*) FROM " + t.Name + " WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
+}
+
+// Queries returns the queries of pending transactions, for tests of their plans. The first
+// has an id as its argument.
+func (t *Table[R, P]) Queries() (count, byProvider string) {
+	return t.countPending(), t.pendingByProvider()
+}
+
+// EachPending calls a function for each provider that has pending transactions.
+func (c *Core[R, P]) EachPending(ctx context.Context, do func(world schema.World, provider string, pending int64) error) error {
+	err := sqlstore.Each(c.o.DB.View(ctx), func(row sqlstore.Scanner) error {
+		var mode, provider string
+		var n int64
+		if err := row.Scan(&mode, &provider, &n); err != nil {
+			return err
+		}
+		return do(schema.WorldOf(mode), provider, n)
+	}, c.kind.pendingByProvider())
+	c.Metrics.counts.Observe(ctx, err)
+	return err
+}

@@ -1,0 +1,153 @@
+// Package transaction is the life cycle that recharges and verifications share. A transaction
+// is a row, which is durable before the first call of its provider. Calls, callbacks and
+// enquiries bring it to a final state, which requests wait for. Each kind has its own table,
+// its own transitions and its own events.
+package transaction
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/failpoint"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
+	"vayu/internal/workqueue"
+	"vayu/schema"
+)
+
+// Base is the part of a record that every kind of transaction has. A record embeds it.
+type Base struct {
+	ID          string
+	Owner       schema.Owner
+	RefID       string // "" for none
+	Provider    string
+	ProviderRef string
+	Sent        bool      // the first call may have been made
+	SentAt      time.Time // when it was last sent or, during that call, the latest possible time; zero for never
+	Tries       int       // calls without a final outcome
+	ErrorCode   schema.Code
+	Batch       BatchItem // zero if there is none
+	CreatedAt   time.Time
+	FinishedAt  time.Time // zero while pending
+}
+
+// BatchItem identifies a record of a batch.
+type BatchItem struct {
+	Batch string
+	Index int
+}
+
+// Shared returns the base of a record that embeds it.
+func (b *Base) Shared() *Base { return b }
+
+// InBatch reports whether a transaction is a batch item.
+func (b *Base) InBatch() bool { return b.Batch.Batch != "" }
+
+// Record is a pointer to a record R of some kind.
+type Record[R any] interface {
+	*R
+
+	Shared() *Base
+	Status() string // the state
+}
+
+const pendingState = "pending"
+
+// Events appends events for an account's webhooks, in the transaction of the change that they
+// record.
+type Events interface {
+	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+}
+
+// Kind describes a kind of transactions.
+type Kind[R any, P Record[R]] struct {
+	*Table[R, P]
+
+	List    string   // name of the list: "recharges"
+	Metrics string   // prefix of its metrics: "vayu_recharge_"
+	Actor   string   // name of its providers in the audit log: "operator"
+	States  []string // all states
+	// Reread is how often a waiting request reads the row, because another instance may have
+	// recorded the outcome.
+	Reread time.Duration
+	// Claimed and Created name the failpoints after a claim, and after a new transaction.
+	Claimed, Created string
+	// Reply returns a transaction as replies show it, and Detail the same with its calls.
+	Reply  func(P) any
+	Detail func(P, schema.ProviderCalls) any
+	// Summary returns the part of a timeline that the row holds. HasSteps means that steps
+	// are stored.
+	Summary func(r P, hasSteps bool) *Summary
+}
+
+// Options are the dependencies of a [Core].
+type Options struct {
+	DB      *sqlstore.DB
+	Log     *slog.Logger
+	Trace   *tracing.Tracer
+	Metrics prometheus.Registerer // nil for none
+	Now     func() time.Time
+}
+
+// Core is the part of a service that all kinds share. A service embeds it.
+type Core[R any, P Record[R]] struct {
+	Queue   *workqueue.Queue[R]
+	Waiters *Waiters[Update[R]] // by id
+	Metrics *Metrics
+
+	kind Kind[R, P]
+	o    Options
+}
+
+// NewCore returns a core without providers.
+func NewCore[R any, P Record[R]](kind Kind[R, P], o Options) *Core[R, P] {
+	m := newMetrics(kind.List, kind.Metrics, o.Log)
+	return &Core[R, P]{
+		Queue: workqueue.New(workqueue.Config[R]{
+			DB: o.DB, Table: workqueue.Table[R]{Name: kind.Name, Columns: kind.Columns, Scan: kind.Scan}, ClaimFailures: m.claims,
+			OnClaimed: func() { failpoint.Point(kind.Claimed) }, Log: o.Log, Now: o.Now,
+		}),
+		Waiters: NewWaiters[Update[R]](), Metrics: m, kind: kind, o: o,
+	}
+}
+
+// WallClock returns a clock without the monotonic part, which stops while a machine is
+// suspended. Times in the store do not. A nil clock is time.Now.
+func WallClock(now func() time.Time) func() time.Time {
+	if now == nil {
+		now = time.Now
+	}
+	return func() time.Time { return now().Round(0) }
+}
+
+// Find returns a transaction of an owner by its id. The error is not_found if there is none.
+func (c *Core[R, P]) Find(ctx context.Context, o schema.Owner, id string) (R, error) {
+	var none R
+	if !schema.IsID(id) {
+		return none, c.kind.Missing
+	}
+	r, found, err := c.kind.Get(c.o.DB.View(ctx), id)
+	switch {
+	case err != nil:
+		return none, err
+	case !found || P(&r).Shared().Owner != o:
+		return none, c.kind.Missing
+	}
+	return r, nil
+}
+
+// CloseWaiters ends all waits for results, current and future ones, so that a stopping server
+// does not wait for clients. It is idempotent.
+func (c *Core[R, P]) CloseWaiters() { c.Waiters.Close() }
+
+// Names returns the names of states.
+func Names[S ~string](states []S) []string {
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = string(s)
+	}
+	return names
+}

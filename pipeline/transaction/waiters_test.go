@@ -1,0 +1,41 @@
+package transaction
+
+import "testing"
+
+// All waiters of an id get its newest result, and none of another id.
+func TestWaitersGetTheNewestResult(t *testing.T) {
+	t.Parallel()
+	w := NewWaiters[int]()
+	a, b, c := w.Add("x"), w.Add("x"), w.Add("y")
+	if got := w.Counts(); got["x"] != 2 || got["y"] != 1 || len(got) != 2 {
+		t.Errorf("got %v", got)
+	}
+	for i := range 3 {
+		w.Notify("x", i)
+	}
+	w.Notify("z", 9)
+	for _, one := range []*Waiter[int]{a, b} {
+		if got := <-one.Updates; got != 2 {
+			t.Errorf("got %d", got)
+		}
+	}
+	select {
+	case got := <-c.Updates:
+		t.Errorf("of another it hears %d", got)
+	default:
+	}
+	w.Remove("x", a)
+	w.Notify("x", 7)
+	if got := <-b.Updates; got != 7 || len(a.Updates) != 0 {
+		t.Errorf("got %d, and %d for who has gone", got, len(a.Updates))
+	}
+	w.Remove("x", b)
+	w.Remove("x", b)
+	w.Remove("y", c)
+	if got := w.Counts(); len(got) != 0 {
+		t.Errorf("for ever wait %v", got)
+	}
+	w.Close()
+	w.Close()
+	<-w.Closed()
+}

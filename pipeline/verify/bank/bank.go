@@ -1,0 +1,138 @@
+// Package bank has what a bank, or an aggregator of banks, implements: orders, answers and
+// callbacks.
+package bank
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vayu/pipeline/transaction"
+	"vayu/schema"
+)
+
+// Order is a verification in the form that is sent to a bank.
+type Order struct {
+	// Reference is our identifier of the order. A repeated order has the same reference, and a
+	// bank must make at most one deposit for it.
+	Reference string
+	Method    schema.VerificationMethod
+	Account   string // of VerifyPennyDrop: 9 to 18 digits
+	IFSC      string // of VerifyPennyDrop
+	VPA       string // of VerifyUPI, in lower case
+	CreatedAt time.Time
+	// ProviderRef is the bank's own reference, once known.
+	ProviderRef string
+	// Expected is the expected name. Only the sandbox reads it, so that its magic values work
+	// with every name. It is never sent to a bank.
+	Expected string
+}
+
+// Outcome is the meaning of a bank's answer for an order.
+type Outcome int
+
+// The outcomes. Any other answer is an error.
+const (
+	// Pending means that the bank has the order and no outcome yet.
+	Pending Outcome = iota
+	// Found means that the account or address exists; Answer.Account describes it.
+	Found
+	// NotFound means that the account or address does not exist.
+	NotFound
+	// Unknown means that the bank has no order with this reference.
+	Unknown
+	// NotMade means that no deposit was made, because a system behind the bank is unavailable.
+	// The order may be sent again.
+	NotMade
+)
+
+// String returns the name used in metrics and logs.
+func (o Outcome) String() string {
+	if o < Pending || o > NotMade {
+		return "unknown outcome"
+	}
+	return [...]string{"pending", "found", "not_found", "unknown", "not_made"}[o]
+}
+
+// Answer is a bank's answer about an order.
+type Answer struct {
+	Outcome     Outcome
+	Account     Account // set with Found
+	ProviderRef string
+	UTR         string // unique transaction reference of the deposit, if one was made
+	// RetryAfter is the bank's requested pause before the next enquiry; 0 for the usual
+	// backoff.
+	RetryAfter time.Duration
+}
+
+// Account describes an account as the bank reports it.
+type Account struct {
+	Name    string // registered name; empty if not reported
+	Bank    string // empty if not reported
+	Branch  string // empty if not reported
+	Status  schema.AccountStatus
+	Reasons []string // codes of suspicion; empty if the account is not flagged
+}
+
+// Codes of suspicion: why a bank flags an account. The bank's own texts are never shown.
+const (
+	FlaggedByBank      = "flagged_by_bank"     // the bank gives no reason, or one that is not mapped
+	ReportedFraud      = "reported_fraud"      // a fraud that used the account was reported
+	MuleAccount        = "mule_account"        // the account passes on money of others
+	UnderInvestigation = "under_investigation" // an authority enquired about the account
+	UnusualActivity    = "unusual_activity"
+	RecentlyOpened     = "recently_opened"
+)
+
+// Reasons lists every code for which an account is flagged as suspicious.
+var Reasons = []string{FlaggedByBank, ReportedFraud, MuleAccount, UnderInvestigation, UnusualActivity, RecentlyOpened}
+
+// ReasonCodes returns a bank's codes of suspicion without duplicates. An unknown code becomes
+// FlaggedByBank.
+func ReasonCodes(reasons []string) []string {
+	out := []string{}
+	for _, code := range reasons {
+		if !slices.Contains(Reasons, code) {
+			code = FlaggedByBank
+		}
+		if !slices.Contains(out, code) {
+			out = append(out, code)
+		}
+	}
+	return out
+}
+
+// Bank verifies accounts, directly or through an aggregator. Its methods are called
+// concurrently, with contexts that end after the connection's Timeout. An error is
+// httpconnector.ErrNotSent if the bank has certainly not received the order, and
+// httpconnector.ErrNotCalled if the call was not attempted. After any other error, the bank
+// may have received the order.
+type Bank interface {
+	// Deposit requests a penny drop.
+	Deposit(ctx context.Context, o Order) (Answer, error)
+	// Enquire requests the state of a penny drop.
+	Enquire(ctx context.Context, o Order) (Answer, error)
+	// Resolve looks up the holder of a UPI address. It moves no money and may be repeated. Its
+	// outcomes are Found, NotFound and NotMade.
+	Resolve(ctx context.Context, o Order) (Answer, error)
+}
+
+// Connection is a bank with the settings of this installation.
+type Connection struct {
+	Name  string // used in the store, in metrics and in the path of callbacks
+	World schema.World
+	// Methods are the supported methods; nil for all.
+	Methods []schema.VerificationMethod
+	// Timeout bounds one call.
+	Timeout time.Duration
+	// ResendAfter is the time after which an order that the bank does not have is sent again.
+	// It must exceed the time that a slow request can take to reach the bank.
+	ResendAfter time.Duration
+	// Concurrency is the limit of concurrent calls.
+	Concurrency int
+
+	Bank     Bank
+	Receiver transaction.Receiver[Answer] // nil if the bank sends no callbacks
+	// Available reports whether the bank can be called now; nil for always.
+	Available func() bool
+}
