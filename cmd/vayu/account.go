@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +29,7 @@ func newAccountCreate() *cobra.Command {
 			return withNewState(cmd, withEncryption(func(ctx context.Context, st *stateTool) error {
 				var made access.AccountRecord
 				err := st.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-					made, err = st.createAccount(tx, args[0], plan)
+					made, err = createAccount(tx, st.Access.Plans, args[0], plan)
 					return err
 				})
 				if err == nil {
@@ -55,8 +54,7 @@ func newAccountList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				_, _ = fmt.Fprintln(out, "ID\tNAME\tPLAN\tCREATED\tADDRESSES\tTOLERANCE")
+				out := newTable(cmd.OutOrStdout(), "ID\tNAME\tPLAN\tCREATED\tADDRESSES\tTOLERANCE")
 				for _, a := range all {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n",
 						a.ID, a.Name, a.Plan, a.CreatedAt.UTC().Format(time.RFC3339), addresses(a.AllowList), toleranceText(a.NameTolerance))
@@ -107,23 +105,4 @@ func newAccountSet() *cobra.Command {
 	cmd.Flags().StringVar(&plan, "plan", "", "one of the configured plans")
 	cmd.Flags().StringSliceVar(&allow, "allow", nil, `addresses and networks that may use the account; "" for every one`)
 	return cmd
-}
-
-// commandActor is the actor in audit rows about changes by the command line.
-const commandActor = "command"
-
-// appendAudit appends the entry of a change to the audit log, unless err is set. A change without an effect has
-// an empty entry, which is not appended.
-func appendAudit(tx *sqlstore.Tx, e access.Entry, err error) error {
-	if err != nil || e.Action == "" {
-		return err
-	}
-	e.Actor = commandActor
-	return access.Audit(tx, time.Now(), e)
-}
-
-// createAccount creates an account and its audit row.
-func (st *stateTool) createAccount(tx *sqlstore.Tx, name, plan string) (access.AccountRecord, error) {
-	made, entry, err := access.CreateAccount(tx, st.Access.Plans, name, plan, time.Now())
-	return made, appendAudit(tx, entry, err)
 }

@@ -47,7 +47,7 @@ func newAir(cfg Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Serv
 	a.metrics = ingest.NewMetrics(reg)
 	for _, w := range schema.Worlds {
 		var err error
-		if a.rollups[w], err = cfg.rollup(db, w, log, reg); err != nil {
+		if a.rollups[w], err = newRollup(cfg, db, w, log, reg); err != nil {
 			return nil, err
 		}
 		if _, err := a.runner(w, nil); err != nil { // an invalid source must fail the start

@@ -36,14 +36,8 @@ func (v fireOptions) target(q sqlstore.Querier, account string) (eventTarget, er
 // world returns the world that --mode selects. Without --mode it is the sandbox if only webhooks of the sandbox
 // subscribe to the type, else live.
 func (v fireOptions) world(found audience) (schema.World, error) {
-	switch v.mode {
-	case "live":
-		return schema.Live, nil
-	case "sandbox", "test":
-		return schema.Sandbox, nil
-	case "":
-	default:
-		return 0, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", v.mode)
+	if v.mode != "" {
+		return parseWorld(v.mode)
 	}
 	if found[schema.Live].total == 0 && found[schema.Sandbox].total > 0 {
 		return schema.Sandbox, nil

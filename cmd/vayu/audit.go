@@ -32,13 +32,9 @@ minute; --since compares the log with a copy of that file.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withKey(cmd, func(ctx context.Context, st *stateTool) error {
-				names := map[string]string{}
-				all, err := access.ListAccounts(st.db.View(ctx))
+				names, err := accountNames(st.db.View(ctx))
 				if err != nil {
 					return err
-				}
-				for _, a := range all {
-					names[a.ID] = a.Name
 				}
 				valid := true
 				err = access.VerifyAudit(ctx, st.db, "", func(c access.AuditReport) {

@@ -151,11 +151,6 @@ func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest,
 	return nil
 }
 
-// printLinef prints a line of a command's report, in which topics are aligned.
-func printLinef(cmd *cobra.Command, topic, format string, args ...any) {
-	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%-12s %s\n", topic, fmt.Sprintf(format, args...))
-}
-
 // checkEmptyDir fails when dir exists and is not empty.
 func checkEmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)

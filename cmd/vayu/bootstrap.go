@@ -11,12 +11,6 @@ import (
 	"vayu/schema"
 )
 
-// Name and plan of the bootstrap account, the first one of an empty store.
-const (
-	defaultAccount = "default"
-	defaultPlan    = "free"
-)
-
 // bootstrapKeys are the keys that this start created, by world (live or sandbox). They are empty if the store
 // had an account.
 type bootstrapKeys [len(schema.Worlds)]string
@@ -33,8 +27,7 @@ func (s *service) bootstrap(ctx context.Context) error {
 		if len(known) > 0 || err != nil {
 			return err
 		}
-		st := stateTool{Config: s.Config}
-		holder, err := st.createAccount(tx, defaultAccount, defaultPlan)
+		holder, err := createAccount(tx, s.Config.Access.Plans, defaultAccount, defaultPlan)
 		if err != nil {
 			return err
 		}

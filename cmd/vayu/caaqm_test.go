@@ -152,7 +152,7 @@ func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]
 			}
 		}
 	}
-	rollup, err := defaults().rollup(db, schema.Live, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	rollup, err := newRollup(defaults(), db, schema.Live, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}

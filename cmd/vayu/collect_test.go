@@ -66,8 +66,8 @@ func TestNextLeaderStoresFetchedReadings(t *testing.T) {
 	lead(func(context.Context) error { return leader.ErrNotLeader }, "what was fetched could not be stored", func() bool {
 		return fixture.MetricValue(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
 	})
-	if status := sourcesOf(reg)["file"]; status.Outcome != "" || !status.finding("file").ok {
-		t.Errorf("a source that runs on another instance has the status %+v, and the finding %+v", status, status.finding("file"))
+	if status := sourcesOf(reg)["file"]; status.Outcome != "" {
+		t.Errorf("a source that runs on another instance has the outcome %q", status.Outcome)
 	}
 	if n := stored(); n != 0 {
 		t.Fatalf("%d readings were stored by an instance that had lost the leader lease", n)

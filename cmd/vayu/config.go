@@ -1,17 +1,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"vayu/dispatch"
 	"vayu/dispatch/kafka"
@@ -195,74 +189,4 @@ func (c Config) access() access.Settings {
 		a.Rate, a.MoneyRate = 0, 0
 	}
 	return a
-}
-
-// bind registers flags for settings. It panics if a key is unknown, because all keys are literals in this
-// package.
-func bind(flags *pflag.FlagSet, keys ...string) {
-	if err := config.Bind(flags, defaults(), keys...); err != nil {
-		panic(err)
-	}
-}
-
-// defaultFile is the configuration file that is read from the working directory. Other users must not be able
-// to write it, because it names programs to load.
-const defaultFile = "vayu.yaml"
-
-// load returns the effective configuration of a command and its logger.
-func load(cmd *cobra.Command) (config.Loaded[Config], *slog.Logger, error) {
-	file, err := cmd.Flags().GetString("config")
-	if err != nil {
-		return config.Loaded[Config]{}, nil, err
-	}
-	if file == "" {
-		if _, err := os.Stat(defaultFile); err == nil {
-			if reason := config.UnsafeReason(defaultFile); reason != "" {
-				return config.Loaded[Config]{}, nil, fmt.Errorf("%s is not read: %s; name it with --config to read it", defaultFile, reason)
-			}
-			file = defaultFile
-		} else if !errors.Is(err, os.ErrNotExist) {
-			return config.Loaded[Config]{}, nil, fmt.Errorf("looking for %s: %w", defaultFile, err)
-		}
-	}
-	loaded, err := config.Load(defaults(), config.Sources{Flags: cmd.Flags(), Environ: os.Environ(), File: file})
-	if err != nil {
-		return loaded, nil, err
-	}
-	log := newLogger(loaded.Value.Log)
-	for _, name := range loaded.Ignored {
-		if strings.HasPrefix(name, "VAYU_TEST_") || name == keyVariable || name == newKeyVariable { // used by tests and commands
-			continue
-		}
-		log.Warn("environment variable is not a setting", "name", name)
-	}
-	return loaded, log, nil
-}
-
-func newLogger(c LogConfig) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-		level = slog.LevelInfo // Validate has rejected anything else
-	}
-	options := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, options))
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, options))
-}
-
-// newConfig prints the effective configuration.
-func newConfig() *cobra.Command {
-	return &cobra.Command{
-		Use:   "config",
-		Short: "Print the effective configuration and where each value comes from",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			loaded, _, err := load(cmd)
-			if err != nil {
-				return err
-			}
-			return loaded.Print(cmd.OutOrStdout())
-		},
-	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -17,17 +16,6 @@ import (
 	"vayu/schema"
 	"vayu/schema/migrations/clickhouse"
 )
-
-// newEngine returns the command of the child process that runs the embedded engine.
-func newEngine() *cobra.Command {
-	return &cobra.Command{
-		Use:    "engine",
-		Short:  "Run the embedded ClickHouse engine (started by the other commands)",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE:   runEngine,
-	}
-}
 
 // tool is what a command needs that works with ClickHouse and then ends.
 type tool struct {
@@ -117,8 +105,8 @@ func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
 	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
 }
 
-// rollup creates the roll-up of a world, which computes hours and days from readings.
-func (c Config) rollup(db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
+// newRollup creates the roll-up of a world, which computes hours and days from readings.
+func newRollup(c Config, db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
 	storage := c.columnar().Storage
 	return airquality.New(airquality.Config{
 		Conn: db.Conn(), Tables: tablesOf(db, w), Kinds: c.cityKinds(), Quality: c.Quality,
@@ -128,30 +116,5 @@ func (c Config) rollup(db *columnstore.DB, w schema.World, log *slog.Logger, reg
 
 // rollup creates the roll-up of a world with the command's database and log.
 func (t *tool) rollup(w schema.World) (*airquality.Rollup, error) {
-	return t.Config.rollup(t.db, w, t.log, t.reg)
-}
-
-// warnPlain logs a warning for each store that is reached over a network without TLS.
-func (c Config) warnPlain(log *slog.Logger) {
-	for _, store := range []struct {
-		setting, add string
-		hosts        []string
-	}{
-		{"clickhouse", "secure=true", c.columnar().UnencryptedHosts()},
-		{"state", "sslmode=verify-full", c.state(false).UnencryptedHosts()},
-	} {
-		if len(store.hosts) > 0 {
-			log.Warn("passwords and rows may cross the network unencrypted: the address does not ask for TLS",
-				"setting", store.setting, "hosts", store.hosts, "add", store.add)
-		}
-	}
-}
-
-// makeData creates the data directory. Only its owner may read it, because it contains keys. It rejects a
-// directory with an incomplete restore.
-func makeData(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making the data directory: %w", err)
-	}
-	return checkNotRestoring(dir)
+	return newRollup(t.Config, t.db, w, t.log, t.reg)
 }

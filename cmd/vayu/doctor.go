@@ -39,10 +39,10 @@ func newDoctor() *cobra.Command {
 			err := toolRun{timeout: doctorTimeout}.run(cmd, func(ctx context.Context, t *tool) error {
 				ctx, cancel := context.WithTimeout(ctx, 2*doctorTimeout)
 				defer cancel()
-				add(t.engine(ctx))
+				add(engineFinding(ctx, t))
 				add(disk(t.Data))
 				for _, w := range schema.Worlds {
-					add(t.freshness(ctx, w))
+					add(freshness(ctx, t, w))
 				}
 				return nil
 			})
@@ -50,7 +50,7 @@ func newDoctor() *cobra.Command {
 				add(finding{false, "engine", err.Error()})
 			}
 			if err := withState(cmd, func(ctx context.Context, st *stateTool) error {
-				add(st.store(ctx))
+				add(storeFinding(ctx, st))
 				return nil
 			}); err != nil {
 				add(finding{false, "state", err.Error()})
@@ -59,7 +59,7 @@ func newDoctor() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, f := range loaded.Value.checkService(cmd.Context()) {
+			for _, f := range checkService(cmd.Context(), loaded.Value) {
 				add(f)
 			}
 			if !healthy {
@@ -81,7 +81,7 @@ func printFinding(w io.Writer, f finding) bool {
 	return f.ok
 }
 
-func (t *tool) engine(ctx context.Context) finding {
+func engineFinding(ctx context.Context, t *tool) finding {
 	version, err := t.db.Version(ctx)
 	switch holder, held := t.db.Holder(); {
 	case err != nil:
@@ -95,8 +95,8 @@ func (t *tool) engine(ctx context.Context) finding {
 	}
 }
 
-// store checks that the state store can be read, and reports its engine and place.
-func (st *stateTool) store(ctx context.Context) finding {
+// storeFinding checks that the state store can be read, and reports its engine and place.
+func storeFinding(ctx context.Context, st *stateTool) finding {
 	where := st.Data
 	if st.State != "" {
 		where = st.State.String()
@@ -118,7 +118,7 @@ func disk(dir string) finding {
 
 // freshness reports the age of the newest city index of a world (live or sandbox). A world without any is no
 // fault, because nothing was imported yet.
-func (t *tool) freshness(ctx context.Context, w schema.World) finding {
+func freshness(ctx context.Context, t *tool, w schema.World) finding {
 	var (
 		readings, cities uint64
 		latest           time.Time

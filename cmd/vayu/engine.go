@@ -16,3 +16,14 @@ func runEngine(cmd *cobra.Command, _ []string) error {
 	}
 	return nil
 }
+
+// newEngine returns the command of the child process that runs the embedded engine.
+func newEngine() *cobra.Command {
+	return &cobra.Command{
+		Use:    "engine",
+		Short:  "Run the embedded ClickHouse engine (started by the other commands)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   runEngine,
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -123,8 +122,7 @@ func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.E
 
 // printErasure prints the number of erased rows in each table. It fails if personal data are left.
 func printErasure(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
-	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(out, "TABLE\tERASED\tLEFT")
+	out := newTable(cmd.OutOrStdout(), "TABLE\tERASED\tLEFT")
 	var left int64
 	for _, e := range done {
 		_, _ = fmt.Fprintf(out, "%s\t%d\t%d\n", e.Table, e.Rows, e.Left)

@@ -40,7 +40,7 @@ is run again. It works beside a running service, whose answers follow within sec
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			return withNewDatabase(cmd, func(ctx context.Context, t *tool) error {
-				return t.importFiles(ctx, cmd.OutOrStdout(), paths)
+				return importFiles(ctx, t, cmd.OutOrStdout(), paths)
 			})
 		},
 	}
@@ -48,7 +48,7 @@ is run again. It works beside a running service, whose answers follow within sec
 
 // importFiles imports files in order, and then computes hours and days from their readings. If a file cannot be
 // read, it continues with the next one.
-func (t *tool) importFiles(ctx context.Context, out io.Writer, paths []string) error {
+func importFiles(ctx context.Context, t *tool, out io.Writer, paths []string) error {
 	loader := ingest.NewLoader(t.db.Conn(), schema.Live.Database())
 	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
 	rollup, err := t.rollup(schema.Live)

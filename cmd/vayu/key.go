@@ -1,19 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"vayu/internal/access"
-	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -45,7 +44,7 @@ service within a second. A missing account is created.`,
 				return err
 			}
 			return withNewState(cmd, func(ctx context.Context, st *stateTool) error {
-				made, err := st.createKey(ctx, spec, r.account, r.plan)
+				made, err := createNamed(ctx, st, spec, r.account, r.plan)
 				if err != nil {
 					return err
 				}
@@ -99,8 +98,8 @@ func (r keyRequest) spec(now time.Time) (access.KeySpec, error) {
 	return spec, nil
 }
 
-// createKey creates a key. It also creates the account if there is no account of that name.
-func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, plan string) (access.CreatedKey, error) {
+// createNamed creates a key of the named account. It also creates the account if there is no account of that name.
+func createNamed(ctx context.Context, st *stateTool, spec access.KeySpec, name, plan string) (access.CreatedKey, error) {
 	box, err := st.openCipher(ctx)
 	if err != nil {
 		return access.CreatedKey{}, err
@@ -110,7 +109,7 @@ func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, p
 		if err := box.Confirm(tx); err != nil {
 			return err
 		}
-		holder, err := st.accountFor(tx, name, plan)
+		holder, err := accountFor(tx, st.Access.Plans, name, plan)
 		if err != nil {
 			return err
 		}
@@ -123,32 +122,24 @@ func (st *stateTool) createKey(ctx context.Context, spec access.KeySpec, name, p
 }
 
 // accountFor finds or creates the account of a new key. It sets the plan of the account unless plan is empty.
-func (st *stateTool) accountFor(tx *sqlstore.Tx, name, plan string) (access.AccountRecord, error) {
+func accountFor(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (access.AccountRecord, error) {
 	if err := access.Lock(tx); err != nil { // another command may create the account concurrently
 		return access.AccountRecord{}, err
 	}
 	holder, err := access.AccountByName(tx, name)
 	switch {
-	case isNotFound(err) && plan == "":
-		return st.createAccount(tx, name, defaultPlan)
 	case isNotFound(err):
-		return st.createAccount(tx, name, plan)
+		return createAccount(tx, plans, name, cmp.Or(plan, defaultPlan))
 	case err != nil || plan == "" || plan == holder.Plan:
 		return holder, err
 	}
-	holder, entry, err := access.SetPlan(tx, st.Access.Plans, holder.ID, plan)
+	holder, entry, err := access.SetPlan(tx, plans, holder.ID, plan)
 	return holder, appendAudit(tx, entry, err)
 }
 
 func isNotFound(err error) bool {
 	var refused *schema.Problem
 	return errors.As(err, &refused) && refused.Code == schema.NotFound
-}
-
-// createKey creates a key and its audit row.
-func createKey(tx *sqlstore.Tx, box *encryption.Cipher, spec access.KeySpec) (access.CreatedKey, error) {
-	made, entry, err := access.CreateKey(tx, box, spec, time.Now())
-	return made, appendAudit(tx, entry, err)
 }
 
 // printKey prints a new key. With quiet, which is for scripts, it prints only the key and, on a second line,
@@ -186,9 +177,8 @@ func newKeyList() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
-				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tADDRESSES\tSIGNED\tSCOPES")
-				err := st.eachKey(ctx, name, func(holder access.AccountRecord, k schema.Key) {
+				out := newTable(cmd.OutOrStdout(), "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tADDRESSES\tSIGNED\tSCOPES")
+				err := eachKey(ctx, st, name, func(holder access.AccountRecord, k schema.Key) {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\t%v\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
 						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, joinScopes(k.Scopes))
 				})
@@ -204,7 +194,7 @@ func newKeyList() *cobra.Command {
 }
 
 // eachKey calls do for every key of an account. If name is empty, it does so for all accounts.
-func (st *stateTool) eachKey(ctx context.Context, name string, do func(access.AccountRecord, schema.Key)) error {
+func eachKey(ctx context.Context, st *stateTool, name string, do func(access.AccountRecord, schema.Key)) error {
 	view := st.db.View(ctx)
 	holders, err := access.ListAccounts(view)
 	if err != nil {

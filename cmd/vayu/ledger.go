@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -40,29 +39,13 @@ log. It prints what each ledger adds up to, and every fault with its subject.`,
 	return cmd
 }
 
-// checkLedgers checks the ledgers (accounts of the bookkeeping) of an API account; id "" is for all accounts.
-// It also checks that transactions in a final state have their audit rows.
-func checkLedgers(ctx context.Context, db *sqlstore.DB, id string) (wallet.Report, error) {
-	r, err := wallet.Verify(ctx, db, id)
-	if err != nil {
-		return r, err
-	}
-	audited, err := wallet.VerifyAuditLog(ctx, db, id)
-	r.FaultCount += audited.FaultCount
-	r.Faults = append(r.Faults, audited.Faults...)
-	return r, err
-}
-
 // verifyLedger checks and prints the ledgers of the named API account; name "" is for all accounts.
 func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name string) error {
-	all, err := access.ListAccounts(db.View(ctx))
+	names, err := accountNames(db.View(ctx))
 	if err != nil {
 		return err
 	}
-	names, id := map[string]string{}, ""
-	for _, a := range all {
-		names[a.ID] = a.Name
-	}
+	id := ""
 	if name != "" {
 		holder, err := access.AccountByName(db.View(ctx), name)
 		if err != nil {
@@ -100,8 +83,7 @@ func printLedgers(out io.Writer, r wallet.Report) error {
 	if len(r.Ledgers) == 0 {
 		return nil
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "MODE\tLEDGER\tSUM")
+	table := newTable(out, "MODE\tLEDGER\tSUM")
 	for _, l := range r.Ledgers {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", l.World, l.Ledger, l.Sum.Rupees())
 	}

@@ -15,10 +15,6 @@ import (
 	"vayu/schema"
 )
 
-// keyVariable is the environment variable for the API key of `vayu listen`. It is an alternative to the flag,
-// because every user of a machine can read command lines.
-const keyVariable = "VAYU_API_KEY"
-
 // listenRequest has the flags of `listen`.
 type listenRequest struct {
 	port, answer int

@@ -68,9 +68,6 @@ func flagPrefix(field string) string {
 	return flagNames[name]
 }
 
-// errReported ends a command with status 1 without a message, because the command has printed the failure.
-var errReported = errors.New("already reported")
-
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "vayu",

@@ -38,22 +38,22 @@ func (s *service) newMoney(cfg Config, log *slog.Logger, reg prometheus.Register
 	if err != nil {
 		return err
 	}
-	connections, err := cfg.connections(log, reg)
+	providers, err := connections(cfg, log, reg)
 	if err != nil {
 		return err
 	}
 	m.recharges, err = recharge.New(recharge.Config{
-		DB: s.state, Box: s.box, Events: s.outbox, Connections: connections, BatchShare: cfg.Recharge.BatchRoom, MaskAfter: cfg.Recharge.MaskAfter, Log: log, Trace: s.trace, Metrics: reg,
+		DB: s.state, Box: s.box, Events: s.outbox, Connections: providers, BatchShare: cfg.Recharge.BatchRoom, MaskAfter: cfg.Recharge.MaskAfter, Log: log, Trace: s.trace, Metrics: reg,
 	})
 	if err != nil {
 		return err
 	}
-	banks, err := cfg.banks(log, reg)
+	verifiers, err := banks(cfg, log, reg)
 	if err != nil {
 		return err
 	}
 	m.verifications, err = verify.New(verify.Config{
-		DB: s.state, Cipher: s.box, Events: s.outbox, Connections: banks, Settings: cfg.Verify, PublicURL: s.publicURL, Log: log, Trace: s.trace, Metrics: reg,
+		DB: s.state, Cipher: s.box, Events: s.outbox, Connections: verifiers, Settings: cfg.Verify, PublicURL: s.publicURL, Log: log, Trace: s.trace, Metrics: reg,
 	})
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *service) publicURL() string {
 
 // connections returns the connections to recharge providers. One is the simulated provider of the sandbox, and
 // the others come from configuration files.
-func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
+func connections(c Config, log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
 	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
 		func(file string) (recharge.Connection, error) { return connector.Open(file, log, reg) },
 		func(c recharge.Connection) string { return c.Name })
@@ -86,7 +86,7 @@ func (c Config) connections(log *slog.Logger, reg prometheus.Registerer) ([]rech
 
 // banks returns the connections to verification providers. One is the simulated provider of the sandbox, and
 // the others come from configuration files.
-func (c Config) banks(log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
+func banks(c Config, log *slog.Logger, reg prometheus.Registerer) ([]verify.Connection, error) {
 	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
 		func(file string) (verify.Connection, error) { return bankaggregator.Open(file, log, reg) },
 		func(c verify.Connection) string { return c.Name })

@@ -37,7 +37,7 @@ func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 	} {
 		cfg := defaults()
 		cfg.Recharge.Operators = c.files
-		_, err := cfg.connections(nil, nil)
+		_, err := connections(cfg, nil, nil)
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -73,7 +73,7 @@ func TestDuplicateBankNameIsRejected(t *testing.T) {
 	} {
 		cfg := defaults()
 		cfg.Verify.Banks = c.files
-		_, err := cfg.banks(nil, nil)
+		_, err := banks(cfg, nil, nil)
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: got %v", name, err)
 		}

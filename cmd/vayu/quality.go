@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +45,7 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 				if err := checker.Colocate(ctx, first, last); err != nil {
 					return err
 				}
-				return t.showFits(ctx, cmd)
+				return showFits(ctx, t, cmd)
 			})
 		},
 	}
@@ -58,15 +57,14 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 }
 
 // showFits prints the latest fit of each sensor to the reference station beside it.
-func (t *tool) showFits(ctx context.Context, cmd *cobra.Command) error {
+func showFits(ctx context.Context, t *tool, cmd *cobra.Command) error {
 	rows, err := t.db.Conn().Query(ctx, `SELECT sensor, reference, hours, slope, humidity, intercept, error, error_raw, r2 FROM `+schema.Live.Database()+`.colocation FINAL
 		ORDER BY sensor, fitted_at DESC LIMIT 1 BY sensor`)
 	if err != nil {
 		return fmt.Errorf("reading the fits: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(out, "SENSOR\tREFERENCE\tHOURS\tSLOPE\tHUMIDITY\tINTERCEPT\tERROR\tRAW ERROR\tR2")
+	out := newTable(cmd.OutOrStdout(), "SENSOR\tREFERENCE\tHOURS\tSLOPE\tHUMIDITY\tINTERCEPT\tERROR\tRAW ERROR\tR2")
 	for rows.Next() {
 		var sensor, reference string
 		var hours uint32

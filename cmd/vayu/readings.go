@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -199,8 +198,7 @@ func newWithdrawals() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				_, _ = fmt.Fprintln(out, "ID\tSTATION\tPARAMETER\tAFTER\tUP TO\tMADE\tREASON")
+				out := newTable(cmd.OutOrStdout(), "ID\tSTATION\tPARAMETER\tAFTER\tUP TO\tMADE\tREASON")
 				for _, w := range all {
 					measured := "all"
 					if w.Parameter.Valid() {

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/dispatch/outbox"
-	"vayu/internal/access"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/reconcile"
@@ -69,15 +68,11 @@ type reconciliation struct {
 
 // worlds returns the world (live or sandbox) that --mode selects, or both without --mode.
 func (r *reconciliation) worlds() ([]schema.World, error) {
-	switch r.mode {
-	case "":
+	if r.mode == "" {
 		return schema.Worlds[:], nil
-	case "live":
-		return []schema.World{schema.Live}, nil
-	case "sandbox", "test":
-		return []schema.World{schema.Sandbox}, nil
 	}
-	return nil, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", r.mode)
+	world, err := parseWorld(r.mode)
+	return []schema.World{world}, err
 }
 
 // list runs the command without a file: it prints the recharges that need attention.
@@ -109,15 +104,6 @@ func (r *reconciliation) list(cmd *cobra.Command) error {
 		}
 		return nil
 	})
-}
-
-func accountNames(q sqlstore.Querier) (map[string]string, error) {
-	all, err := access.ListAccounts(q)
-	names := make(map[string]string, len(all))
-	for _, a := range all {
-		names[a.ID] = a.Name
-	}
-	return names, err
 }
 
 // compare runs the command with a file: it compares the file with the recharges, and prints the differences.

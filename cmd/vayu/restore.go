@@ -21,9 +21,6 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// restoringName marks a data directory with an incomplete restore.
-const restoringName = "restore.partial"
-
 // decryptedName is the folder of the data directory that contains the decrypted backup during a restore.
 const decryptedName = "restore.decrypted"
 
@@ -148,14 +145,6 @@ func (n *backupManifest) checkKey(cfg Config) error {
 	}
 	if err != nil {
 		return fmt.Errorf("the encryption key, of --key or VAYU_ENCRYPTION_KEY, is not that of the backup: %w", err)
-	}
-	return nil
-}
-
-// checkNotRestoring rejects a data directory with an incomplete restore.
-func checkNotRestoring(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, restoringName)); err == nil {
-		return fmt.Errorf("a restore into %s is running, or was killed: in that case empty the directory and restore again", dir)
 	}
 	return nil
 }

@@ -23,9 +23,6 @@ import (
 	"vayu/pipeline/verify"
 )
 
-// newKeyVariable is the environment variable with the new key, if the key is a setting.
-const newKeyVariable = "VAYU_NEW_ENCRYPTION_KEY"
-
 const (
 	// rotationTimeout limits the transaction of a rotation. Half of it suffices for the stored replies of a day
 	// with a thousand calls per second, over a network.
@@ -75,7 +72,7 @@ be read stops it, and is named. The old key opens backups of before, and nothing
 			// The transaction needs one connection. With no more, OtherConnections counts only other processes.
 			settings.Settings.Connections, settings.ChangeTimeout = 1, rotationTimeout
 			return runState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *stateTool) error {
-				return st.rotate(ctx, cmd.OutOrStdout())
+				return rotateKey(ctx, st, cmd.OutOrStdout())
 			})
 		},
 	}
@@ -86,9 +83,9 @@ func encryptedColumns() []encryption.Column {
 	return slices.Concat(access.EncryptedColumns(), subscription.EncryptedColumns(), batch.EncryptedColumns(), verify.EncryptedColumns())
 }
 
-// rotate re-encrypts the store with a new key, and prints the result.
-func (st *stateTool) rotate(ctx context.Context, out io.Writer) error {
-	if err := st.awaitDisconnects(ctx); err != nil {
+// rotateKey re-encrypts the store with a new key, and prints the result.
+func rotateKey(ctx context.Context, st *stateTool, out io.Writer) error {
+	if err := awaitDisconnects(ctx, st.db); err != nil {
 		return err
 	}
 	r := encryption.Rotation{Key: st.Encryption, Dir: st.Data, Columns: encryptedColumns(), CheckExclusive: checkNoOtherConnections}
@@ -130,11 +127,11 @@ func checkNoOtherConnections(tx *sqlstore.Tx) error {
 }
 
 // awaitDisconnects waits a short time until no other process uses the store.
-func (st *stateTool) awaitDisconnects(ctx context.Context) error {
+func awaitDisconnects(ctx context.Context, db *sqlstore.DB) error {
 	limit, done := context.WithTimeout(ctx, disconnectTimeout)
 	defer done()
 	for {
-		err := st.db.Update(ctx, checkNoOtherConnections)
+		err := db.Update(ctx, checkNoOtherConnections)
 		if !errors.Is(err, errOtherConnections) || !sleep.For(limit, disconnectPollInterval) {
 			return err
 		}

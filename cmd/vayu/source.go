@@ -32,8 +32,7 @@ func newSourceList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			_, _ = fmt.Fprintln(out, "NAME\tWORLD\tACTIVE\tSCHEDULE\tWHAT IT IS")
+			out := newTable(cmd.OutOrStdout(), "NAME\tWORLD\tACTIVE\tSCHEDULE\tWHAT IT IS")
 			for _, name := range slices.Sorted(maps.Keys(source.Registry)) {
 				entry := source.Registry[name]
 				active := entry.World == schema.Sandbox || slices.Contains(loaded.Value.Sources, name)

@@ -23,14 +23,21 @@ func TestDoctorDistinguishesHangingFromAbsentService(t *testing.T) {
 	c.Listen = config.Address(listener.Addr().String())
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if got := c.checkService(short)[0]; got.ok || !strings.Contains(got.text, "does not answer") {
+	if got := checkService(short, c)[0]; got.ok || !strings.Contains(got.text, "does not answer") {
 		t.Errorf("of a service that hangs: %+v", got)
 	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.checkService(t.Context())[0]; !got.ok || !strings.Contains(got.text, "nothing listens") {
+	if got := checkService(t.Context(), c)[0]; !got.ok || !strings.Contains(got.text, "nothing listens") {
 		t.Errorf("of no service: %+v", got)
+	}
+}
+
+func TestASourceOnAnotherInstanceIsNoFault(t *testing.T) {
+	t.Parallel()
+	if got := sourceFinding("file", &sourceStatus{}); !got.ok {
+		t.Errorf("got the finding %+v, want no fault", got)
 	}
 }
 

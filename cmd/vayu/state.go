@@ -103,22 +103,3 @@ func (st *stateTool) openCipher(ctx context.Context) (*encryption.Cipher, error)
 	}
 	return box, nil
 }
-
-// loadQuietly is load for commands that print a report. Unless log.level is set, their log has only warnings
-// and errors.
-func loadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
-	loaded, log, err := load(cmd)
-	if err != nil {
-		return Config{}, nil, err
-	}
-	if loaded.Origin("log.level") == "default" {
-		quiet := loaded.Value.Log
-		quiet.Level = "warn"
-		log = newLogger(quiet)
-	}
-	return loaded.Value, log, nil
-}
-
-func noData(dir string) error {
-	return fmt.Errorf("there is no data directory %q; name it with --data, or make one with vayu serve", dir)
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os/user"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,8 +82,7 @@ func newStationAlias() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				_, _ = fmt.Fprintln(w, "ALIAS\tSTATION\tREASON\tBY\tSINCE")
+				w := newTable(cmd.OutOrStdout(), "ALIAS\tSTATION\tREASON\tBY\tSINCE")
 				for _, a := range all {
 					_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", a.Alias, a.Station, a.Reason, a.Actor, a.MadeAt.UTC().Format(time.RFC3339))
 				}

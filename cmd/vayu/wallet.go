@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,8 +48,7 @@ func newWalletShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				_, _ = fmt.Fprintln(out, "MODE\tAVAILABLE\tHELD")
+				out := newTable(cmd.OutOrStdout(), "MODE\tAVAILABLE\tHELD")
 				for _, world := range schema.Worlds {
 					b, err := wallet.BalanceOf(view, schema.Owner{Account: holder.ID, World: world})
 					if err != nil {
@@ -77,20 +75,15 @@ func newWalletPending() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withState(cmd, func(ctx context.Context, st *stateTool) error {
 				view := st.db.View(ctx)
-				holders, err := access.ListAccounts(view)
+				names, err := accountNames(view)
 				if err != nil {
 					return err
-				}
-				names := map[string]string{}
-				for _, h := range holders {
-					names[h.ID] = h.Name
 				}
 				all, err := wallet.Pending(view, maxPending)
 				if err != nil {
 					return err
 				}
-				out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				_, _ = fmt.Fprintln(out, "ID\tACCOUNT\tMODE\tAMOUNT\tMETHOD\tREF\tSINCE")
+				out := newTable(cmd.OutOrStdout(), "ID\tACCOUNT\tMODE\tAMOUNT\tMETHOD\tREF\tSINCE")
 				for _, p := range all {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, names[p.Owner.Account], p.Owner.World, p.Amount.Rupees(), p.Method,
 						p.RefID, p.CreatedAt.Format(time.RFC3339))
@@ -170,17 +163,6 @@ func newWalletCredit() *cobra.Command {
 		_ = cmd.MarkFlagRequired(needed) // the flag is there
 	}
 	return cmd
-}
-
-// parseWorld converts the flag --mode.
-func parseWorld(mode string) (schema.World, error) {
-	switch mode {
-	case "live":
-		return schema.Live, nil
-	case "sandbox", "test":
-		return schema.Sandbox, nil
-	}
-	return 0, fmt.Errorf("--mode: %q is neither live nor sandbox (or test, which is the same)", mode)
 }
 
 // printPayment prints a payment and the balance of its wallet.

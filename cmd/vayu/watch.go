@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sys/unix"
 
 	"vayu/internal/access"
 	"vayu/internal/failurelog"
@@ -70,15 +69,6 @@ func newWatcher(s *service, reg prometheus.Registerer) (*watcher, error) {
 		}
 	}
 	return w, nil
-}
-
-// diskSpace returns the free and total bytes of the disk of a directory; 0 if unknown.
-func diskSpace(dir string) (free, size float64) {
-	var s unix.Statfs_t
-	if unix.Statfs(dir, &s) != nil {
-		return 0, 0
-	}
-	return float64(s.Bavail) * float64(s.Bsize), float64(s.Blocks) * float64(s.Bsize)
 }
 
 // run checks the stores until ctx ends.

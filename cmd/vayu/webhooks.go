@@ -43,7 +43,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 	if err != nil {
 		return err
 	}
-	roots, err := cfg.webhookRoots()
+	roots, err := webhookRoots(cfg)
 	if err != nil {
 		return fmt.Errorf("webhook-ca: %w", err)
 	}
@@ -78,7 +78,7 @@ func (s *service) newWebhooks(cfg Config, log *slog.Logger, reg prometheus.Regis
 }
 
 // webhookRoots returns the certificate authorities that are trusted in connections to receivers.
-func (c Config) webhookRoots() (*x509.CertPool, error) {
+func webhookRoots(c Config) (*x509.CertPool, error) {
 	var files []string
 	if c.Webhook.CA != "" {
 		files = append(files, c.Webhook.CA)
