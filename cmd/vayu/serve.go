@@ -5,6 +5,9 @@ import (
 	"log/slog"
 
 	"github.com/spf13/cobra"
+
+	"vayu/cmd/vayu/settings"
+	"vayu/cmd/vayu/wiring"
 )
 
 func newServe() *cobra.Command {
@@ -13,7 +16,7 @@ func newServe() *cobra.Command {
 		Short: "Run the service until it is stopped",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			loaded, log, err := load(cmd)
+			loaded, log, err := settings.Load(cmd)
 			if err != nil {
 				return err
 			}
@@ -21,15 +24,15 @@ func newServe() *cobra.Command {
 			// number of them.
 			stdlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
 			stdlog.SetFlags(0)
-			loaded.Value.warnPlain(log)
-			s, err := newService(loaded.Value, log, cmd.OutOrStdout())
+			loaded.Value.WarnPlain(log)
+			s, err := wiring.New(loaded.Value, log, cmd.OutOrStdout())
 			if err != nil {
 				return err
 			}
-			return s.run(cmd.Context())
+			return s.Run(cmd.Context())
 		},
 	}
-	bind(cmd.Flags(), "roles", "listen", "internal-listen", "drain-delay", "insecure-http", "sources", "city-kinds", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
+	settings.Bind(cmd.Flags(), "roles", "listen", "internal-listen", "drain-delay", "insecure-http", "sources", "city-kinds", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
 		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url", "trace.endpoint", "trace.sample")
 	return cmd
 }

@@ -33,7 +33,6 @@ const (
 // largePackages are the packages that were larger when the limits were introduced, with limits of their own.
 // A row is removed when its package is within the general limits.
 var largePackages = map[string]struct{ files, lines int }{
-	"cmd/vayu":                      {49, 6941},
 	"dispatch/delivery":             {21, 2438},
 	"dispatch/kafka":                {17, 2130},
 	"ingest":                        {21, 3062},
