@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 )
@@ -79,7 +80,7 @@ type webhookRow struct {
 func insertWebhooks(t *testing.T, db *sqlstore.DB, hooks []webhookRow) {
 	t.Helper()
 	insert := func(tx *sqlstore.Tx, name, id string, h webhookRow) error {
-		holder, err := access.AccountByName(tx, name)
+		holder, err := account.ByName(tx, name)
 		if err != nil {
 			return err
 		}

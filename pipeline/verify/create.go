@@ -10,7 +10,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+	
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
@@ -245,7 +246,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 	if r.Name != "" {
 		detail["name_hash"] = s.nameDigest(r.Name)
 	}
-	err = access.Audit(tx, d.CreatedAt, access.Entry{
+	err = audit.Append(tx, d.CreatedAt, audit.Entry{
 		Account: d.Owner.Account, World: d.Owner.World, Actor: r.Caller.Key, Action: "verification.create", Subject: d.ID,
 		Request: r.Caller.Request, Client: r.Caller.Client, Detail: detail,
 	})

@@ -6,7 +6,8 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/access"
+	"vayu/internal/access/idempotency"
+	
 	"vayu/internal/httpapi"
 	"vayu/pipeline/listing"
 	"vayu/pipeline/upstream"
@@ -45,7 +46,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if r.Once, err = access.ParseIdempotencyKey(s.Cipher, c); err != nil {
+	if r.Once, err = idempotency.Parse(s.Cipher, c); err != nil {
 		return httpapi.Response{}, err
 	}
 	r.Owner, r.Caller = c.Owner(), c.Who()

@@ -11,7 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/access"
+	"vayu/internal/access/idempotency"
+	
 	"vayu/internal/encryption"
 	"vayu/internal/failpoint"
 	"vayu/internal/httpapi"
@@ -100,7 +101,7 @@ type Request struct {
 	Caller    httpapi.Who
 
 	// Once is the request's Idempotency-Key; nil for none.
-	Once *access.IdempotencyKey
+	Once *idempotency.Key
 	// Item is the batch record that the request belongs to; nil for none.
 	Item *BatchItem
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 )
 
@@ -30,7 +32,7 @@ func newAccountCreate() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithNewState(cmd, tool.WithEncryption(func(ctx context.Context, st *tool.State) error {
-				var made access.AccountRecord
+				var made account.Record
 				err := st.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 					made, err = tool.CreateAccount(tx, st.Access.Plans, args[0], plan)
 					return err
@@ -53,7 +55,7 @@ func newAccountList() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
-				all, err := access.ListAccounts(st.DB.View(ctx))
+				all, err := account.List(st.DB.View(ctx))
 				if err != nil {
 					return err
 				}
@@ -89,15 +91,15 @@ func newAccountSet() *cobra.Command {
 			}
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
 				return st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-					holder, err := access.AccountByName(tx, args[0])
+					holder, err := account.ByName(tx, args[0])
 					if err == nil && newPlan {
-						var entry access.Entry
-						_, entry, err = access.SetPlan(tx, st.Access.Plans, holder.ID, plan)
+						var entry audit.Entry
+						_, entry, err = account.SetPlan(tx, st.Access.Plans, holder.ID, plan)
 						err = tool.AppendAudit(tx, entry, err)
 					}
 					if err == nil && newAllow {
-						var entry access.Entry
-						_, entry, err = access.SetAllowList(tx, holder.ID, allow)
+						var entry audit.Entry
+						_, entry, err = account.SetAllowList(tx, holder.ID, allow)
 						err = tool.AppendAudit(tx, entry, err)
 					}
 					return err

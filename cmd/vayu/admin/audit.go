@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
 )
 
 // NewAudit returns the command `vayu audit`.
@@ -39,7 +39,7 @@ minute; --since compares the log with a copy of that file.`,
 					return err
 				}
 				valid := true
-				err = access.VerifyAudit(ctx, st.DB, "", func(c access.AuditReport) {
+				err = audit.Verify(ctx, st.DB, "", func(c audit.Report) {
 					if c.Reason != "" {
 						valid = false
 						_, _ = fmt.Fprintf(cmd.OutOrStdout(), "FAIL  %s %s: row %d: %s\n", cmp.Or(names[c.Account], c.Account), c.World, c.Wrong, c.Reason)
@@ -80,7 +80,7 @@ func checkHeads(ctx context.Context, out io.Writer, st *tool.State, path string,
 	}
 	defer func() { _ = file.Close() }()
 	valid = true
-	for head, err := range access.Heads(file) {
+	for head, err := range audit.Heads(file) {
 		if err != nil {
 			valid = false
 			_, _ = fmt.Fprintf(out, "FAIL  %s: %v\n", path, err)

@@ -15,6 +15,7 @@ import (
 	"vayu/dispatch/outbox"
 	"vayu/dispatch/subscription"
 	"vayu/internal/access"
+	"vayu/internal/access/account"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge"
@@ -34,7 +35,7 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
-				holder, err := access.AccountByName(st.DB.View(ctx), args[0])
+				holder, err := account.ByName(st.DB.View(ctx), args[0])
 				if err != nil {
 					return err
 				}
@@ -115,7 +116,7 @@ func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.E
 		detail[e.Table] = e.Rows
 	}
 	err = db.Update(ctx, func(tx *sqlstore.Tx) error {
-		entry, err := access.Erase(tx, id, detail)
+		entry, err := account.Erase(tx, id, detail)
 		return tool.AppendAudit(tx, entry, err)
 	})
 	return done, err

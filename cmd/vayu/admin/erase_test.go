@@ -12,7 +12,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -51,10 +53,10 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 		if after := markedTables(t, db, stays.ID); fmt.Sprint(after) != fmt.Sprint(before) {
 			t.Errorf("the other account: got marks in %q, want %q", after, before)
 		}
-		if _, err := access.AccountByName(db.View(t.Context()), "erased-"+gone.ID); err != nil {
+		if _, err := account.ByName(db.View(t.Context()), "erased-"+gone.ID); err != nil {
 			t.Errorf("the account by its new name: %v", err)
 		}
-		err := access.VerifyAudit(t.Context(), db, gone.ID, func(r access.AuditReport) {
+		err := audit.Verify(t.Context(), db, gone.ID, func(r audit.Report) {
 			if r.World == schema.Live && (r.Reason != "" || r.Rows == 0) {
 				t.Errorf("the audit log: %d rows, %q", r.Rows, r.Reason)
 			}

@@ -13,7 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -70,8 +73,8 @@ service within a second. A missing account is created.`,
 }
 
 // spec converts the flags.
-func (r keyRequest) spec(now time.Time) (access.KeySpec, error) {
-	spec := access.KeySpec{Name: r.name, AllowList: r.allow, RequireSignature: r.signed}
+func (r keyRequest) spec(now time.Time) (apikey.Spec, error) {
+	spec := apikey.Spec{Name: r.name, AllowList: r.allow, RequireSignature: r.signed}
 	switch r.mode {
 	case "live":
 		spec.World = schema.Live
@@ -101,12 +104,12 @@ func (r keyRequest) spec(now time.Time) (access.KeySpec, error) {
 }
 
 // createNamed creates a key of the named account. It also creates the account if there is no account of that name.
-func createNamed(ctx context.Context, st *tool.State, spec access.KeySpec, name, plan string) (access.CreatedKey, error) {
+func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, plan string) (apikey.Created, error) {
 	box, err := st.OpenCipher(ctx)
 	if err != nil {
-		return access.CreatedKey{}, err
+		return apikey.Created{}, err
 	}
-	var made access.CreatedKey
+	var made apikey.Created
 	err = st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		if err := box.Confirm(tx); err != nil {
 			return err
@@ -124,18 +127,18 @@ func createNamed(ctx context.Context, st *tool.State, spec access.KeySpec, name,
 }
 
 // accountFor finds or creates the account of a new key. It sets the plan of the account unless plan is empty.
-func accountFor(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (access.AccountRecord, error) {
-	if err := access.Lock(tx); err != nil { // another command may create the account concurrently
-		return access.AccountRecord{}, err
+func accountFor(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (account.Record, error) {
+	if err := account.Lock(tx); err != nil { // another command may create the account concurrently
+		return account.Record{}, err
 	}
-	holder, err := access.AccountByName(tx, name)
+	holder, err := account.ByName(tx, name)
 	switch {
 	case isNotFound(err):
 		return tool.CreateAccount(tx, plans, name, cmp.Or(plan, tool.DefaultPlan))
 	case err != nil || plan == "" || plan == holder.Plan:
 		return holder, err
 	}
-	holder, entry, err := access.SetPlan(tx, plans, holder.ID, plan)
+	holder, entry, err := account.SetPlan(tx, plans, holder.ID, plan)
 	return holder, tool.AppendAudit(tx, entry, err)
 }
 
@@ -146,7 +149,7 @@ func isNotFound(err error) bool {
 
 // printKey prints a new key. With quiet, which is for scripts, it prints only the key and, on a second line,
 // its signing secret.
-func printKey(cmd *cobra.Command, made access.CreatedKey, quiet bool) {
+func printKey(cmd *cobra.Command, made apikey.Created, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
 		if made.SigningSecret != "" {
@@ -180,7 +183,7 @@ func newKeyList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
 				out := tool.NewTable(cmd.OutOrStdout(), "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tADDRESSES\tSIGNED\tSCOPES")
-				err := eachKey(ctx, st, name, func(holder access.AccountRecord, k schema.Key) {
+				err := eachKey(ctx, st, name, func(holder account.Record, k schema.Key) {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\t%v\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
 						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, joinScopes(k.Scopes))
 				})
@@ -196,9 +199,9 @@ func newKeyList() *cobra.Command {
 }
 
 // eachKey calls do for every key of an account. If name is empty, it does so for all accounts.
-func eachKey(ctx context.Context, st *tool.State, name string, do func(access.AccountRecord, schema.Key)) error {
+func eachKey(ctx context.Context, st *tool.State, name string, do func(account.Record, schema.Key)) error {
 	view := st.DB.View(ctx)
-	holders, err := access.ListAccounts(view)
+	holders, err := account.List(view)
 	if err != nil {
 		return err
 	}
@@ -209,7 +212,7 @@ func eachKey(ctx context.Context, st *tool.State, name string, do func(access.Ac
 		}
 		found = true
 		for _, w := range schema.Worlds {
-			keys, err := access.ListKeys(view, holder.ID, w, "", math.MaxInt32, time.Now())
+			keys, err := apikey.List(view, holder.ID, w, "", math.MaxInt32, time.Now())
 			if err != nil {
 				return err
 			}
@@ -256,14 +259,14 @@ func newKeyRotate() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var made access.CreatedKey
+				var made apikey.Created
 				err = st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 					if err := box.Confirm(tx); err != nil {
 						return err
 					}
-					var entry access.Entry
+					var entry audit.Entry
 					var err error
-					made, entry, err = access.RotateKey(tx, box, args[0], grace, 0, time.Now())
+					made, entry, err = apikey.Rotate(tx, box, args[0], grace, 0, time.Now())
 					return tool.AppendAudit(tx, entry, err)
 				})
 				if err != nil {
@@ -274,7 +277,7 @@ func newKeyRotate() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().DurationVar(&grace, "grace", access.DefaultGrace, "how long the old key stays valid, at most 168h")
+	cmd.Flags().DurationVar(&grace, "grace", apikey.DefaultGrace, "how long the old key stays valid, at most 168h")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print only the key (and, for signed requests, their secret on a second line)")
 	return cmd
 }
@@ -287,7 +290,7 @@ func newKeyRevoke() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
 				err := st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-					_, entry, err := access.RevokeKey(tx, args[0], time.Now())
+					_, entry, err := apikey.Revoke(tx, args[0], time.Now())
 					return tool.AppendAudit(tx, entry, err)
 				})
 				if err == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/verify/namematch"
 )
@@ -36,11 +37,11 @@ later verifications, also in a running service.`,
 			}
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
 				return st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-					holder, err := access.AccountByName(tx, args[0])
+					holder, err := account.ByName(tx, args[0])
 					if err != nil {
 						return err
 					}
-					_, entry, err := access.SetNameTolerance(tx, holder.ID, score)
+					_, entry, err := account.SetNameTolerance(tx, holder.ID, score)
 					return tool.AppendAudit(tx, entry, err)
 				})
 			})

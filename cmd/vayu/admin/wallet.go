@@ -10,7 +10,8 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -46,7 +47,7 @@ func newWalletShow() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
 				view := st.DB.View(ctx)
-				holder, err := access.AccountByName(view, name)
+				holder, err := account.ByName(view, name)
 				if err != nil {
 					return err
 				}
@@ -144,7 +145,7 @@ func newWalletCredit() *cobra.Command {
 				return err
 			}
 			return withWallets(cmd, func(ctx context.Context, st *tool.State, wallets *wallet.Service) error {
-				holder, err := access.AccountByName(st.DB.View(ctx), name)
+				holder, err := account.ByName(st.DB.View(ctx), name)
 				if err != nil {
 					return err
 				}

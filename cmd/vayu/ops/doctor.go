@@ -12,7 +12,8 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/status"
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+
 	"vayu/query"
 	"vayu/schema"
 )
@@ -106,7 +107,7 @@ func storeFinding(ctx context.Context, st *tool.State) finding {
 	if st.State != "" {
 		where = st.State.String()
 	}
-	all, err := access.ListAccounts(st.DB.View(ctx))
+	all, err := account.List(st.DB.View(ctx))
 	if err != nil {
 		return finding{false, "state", err.Error()}
 	}

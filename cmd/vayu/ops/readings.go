@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
 	"vayu/schema"
@@ -46,7 +48,7 @@ func (w *withdrawalOptions) flags(cmd *cobra.Command) {
 
 // run writes the audit entry that prepare returns, runs work, and computes the changed hours and days again.
 // The audit row is written first, so that there is no change without one.
-func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (access.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
+func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (audit.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")
 	}
@@ -61,7 +63,7 @@ func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context
 				return err
 			}
 			err = st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-				holder, err := access.AccountByName(tx, w.account)
+				holder, err := account.ByName(tx, w.account)
 				if err != nil {
 					return err
 				}
@@ -103,13 +105,13 @@ readings are withdrawn whose averaging interval ends after --from and not after 
 				return err
 			}
 			w.Reason, w.Actor = common.reason, tool.CommandActor
-			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (access.Entry, error) {
+			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (audit.Entry, error) {
 				readings, err := rollup.CountWithdrawn(ctx, w)
 				if err != nil {
-					return access.Entry{}, err
+					return audit.Entry{}, err
 				}
 				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s withdraws %d readings of %s\n", w.ID, readings, w.Station)
-				return access.Entry{Action: "readings.withdraw", Subject: w.ID, Detail: map[string]any{
+				return audit.Entry{Action: "readings.withdraw", Subject: w.ID, Detail: map[string]any{
 					"station": w.Station, "parameter": w.Parameter.ID(), "from": w.From.Format(time.RFC3339), "to": w.To.Format(time.RFC3339),
 					"readings": readings, "reason": w.Reason,
 				}}, nil
@@ -170,12 +172,12 @@ func newReinstate() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var w airquality.Withdrawal
-			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (_ access.Entry, err error) {
+			return common.run(cmd, func(ctx context.Context, rollup *airquality.Rollup) (_ audit.Entry, err error) {
 				if w, err = rollup.Withdrawal(ctx, args[0]); err != nil {
-					return access.Entry{}, err
+					return audit.Entry{}, err
 				}
 				w.Reason, w.Actor = common.reason, tool.CommandActor
-				return access.Entry{Action: "readings.reinstate", Subject: w.ID, Detail: map[string]any{"station": w.Station, "reason": w.Reason}}, nil
+				return audit.Entry{Action: "readings.reinstate", Subject: w.ID, Detail: map[string]any{"station": w.Station, "reason": w.Reason}}, nil
 			}, func(ctx context.Context, rollup *airquality.Rollup) error { return rollup.Reinstate(ctx, w) })
 		},
 	}

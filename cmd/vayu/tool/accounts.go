@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -21,29 +24,29 @@ const CommandActor = "command"
 
 // AppendAudit appends the entry of a change to the audit log, unless err is set. A change without an effect has
 // an empty entry, which is not appended.
-func AppendAudit(tx *sqlstore.Tx, e access.Entry, err error) error {
+func AppendAudit(tx *sqlstore.Tx, e audit.Entry, err error) error {
 	if err != nil || e.Action == "" {
 		return err
 	}
 	e.Actor = CommandActor
-	return access.Audit(tx, time.Now(), e)
+	return audit.Append(tx, time.Now(), e)
 }
 
 // CreateAccount creates an account and its audit row.
-func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (access.AccountRecord, error) {
-	made, entry, err := access.CreateAccount(tx, plans, name, plan, time.Now())
+func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (account.Record, error) {
+	made, entry, err := account.Create(tx, plans, name, plan, time.Now())
 	return made, AppendAudit(tx, entry, err)
 }
 
 // CreateKey creates a key and its audit row.
-func CreateKey(tx *sqlstore.Tx, box *encryption.Cipher, spec access.KeySpec) (access.CreatedKey, error) {
-	made, entry, err := access.CreateKey(tx, box, spec, time.Now())
+func CreateKey(tx *sqlstore.Tx, box *encryption.Cipher, spec apikey.Spec) (apikey.Created, error) {
+	made, entry, err := apikey.Create(tx, box, spec, time.Now())
 	return made, AppendAudit(tx, entry, err)
 }
 
 // AccountNames returns the names of all accounts, by id.
 func AccountNames(q sqlstore.Querier) (map[string]string, error) {
-	all, err := access.ListAccounts(q)
+	all, err := account.List(q)
 	names := make(map[string]string, len(all))
 	for _, a := range all {
 		names[a.ID] = a.Name

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/settings"
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/encryption"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sqlstore"
@@ -99,7 +100,7 @@ func (st *State) OpenCipher(ctx context.Context) (*encryption.Cipher, error) {
 	if err := box.Claim(ctx, st.DB); err != nil {
 		return nil, err
 	}
-	if err := access.KeyHeads(ctx, st.DB, time.Now()); err != nil { // logged only, so that key revoke still works
+	if err := audit.KeyHeads(ctx, st.DB, time.Now()); err != nil { // logged only, so that key revoke still works
 		st.Log.WarnContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
 	return box, nil

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
+
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -21,10 +23,10 @@ type bootstrapKeys [len(schema.Worlds)]string
 func (s *Service) bootstrap(ctx context.Context) error {
 	err := s.state.Update(ctx, func(tx *sqlstore.Tx) error {
 		s.bootstrapKeys = bootstrapKeys{}
-		if err := access.Lock(tx); err != nil { // another instance may start on the same store
+		if err := account.Lock(tx); err != nil { // another instance may start on the same store
 			return err
 		}
-		known, err := access.ListAccounts(tx)
+		known, err := account.List(tx)
 		if len(known) > 0 || err != nil {
 			return err
 		}
@@ -33,7 +35,7 @@ func (s *Service) bootstrap(ctx context.Context) error {
 			return err
 		}
 		for _, w := range schema.Worlds {
-			made, err := tool.CreateKey(tx, s.box, access.KeySpec{Account: holder.ID, World: w, Name: "first key"})
+			made, err := tool.CreateKey(tx, s.box, apikey.Spec{Account: holder.ID, World: w, Name: "first key"})
 			if err != nil {
 				return err
 			}

@@ -25,6 +25,7 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/outbox"
 	"vayu/internal/access"
+	"vayu/internal/access/audit"
 	"vayu/internal/columnstore"
 	"vayu/internal/config"
 	"vayu/internal/encryption"
@@ -262,7 +263,7 @@ func (s *Service) stateReady(ctx context.Context) error {
 	if err := s.box.Claim(ctx, s.state); err != nil {
 		return err
 	}
-	if err := access.KeyHeads(ctx, s.state, time.Now()); err != nil {
+	if err := audit.KeyHeads(ctx, s.state, time.Now()); err != nil {
 		s.log.ErrorContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
 	if !s.Has(settings.RoleAPI) {

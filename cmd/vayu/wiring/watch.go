@@ -13,7 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/cmd/vayu/status"
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/failurelog"
 	"vayu/internal/leader"
 	"vayu/internal/sleep"
@@ -102,10 +103,10 @@ func (w *watcher) runLedgerChecks(ctx context.Context) error {
 // that changes of the file can be detected.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
-	heads := access.NewHeadLog(path)
+	heads := audit.NewHeadLog(path)
 	for ok := true; ok; ok = sleep.For(ctx, headsInterval) {
 		n, sum, err := heads.Copy(ctx, w.service.state, time.Now())
-		err = errors.Join(err, access.KeyHeads(ctx, w.service.state, time.Now()))
+		err = errors.Join(err, audit.KeyHeads(ctx, w.service.state, time.Now()))
 		w.headFailures.Observe(ctx, err)
 		if n > 0 {
 			w.service.log.InfoContext(ctx, "heads of the audit log copied", "heads", n, "file", path, "sha256", sum)

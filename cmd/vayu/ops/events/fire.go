@@ -18,7 +18,8 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -99,7 +100,7 @@ func (v fireOptions) check() error {
 
 // prepare finds the account. It returns the target of the events and a function that commits event number n.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, func(ctx context.Context, n int64) error, error) {
-	holder, err := access.AccountByName(st.DB.View(ctx), v.account)
+	holder, err := account.ByName(st.DB.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
 		return eventTarget{}, nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
 	}

@@ -1,4 +1,4 @@
-package access_test
+package audit_test
 
 import (
 	"os"
@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -18,9 +19,9 @@ import (
 func TestCopiedHeadsShowACutAuditLog(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		id := newAccount(t, db, "one")
+		id := insertAccount(t, db, "one")
 		path := filepath.Join(t.TempDir(), "heads.ndjson")
-		log := access.NewHeadLog(path)
+		log := audit.NewHeadLog(path)
 		copied := func(want int) {
 			t.Helper()
 			n, sum, err := log.Copy(t.Context(), db, time.Now())
@@ -35,7 +36,7 @@ func TestCopiedHeadsShowACutAuditLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer file.Close()
-			for head, err := range access.Heads(file) {
+			for head, err := range audit.Heads(file) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -89,7 +90,7 @@ func TestHeadsNameTheDamagedLine(t *testing.T) {
 	const good = `{"account":"acc_1","world":"live","seq":3,"hash":"` + "00000000000000000000000000000000000000000000000000000000000000ff" + `","at":"2026-11-23T00:00:00Z"}`
 	for _, bad := range []string{"no JSON", `{"account":"acc_0`, `{"account":"acc_1","world":"live","seq":0,"hash":""}`, strings.Replace(good, "ff", "xx", 1)} {
 		var heads, faults int
-		for head, err := range access.Heads(strings.NewReader(good + "\n\n" + bad + "\n" + good + "\n")) {
+		for head, err := range audit.Heads(strings.NewReader(good + "\n\n" + bad + "\n" + good + "\n")) {
 			switch {
 			case err == nil && head.Seq == 3:
 				heads++
@@ -107,7 +108,7 @@ func TestHeadsNameTheDamagedLine(t *testing.T) {
 func TestAnUnfinishedLineDamagesNoOther(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		id := newAccount(t, db, "one")
+		id := insertAccount(t, db, "one")
 		path := filepath.Join(t.TempDir(), "heads.ndjson")
 		if err := os.WriteFile(path, []byte(`{"account":"acc_0`), 0o600); err != nil {
 			t.Fatal(err)
@@ -115,7 +116,7 @@ func TestAnUnfinishedLineDamagesNoOther(t *testing.T) {
 		if err := appendRow(db, id, schema.Live, 1); err != nil {
 			t.Fatal(err)
 		}
-		if n, _, err := access.NewHeadLog(path).Copy(t.Context(), db, time.Now()); err != nil || n != 1 {
+		if n, _, err := audit.NewHeadLog(path).Copy(t.Context(), db, time.Now()); err != nil || n != 1 {
 			t.Fatalf("copied %d, %v", n, err)
 		}
 		text, err := os.ReadFile(path)

@@ -1,4 +1,5 @@
-package access
+// Package apikey creates, rotates and revokes API keys, and limits what a key can delegate.
+package apikey
 
 import (
 	"crypto/rand"
@@ -12,13 +13,15 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/audit"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
-// KeySpec describes a key to create. Zero values are the defaults.
-type KeySpec struct {
+// Spec describes a key to create. Zero values are the defaults.
+type Spec struct {
 	Account          string // id
 	World            schema.World
 	Name             string
@@ -31,65 +34,65 @@ type KeySpec struct {
 	MaxActive int
 }
 
-// CreatedKey is a new key. It is the only place with the key and its secret in plain text.
-type CreatedKey struct {
+// Created is a new key. It is the only place with the key and its secret in plain text.
+type Created struct {
 	Record        schema.Key
 	Key           string
 	SigningSecret string // empty unless signatures are required
 }
 
-// KeyRecord is a key as read from the store, without its hash and secret.
-type KeyRecord struct {
+// Record is a key as read from the store, without its hash and secret.
+type Record struct {
 	schema.Key
 	Account string
 	World   schema.World
 
-	expiresAt time.Time // with full precision; zero for never
+	Expiry time.Time // with full precision; zero for never
 }
 
-// check returns the scopes and networks to store, and all faults of the specification except an expiry in the
+// Check returns the scopes and networks to store, and all faults of the specification except an expiry in the
 // past.
-func (k *KeySpec) check() (scopes []schema.Scope, networks []netip.Prefix, f faults) {
-	f.keyName("name", k.Name)
-	scopes = f.scopes("scopes", k.Scopes)
-	networks = f.allowList("allow_list", k.AllowList)
+func (k *Spec) Check() (scopes []schema.Scope, networks []netip.Prefix, f schema.RequestErrors) {
+	checkName(&f, "name", k.Name)
+	scopes = checkScopes(&f, "scopes", k.Scopes)
+	networks = account.ParseAllowList(&f, "allow_list", k.AllowList)
 	return scopes, networks, f
 }
 
-// CreateKey creates a key of an existing account. A *schema.Problem describes an invalid
+// Create creates a key of an existing account. A *schema.Problem describes an invalid
 // specification.
-func CreateKey(tx *sqlstore.Tx, box *encryption.Cipher, spec KeySpec, now time.Time) (CreatedKey, Entry, error) {
-	scopes, networks, f := spec.check()
+func Create(tx *sqlstore.Tx, box *encryption.Cipher, spec Spec, now time.Time) (Created, audit.Entry, error) {
+	scopes, networks, f := spec.Check()
 	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)
-	f.future("expires_at", spec.ExpiresAt, now)
+	CheckExpiry(&f, "expires_at", spec.ExpiresAt, now)
 	if err := f.Problem(); err != nil {
-		return CreatedKey{}, Entry{}, err
+		return Created{}, audit.Entry{}, err
 	}
-	revision, err := raise(tx)
+	revision, err := account.Raise(tx)
 	if err != nil {
-		return CreatedKey{}, Entry{}, err
+		return Created{}, audit.Entry{}, err
 	}
-	k := newKey{KeySpec: spec, scopes: joinScopes(scopes, " "), networks: joinNetworks(networks), revision: revision}
-	made, err := insertKey(tx, box, k, now)
+	k := newKey{Spec: spec, scopes: joinScopes(scopes, " "), networks: account.JoinNetworks(networks), revision: revision}
+	made, err := insert(tx, box, k, now)
 	if err != nil {
-		return CreatedKey{}, Entry{}, err
+		return Created{}, audit.Entry{}, err
 	}
-	return made, keyAuditEntry("key.create", spec.Account, made.Record), nil
+	return made, auditEntry("key.create", spec.Account, made.Record), nil
 }
 
-// keyAuditEntry returns the audit entry of a new key. The prefix and the last four characters
+// auditEntry returns the audit entry of a new key. The prefix and the last four characters
 // identify a key and reveal nothing.
-func keyAuditEntry(action, account string, k schema.Key) Entry {
+func auditEntry(action, account string, k schema.Key) audit.Entry {
 	detail := map[string]any{
 		"name": k.Name, "mode": k.Mode, "prefix": k.Prefix, "last_four": k.LastFour, "scopes": k.Scopes,
 		"allow_list": k.AllowList, "require_signature": k.RequireSignature, "expires_at": k.ExpiresAt,
 	}
-	return Entry{Account: account, World: schema.WorldOf(k.Mode), Action: action, Subject: k.ID, Detail: detail}
+	return audit.Entry{Account: account, World: schema.WorldOf(k.Mode), Action: action, Subject: k.ID, Detail: detail}
 }
 
 // newKey is a checked specification, converted to the columns of table api_key.
 type newKey struct {
-	KeySpec
+	Spec
 	scopes   string
 	networks string
 	from     string // id of the rotated key
@@ -102,7 +105,7 @@ const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 
 
 // room returns an error if the account has its largest number of active keys. The caller has called raise,
 // which serializes changes of keys, so the count is exact.
-func (k *KeySpec) room(tx *sqlstore.Tx, now time.Time) error {
+func (k *Spec) room(tx *sqlstore.Tx, now time.Time) error {
 	if k.MaxActive == 0 {
 		return nil
 	}
@@ -117,20 +120,20 @@ func (k *KeySpec) room(tx *sqlstore.Tx, now time.Time) error {
 		active, k.World, k.MaxActive))
 }
 
-func insertKey(tx *sqlstore.Tx, box *encryption.Cipher, k newKey, now time.Time) (CreatedKey, error) {
+func insert(tx *sqlstore.Tx, box *encryption.Cipher, k newKey, now time.Time) (Created, error) {
 	if err := k.room(tx, now); err != nil {
-		return CreatedKey{}, err
+		return Created{}, err
 	}
-	made := CreatedKey{Key: mintKey(k.World)}
+	made := Created{Key: Mint(k.World)}
 	id := keyIDPrefix + ulid.MustNewDefault(now).String()
-	hash := hashKey(made.Key)
+	hash := Hash(made.Key)
 	var encrypted []byte
 	required := 0
 	if k.RequireSignature {
 		var raw [32]byte
 		_, _ = rand.Read(raw[:]) // never fails
 		made.SigningSecret = "sgn_" + base64.RawURLEncoding.EncodeToString(raw[:])
-		encrypted = signingSecret.Encrypt(box, []byte(made.SigningSecret), id)
+		encrypted = SigningSecret.Encrypt(box, []byte(made.SigningSecret), id)
 		required = 1
 	}
 	_, err := tx.Exec(`
@@ -140,9 +143,9 @@ func insertKey(tx *sqlstore.Tx, box *encryption.Cipher, k newKey, now time.Time)
 		id, k.Account, k.World.String(), k.Name, hash[:], made.Key[:prefixLength], made.Key[len(made.Key)-4:], k.scopes, k.networks,
 		required, encrypted, now.UnixMicro(), optionalTime(k.ExpiresAt), optionalText(k.from), k.revision)
 	if err != nil {
-		return CreatedKey{}, fmt.Errorf("creating a key: %w", err)
+		return Created{}, fmt.Errorf("creating a key: %w", err)
 	}
-	record, err := keyByID(tx, id, now)
+	record, err := ByID(tx, id, now)
 	made.Record = record.Key
 	return made, err
 }
@@ -157,14 +160,14 @@ func optionalTime(t time.Time) sql.NullInt64 {
 
 func optionalText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-const selectKey = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.last_four, k.scopes, k.allow_list,
+const selectRecord = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.last_four, k.scopes, k.allow_list,
 	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
-// scanKey returns a function that reads a row of selectKey. now decides whether the key is active.
-func scanKey(now time.Time) func(sqlstore.Scanner) (KeyRecord, error) {
-	return func(row sqlstore.Scanner) (KeyRecord, error) {
-		var k KeyRecord
+// scanRecord returns a function that reads a row of selectRecord. now decides whether the key is active.
+func scanRecord(now time.Time) func(sqlstore.Scanner) (Record, error) {
+	return func(row sqlstore.Scanner) (Record, error) {
+		var k Record
 		var scopes, networks string
 		var required, created int64
 		var expires, revoked, used sql.NullInt64
@@ -184,7 +187,7 @@ func scanKey(now time.Time) func(sqlstore.Scanner) (KeyRecord, error) {
 		k.CreatedAt = *shownTime(sql.NullInt64{Int64: created, Valid: true})
 		k.ExpiresAt, k.RevokedAt, k.LastUsedAt = shownTime(expires), shownTime(revoked), shownTime(used)
 		if expires.Valid {
-			k.expiresAt = time.UnixMicro(expires.Int64).UTC()
+			k.Expiry = time.UnixMicro(expires.Int64).UTC()
 		}
 		if from.Valid {
 			k.RotatedFrom = &from.String
@@ -203,7 +206,8 @@ func shownTime(micros sql.NullInt64) *string {
 	return &text
 }
 
-var errNoKey = schema.NewProblem(schema.NotFound, "", "There is no such key.")
+// ErrNotFound is the error for an id without a key.
+var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such key.")
 
 const keyIDPrefix = "key_"
 
@@ -214,26 +218,26 @@ func isKeyID(text string) bool {
 	return ok && err == nil
 }
 
-// keyByID returns a key of any account. If there is none, the error is a *schema.Problem with
+// ByID returns a key of any account. If there is none, the error is a *schema.Problem with
 // not_found.
-func keyByID(q sqlstore.Querier, id string, now time.Time) (KeyRecord, error) {
+func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 	if !isKeyID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
-		return KeyRecord{}, errNoKey
+		return Record{}, ErrNotFound
 	}
-	k, err := scanKey(now)(q.QueryRow(selectKey+" WHERE k.id = $1", id))
+	k, err := scanRecord(now)(q.QueryRow(selectRecord+" WHERE k.id = $1", id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return KeyRecord{}, errNoKey
+		return Record{}, ErrNotFound
 	}
 	if err != nil {
-		return KeyRecord{}, fmt.Errorf("reading a key: %w", err)
+		return Record{}, fmt.Errorf("reading a key: %w", err)
 	}
 	return k, nil
 }
 
-// ListKeys returns at most limit keys of an account's world, newest first, starting after the key
+// List returns at most limit keys of an account's world, newest first, starting after the key
 // with id after; "" starts at the newest.
-func ListKeys(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]KeyRecord, error) {
-	return sqlstore.All(q, scanKey(now), selectKey+`
+func List(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]Record, error) {
+	return sqlstore.All(q, scanRecord(now), selectRecord+`
 		WHERE k.account_id = $1 AND k.mode = $2 AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,
 		account, world.String(), after, limit)
 }

@@ -1,45 +1,44 @@
-package access
+// Package signature signs requests, and parses and checks the signatures of requests.
+package signature
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 
+	"vayu/internal/access/idempotency"
 	"vayu/internal/httpapi"
-	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 const (
-	// signatureHeader is X-SERVICE-Request-Signature in Go's canonical form.
-	signatureHeader = "X-Service-Request-Signature"
-	versionHeader   = "X-Service-Version"
-	// signatureWindow is the largest difference between the time of a signature and the server's time, in both
+	// Header is X-SERVICE-Request-Signature in Go's canonical form.
+	Header        = "X-Service-Request-Signature"
+	versionHeader = "X-Service-Version"
+	// Window is the largest difference between the time of a signature and the server's time, in both
 	// directions.
-	signatureWindow = 300 * time.Second
+	Window = 300 * time.Second
 )
 
 // Errors of signatures. They do not reveal the expected signature.
 var (
-	errSignatureRequired = schema.NewProblem(schema.SignatureRequired, signatureName,
+	ErrRequired = schema.NewProblem(schema.SignatureRequired, headerName,
 		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v2=<hex>.")
-	errSignatureForm = schema.NewProblem(schema.SignatureInvalid, signatureName,
+	ErrForm = schema.NewProblem(schema.SignatureInvalid, headerName,
 		"The header X-SERVICE-Request-Signature must stand once and be t=<unix seconds>,v2=<64 hex digits>, or the same with v1.")
-	errSignatureStale = schema.NewProblem(schema.SignatureInvalid, signatureName,
+	ErrStale = schema.NewProblem(schema.SignatureInvalid, headerName,
 		"The time of the signature lies more than 300 seconds from the server's.")
-	errSignatureWrong = schema.NewProblem(schema.SignatureInvalid, signatureName,
+	ErrWrong = schema.NewProblem(schema.SignatureInvalid, headerName,
 		"The signature is not that of this request: HMAC-SHA256 with the key's signing secret over the text that the API's description gives for v1 or v2.")
-	errSignatureSeen = schema.NewProblem(schema.SignatureInvalid, signatureName,
+	ErrSeen = schema.NewProblem(schema.SignatureInvalid, headerName,
 		"A request with this signature was accepted already; sign each request afresh.")
 )
 
-const signatureName = "X-SERVICE-Request-Signature"
+const headerName = "X-SERVICE-Request-Signature"
 
 // scheme defines what a signature covers and how the parts are joined.
 type scheme string
@@ -52,17 +51,17 @@ const (
 	lined scheme = "v2"
 )
 
-// signature is a parsed header.
-type signature struct {
+// Signature is a parsed header.
+type Signature struct {
 	scheme scheme
 	at     string // as sent, because it is signed
-	unix   int64
-	mac    [sha256.Size]byte
+	Unix   int64
+	MAC    [sha256.Size]byte
 }
 
-// parseSignature parses t=<unix>,v1=<hex> or t=<unix>,v2=<hex>.
-func parseSignature(text string) (signature, bool) {
-	var s signature
+// Parse parses t=<unix>,v1=<hex> or t=<unix>,v2=<hex>.
+func Parse(text string) (Signature, bool) {
+	var s Signature
 	first, second, _ := strings.Cut(text, ",")
 	at, ok := strings.CutPrefix(first, "t=")
 	name, mac, _ := strings.Cut(second, "=")
@@ -71,7 +70,7 @@ func parseSignature(text string) (signature, bool) {
 	if s.scheme != dotted && s.scheme != lined {
 		return s, false
 	}
-	if !ok || at == "" || len(at) > mostDigits || len(mac) != hex.EncodedLen(len(s.mac)) {
+	if !ok || at == "" || len(at) > mostDigits || len(mac) != hex.EncodedLen(len(s.MAC)) {
 		return s, false
 	}
 	for i := range len(at) {
@@ -83,10 +82,10 @@ func parseSignature(text string) (signature, bool) {
 	if err != nil {
 		return s, false
 	}
-	if _, err := hex.Decode(s.mac[:], []byte(mac)); err != nil {
+	if _, err := hex.Decode(s.MAC[:], []byte(mac)); err != nil {
 		return s, false
 	}
-	s.at, s.unix = at, unix
+	s.at, s.Unix = at, unix
 	return s, true
 }
 
@@ -127,60 +126,16 @@ func macOf(secret []byte, text string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// signs reports whether s is the correct signature of a call with a secret.
-func (s *signature) signs(c *httpapi.Call, secret []byte) bool {
+// Signs reports whether s is the correct signature of a call with a secret.
+func (s *Signature) Signs(c *httpapi.Call, secret []byte) bool {
 	text := s.at + "." + c.Method + "." + c.RequestURI + "."
 	if s.scheme == lined {
-		keys, versions := c.Header[idempotencyHeader], c.Header[versionHeader]
+		keys, versions := c.Header[idempotency.Header], c.Header[versionHeader]
 		if len(keys) > 1 || len(versions) > 1 { // repeated headers could be joined in two ways
 			return false
 		}
 		r := Signed{Method: c.Method, Target: c.RequestURI, IdempotencyKey: strings.Join(keys, ""), Version: strings.Join(versions, "")}
 		text = r.text(s.at)
 	}
-	return hmac.Equal(macOf(secret, text, c.Body), s.mac[:])
-}
-
-// verifySignature checks the signature of a call if its key requires one. Each signature is accepted only once,
-// even after a restart or by another instance.
-func (s *Service) verifySignature(c *httpapi.Call, g *cachedKey) error {
-	if !g.requireSignature {
-		return nil
-	}
-	values := c.Header[signatureHeader]
-	if len(values) == 0 {
-		return errSignatureRequired
-	}
-	sent, ok := parseSignature(values[0])
-	if len(values) > 1 || !ok {
-		return errSignatureForm
-	}
-	window := int64(signatureWindow / time.Second)
-	if age := s.Now().Unix() - sent.unix; age < -window || age > window {
-		return errSignatureStale
-	}
-	secret, err := signingSecret.Decrypt(s.Cipher, g.signingSecret, g.id)
-	if err != nil {
-		return fmt.Errorf("decrypting the signing secret of %s: %w", g.id, err)
-	}
-	if !sent.signs(c, secret) {
-		return errSignatureWrong
-	}
-	return s.spend(c.Context(), g.id, sent, time.Unix(sent.unix+window+1, 0))
-}
-
-// spend stores a signature as used, and fails if it was used before. The record is needed until the time of the
-// signature is outside the window.
-func (s *Service) spend(ctx context.Context, key string, sent signature, until time.Time) error {
-	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		n, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, $3) ON CONFLICT (key_id, signature) DO NOTHING",
-			key, sent.mac[:], until.UnixMicro())
-		if err != nil {
-			return fmt.Errorf("storing a signature: %w", err)
-		}
-		if n == 0 {
-			return errSignatureSeen
-		}
-		return nil
-	})
+	return hmac.Equal(macOf(secret, text, c.Body), s.MAC[:])
 }

@@ -1,15 +1,18 @@
-package access
+// Package idempotency replays the stored reply to a repeated call with the same Idempotency-Key.
+package idempotency
 
 import (
 	"bytes"
 	"crypto/subtle"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
+	"vayu/internal/access/audit"
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
@@ -17,15 +20,16 @@ import (
 )
 
 const (
-	idempotencyHeader = "Idempotency-Key"
-	// idempotencyLongest is the length of the longest key.
-	idempotencyLongest = 255
-	idempotencyLife    = 24 * time.Hour
+	// Header is the name of the header with the key.
+	Header = "Idempotency-Key"
+	// longest is the length of the longest key.
+	longest = 255
+	life    = 24 * time.Hour
 )
 
-// IdempotencyKey is the Idempotency-Key header of a POST, which makes retries safe. Its methods accept nil for
+// Key is the Idempotency-Key header of a POST, which makes retries safe. Its methods accept nil for
 // a call without the header.
-type IdempotencyKey struct {
+type Key struct {
 	box         *encryption.Cipher
 	account     string
 	mode        string
@@ -33,45 +37,45 @@ type IdempotencyKey struct {
 	fingerprint []byte
 }
 
-// ParseIdempotencyKey reads the Idempotency-Key of a POST; nil if the call has none. box computes a digest of
+// Parse reads the Idempotency-Key of a POST; nil if the call has none. box computes a digest of
 // the request. A later request with the same key and another digest is rejected.
-func ParseIdempotencyKey(box *encryption.Cipher, c *httpapi.Call) (*IdempotencyKey, error) {
-	values := c.Header[idempotencyHeader]
+func Parse(box *encryption.Cipher, c *httpapi.Call) (*Key, error) {
+	values := c.Header[Header]
 	if c.Method != http.MethodPost || len(values) == 0 {
 		return nil, nil
 	}
-	if len(values) > 1 || !validIdempotencyKey(values[0]) {
-		return nil, schema.NewProblem(schema.InvalidRequest, idempotencyHeader,
+	if len(values) > 1 || !valid(values[0]) {
+		return nil, schema.NewProblem(schema.InvalidRequest, Header,
 			"The header Idempotency-Key must occur once, with 1 to 255 printable ASCII characters.")
 	}
-	o := &IdempotencyKey{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
+	o := &Key{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
 	o.fingerprint = box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)
 	return o, nil
 }
 
-func validIdempotencyKey(text string) bool {
+func valid(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
 			return false
 		}
 	}
-	return len(text) > 0 && len(text) <= idempotencyLongest
+	return len(text) > 0 && len(text) <= longest
 }
 
-// perform runs do. If an earlier call had the same key, it returns that call's reply instead, and stored is
+// Perform runs do. If an earlier call had the same key, it returns that call's reply instead, and stored is
 // true. Without an Idempotency-Key it only runs do.
-func (o *IdempotencyKey) perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, Entry, error)) (resp httpapi.Response, e Entry, stored bool, err error) {
+func (o *Key) Perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, audit.Entry, error)) (resp httpapi.Response, e audit.Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)
 		if err != nil {
-			return httpapi.Response{}, Entry{}, false, err
+			return httpapi.Response{}, audit.Entry{}, false, err
 		}
 		if before != nil {
-			return *before, Entry{}, true, nil
+			return *before, audit.Entry{}, true, nil
 		}
 	}
 	if resp, e, err = do(); err != nil {
-		return httpapi.Response{}, Entry{}, false, err
+		return httpapi.Response{}, audit.Entry{}, false, err
 	}
 	if resp, err = finished(resp); err == nil && o != nil {
 		err = o.keep(tx, resp)
@@ -81,14 +85,14 @@ func (o *IdempotencyKey) perform(tx *sqlstore.Tx, now time.Time, do func() (http
 
 // claim reserves the key for this call, or returns the reply of the earlier call that has claimed it. Of two
 // simultaneous calls, the second waits in this statement until the first commits or rolls back.
-func (o *IdempotencyKey) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
+func (o *Key) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	n, err := tx.Exec(`
 		INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
 		VALUES ($1, $2, $3, $4, 0, $5, $6)
 		ON CONFLICT (account_id, mode, key) DO UPDATE
 		SET fingerprint = excluded.fingerprint, status = 0, body = excluded.body, expires_at = excluded.expires_at
 		WHERE idempotent_reply.expires_at <= $7`,
-		o.account, o.mode, o.key, o.fingerprint, []byte{}, now.Add(idempotencyLife).UnixMicro(), now.UnixMicro())
+		o.account, o.mode, o.key, o.fingerprint, []byte{}, now.Add(life).UnixMicro(), now.UnixMicro())
 	if err != nil {
 		return nil, fmt.Errorf("claiming an Idempotency-Key: %w", err)
 	}
@@ -100,7 +104,7 @@ func (o *IdempotencyKey) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Respons
 
 // stored returns the reply of the call that has claimed the key; nil if none has, or the reply has
 // expired.
-func (o *IdempotencyKey) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
+func (o *Key) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
 	var fingerprint, encrypted []byte
 	resp := &httpapi.Response{Replayed: true}
 	err := q.QueryRow("SELECT fingerprint, status, body FROM idempotent_reply WHERE account_id = $1 AND mode = $2 AND key = $3 AND expires_at > $4",
@@ -112,10 +116,10 @@ func (o *IdempotencyKey) stored(q sqlstore.Querier, now time.Time) (*httpapi.Res
 		return nil, fmt.Errorf("reading a stored reply: %w", err)
 	}
 	if subtle.ConstantTimeCompare(fingerprint, o.fingerprint) == 0 {
-		return nil, schema.NewProblem(schema.IdempotencyConflict, idempotencyHeader,
+		return nil, schema.NewProblem(schema.IdempotencyConflict, Header,
 			"This Idempotency-Key was used with another request within the last 24 hours.")
 	}
-	text, err := storedReply.Decrypt(o.box, encrypted, o.account, o.mode, o.key)
+	text, err := StoredReply.Decrypt(o.box, encrypted, o.account, o.mode, o.key)
 	if err != nil {
 		return nil, fmt.Errorf("decrypting a stored reply: %w", err)
 	}
@@ -127,7 +131,7 @@ func (o *IdempotencyKey) stored(q sqlstore.Querier, now time.Time) (*httpapi.Res
 // CreatedPath returns the path of the object that an earlier call with the key created, or "".
 // Handlers use it to answer a repeated call with the object's current state. The error is a
 // *schema.Problem if the key was used with another request.
-func (o *IdempotencyKey) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err error) {
+func (o *Key) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err error) {
 	if o == nil {
 		return "", nil
 	}
@@ -139,8 +143,8 @@ func (o *IdempotencyKey) CreatedPath(q sqlstore.Querier, now time.Time) (path st
 }
 
 // Claim reserves the key for a call that creates an object at path in tx. It returns false if another call has
-// claimed the key. [IdempotencyKey.CreatedPath] then finds that call's object.
-func (o *IdempotencyKey) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
+// claimed the key. [Key.CreatedPath] then finds that call's object.
+func (o *Key) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
 	if o == nil {
 		return true, nil
 	}
@@ -153,15 +157,30 @@ func (o *IdempotencyKey) Claim(tx *sqlstore.Tx, now time.Time, path string) (cla
 
 // keep stores the reply of the call that has claimed the key. The stored text is the Location, a line feed and
 // the body.
-func (o *IdempotencyKey) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
+func (o *Key) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
 	for _, part := range resp.Tail {
 		body = append(body, part...)
 	}
 	_, err := tx.Exec("UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
-		o.account, o.mode, o.key, resp.Status, storedReply.Encrypt(o.box, body, o.account, o.mode, o.key))
+		o.account, o.mode, o.key, resp.Status, StoredReply.Encrypt(o.box, body, o.account, o.mode, o.key))
 	if err != nil {
 		return fmt.Errorf("storing a reply: %w", err)
 	}
 	return nil
+}
+
+// finished encodes the body of a response, so that the stored reply and the sent one have the same bytes.
+func finished(resp httpapi.Response) (httpapi.Response, error) {
+	if resp.Status == 0 {
+		resp.Status = http.StatusOK
+	}
+	if resp.Value != nil {
+		body, err := json.Marshal(resp.Value)
+		if err != nil {
+			return resp, fmt.Errorf("writing a reply: %w", err)
+		}
+		resp.Body, resp.Value = body, nil
+	}
+	return resp, nil
 }

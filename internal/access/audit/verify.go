@@ -1,4 +1,4 @@
-package access
+package audit
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 // than the statement timeout of ten seconds.
 const verifyPage = 20_000
 
-// AuditReport is the result of verifying one chain of the audit log.
-type AuditReport struct {
+// Report is the result of verifying one chain of the audit log.
+type Report struct {
 	Account string
 	World   schema.World
 	// Rows is the number of valid rows before the first fault. Hash is the hash of the last of them, in
@@ -35,7 +35,7 @@ type AuditReport struct {
 	Unkeyed int64
 }
 
-// VerifyAudit verifies the chains of the audit log: one for each account and world (live or sandbox). If
+// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). If
 // account is not empty, it is the id of the only account to verify. It calls report for each chain that has
 // rows. It may run while a service appends rows. It fails if a read fails, or if the account does not exist.
 //
@@ -45,12 +45,12 @@ type AuditReport struct {
 // In a process with the store's key, the head also has a valid MAC. Write access to the store
 // without the key does not suffice to cut rows off and reset the head. A MAC that was copied while
 // an earlier row was the last remains valid. Only a hash kept outside the store detects that.
-func VerifyAudit(ctx context.Context, db *sqlstore.DB, account string, report func(AuditReport)) error {
-	return verifyAudit(ctx, db, account, verifyPage, report)
+func Verify(ctx context.Context, db *sqlstore.DB, account string, report func(Report)) error {
+	return verifyPages(ctx, db, account, verifyPage, report)
 }
 
-// verifyAudit is VerifyAudit with a page size, so that tests can use small pages.
-func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int, report func(AuditReport)) error {
+// verifyPages is Verify with a page size, so that tests can use small pages.
+func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int, report func(Report)) error {
 	view := db.View(ctx)
 	accounts, err := sqlstore.All(view, func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)
@@ -72,7 +72,7 @@ func verifyAudit(ctx context.Context, db *sqlstore.DB, account string, size int,
 	keyed := !since.IsZero() && time.Since(since) > keyedGrace
 	for _, id := range accounts {
 		for _, world := range schema.Worlds {
-			c := chain{report: AuditReport{Account: id, World: world}, last: firstHash[:], size: size, hasKey: hasKey, keyed: keyed, digests: db}
+			c := chain{report: Report{Account: id, World: world}, last: firstHash[:], size: size, hasKey: hasKey, keyed: keyed, digests: db}
 			if err := c.verify(view); err != nil {
 				return fmt.Errorf("reading the audit log of %s: %w", id, err)
 			}
@@ -105,7 +105,7 @@ func anyKeyed(view sqlstore.View) error {
 
 // chain is the state of the verification of one chain.
 type chain struct {
-	report AuditReport
+	report Report
 	last   []byte // hash of the last valid row
 	size   int    // rows per page
 	// hasKey means that this process has the key of MACs. keyed means that every head must have a MAC.
@@ -213,7 +213,7 @@ func (c *chain) row(r *storedRow) {
 		c.wrong(r.seq.Int64, "a chain begins with row 1")
 		return
 	}
-	row := auditRow{
+	row := chainRow{
 		Entry: Entry{
 			Account: c.report.Account, Actor: r.actor.String, Action: r.action.String,
 			Subject: r.subject.String, Request: r.request.String, Client: r.client.String,

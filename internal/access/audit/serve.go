@@ -1,21 +1,37 @@
-package access
+package audit
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
-// auditTypes are the media types of the audit log besides JSON.
-const auditTypes = csvType + ", " + linesType
+// exportTypes are the media types of the audit log besides JSON.
+const exportTypes = csvType + ", " + linesType
 
-// listAudit answers GET /v1/audit, newest row first. It returns one page as JSON, or all rows as CSV or as
+// Log answers GET /v1/audit.
+type Log struct {
+	DB     *sqlstore.DB
+	Cipher *encryption.Cipher
+}
+
+// Route returns the endpoint of the audit log.
+func (l *Log) Route() httpapi.Route {
+	return httpapi.Route{
+		Method: http.MethodGet, Path: "/v1/audit", Scope: string(schema.AccountRead), Type: exportTypes, Handler: l.list,
+	}
+}
+
+// list answers GET /v1/audit, newest row first. It returns one page as JSON, or all rows as CSV or as
 // lines of JSON.
-func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
+func (l *Log) list(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "from", "to", "subject", "actor", "action", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
@@ -24,14 +40,14 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 	sel := selectionOf(&f, c.Owner(), params)
 	for _, as := range [...]string{csvType, linesType} {
 		if c.Wants(as) {
-			return s.exportAudit(c, &f, sel, as, params)
+			return l.export(c, &f, sel, as, params)
 		}
 	}
 	list := "audit?" + url.Values{
 		"from": {strconv.FormatInt(sel.from, 10)}, "to": {strconv.FormatInt(sel.to, 10)},
 		"subject": {sel.subject}, "actor": {sel.actor}, "action": {sel.action},
 	}.Encode()
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, s.Cipher, c, list, params)
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, l.Cipher, c, list, params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -39,7 +55,7 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 	if after != "" {
 		at = parsePosition(after)
 	}
-	rows, next, err := sel.page(s.DB.View(c.Context()), at, limit)
+	rows, next, err := sel.page(l.DB.View(c.Context()), at, limit)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -52,7 +68,7 @@ func (s *Service) listAudit(c *httpapi.Call) (httpapi.Response, error) {
 		reply.Data = append(reply.Data, row)
 	}
 	if next != nil {
-		reply.NextCursor = pagination.Cursor(s.Cipher, c, list, next.String())
+		reply.NextCursor = pagination.Cursor(l.Cipher, c, list, next.String())
 	}
 	return httpapi.Response{Value: reply}, nil
 }

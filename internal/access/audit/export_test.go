@@ -1,4 +1,4 @@
-package access
+package audit
 
 import (
 	"math"
@@ -6,12 +6,12 @@ import (
 	"vayu/schema"
 )
 
-// AuditScan is the number of rows that one page scans.
-const AuditScan = auditScan
+// ScanLimit is the number of rows that one page scans.
+const ScanLimit = scanLimit
 
-// AuditQueries returns the statements of a page of the audit log. at and seq are those of the last
+// Queries returns the statements of a page of the audit log. at and seq are those of the last
 // row that it scans.
-func AuditQueries(owner schema.Owner, subject, actor, action string, at, seq int64) (query, lowest string, args, lowestArgs []any) {
+func Queries(owner schema.Owner, subject, actor, action string, at, seq int64) (query, lowest string, args, lowestArgs []any) {
 	s := selection{owner: owner, subject: subject, actor: actor, action: action, from: math.MinInt64, to: math.MaxInt64}
 	var floor *position
 	if s.filters() {
@@ -24,3 +24,6 @@ func AuditQueries(owner schema.Owner, subject, actor, action string, at, seq int
 
 // Inert exports inert.
 var Inert = inert
+
+// VerifyPages exports verifyPages.
+var VerifyPages = verifyPages

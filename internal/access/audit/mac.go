@@ -1,4 +1,4 @@
-package access
+package audit
 
 import (
 	"bytes"
@@ -55,7 +55,7 @@ func authenticated(mac []byte) int64 {
 // nextMAC returns the MAC of the head that names row seq with the given hash. The previous row has the hash
 // before, and the previous head has the MAC old.
 //
-// An invalid MAC is kept, so that [VerifyAudit] finds it however many rows follow. A process without the key
+// An invalid MAC is kept, so that [Verify] finds it however many rows follow. A process without the key
 // also keeps the MAC. The next row that is written with the key gets a MAC that covers all rows.
 func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byte) ([]byte, error) {
 	if seq == 1 {

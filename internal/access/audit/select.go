@@ -1,4 +1,4 @@
-package access
+package audit
 
 import (
 	"database/sql"
@@ -12,9 +12,9 @@ import (
 	"vayu/schema"
 )
 
-// auditScan is the largest number of rows that one page scans for filters without an index. That takes some
+// scanLimit is the largest number of rows that one page scans for filters without an index. That takes some
 // milliseconds. A page may therefore be short, and the client continues with its cursor.
-const auditScan = 10_000
+const scanLimit = 10_000
 
 // position is the position of a row in a list from the audit log. Lists are in the order of time, then of the
 // row number. The two can differ, because the clocks of instances differ. A list of one subject (the id of the
@@ -49,14 +49,14 @@ func (s *selection) start() position {
 	return position{s.to, math.MinInt64} // before every row whose time is s.to
 }
 
-// auditQuery builds an SQL statement on table audit.
-type auditQuery struct {
+// statement builds an SQL statement on table audit.
+type statement struct {
 	text strings.Builder
 	args []any
 }
 
 // and adds a condition, in which each ? is the next value.
-func (q *auditQuery) and(condition string, values ...any) {
+func (q *statement) and(condition string, values ...any) {
 	q.text.WriteString(" AND ")
 	for _, value := range values {
 		before, after, _ := strings.Cut(condition, "?")
@@ -68,8 +68,8 @@ func (q *auditQuery) and(condition string, values ...any) {
 }
 
 // after starts a query of the rows after a position. It has the conditions that an index supports.
-func (s *selection) after(columns string, after position) *auditQuery {
-	q := &auditQuery{args: []any{s.owner.Account, s.owner.World.String()}}
+func (s *selection) after(columns string, after position) *statement {
+	q := &statement{args: []any{s.owner.Account, s.owner.World.String()}}
 	q.text.WriteString("SELECT " + columns + " FROM audit WHERE account_id = $1 AND mode = $2")
 	if s.subject != "" {
 		q.and("subject = ?", s.subject)
@@ -98,7 +98,7 @@ func (s *selection) filters() bool {
 // lowest returns a statement that finds the last row that a page may scan.
 func (s *selection) lowest(after position) (string, []any) {
 	q := s.after("at, seq", after)
-	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(auditScan-1), q.args
+	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(scanLimit-1), q.args
 }
 
 // query returns a statement for up to limit rows after a position. floor is the last row to scan; nil for no
@@ -133,7 +133,7 @@ func (s *selection) query(after position, floor *position, limit int) (string, [
 
 // page returns at most limit rows after a position, and the position at which the next page starts. That is nil
 // after the last page. With filters, a page may be short without being the last.
-func (s *selection) page(view sqlstore.View, after position, limit int) (rows []storedAudit, next *position, err error) {
+func (s *selection) page(view sqlstore.View, after position, limit int) (rows []hashedRow, next *position, err error) {
 	var floor *position
 	if s.filters() {
 		var lowest position
@@ -146,7 +146,7 @@ func (s *selection) page(view sqlstore.View, after position, limit int) (rows []
 		}
 	}
 	text, args := s.query(after, floor, limit+1)
-	rows, err = sqlstore.All(view, scanAudit, text, args...)
+	rows, err = sqlstore.All(view, scanRow, text, args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the audit log: %w", err)
 	}
@@ -157,13 +157,13 @@ func (s *selection) page(view sqlstore.View, after position, limit int) (rows []
 	return rows, floor, nil
 }
 
-// storedAudit is a row of the audit log with its hash.
-type storedAudit struct {
-	auditRow
+// hashedRow is a row of the audit log with its hash.
+type hashedRow struct {
+	chainRow
 	hash []byte
 }
 
-func scanAudit(row sqlstore.Scanner) (r storedAudit, err error) {
+func scanRow(row sqlstore.Scanner) (r hashedRow, err error) {
 	err = row.Scan(&r.seq, &r.at, &r.Actor, &r.Action, &r.Subject, &r.Request, &r.Client, &r.detail, &r.hash)
 	return r, err
 }

@@ -1,4 +1,4 @@
-package access
+package audit
 
 import (
 	"bufio"
@@ -142,7 +142,7 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 }
 
 // Check compares a copied head with its row in the store. It returns the difference, or "" if the row has the
-// copied hash. [VerifyAudit] proves that the rows form a chain. Only Check of all copied heads proves that no
+// copied hash. [Verify] proves that the rows form a chain. Only Check of all copied heads proves that no
 // row was replaced: the newest copy may be of a forged chain.
 func (h *Head) Check(ctx context.Context, db *sqlstore.DB) (reason string, err error) {
 	var hash []byte

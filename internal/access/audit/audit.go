@@ -1,4 +1,6 @@
-package access
+// Package audit has the audit log: a hash chain for each account and world (live or sandbox), with a MAC of its
+// head. It appends, lists, exports and verifies.
+package audit
 
 import (
 	"bytes"
@@ -26,11 +28,11 @@ type Entry struct {
 	Detail  map[string]any
 }
 
-// Audit appends an entry to the hash chain of its account and world (live or sandbox), in the transaction of
+// Append appends an entry to the hash chain of its account and world (live or sandbox), in the transaction of
 // the change. It should be the last statement, because it locks the chain of the account until the transaction
 // ends.
-func Audit(tx *sqlstore.Tx, now time.Time, e Entry) error {
-	row := auditRow{Entry: e, mode: e.World.String(), at: now.UnixMicro(), detail: []byte("{}")}
+func Append(tx *sqlstore.Tx, now time.Time, e Entry) error {
+	row := chainRow{Entry: e, mode: e.World.String(), at: now.UnixMicro(), detail: []byte("{}")}
 	var err error
 	if e.Detail != nil {
 		if row.detail, err = json.Marshal(e.Detail); err != nil { // Marshal sorts the names
@@ -65,12 +67,12 @@ func Audit(tx *sqlstore.Tx, now time.Time, e Entry) error {
 // firstHash is the hash before the first row of a chain.
 var firstHash [sha256.Size]byte
 
-// auditForm is the prefix of the hashed bytes. A later version with other columns uses another prefix, so that
+// rowForm is the prefix of the hashed bytes. A later version with other columns uses another prefix, so that
 // its rows cannot have the same hash.
-const auditForm = "vayu audit row, form 1"
+const rowForm = "vayu audit row, form 1"
 
-// auditRow is a row of table audit without its hash.
-type auditRow struct {
+// chainRow is a row of table audit without its hash.
+type chainRow struct {
 	Entry
 	mode   string
 	seq    int64
@@ -80,9 +82,9 @@ type auditRow struct {
 
 // sum returns the SHA-256 of a row: of its columns and of before, the hash of the previous row. Each text has a
 // length prefix, so that different rows yield different bytes.
-func (r *auditRow) sum(before []byte) [sha256.Size]byte {
+func (r *chainRow) sum(before []byte) [sha256.Size]byte {
 	h := sha256.New()
-	for _, text := range [...]string{auditForm, r.Account, r.mode} {
+	for _, text := range [...]string{rowForm, r.Account, r.mode} {
 		hashText(h, text)
 	}
 	var numbers [16]byte
@@ -104,7 +106,7 @@ func hashText(h hash.Hash, text string) {
 }
 
 // wire returns the row in the API's form.
-func (r *auditRow) wire(sum []byte) (schema.AuditRow, error) {
+func (r *chainRow) wire(sum []byte) (schema.AuditRow, error) {
 	out := schema.AuditRow{
 		Seq: r.seq, At: time.UnixMicro(r.at).UTC().Format("2006-01-02T15:04:05.000000Z"),
 		Actor: r.Actor, Action: r.Action, Subject: r.Subject, RequestID: r.Request, Client: r.Client,

@@ -1,4 +1,4 @@
-package access_test
+package audit_test
 
 import (
 	"context"
@@ -8,42 +8,26 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
-var auditStart = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
-
-// newAccount inserts an account.
-func newAccount(t testing.TB, db *sqlstore.DB, name string) string {
-	t.Helper()
-	var id string
-	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
-		h, _, err := access.CreateAccount(tx, map[string]int64{"unlimited": 0}, name, "unlimited", auditStart)
-		id = h.ID
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
-
 func appendRow(db *sqlstore.DB, id string, world schema.World, n int) error {
 	return db.Update(context.Background(), func(tx *sqlstore.Tx) error {
-		return access.Audit(tx, auditStart.Add(time.Duration(n)*time.Second), access.Entry{
+		return audit.Append(tx, start.Add(time.Duration(n)*time.Second), audit.Entry{
 			Account: id, World: world, Actor: "key_1", Action: "key.create", Subject: fmt.Sprint("key_", n),
 			Request: "req_1", Client: "192.0.2.1", Detail: map[string]any{"b": 1, "a": []string{"<x>"}, "n": n},
 		})
 	})
 }
 
-func verify(t testing.TB, db *sqlstore.DB, id string) []access.AuditReport {
+func verify(t testing.TB, db *sqlstore.DB, id string) []audit.Report {
 	t.Helper()
-	var all []access.AuditReport
-	if err := access.VerifyAudit(context.Background(), db, id, func(r access.AuditReport) { all = append(all, r) }); err != nil {
+	var all []audit.Report
+	if err := audit.Verify(context.Background(), db, id, func(r audit.Report) { all = append(all, r) }); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -52,7 +36,7 @@ func verify(t testing.TB, db *sqlstore.DB, id string) []access.AuditReport {
 func TestConcurrentAppendsKeepChainsValid(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		one, other := newAccount(t, db, "one"), newAccount(t, db, "other")
+		one, other := insertAccount(t, db, "one"), insertAccount(t, db, "other")
 		const writers, each = 64, 5
 		running, stop := context.WithCancel(context.Background())
 		checked := make(chan struct{})
@@ -60,7 +44,7 @@ func TestConcurrentAppendsKeepChainsValid(t *testing.T) {
 			defer close(checked)
 			for running.Err() == nil {
 				const pages = 7 // rows each
-				err := access.VerifyAuditPages(context.Background(), db, "", pages, func(r access.AuditReport) {
+				err := audit.VerifyPages(context.Background(), db, "", pages, func(r audit.Report) {
 					if r.Reason != "" {
 						t.Errorf("while others append: %+v", r)
 					}
@@ -138,7 +122,7 @@ func TestVerifyAuditFindsTampering(t *testing.T) {
 		}, 2, "hash"},
 	}
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		id := newAccount(t, db, "one")
+		id := insertAccount(t, db, "one")
 		for n := range 5 {
 			if err := appendRow(db, id, schema.Live, n); err != nil {
 				t.Fatal(err)
@@ -156,7 +140,7 @@ func TestVerifyAuditFindsTampering(t *testing.T) {
 			run(t, db, c.do...)
 			for _, size := range []int{1, 2, 100} {
 				found := false
-				err := access.VerifyAuditPages(context.Background(), db, "", size, func(r access.AuditReport) {
+				err := audit.VerifyPages(context.Background(), db, "", size, func(r audit.Report) {
 					if r.World == schema.Live {
 						found = r.Reason != "" && r.Wrong == c.wrong && strings.Contains(r.Reason, c.why)
 						if !found {
@@ -181,7 +165,7 @@ func TestVerifyAuditFindsTampering(t *testing.T) {
 func TestVerifyAuditOfUnknownAccountFails(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	err := access.VerifyAudit(context.Background(), db, "acc_none", func(access.AuditReport) { t.Error("there is a report") })
+	err := audit.Verify(context.Background(), db, "acc_none", func(audit.Report) { t.Error("there is a report") })
 	if err == nil || !strings.Contains(err.Error(), "acc_none") {
 		t.Errorf("got %v", err)
 	}
@@ -201,4 +185,15 @@ func run(t testing.TB, db *sqlstore.DB, statements ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// start is the time of the first row.
+var start = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
+
+// insertAccount inserts an account without keys.
+func insertAccount(t testing.TB, db *sqlstore.DB, name string) (id string) {
+	t.Helper()
+	id = "acc_" + name
+	sqlstoretest.Exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $2, 'unlimited', '', 0, 0)", id, name)
+	return id
 }

@@ -1,4 +1,4 @@
-package access
+package apikey
 
 import (
 	"crypto/sha256"
@@ -14,9 +14,9 @@ func TestKeyForm(t *testing.T) {
 	t.Parallel()
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	for w, prefix := range map[schema.World]string{schema.Live: "sk_live_", schema.Sandbox: "sk_test_"} {
-		key := mintKey(w)
+		key := Mint(w)
 		secret, ours := strings.CutPrefix(key, prefix)
-		if !ours || len(secret) != 33+6 || strings.Trim(secret, digits) != "" || key == mintKey(w) {
+		if !ours || len(secret) != 33+6 || strings.Trim(secret, digits) != "" || key == Mint(w) {
 			t.Fatalf("%s is no key of %s", key, w)
 		}
 		check := uint64(0)
@@ -26,10 +26,10 @@ func TestKeyForm(t *testing.T) {
 		if want := crc32.ChecksumIEEE([]byte(key[:len(key)-6])); check != uint64(want) {
 			t.Errorf("%s: the check is %d, want %d", key, check, want)
 		}
-		if got, ok := wellFormed(key); !ok || got != w {
+		if got, ok := WellFormed(key); !ok || got != w {
 			t.Errorf("%s: read as %s, %t", key, got, ok)
 		}
-		if hashKey(key) != sha256.Sum256([]byte(key)) {
+		if Hash(key) != sha256.Sum256([]byte(key)) {
 			t.Errorf("%s: another hash", key)
 		}
 	}
@@ -37,7 +37,7 @@ func TestKeyForm(t *testing.T) {
 
 func TestKeyThatWasChangedIsNone(t *testing.T) {
 	t.Parallel()
-	key := mintKey(schema.Live)
+	key := Mint(schema.Live)
 	for i := range len(key) {
 		for _, c := range []byte("0zZ!\x00\xff") {
 			wrong := []byte(key)
@@ -45,25 +45,25 @@ func TestKeyThatWasChangedIsNone(t *testing.T) {
 				continue
 			}
 			wrong[i] = c
-			if _, ok := wellFormed(string(wrong)); ok {
+			if _, ok := WellFormed(string(wrong)); ok {
 				t.Errorf("%q, changed at %d, was accepted", wrong, i)
 			}
 		}
 	}
 	for _, wrong := range []string{"", key[1:], key[:len(key)-1], key + "0", " " + key, strings.Repeat(key, 300), strings.ToUpper(key)} {
-		if _, ok := wellFormed(wrong); ok {
+		if _, ok := WellFormed(wrong); ok {
 			t.Errorf("%q was accepted", wrong)
 		}
 	}
 }
 
 func FuzzWellFormed(f *testing.F) {
-	f.Add(mintKey(schema.Live))
-	f.Add(mintKey(schema.Sandbox))
+	f.Add(Mint(schema.Live))
+	f.Add(Mint(schema.Sandbox))
 	f.Add("sk_live_")
 	f.Add("sk_test_" + strings.Repeat("z", 39))
 	f.Fuzz(func(t *testing.T, key string) {
-		world, ok := wellFormed(key)
+		world, ok := WellFormed(key)
 		if !ok {
 			return
 		}

@@ -1,4 +1,4 @@
-package access
+package apikey
 
 import (
 	"crypto/rand"
@@ -28,9 +28,9 @@ const (
 	sandboxPrefix = "sk_test_"
 )
 
-// mintKey returns a new random key of a world. It is "sk_live_" or "sk_test_", 24 random bytes in base62, and
+// Mint returns a new random key of a world. It is "sk_live_" or "sk_test_", 24 random bytes in base62, and
 // their CRC-32 with the prefix in 6 characters. Secret scanners use the checksum to recognize keys.
-func mintKey(world schema.World) string {
+func Mint(world schema.World) string {
 	var secret [24]byte
 	_, _ = rand.Read(secret[:]) // never fails: it ends the program instead
 	body := livePrefix
@@ -60,9 +60,9 @@ var base62Value = func() (values [256]int8) {
 	return values
 }()
 
-// wellFormed reports whether a text has the form and the checksum of a key, and its world. It costs
+// WellFormed reports whether a text has the form and the checksum of a key, and its world. It costs
 // less than a hash, and rejects mistyped and guessed keys.
-func wellFormed(key string) (schema.World, bool) {
+func WellFormed(key string) (schema.World, bool) {
 	if len(key) != keyWidth {
 		return 0, false
 	}
@@ -92,8 +92,8 @@ func wellFormed(key string) (schema.World, bool) {
 	return world, check == uint64(^sum)
 }
 
-// hashKey returns the SHA-256 of a key. The store keeps only the hash.
-func hashKey(key string) [sha256.Size]byte {
+// Hash returns the SHA-256 of a key. The store keeps only the hash.
+func Hash(key string) [sha256.Size]byte {
 	var room [64]byte // keeps the bytes on the stack
 	return sha256.Sum256(append(room[:0], key...))
 }

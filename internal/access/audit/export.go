@@ -1,4 +1,4 @@
-package access
+package audit
 
 import (
 	"encoding/csv"
@@ -23,9 +23,9 @@ const (
 // take a millisecond or two.
 const exportPage = 500
 
-// exportAudit streams all rows of a selection, newest first. It leaves out rows that are written after it has
+// export streams all rows of a selection, newest first. It leaves out rows that are written after it has
 // begun.
-func (s *Service) exportAudit(c *httpapi.Call, f *schema.RequestErrors, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
+func (l *Log) export(c *httpapi.Call, f *schema.RequestErrors, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
 	for _, name := range [...]string{"limit", "cursor"} {
 		if _, there := params[name]; there {
 			f.Add(name, "As "+as+" all rows come at once.")
@@ -40,13 +40,13 @@ func (s *Service) exportAudit(c *httpapi.Call, f *schema.RequestErrors, sel *sel
 	}
 	return httpapi.Response{Type: []string{typed}, Stream: func(out httpapi.Flusher) error {
 		if as == csvType {
-			if err := writeCSV(out, auditColumns); err != nil {
+			if err := writeCSV(out, csvColumns); err != nil {
 				return err
 			}
 		}
 		at := sel.start()
 		for next := &at; next != nil; {
-			rows, behind, err := sel.page(s.DB.View(c.Context()), *next, exportPage)
+			rows, behind, err := sel.page(l.DB.View(c.Context()), *next, exportPage)
 			if err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func (s *Service) exportAudit(c *httpapi.Call, f *schema.RequestErrors, sel *sel
 }
 
 // writeLine writes a row as a line of JSON, in the form that a page of GET /v1/audit has.
-func writeLine(w io.Writer, r *storedAudit) error {
+func writeLine(w io.Writer, r *hashedRow) error {
 	row, err := r.wire(r.hash)
 	if err != nil {
 		return err
@@ -78,11 +78,11 @@ func writeLine(w io.Writer, r *storedAudit) error {
 	return err
 }
 
-// auditColumns is the header of a CSV.
-var auditColumns = []string{"seq", "at", "actor", "action", "subject", "request_id", "client", "detail", "hash"}
+// csvColumns is the header of a CSV.
+var csvColumns = []string{"seq", "at", "actor", "action", "subject", "request_id", "client", "detail", "hash"}
 
 // writeRecord writes a row as a CSV record; its detail is JSON.
-func writeRecord(w io.Writer, r *storedAudit) error {
+func writeRecord(w io.Writer, r *hashedRow) error {
 	row, err := r.wire(r.hash)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package access_test
+package audit_test
 
 import (
 	"context"
@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -17,7 +18,7 @@ import (
 func keyedStore(t *testing.T, db *sqlstore.DB, now time.Time) {
 	t.Helper()
 	accesstest.ClaimedCipher(t, db)
-	if err := access.KeyHeads(t.Context(), db, now); err != nil {
+	if err := audit.KeyHeads(t.Context(), db, now); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -32,8 +33,8 @@ func appendRows(t *testing.T, db *sqlstore.DB, id string, from, to int) {
 }
 
 // reports returns the reports of a verification, and its error.
-func reports(db *sqlstore.DB) (all []access.AuditReport, err error) {
-	err = access.VerifyAudit(context.Background(), db, "", func(r access.AuditReport) { all = append(all, r) })
+func reports(db *sqlstore.DB) (all []audit.Report, err error) {
+	err = audit.Verify(context.Background(), db, "", func(r audit.Report) { all = append(all, r) })
 	return all, err
 }
 
@@ -54,7 +55,7 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 	}
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		keyedStore(t, db, time.Now().Add(-8*24*time.Hour)) // after the grace period of the upgrade
-		id := newAccount(t, db, "one")
+		id := insertAccount(t, db, "one")
 		appendRows(t, db, id, 0, 42)
 		if got, err := reports(db); err != nil || len(got) != 1 || got[0].Reason != "" || got[0].Rows != 42 || got[0].Unkeyed != 0 {
 			t.Fatalf("before: %+v, %v", got, err)
@@ -67,7 +68,7 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 				if got, err := reports(db); err != nil || len(got) != 1 || got[0].Reason == "" || more == 0 && !strings.Contains(got[0].Reason, c.why) {
 					t.Errorf("%s, and %d rows more: %+v, %v", c.name, more, got, err)
 				}
-				if err := access.KeyHeads(t.Context(), db, time.Now()); err != nil {
+				if err := audit.KeyHeads(t.Context(), db, time.Now()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -77,7 +78,7 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 		if got, err := reports(db); err == nil || !strings.Contains(err.Error(), "was removed") {
 			t.Errorf("without the note: %+v, %v", got, err)
 		}
-		if err := access.KeyHeads(t.Context(), db, time.Now()); err == nil {
+		if err := audit.KeyHeads(t.Context(), db, time.Now()); err == nil {
 			t.Error("a note that was removed is made again")
 		}
 	})
@@ -88,7 +89,7 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 func TestAuditLogsOfEarlierVersionsGetAMAC(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		one, other := newAccount(t, db, "one"), newAccount(t, db, "other")
+		one, other := insertAccount(t, db, "one"), insertAccount(t, db, "other")
 		appendRows(t, db, one, 0, 3) // without the key
 		appendRows(t, db, other, 0, 2)
 		keyedStore(t, db, time.Now())
@@ -118,7 +119,7 @@ func TestAuditLogsOfEarlierVersionsGetAMAC(t *testing.T) {
 		check("this version has written another", 0)
 		run(t, db, "UPDATE audit_head SET mac = NULL")
 		check("an earlier version has made the chains", 8)
-		if err := access.KeyHeads(t.Context(), db, time.Now()); err != nil {
+		if err := audit.KeyHeads(t.Context(), db, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		check("once more", 0)

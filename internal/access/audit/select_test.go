@@ -1,4 +1,4 @@
-package access_test
+package audit_test
 
 import (
 	"encoding/csv"
@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -30,22 +31,22 @@ func eachArchive(t *testing.T, do func(t *testing.T, a archive)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		tenant, other := accesstest.AddTenant(t, db, "archive"), accesstest.AddTenant(t, db, "other")
-		service := accesstest.Access(t, db, func() time.Time { return auditStart })
+		service := accesstest.Access(t, db, func() time.Time { return start })
 		a := archive{accesstest.NewClient(t, service, service.Routes()), tenant, t, db}
 		for _, alien := range []schema.Owner{other.In(schema.Live), tenant.In(schema.Sandbox)} {
-			a.append(alien, access.Entry{Actor: "key_1", Action: "recharge.create", Subject: "txn_1"})
+			a.append(alien, audit.Entry{Actor: "key_1", Action: "recharge.create", Subject: "txn_1"})
 		}
 		do(t, a)
 	})
 }
 
 // append appends rows to an account's log, one second apart.
-func (a archive) append(owner schema.Owner, rows ...access.Entry) {
+func (a archive) append(owner schema.Owner, rows ...audit.Entry) {
 	a.t.Helper()
 	err := a.db.Update(a.t.Context(), func(tx *sqlstore.Tx) error {
 		for i, e := range rows {
 			e.Account, e.World = owner.Account, owner.World
-			if err := access.Audit(tx, auditStart.Add(time.Duration(i)*time.Second), e); err != nil {
+			if err := audit.Append(tx, start.Add(time.Duration(i)*time.Second), e); err != nil {
 				return err
 			}
 		}
@@ -78,7 +79,7 @@ func (a archive) seqs(query string) (all string, pages int) {
 	}
 }
 
-var eventRecorder = []access.Entry{
+var eventRecorder = []audit.Entry{
 	{Actor: "key_1", Action: "recharge.create", Subject: "txn_1", Request: "-req", Client: "192.0.2.1", Detail: map[string]any{"name": "=1+1, \"quoted\""}},
 	{Actor: "operator", Action: "recharge.success", Subject: "txn_1"},
 	{Actor: "key_2", Action: "recharge.create", Subject: "txn_2"},
@@ -171,7 +172,7 @@ func TestNoTextOfACSVIsAFormula(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a=1": "a=1", "=1": "'=1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\t=1": "'\t=1", "\r=1": "'\r=1", "\n=1": "'\n=1", "{}": "{}", "é": "é", "'=1": "'=1",
 	} {
-		if got := access.Inert(text); got != want {
+		if got := audit.Inert(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -182,7 +183,7 @@ func TestNoTextOfACSVIsAFormula(t *testing.T) {
 func TestRareRowsOfTheAuditLogAreFound(t *testing.T) {
 	t.Parallel()
 	eachArchive(t, func(t *testing.T, a archive) {
-		const rows = access.AuditScan + 10
+		const rows = audit.ScanLimit + 10
 		a.fill(rows)
 		for _, query := range []string{"actor=key_rare", "action=rare.", "subject=whs_1&action=rare.row"} {
 			if got, pages := a.seqs(query); got != "1" || pages != 2 {
@@ -206,7 +207,7 @@ func (a archive) fill(rows int) {
 	sqlstoretest.Exec(a.t, a.db, `INSERT INTO audit (account_id, mode, seq, at, actor, action, subject, request_id, client, detail, hash)
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 		SELECT $2, 'live', i, CAST($3 AS BIGINT) + 1000 * i, CASE i WHEN 1 THEN 'key_rare' ELSE 'key_1' END, CASE i WHEN 1 THEN 'rare.row' ELSE 'key.create' END,
-			'whs_' || CAST(1 + i / 20000 AS TEXT), '', '', '{}', $4 FROM n`, rows, a.ID, auditStart.UnixMicro(), make([]byte, 32))
+			'whs_' || CAST(1 + i / 20000 AS TEXT), '', '', '{}', $4 FROM n`, rows, a.ID, start.UnixMicro(), make([]byte, 32))
 }
 
 func TestTheAuditLogUsesItsIndices(t *testing.T) {
@@ -219,7 +220,7 @@ func TestTheAuditLogUsesItsIndices(t *testing.T) {
 			{want: "audit_at"}, {actor: "key_1", want: "audit_at"}, {action: "rare.", want: "audit_at"},
 			{subject: "txn_42", want: "audit_subject"}, {subject: "txn_42", actor: "key_1", action: "key.", want: "audit_subject"},
 		} {
-			query, lowest, args, lowestArgs := access.AuditQueries(a.In(schema.Live), c.subject, c.actor, c.action, auditStart.UnixMicro()+19_000_000, 19_000)
+			query, lowest, args, lowestArgs := audit.Queries(a.In(schema.Live), c.subject, c.actor, c.action, start.UnixMicro()+19_000_000, 19_000)
 			for text, args := range map[string][]any{query: args, lowest: lowestArgs} {
 				if got := sqlstoretest.Plan(t, a.db, text, args...); !strings.Contains(got, c.want+" ") {
 					t.Errorf("%+v does not use its index:\n%s\n%s", c, text, got)
