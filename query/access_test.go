@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
@@ -45,11 +47,11 @@ func (w *fixture) serveWithQuota(t testing.TB, calls int64) {
 		t.Fatal(err)
 	}
 	err = db.Update(t.Context(), func(tx *sqlstore.Tx) error {
-		holder, _, err := access.CreateAccount(tx, plans, "bench", "plenty", time.Now())
+		holder, _, err := account.Create(tx, plans, "bench", "plenty", time.Now())
 		if err != nil {
 			return err
 		}
-		made, _, err := access.CreateKey(tx, box, access.KeySpec{Account: holder.ID, World: schema.Live}, time.Now())
+		made, _, err := apikey.Create(tx, box, apikey.Spec{Account: holder.ID, World: schema.Live}, time.Now())
 		w.key = made.Key
 		return err
 	})

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/access"
+	"vayu/cmd/vayu/tool"
+	"vayu/internal/access/account"
+
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 )
@@ -44,7 +46,7 @@ func TestFiredEventsGoToSubscribers(t *testing.T) {
 			t.Parallel()
 			data := t.TempDir()
 			db := sqlstoretest.Open(t, sqlstore.Config{Data: data})
-			for _, name := range []string{defaultAccount, "other"} {
+			for _, name := range []string{tool.DefaultAccount, "other"} {
 				if out, err := command(t.Context(), "account", "create", name, "--data", data); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
@@ -78,7 +80,7 @@ type webhookRow struct {
 func insertWebhooks(t *testing.T, db *sqlstore.DB, hooks []webhookRow) {
 	t.Helper()
 	insert := func(tx *sqlstore.Tx, name, id string, h webhookRow) error {
-		holder, err := access.AccountByName(tx, name)
+		holder, err := account.ByName(tx, name)
 		if err != nil {
 			return err
 		}
@@ -89,7 +91,7 @@ func insertWebhooks(t *testing.T, db *sqlstore.DB, hooks []webhookRow) {
 	}
 	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		for i, h := range hooks {
-			if err := insert(tx, defaultAccount, fmt.Sprintf("wh_%d", i), h); err != nil {
+			if err := insert(tx, tool.DefaultAccount, fmt.Sprintf("wh_%d", i), h); err != nil {
 				return err
 			}
 		}

@@ -58,7 +58,7 @@ func TestIntegrationBackupOfBusyServiceIsRestored(t *testing.T) {
 		t.Errorf("the backup does not say that it holds the key:\n%s", out)
 	}
 	onlyEncrypted(t, backup)
-	if _, err := os.Stat(filepath.Join(data, stagingName)); err == nil {
+	if _, err := os.Stat(filepath.Join(data, "backup.staging")); err == nil {
 		t.Error("the unencrypted backup is left in the data directory")
 	}
 	<-importing
@@ -81,7 +81,7 @@ func TestIntegrationBackupOfBusyServiceIsRestored(t *testing.T) {
 	if out, err := vayu(t, restored, "restore", backup, "--identity", identity); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if _, err := os.Stat(filepath.Join(restored, decryptedName)); err == nil {
+	if _, err := os.Stat(filepath.Join(restored, "restore.decrypted")); err == nil {
 		t.Error("the decrypted backup is left in the data directory")
 	}
 	again := serve(t, restored)
@@ -126,7 +126,7 @@ func onlyEncrypted(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == backupName {
+		if err != nil || entry.IsDir() || entry.Name() == "backup.json" {
 			return err
 		}
 		files++
@@ -152,19 +152,19 @@ func TestIntegrationBackupInClearHasNoKey(t *testing.T) {
 	if out, err := vayu(t, data, "backup", backup); err != nil || !strings.Contains(out, "the key is not in the backup") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if _, err := os.Stat(filepath.Join(backup, encryptionKey)); err == nil {
+	if _, err := os.Stat(filepath.Join(backup, "encryption.key")); err == nil {
 		t.Error("the backup has the key with the data that it encrypts")
 	}
 	restored := filepath.Join(t.TempDir(), "restored")
 	if out, err := vayu(t, restored, "restore", backup); err == nil || !strings.Contains(out, "--key") {
 		t.Errorf("a restore without the key: %v\n%s", err, out)
 	}
-	key := filepath.Join(data, encryptionKey)
+	key := filepath.Join(data, "encryption.key")
 	if out, err := vayu(t, restored, "restore", backup, "--key", key); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	want, err := os.ReadFile(key)
-	if got, failed := os.ReadFile(filepath.Join(restored, encryptionKey)); err != nil || failed != nil || !bytes.Equal(got, want) {
+	if got, failed := os.ReadFile(filepath.Join(restored, "encryption.key")); err != nil || failed != nil || !bytes.Equal(got, want) {
 		t.Errorf("the restored key: %v, %v; want that of the store", err, failed)
 	}
 	serve(t, restored).stop(syscall.SIGTERM)

@@ -19,6 +19,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/cmd/vayu/ops"
+	"vayu/cmd/vayu/settings"
+	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
@@ -135,7 +138,7 @@ func someStations(t *testing.T, all string, wanted int) string {
 // of each.
 func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]string {
 	t.Helper()
-	if err := migrate(t.Context(), db); err != nil {
+	if err := tool.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	list, err := os.Open(filepath.Join(folder, "stations.csv"))
@@ -150,7 +153,7 @@ func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]
 	importer := ingest.NewImporter(ingest.NewLoader(db.Conn(), schema.Live.Database()), t.TempDir())
 	ids, known := make(map[string]string), make(map[string]bool)
 	for _, row := range table[1:] {
-		if _, err := importFile(t.Context(), io.Discard, importer, filepath.Join(folder, row[0])); err != nil {
+		if _, err := ops.ImportFile(t.Context(), io.Discard, importer, filepath.Join(folder, row[0])); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range texts(t, db, "SELECT id FROM vayu.station FINAL") {
@@ -159,7 +162,7 @@ func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]
 			}
 		}
 	}
-	rollup, err := defaults().rollup(db, schema.Live, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	rollup, err := tool.NewRollup(settings.Defaults(), db, schema.Live, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}

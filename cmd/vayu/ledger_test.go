@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vayu/cmd/vayu/tool"
 	"vayu/internal/sqlstore"
 )
 
@@ -29,7 +30,7 @@ func TestLedgerVerifyWithRunningService(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := command(t.Context(), "ledger", "verify", "--data", data)
-	if !errors.Is(err, errReported) {
+	if !errors.Is(err, tool.ErrReported) {
 		t.Errorf("got the error %v, want one", err)
 	}
 	for _, line := range []string{

@@ -15,6 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vayu/cmd/vayu/admin"
+	"vayu/cmd/vayu/admin/reconcile"
+	"vayu/cmd/vayu/ops"
+	"vayu/cmd/vayu/ops/backup"
+	"vayu/cmd/vayu/ops/events"
+	"vayu/cmd/vayu/settings"
+	"vayu/cmd/vayu/tool"
 	"vayu/schema"
 )
 
@@ -22,7 +29,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	err := newRoot().ExecuteContext(ctx)
 	stop()
-	if err != nil && !errors.Is(err, errReported) {
+	if err != nil && !errors.Is(err, tool.ErrReported) {
 		fmt.Fprintln(os.Stderr, "vayu:", userMessage(err))
 	}
 	if err != nil {
@@ -68,21 +75,18 @@ func flagPrefix(field string) string {
 	return flagNames[name]
 }
 
-// errReported ends a command with status 1 without a message, because the command has printed the failure.
-var errReported = errors.New("already reported")
-
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "vayu",
 		Short:         "India's air quality, hour by hour: one service and its tools",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       version(),
+		Version:       settings.Version(),
 	}
 	root.PersistentFlags().String("config", "", "configuration file (default vayu.yaml, when there is one)")
-	bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
+	settings.Bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
-	root.AddCommand(newServe(), newAccount(), newKeys(), newAudit(), newEvents(), newWallet(), newLedger(), newImport(), newImportIFSC(), newBackfill(), newReadings(), newQuality(), newSource(), newStation(), newListen(), newSQL(), newMigrate(), newClickHouse(), newBackup(), newRestore(), newReconcile(), newDoctor(), newEncryption(), newConfig(), newProbe(), newEngine())
+	root.AddCommand(newServe(), admin.NewAccount(), admin.NewKeys(), admin.NewAudit(), events.NewEvents(), admin.NewWallet(), admin.NewLedger(), ops.NewImport(), ops.NewImportIFSC(), ops.NewBackfill(), ops.NewReadings(), ops.NewQuality(), ops.NewSource(), ops.NewStation(), ops.NewListen(), ops.NewSQL(), ops.NewMigrate(), ops.NewClickHouse(), backup.NewBackup(), backup.NewRestore(), reconcile.NewReconcile(), ops.NewDoctor(), backup.NewEncryption(), ops.NewConfig(), ops.NewProbe(), ops.NewEngine())
 	root.InitDefaultCompletionCmd()
 	groups := map[*cobra.Command]bool{} // commands that only have subcommands
 	for _, cmd := range root.Commands() {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/cmd/vayu/settings"
+	"vayu/cmd/vayu/tool"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/columnstore/embedded"
@@ -79,7 +81,7 @@ func TestOnlyIngestMigratesTables(t *testing.T) {
 	output := &logBuffer{came: make(chan struct{}, 1)}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- awaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), false, slog.New(slog.NewTextHandler(output, nil)))
+		ended <- tool.AwaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), false, slog.New(slog.NewTextHandler(output, nil)))
 	}()
 	select {
 	case <-output.came:
@@ -91,7 +93,7 @@ func TestOnlyIngestMigratesTables(t *testing.T) {
 		t.Errorf("checks have created %d databases (%v)", databases, err)
 	}
 	collects := connectServer(t, dsn, columnstore.Storage{KeepReadings: 1000 * 24 * time.Hour})
-	if err := awaitTables(t.Context(), collects, true, slog.New(slog.DiscardHandler)); err != nil {
+	if err := tool.AwaitTables(t.Context(), collects, true, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
@@ -125,14 +127,14 @@ func TestOnlyIngestMigratesTables(t *testing.T) {
 func TestNewerTablesAreAnError(t *testing.T) {
 	t.Parallel()
 	own, dsn := emptyServer(t)
-	if err := migrate(t.Context(), own); err != nil {
+	if err := tool.Migrate(t.Context(), own); err != nil {
 		t.Fatal(err)
 	}
 	if err := own.Conn().Exec(t.Context(), "INSERT INTO vayu.migration (version, name, checksum) VALUES (9999, '9999_later.sql', 'x')"); err != nil {
 		t.Fatal(err)
 	}
 	for _, collects := range []bool{true, false} {
-		if err := awaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
+		if err := tool.AwaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
 			t.Errorf("role ingest %v: got %v, want that the tables are newer", collects, err)
 		}
 	}
@@ -143,7 +145,7 @@ func TestUnavailableServerIsAwaited(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
-	if err := awaitTables(ctx, connectServer(t, "http://default@127.0.0.1:1/", columnstore.Storage{}), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
+	if err := tool.AwaitTables(ctx, connectServer(t, "http://default@127.0.0.1:1/", columnstore.Storage{}), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v before the stop", err)
 	}
 }
@@ -160,9 +162,11 @@ func TestStoresWithoutTLSAreNamed(t *testing.T) {
 		{"", "", 0},
 	} {
 		var output bytes.Buffer
-		Config{ClickHouse: c.clickhouse, State: c.state}.warnPlain(slog.New(slog.NewTextHandler(&output, nil)))
+		settings.Config{ClickHouse: c.clickhouse, State: c.state}.WarnPlain(slog.New(slog.NewTextHandler(&output, nil)))
 		if text := output.String(); strings.Count(text, "\n") != c.lines || strings.Contains(text, "p4ss") {
 			t.Errorf("%s and %s: %s", c.clickhouse, c.state, text)
 		}
 	}
 }
+
+func TestMain(m *testing.M) { columnstoretest.Main(m) }

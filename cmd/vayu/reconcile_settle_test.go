@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"vayu/pipeline/recharge"
-	"vayu/pipeline/recharge/reconcile"
 	"vayu/schema"
 )
 
@@ -118,18 +117,4 @@ func TestListedReasonIsValidInEveryState(t *testing.T) {
 		}
 		s.wantPrinted([]string{" refunded  0m   the provider has reported failed after success\n"})
 	})
-	for why, want := range map[string]string{
-		"pending": "pending for more than a day", reconcile.LateFailure: "the provider has reported failed after success",
-		reconcile.LateSuccess: "the provider has reported success of an order that had failed",
-	} {
-		for _, in := range []schema.RechargeState{"pending", "success", "failed", "refunded"} {
-			if got := whyText(why, in); got != want {
-				t.Errorf("%s of one that is %s: %s, want %s", why, in, got, want)
-			}
-		}
-	}
-}
-
-func whyText(of string, in schema.RechargeState) string {
-	return why(&reconcile.Entry{Record: reconcile.Record{State: in}, Why: of})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
@@ -205,7 +206,7 @@ func TestAFileIsReconciled(t *testing.T) {
 		date := time.Now().In(schema.India).Format(time.DateOnly)
 		run := func(more ...string) ([]string, map[string]any) {
 			out, err := s.reconcile(append([]string{file, "--provider", "agg", "--from", date, "--to", date, "--json"}, more...)...)
-			if err == nil || err.Error() != errReported.Error() {
+			if err == nil || err.Error() != tool.ErrReported.Error() {
 				s.Fatalf("got %v: %s", err, out)
 			}
 			return s.differencesIn(out)
@@ -279,7 +280,7 @@ func TestActionsAreCountedByKind(t *testing.T) {
 func (s *reconcileFixture) wantPrinted(want []string, args ...string) {
 	s.Helper()
 	out, err := s.reconcile(args...)
-	if err == nil || err.Error() != errReported.Error() {
+	if err == nil || err.Error() != tool.ErrReported.Error() {
 		s.Errorf("got %v", err)
 	}
 	for _, text := range want {
@@ -320,8 +321,8 @@ func TestTheListOfRechargesToLookAt(t *testing.T) {
 			Why           string
 		}
 		switch {
-		case !errors.Is(err, errReported):
-			s.Errorf("got error %v, want %v", err, errReported)
+		case !errors.Is(err, tool.ErrReported):
+			s.Errorf("got error %v, want %v", err, tool.ErrReported)
 		case json.Unmarshal([]byte(strings.Split(out, "\n")[0]), &one) != nil:
 			s.Errorf("got %v: %s", err, out)
 		case one.TransactionID != old:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/cmd/vayu/tool"
 	"vayu/internal/sqlstore"
 )
 
@@ -25,7 +26,7 @@ func TestTheToleranceOfAnAccount(t *testing.T) {
 	got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (detail string, err error) {
 		err = row.Scan(&detail)
 		return detail, err
-	}, "SELECT detail FROM audit WHERE action = 'account.name_tolerance' AND actor = $1 ORDER BY seq", commandActor)
+	}, "SELECT detail FROM audit WHERE action = 'account.name_tolerance' AND actor = $1 ORDER BY seq", tool.CommandActor)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/internal/access"
 	"vayu/internal/access/accesstest"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/sqlstore"
@@ -59,13 +61,13 @@ func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 		t.Fatal(err)
 	}
 	do(t, db, func(tx *sqlstore.Tx) error {
-		h, _, err := access.CreateAccount(tx, plans, "default", "unlimited", now())
+		h, _, err := account.Create(tx, plans, "default", "unlimited", now())
 		if err != nil {
 			return err
 		}
 		s.account = h.ID
 		for _, world := range schema.Worlds {
-			made, _, err := access.CreateKey(tx, box, access.KeySpec{Account: h.ID, World: world, Scopes: schema.Scopes}, now())
+			made, _, err := apikey.Create(tx, box, apikey.Spec{Account: h.ID, World: world, Scopes: schema.Scopes}, now())
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -30,19 +31,19 @@ func (s *Service) retry(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.DecodeOptional[struct{}](c); err != nil {
 		return httpapi.Response{}, err
 	}
-	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		d, err := retriable(tx, c, mux.Vars(c.Request)["id"], s.Now())
 		if err != nil {
-			return httpapi.Response{}, access.Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
 		var made []string
 		if err = notDeleted(tx, d.webhook); err == nil {
 			made, err = s.createRetries(tx, c, []old{d})
 		}
 		if err != nil {
-			return httpapi.Response{}, access.Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
-		return retried(made, false), access.Entry{Action: retryAction, Subject: d.id, Detail: map[string]any{"delivery_id": made[0], "webhook_id": d.webhook}}, nil
+		return retried(made, false), audit.Entry{Action: retryAction, Subject: d.id, Detail: map[string]any{"delivery_id": made[0], "webhook_id": d.webhook}}, nil
 	})(c)
 }
 

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
@@ -165,16 +166,16 @@ func (s *Service) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		over, about, err := s.selected(tx, c, &body, &f)
 		if err != nil {
-			return httpapi.Response{}, access.Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
 		more := len(over) > retryMost
 		made, err := s.createRetries(tx, c, over[:min(len(over), retryMost)])
 		if err != nil || len(made) == 0 {
-			return retried(made, more), access.Entry{}, err
+			return retried(made, more), audit.Entry{}, err
 		}
-		return retried(made, more), access.Entry{Action: retryAction, Subject: about, Detail: map[string]any{"retried": len(made), "has_more": more}}, nil
+		return retried(made, more), audit.Entry{Action: retryAction, Subject: about, Detail: map[string]any{"retried": len(made), "has_more": more}}, nil
 	})(c)
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/access"
+	"vayu/internal/access/apikey"
+
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -63,7 +64,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 func (s *apiFixture) narrow(scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		made, _, err := access.CreateKey(tx, accesstest.Cipher(s.t), access.KeySpec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
+		made, _, err := apikey.Create(tx, accesstest.Cipher(s.t), apikey.Spec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
 		key = made.Key
 		return err
 	})

@@ -8,14 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // entry returns the audit entry of a change.
-func entry(action string, r *record, detail map[string]any) access.Entry {
-	return access.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
+func entry(action string, r *record, detail map[string]any) audit.Entry {
+	return audit.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
 }
 
 // hostOf returns the host of a URL for the audit log. The rest of the URL is often a
@@ -80,19 +81,19 @@ func granted(before, after *Subscription) []schema.EventType {
 
 // Delete deletes a subscription of an owner and its secrets. It returns a *schema.Problem
 // if there is none.
-func (b *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (access.Entry, error) {
+func (b *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
-		return access.Entry{}, err
+		return audit.Entry{}, err
 	}
 	r, err := recordOf(tx, of, id)
 	if err != nil {
-		return access.Entry{}, err
+		return audit.Entry{}, err
 	}
 	_, err = tx.Exec("UPDATE webhook SET deleted_at = $2, secret = $3, previous_secret = NULL, previous_until = NULL, revision = $4 WHERE id = $1",
 		id, now.UnixMicro(), []byte{}, revision)
 	if err != nil {
-		return access.Entry{}, fmt.Errorf("deleting a webhook: %w", err)
+		return audit.Entry{}, fmt.Errorf("deleting a webhook: %w", err)
 	}
 	return entry("webhook.delete", r, map[string]any{"host": hostOf(r.URL)}), nil
 }
@@ -117,17 +118,17 @@ func (n Rotation) check(f *faults) {
 //
 // Other instances sign with the new secret within 300 ms of the commit. A reply that
 // reports success must wait for that.
-func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, access.Entry, error) {
+func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, audit.Entry, error) {
 	var f faults
 	if n.check(&f); len(f.RequestErrors) > 0 {
-		return Made{}, access.Entry{}, f.Problem()
+		return Made{}, audit.Entry{}, f.Problem()
 	}
 	revision, err := nextRevision(tx)
 	if err != nil {
-		return Made{}, access.Entry{}, err
+		return Made{}, audit.Entry{}, err
 	}
 	if _, err := recordOf(tx, of, id); err != nil {
-		return Made{}, access.Entry{}, err
+		return Made{}, audit.Entry{}, err
 	}
 	secret, made := secretOr(n.Secret)
 	// SET reads the old row, so previous_secret becomes the old secret.
@@ -136,11 +137,11 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
 	}
 	if _, err := tx.Exec("UPDATE webhook SET secret = $2, secret_last4 = $3, revision = $4, "+previous+" WHERE id = $1", args...); err != nil {
-		return Made{}, access.Entry{}, fmt.Errorf("rotating the secret of a webhook: %w", err)
+		return Made{}, audit.Entry{}, fmt.Errorf("rotating the secret of a webhook: %w", err)
 	}
 	r, err := recordOf(tx, of, id)
 	if err != nil {
-		return Made{}, access.Entry{}, err
+		return Made{}, audit.Entry{}, err
 	}
 	return Made{r.wire(now), made}, entry("webhook.rotate", r, map[string]any{"grace_seconds": int64(n.Grace / time.Second)}), nil
 }

@@ -18,6 +18,8 @@ import (
 
 	"vayu/internal/access"
 	"vayu/internal/access/accesstest"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/sqlstore"
@@ -150,13 +152,13 @@ func addTenant(t testing.TB, db *sqlstore.DB, name string) tenant {
 	t.Helper()
 	var out tenant
 	do(t, db, func(tx *sqlstore.Tx) error {
-		h, _, err := access.CreateAccount(tx, map[string]int64{"unlimited": 0}, name, "unlimited", time.Now())
+		h, _, err := account.Create(tx, map[string]int64{"unlimited": 0}, name, "unlimited", time.Now())
 		if err != nil {
 			return err
 		}
 		out.id = h.ID
 		for _, w := range schema.Worlds {
-			made, _, err := access.CreateKey(tx, accesstest.Cipher(t), access.KeySpec{Account: h.ID, World: w}, time.Now())
+			made, _, err := apikey.Create(tx, accesstest.Cipher(t), apikey.Spec{Account: h.ID, World: w}, time.Now())
 			if err != nil {
 				return err
 			}

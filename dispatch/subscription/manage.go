@@ -9,7 +9,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -42,20 +43,20 @@ type Made struct {
 
 // Create stores a subscription of an existing account. It returns a *schema.Problem if
 // the subscription is invalid or there are too many.
-func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.Entry, error) {
+func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.Entry, error) {
 	var f faults
 	if err := b.checkSpec(&f, &spec); err != nil {
-		return Made{}, access.Entry{}, err
+		return Made{}, audit.Entry{}, err
 	}
 	if err := f.Problem(); err != nil {
-		return Made{}, access.Entry{}, err
+		return Made{}, audit.Entry{}, err
 	}
 	revision, err := nextRevision(tx) // serialises creations
 	if err != nil {
-		return Made{}, access.Entry{}, err
+		return Made{}, audit.Entry{}, err
 	}
 	if err := b.checkLimit(tx, spec.Owner); err != nil {
-		return Made{}, access.Entry{}, err
+		return Made{}, audit.Entry{}, err
 	}
 	id := idPrefix + ulid.MustNewDefault(now).String()
 	secret, made := secretOr(spec.Secret)
@@ -65,11 +66,11 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, access.
 		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, sqlstore.BoolToInt(spec.ClearNumbers),
 		secretColumn.Encrypt(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
-		return Made{}, access.Entry{}, fmt.Errorf("making a webhook: %w", err)
+		return Made{}, audit.Entry{}, fmt.Errorf("making a webhook: %w", err)
 	}
 	r, err := recordOf(tx, spec.Owner, id)
 	if err != nil {
-		return Made{}, access.Entry{}, err
+		return Made{}, audit.Entry{}, err
 	}
 	detail := map[string]any{"host": hostOf(r.URL), "events": r.Events}
 	if r.ClearNumbers {
@@ -131,36 +132,36 @@ type Patch struct {
 
 // Update changes a subscription. It returns a *schema.Problem if the change is invalid or
 // the owner has no such subscription. The entry is empty if nothing changed.
-func (b *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, access.Entry, error) {
+func (b *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, audit.Entry, error) {
 	var f faults
 	if err := b.checkPatch(&f, &p); err != nil {
-		return schema.Webhook{}, access.Entry{}, err
+		return schema.Webhook{}, audit.Entry{}, err
 	}
 	if err := f.Problem(); err != nil {
-		return schema.Webhook{}, access.Entry{}, err
+		return schema.Webhook{}, audit.Entry{}, err
 	}
 	revision, err := nextRevision(tx)
 	if err != nil {
-		return schema.Webhook{}, access.Entry{}, err
+		return schema.Webhook{}, audit.Entry{}, err
 	}
 	r, err := recordOf(tx, of, id)
 	if err != nil {
-		return schema.Webhook{}, access.Entry{}, err
+		return schema.Webhook{}, audit.Entry{}, err
 	}
 	before := r.Subscription
 	detail := p.apply(r)
 	if p.Readable != nil {
 		if err := p.mayGrant(&before, &r.Subscription); err != nil {
-			return schema.Webhook{}, access.Entry{}, err
+			return schema.Webhook{}, audit.Entry{}, err
 		}
 	}
 	if len(detail) == 0 {
-		return r.wire(now), access.Entry{}, nil
+		return r.wire(now), audit.Entry{}, nil
 	}
 	_, err = tx.Exec("UPDATE webhook SET url = $2, events = $3, active = $4, clear_numbers = $5, revision = $6 WHERE id = $1",
 		id, r.URL, joinEvents(r.Events, " "), sqlstore.BoolToInt(r.Active), sqlstore.BoolToInt(r.ClearNumbers), revision)
 	if err != nil {
-		return schema.Webhook{}, access.Entry{}, fmt.Errorf("changing a webhook: %w", err)
+		return schema.Webhook{}, audit.Entry{}, fmt.Errorf("changing a webhook: %w", err)
 	}
 	return r.wire(now), entry("webhook.update", r, detail), nil
 }

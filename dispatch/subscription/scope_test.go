@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/apikey"
+
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -15,8 +16,8 @@ import (
 func (s *cacheFixture) keyOf(a tenant, scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		made, _, err := access.CreateKey(tx, accesstest.Cipher(s.t),
-			access.KeySpec{Account: a.id, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
+		made, _, err := apikey.Create(tx, accesstest.Cipher(s.t),
+			apikey.Spec{Account: a.id, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
 		key = made.Key
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/access"
+	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sleep"
@@ -90,7 +91,7 @@ func (b *Cache) post(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return b.changed(c, func(_ *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	return b.changed(c, func(_ *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		made, e, err := b.Create(tx, spec, b.Now())
 		resp := shown(http.StatusCreated, made)
 		resp.Location = path + "/" + made.Webhook.ID
@@ -104,7 +105,7 @@ func (b *Cache) patchOne(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	return b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		w, e, err := b.Update(tx, c.Owner(), idOf(c), p, b.Now())
 		return shown(http.StatusOK, Made{Webhook: w}), e, err
 	})
@@ -115,7 +116,7 @@ func (b *Cache) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	return b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	return b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		e, err := b.Delete(tx, c.Owner(), idOf(c), b.Now())
 		return httpapi.Response{Value: schema.WebhookDeleted{Status: schema.Success, ID: idOf(c), Deleted: true}}, e, err
 	})
@@ -128,7 +129,7 @@ func (b *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp, err := b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	resp, err := b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		made, e, err := b.Rotate(tx, c.Owner(), idOf(c), wanted, b.Now())
 		return shown(http.StatusOK, made), e, err
 	})
@@ -144,14 +145,14 @@ func (b *Cache) test(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return b.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	return b.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		r, event, err := testable(tx, c.Owner(), idOf(c), wanted)
 		if err != nil {
-			return httpapi.Response{}, access.Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
 		eventID, deliveryID, err := b.Test(tx, &r.Subscription, event)
 		if err != nil {
-			return httpapi.Response{}, access.Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
 		return httpapi.Response{Status: http.StatusAccepted, Value: schema.WebhookTested{
 				Status: schema.Success, EventID: eventID, DeliveryID: deliveryID,

@@ -1,5 +1,5 @@
-// Package access authenticates and authorizes API calls and audits changes. It covers accounts,
-// keys, scopes, allow-lists, signatures, rate limits, quotas, idempotency and the audit log.
+// Package access authenticates and authorizes API calls, and audits changes. It covers scopes, rate limits,
+// quotas and sessions. Its sub-packages have accounts, keys, signatures, idempotency keys and the audit log.
 //
 // A call with a bearer key needs no query: keys and accounts are cached in memory. The cache is
 // refreshed four times a second, by the store's revision counter. Usage is counted in memory and

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -95,8 +96,8 @@ func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := wellFormed(key); ok {
-		if g := s.findKey(c.Context(), hashKey(key)); g != nil {
+	if _, ok := apikey.WellFormed(key); ok {
+		if g := s.findKey(c.Context(), apikey.Hash(key)); g != nil {
 			return g, nil
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -19,15 +21,15 @@ func TestAdmitRejectsInvalidKeys(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
-		good := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
-		revoked := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
-		expiring := addKey(t, db, KeySpec{Account: acc, World: schema.Live, ExpiresAt: time.Now().Add(time.Hour)})
-		narrow := addKey(t, db, KeySpec{Account: acc, World: schema.Live, Scopes: []schema.Scope{schema.RechargeRead}})
-		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, revoked.Record.ID, time.Now()); return err })
+		good := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
+		revoked := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
+		expiring := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live, ExpiresAt: time.Now().Add(time.Hour)})
+		narrow := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live, Scopes: []schema.Scope{schema.RechargeRead}})
+		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, time.Now()); return err })
 		s.refresh()
 
 		bearer := func(key string) []string { return []string{"Bearer " + key} }
-		stranger := mintKey(schema.Live)
+		stranger := apikey.Mint(schema.Live)
 		mistyped := good.Key[:20] + "x" + good.Key[21:]
 		if good.Key[20] == 'x' {
 			mistyped = good.Key[:20] + "y" + good.Key[21:]
@@ -87,14 +89,14 @@ func TestAddressesThatAreAllowed(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		open, closed := addAccount(t, db, "open", "unlimited"), addAccount(t, db, "closed", "unlimited")
 		do(t, db, func(tx *sqlstore.Tx) error {
-			_, _, err := SetAllowList(tx, closed, []string{"10.0.0.0/8", "2001:db8::/32"})
+			_, _, err := account.SetAllowList(tx, closed, []string{"10.0.0.0/8", "2001:db8::/32"})
 			return err
 		})
 		keys := map[string]string{
-			"anywhere":         addKey(t, db, KeySpec{Account: open}).Key,
-			"key's":            addKey(t, db, KeySpec{Account: open, AllowList: []string{"192.0.2.7"}}).Key,
-			"account's":        addKey(t, db, KeySpec{Account: closed}).Key,
-			"key's in account": addKey(t, db, KeySpec{Account: closed, AllowList: []string{"10.1.0.0/16", "192.0.2.7"}}).Key,
+			"anywhere":         addKey(t, db, apikey.Spec{Account: open}).Key,
+			"key's":            addKey(t, db, apikey.Spec{Account: open, AllowList: []string{"192.0.2.7"}}).Key,
+			"account's":        addKey(t, db, apikey.Spec{Account: closed}).Key,
+			"key's in account": addKey(t, db, apikey.Spec{Account: closed, AllowList: []string{"10.1.0.0/16", "192.0.2.7"}}).Key,
 		}
 		s.refresh()
 		for name, clients := range map[string]map[string]bool{
@@ -117,7 +119,7 @@ func TestInvalidAllowListAllowsNoAddress(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")})
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "unlimited")})
 		sqlstoretest.Exec(t, db, "UPDATE api_key SET allow_list = 'nonsense'")
 		s.refresh()
 		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.Count("is invalid") != 1 {
@@ -131,7 +133,7 @@ func TestRejectedCallsReportLimits(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 3 })
 		s.clock.Set(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live})
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live})
 		s.refresh()
 		reset := strconv.FormatInt(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC).Unix(), 10)
 		for i, want := range []struct {
@@ -167,7 +169,7 @@ func TestChangesOfTheSandboxAreMarked(t *testing.T) {
 		acc := addAccount(t, db, "one", "unlimited")
 		keys := [len(schema.Worlds)]string{}
 		for _, w := range schema.Worlds {
-			keys[w] = addKey(t, db, KeySpec{Account: acc, World: w}).Key
+			keys[w] = addKey(t, db, apikey.Spec{Account: acc, World: w}).Key
 		}
 		s.refresh()
 		for _, w := range schema.Worlds {

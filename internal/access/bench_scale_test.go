@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -29,11 +31,11 @@ func benchUsage(b *testing.B, db *sqlstore.DB, accounts int) {
 	for from := 0; from < accounts; from += step {
 		do(b, db, func(tx *sqlstore.Tx) error {
 			for i := from; i < min(from+step, accounts); i++ {
-				holder, _, err := CreateAccount(tx, s.Settings.Plans, fmt.Sprint("crowd-", i), "unlimited", time.Now())
+				holder, _, err := account.Create(tx, s.Settings.Plans, fmt.Sprint("crowd-", i), "unlimited", time.Now())
 				if err != nil {
 					return err
 				}
-				made, _, err := CreateKey(tx, s.Cipher, KeySpec{Account: holder.ID, World: schema.Live}, time.Now())
+				made, _, err := apikey.Create(tx, s.Cipher, apikey.Spec{Account: holder.ID, World: schema.Live}, time.Now())
 				if err != nil {
 					return err
 				}

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/access"
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -22,11 +23,11 @@ func TestAKeyThatHasEndedInTheStoreChangesNothing(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			eachServer(t, func(t *testing.T, h *serverFixture) {
-				made := h.newKey(access.KeySpec{Account: h.account, World: schema.Live, Scopes: schema.Scopes})
-				other := h.newKey(access.KeySpec{Account: h.account, World: schema.Live}).Record.ID
+				made := h.newKey(apikey.Spec{Account: h.account, World: schema.Live, Scopes: schema.Scopes})
+				other := h.newKey(apikey.Spec{Account: h.account, World: schema.Live}).Record.ID
 				first := h.do(made.Key, "POST", "/v1/keys", `{"name":"first"}`, "Idempotency-Key", "k").want(t, "before", 201)
 				rows := h.addedKeys()
-				run(t, h.DB, fmt.Sprintf(change, h.Now().UnixMicro(), made.Record.ID))
+				sqlstoretest.Exec(t, h.DB, fmt.Sprintf(change, h.Now().UnixMicro(), made.Record.ID))
 				for what, call := range map[string][3]string{
 					"making": {"POST", "/v1/keys", `{}`}, "rotating": {"POST", "/v1/keys/" + other + "/rotate", ""}, "revoking": {"DELETE", "/v1/keys/" + other, ""},
 					"opening": {"PATCH", "/v1/account", `{"allow_list":["127.0.0.0/8"]}`},
@@ -80,9 +81,9 @@ func TestRotatedKeyKeepsTheExpiry(t *testing.T) {
 		if late := h.live("POST", "/v1/keys/"+old+"/rotate", "").want(t, "rotating again", 201); late.textAt("data.expires_at") != "2026-11-21T06:01:00Z" {
 			t.Errorf("got %s", late.text)
 		}
-		var made access.CreatedKey
+		var made apikey.Created
 		err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) (err error) {
-			made, _, err = access.RotateKey(tx, h.Cipher, next.textAt("data.id"), 0, 0, h.Now())
+			made, _, err = apikey.Rotate(tx, h.Cipher, next.textAt("data.id"), 0, 0, h.Now())
 			return err
 		})
 		if err != nil || made.Record.ExpiresAt == nil || *made.Record.ExpiresAt != ends {

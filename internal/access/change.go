@@ -1,26 +1,27 @@
 package access
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
 	"time"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
+	"vayu/internal/access/idempotency"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 )
 
 // Changer performs a state-changing call inside tx. It returns the reply and an audit entry with Action,
 // Subject and Detail. It may run again after a conflict, so it must change nothing but the store, through tx.
-type Changer func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, Entry, error)
+type Changer func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error)
 
 // Change returns a handler that runs do. One transaction writes the change, its audit row and, for a POST with
 // an Idempotency-Key, its reply. A repeated call gets the stored reply and has no further effect. A failed call
 // stores nothing, not even its Idempotency-Key.
 func (s *Service) Change(do Changer) httpapi.Handler {
 	return func(c *httpapi.Call) (httpapi.Response, error) {
-		return s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {
+		return s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
 			return do(c, tx)
 		}})
 	}
@@ -28,7 +29,7 @@ func (s *Service) Change(do Changer) httpapi.Handler {
 
 // change describes a state-changing call. caller is the current row of the calling key.
 type change struct {
-	do func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error)
+	do func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error)
 	// access means that accounts or keys are changed. Such changes are serialized by a lock that is taken
 	// before caller is read. A key that is being revoked can then change nothing.
 	access bool
@@ -37,20 +38,20 @@ type change struct {
 	notStored bool
 	// after checks the reply, also a stored one; nil for no check. If it fails, the transaction is
 	// rolled back.
-	after func(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Response) error
+	after func(tx *sqlstore.Tx, caller apikey.Record, resp httpapi.Response) error
 }
 
 func (s *Service) change(c *httpapi.Call, ch change) (resp httpapi.Response, err error) {
-	var repeated *IdempotencyKey
+	var repeated *idempotency.Key
 	if !ch.notStored {
-		if repeated, err = ParseIdempotencyKey(s.Cipher, c); err != nil {
+		if repeated, err = idempotency.Parse(s.Cipher, c); err != nil {
 			return httpapi.Response{}, err
 		}
 	}
 	err = s.DB.Update(c.Context(), func(tx *sqlstore.Tx) error {
 		now := s.Now()
 		if ch.access {
-			if err := Lock(tx); err != nil {
+			if err := account.Lock(tx); err != nil {
 				return err
 			}
 		}
@@ -58,9 +59,9 @@ func (s *Service) change(c *httpapi.Call, ch change) (resp httpapi.Response, err
 		if err != nil {
 			return err
 		}
-		var entry Entry
+		var entry audit.Entry
 		var stored bool
-		if resp, entry, stored, err = repeated.perform(tx, now, func() (httpapi.Response, Entry, error) { return ch.do(c, tx, caller) }); err != nil {
+		if resp, entry, stored, err = repeated.Perform(tx, now, func() (httpapi.Response, audit.Entry, error) { return ch.do(c, tx, caller) }); err != nil {
 			return err
 		}
 		if ch.after != nil {
@@ -81,10 +82,10 @@ func (s *Service) change(c *httpapi.Call, ch change) (resp httpapi.Response, err
 
 // callerOf reads the key of a call from the store. The cached key may be outdated, and a revoked
 // key must change nothing.
-func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (KeyRecord, error) {
-	k, err := keyByID(tx, c.Key, now)
+func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (apikey.Record, error) {
+	k, err := apikey.ByID(tx, c.Key, now)
 	switch {
-	case errors.Is(err, errNoKey):
+	case errors.Is(err, apikey.ErrNotFound):
 		return k, errUnknownKey
 	case err != nil:
 		return k, err
@@ -100,7 +101,7 @@ func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (KeyRecord, error
 
 // auditCall appends the change of a call to the audit log. An entry without an action means that nothing
 // changed.
-func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e Entry) error {
+func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e audit.Entry) error {
 	if e.Action == "" {
 		return nil
 	}
@@ -109,20 +110,5 @@ func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e Entry) error {
 	if c.Client.IsValid() {
 		e.Client = c.Client.String()
 	}
-	return Audit(tx, now, e)
-}
-
-// finished encodes the body of a response, so that the stored reply and the sent one have the same bytes.
-func finished(resp httpapi.Response) (httpapi.Response, error) {
-	if resp.Status == 0 {
-		resp.Status = http.StatusOK
-	}
-	if resp.Value != nil {
-		body, err := json.Marshal(resp.Value)
-		if err != nil {
-			return resp, fmt.Errorf("writing a reply: %w", err)
-		}
-		resp.Body, resp.Value = body, nil
-	}
-	return resp, nil
+	return audit.Append(tx, now, e)
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"vayu/internal/access"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -128,8 +130,8 @@ func TestAChangeThatFailsLeavesNothing(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		var s *access.Service
 		var broken atomic.Bool
-		change := func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
-			made, entry, err := access.CreateKey(tx, s.Cipher, access.KeySpec{Account: c.Account}, s.Now())
+		change := func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
+			made, entry, err := apikey.Create(tx, s.Cipher, apikey.Spec{Account: c.Account}, s.Now())
 			if err == nil && broken.Load() {
 				err = errors.New("sk_live_something secret broke")
 			}

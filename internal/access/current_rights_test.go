@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -19,13 +21,13 @@ func TestScopesFollowTheKey(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
-		var key CreatedKey
+		var key apikey.Created
 		statetestUpdate(t, db, func(tx *sqlstore.Tx) error {
-			h, _, err := CreateAccount(tx, s.Settings.Plans, "a", "unlimited", s.Now())
+			h, _, err := account.Create(tx, s.Settings.Plans, "a", "unlimited", s.Now())
 			if err != nil {
 				return err
 			}
-			key, _, err = CreateKey(tx, s.Cipher, KeySpec{
+			key, _, err = apikey.Create(tx, s.Cipher, apikey.Spec{
 				Account: h.ID, World: schema.Sandbox, Scopes: []schema.Scope{schema.AQIRead, schema.WebhooksManage},
 				AllowList: []string{"192.0.2.0/24"},
 			}, s.Now())
@@ -73,13 +75,13 @@ func TestEndedReportsEndedSessions(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 		s.clock.Set(now)
-		var key CreatedKey
+		var key apikey.Created
 		statetestUpdate(t, db, func(tx *sqlstore.Tx) error {
-			h, _, err := CreateAccount(tx, s.Settings.Plans, "a", "unlimited", now)
+			h, _, err := account.Create(tx, s.Settings.Plans, "a", "unlimited", now)
 			if err != nil {
 				return err
 			}
-			key, _, err = CreateKey(tx, s.Cipher, KeySpec{Account: h.ID, World: schema.Sandbox, Scopes: schema.Scopes}, now)
+			key, _, err = apikey.Create(tx, s.Cipher, apikey.Spec{Account: h.ID, World: schema.Sandbox, Scopes: schema.Scopes}, now)
 			return err
 		})
 		for id, expires := range map[string]time.Time{"ses_on": now.Add(time.Second), "ses_over": now} {

@@ -5,14 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/signature"
 	"vayu/schema"
 )
 
 // limitedKey creates a key with one limit that it must delegate.
-func (h *serverFixture) limitedKey(change func(*access.KeySpec)) access.CreatedKey {
+func (h *serverFixture) limitedKey(change func(*apikey.Spec)) apikey.Created {
 	h.t.Helper()
-	spec := access.KeySpec{Account: h.account, World: schema.Live, Scopes: schema.Scopes}
+	spec := apikey.Spec{Account: h.account, World: schema.Live, Scopes: schema.Scopes}
 	change(&spec)
 	return h.newKey(spec)
 }
@@ -22,22 +23,22 @@ func TestKeyCannotCreateWiderKey(t *testing.T) {
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		ends := h.Now().Add(time.Hour)
 		for field, c := range map[string]struct {
-			limit        func(*access.KeySpec)
+			limit        func(*apikey.Spec)
 			silent, want string
 			good, bad    []string
 		}{
 			"allow_list": {
-				func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8", "2001:db8::/32"} }, `{}`, "[127.0.0.0/8 2001:db8::/32]",
+				func(k *apikey.Spec) { k.AllowList = []string{"127.0.0.0/8", "2001:db8::/32"} }, `{}`, "[127.0.0.0/8 2001:db8::/32]",
 				[]string{`{"allow_list":["127.0.0.1","2001:db8:1::/48"]}`, `{"allow_list":["127.0.0.0/8"]}`, `{"allow_list":null}`},
 				[]string{`{"allow_list":[]}`, `{"allow_list":["127.0.0.1","10.0.0.1"]}`, `{"allow_list":["126.0.0.0/7"]}`, `{"allow_list":["0.0.0.0/0"]}`, `{"allow_list":["::/0"]}`},
 			},
 			"expires_at": {
-				func(k *access.KeySpec) { k.ExpiresAt = ends }, `{}`, "2026-11-21T07:00:00Z",
+				func(k *apikey.Spec) { k.ExpiresAt = ends }, `{}`, "2026-11-21T07:00:00Z",
 				[]string{`{"expires_at":"2026-11-21T07:00:00Z"}`, `{"expires_at":"2026-11-21T06:59:59Z"}`, `{"expires_at":null}`},
 				[]string{`{"expires_at":"2026-11-21T07:00:01Z"}`, `{"expires_at":"9999-12-31T23:59:59Z"}`},
 			},
 		} {
-			limited, free := h.limitedKey(c.limit), h.limitedKey(func(*access.KeySpec) {})
+			limited, free := h.limitedKey(c.limit), h.limitedKey(func(*apikey.Spec) {})
 			made := h.do(limited.Key, "POST", "/v1/keys", c.silent).want(t, field, 201)
 			if got := fmt.Sprint(made.at("data." + field)); got != c.want {
 				t.Errorf("%s is inherited as %s, want %s", field, got, c.want)
@@ -76,10 +77,10 @@ func TestKeyCannotCreateWiderKey(t *testing.T) {
 func TestAKeyThatNeedsSignaturesMakesOnlySuch(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		limited, free := h.limitedKey(func(k *access.KeySpec) { k.RequireSignature = true }), h.limitedKey(func(*access.KeySpec) {})
+		limited, free := h.limitedKey(func(k *apikey.Spec) { k.RequireSignature = true }), h.limitedKey(func(*apikey.Spec) {})
 		signed := func(path, body string) reply {
 			h.pass(time.Millisecond)
-			return h.do(limited.Key, "POST", path, body, signatureName, access.Sign(limited.SigningSecret, "POST", path, []byte(body), h.Now()))
+			return h.do(limited.Key, "POST", path, body, headerName, signature.Sign(limited.SigningSecret, "POST", path, []byte(body), h.Now()))
 		}
 		for _, body := range []string{`{}`, `{"require_signature":true}`, `{"require_signature":null}`} {
 			if made := signed("/v1/keys", body).want(t, body, 201); made.at("data.require_signature") != true || made.textAt("signing_secret") == "" {
@@ -98,7 +99,7 @@ func TestAKeyThatNeedsSignaturesMakesOnlySuch(t *testing.T) {
 func TestRotatedKeyGetsStoredReply(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		key := h.limitedKey(func(*access.KeySpec) {})
+		key := h.limitedKey(func(*apikey.Spec) {})
 		rotate := func() reply {
 			return h.do(key.Key, "POST", "/v1/keys/"+key.Record.ID+"/rotate", `{"grace_seconds":60}`, "Idempotency-Key", "a").want(t, "rotating", 201)
 		}
@@ -117,8 +118,8 @@ func TestRotatedKeyGetsStoredReply(t *testing.T) {
 func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		bound := h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
-		free := h.limitedKey(func(*access.KeySpec) {})
+		bound := h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"127.0.0.0/8"} })
+		free := h.limitedKey(func(*apikey.Spec) {})
 		patch := func(key, list string) reply { return h.do(key, "PATCH", "/v1/account", `{"allow_list":`+list+`}`) }
 
 		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).want(t, "an open account narrowed", 200)
@@ -136,19 +137,19 @@ func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
 func TestKeyCannotDeleteWiderKey(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		ends := func(by, of access.CreatedKey) reply { return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "") }
-		all := h.limitedKey(func(*access.KeySpec) {})
-		few := h.limitedKey(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.KeysManage, schema.AQIRead} })
-		near := h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.0/8"} })
+		ends := func(by, of apikey.Created) reply { return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "") }
+		all := h.limitedKey(func(*apikey.Spec) {})
+		few := h.limitedKey(func(k *apikey.Spec) { k.Scopes = []schema.Scope{schema.KeysManage, schema.AQIRead} })
+		near := h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"127.0.0.0/8"} })
 
 		ends(few, all).wantError(t, "more scopes", 403, "insufficient_scope", "scopes")
 		ends(near, all).wantError(t, "every address", 403, "forbidden", "allow_list")
-		ends(near, h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"10.0.0.1"} })).wantError(t, "another address", 403, "forbidden", "allow_list")
+		ends(near, h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"10.0.0.1"} })).wantError(t, "another address", 403, "forbidden", "allow_list")
 		h.do(few.Key, "POST", "/v1/keys/"+all.Record.ID+"/rotate", "").wantError(t, "rotating more scopes", 403, "insufficient_scope", "scopes")
 		h.do(all.Key, "GET", "/v1/account", "").want(t, "the wider key goes on", 200)
 
-		ends(few, h.limitedKey(func(k *access.KeySpec) { k.Scopes = []schema.Scope{schema.AQIRead} })).want(t, "fewer scopes", 200)
-		ends(near, h.limitedKey(func(k *access.KeySpec) { k.AllowList = []string{"127.0.0.1"} })).want(t, "fewer addresses", 200)
+		ends(few, h.limitedKey(func(k *apikey.Spec) { k.Scopes = []schema.Scope{schema.AQIRead} })).want(t, "fewer scopes", 200)
+		ends(near, h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"127.0.0.1"} })).want(t, "fewer addresses", 200)
 		ends(near, near).want(t, "itself", 200)
 		ends(all, few).want(t, "a narrower key", 200)
 	})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -16,9 +17,9 @@ func TestFlushSkipsMissingRows(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc, gone := addAccount(t, db, "one", "free"), addAccount(t, db, "gone", "free")
-		kept := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		lost := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
-		orphan := addKey(t, db, KeySpec{Account: gone, World: schema.Live})
+		kept := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
+		lost := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
+		orphan := addKey(t, db, apikey.Spec{Account: gone, World: schema.Live})
 		s.refresh()
 		for _, key := range []string{kept, lost.Key, orphan.Key} {
 			s.get(key, "")

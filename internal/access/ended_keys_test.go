@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -36,10 +37,10 @@ func TestRevokedKeysLeaveTheCache(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
-		kept := addKey(t, db, KeySpec{Account: acc})
-		var all []CreatedKey
+		kept := addKey(t, db, apikey.Spec{Account: acc})
+		var all []apikey.Created
 		for range 50 {
-			all = append(all, addKey(t, db, KeySpec{Account: acc}))
+			all = append(all, addKey(t, db, apikey.Spec{Account: acc}))
 		}
 		s.refresh()
 		for _, k := range all {
@@ -48,7 +49,7 @@ func TestRevokedKeysLeaveTheCache(t *testing.T) {
 		s.wantSizes(t, "before", 51)
 		do(t, db, func(tx *sqlstore.Tx) error {
 			for _, k := range all {
-				if _, _, err := RevokeKey(tx, k.Record.ID, time.Now()); err != nil {
+				if _, _, err := apikey.Revoke(tx, k.Record.ID, time.Now()); err != nil {
 					return err
 				}
 			}
@@ -71,7 +72,7 @@ func TestRevokedKeysLeaveTheCache(t *testing.T) {
 				instance.wants(all[0].Key, "", schema.KeyRevoked)
 			}
 			instance.wants(kept.Key, "", "")
-			instance.wants(mintKey(schema.Live), "", schema.Unauthorized)
+			instance.wants(apikey.Mint(schema.Live), "", schema.Unauthorized)
 		}
 	})
 }
@@ -82,7 +83,7 @@ func TestExpiredKeysLeaveTheCache(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
-		kept, soon := addKey(t, db, KeySpec{Account: acc}), addKey(t, db, KeySpec{Account: acc, ExpiresAt: time.Now().Add(time.Hour)})
+		kept, soon := addKey(t, db, apikey.Spec{Account: acc}), addKey(t, db, apikey.Spec{Account: acc, ExpiresAt: time.Now().Add(time.Hour)})
 		s.clock.Set(time.Now())
 		s.refresh()
 		s.wantSizes(t, "before", 2)

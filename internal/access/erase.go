@@ -1,8 +1,6 @@
 package access
 
 import (
-	"fmt"
-
 	"vayu/internal/sqlstore"
 )
 
@@ -17,20 +15,4 @@ func Personal() []sqlstore.Erasure {
 			From: "api_key t WHERE t.account_id = $1 AND (t.name <> '' OR t.allow_list <> '' OR t.signing_secret IS NOT NULL)",
 		},
 	}
-}
-
-// erasedPrefix, followed by the account's id, is the name of an erased account.
-const erasedPrefix = "erased-"
-
-// Erase renames an account to erased-ID and empties its allow-list. The caller has erased the other
-// tables ([Personal]). detail goes into the audit entry.
-func Erase(tx *sqlstore.Tx, id string, detail map[string]any) (Entry, error) {
-	revision, err := raise(tx)
-	if err != nil {
-		return Entry{}, err
-	}
-	if _, err := tx.Exec("UPDATE account SET name = $2, allow_list = '', revision = $3 WHERE id = $1", id, erasedPrefix+id, revision); err != nil {
-		return Entry{}, fmt.Errorf("erasing the name of an account: %w", err)
-	}
-	return Entry{Account: id, Action: "account.erase", Subject: id, Detail: detail}, nil
 }

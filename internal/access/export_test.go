@@ -1,8 +1,11 @@
 package access
 
+import (
+	"vayu/internal/access/signature"
+)
+
 // Names that external tests use.
 var (
-	VerifyAuditPages = verifyAudit
-	ParseSignature   = func(text string) bool { _, ok := parseSignature(text); return ok }
-	PurgeOnce        = (*Service).purgeOnce
+	ParseSignature = func(text string) bool { _, ok := signature.Parse(text); return ok }
+	PurgeOnce      = (*Service).purgeOnce
 )

@@ -18,6 +18,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
@@ -206,7 +208,7 @@ func one[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value
 func addAccount(t testing.TB, db *sqlstore.DB, name, plan string) (id string) {
 	t.Helper()
 	do(t, db, func(tx *sqlstore.Tx) error {
-		h, _, err := CreateAccount(tx, map[string]int64{plan: 1}, name, plan, time.Now())
+		h, _, err := account.Create(tx, map[string]int64{plan: 1}, name, plan, time.Now())
 		id = h.ID
 		return err
 	})
@@ -214,10 +216,10 @@ func addAccount(t testing.TB, db *sqlstore.DB, name, plan string) (id string) {
 }
 
 // addKey creates a key.
-func addKey(t testing.TB, db *sqlstore.DB, spec KeySpec) (made CreatedKey) {
+func addKey(t testing.TB, db *sqlstore.DB, spec apikey.Spec) (made apikey.Created) {
 	t.Helper()
 	do(t, db, func(tx *sqlstore.Tx) (err error) {
-		made, _, err = CreateKey(tx, testBox(t), spec, time.Now())
+		made, _, err = apikey.Create(tx, testBox(t), spec, time.Now())
 		return err
 	})
 	return made

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -35,8 +37,8 @@ func TestUsageIsCountedByOperation(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
-		live := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
-		sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox})
+		live := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
+		sandbox := addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox})
 		s.refresh()
 		for i := range 5 {
 			s.get(live.Key, fmt.Sprintf("/v1/recharge/%d", i))
@@ -78,7 +80,7 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "free")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		s.refresh()
 		s.get(key, "")
 		for range 3 {
@@ -120,7 +122,7 @@ func TestFailedEventIsRetried(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		withEvents(t, db)
 		s := newServiceFixture(t, db, func(c *Config) { c.Events = failingRecorder{} })
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "five"), World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "five"), World: schema.Live}).Key
 		s.refresh()
 		s.get(key, "/v1/aqi?count=5")
 		if err := s.flush(context.Background()); err == nil {
@@ -141,9 +143,9 @@ func TestChangedPlansAreAnnouncedOnce(t *testing.T) {
 		s := newServiceFixture(t, db, events)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		plan := func(name string) {
-			do(t, db, func(tx *sqlstore.Tx) error { _, _, err := SetPlan(tx, s.Settings.Plans, acc, name); return err })
+			do(t, db, func(tx *sqlstore.Tx) error { _, _, err := account.SetPlan(tx, s.Settings.Plans, acc, name); return err })
 			s.refresh()
 		}
 		total := func() int64 { s.write(); return one[int64](t, db, "SELECT COUNT(*) FROM recorded_event") }
@@ -188,11 +190,11 @@ func TestManyAccountsAreWrittenTogether(t *testing.T) {
 		do(t, db, func(tx *sqlstore.Tx) error {
 			keys = nil
 			for i := range accounts {
-				h, _, err := CreateAccount(tx, s.Settings.Plans, fmt.Sprintf("a%d", i), "free", time.Now())
+				h, _, err := account.Create(tx, s.Settings.Plans, fmt.Sprintf("a%d", i), "free", time.Now())
 				if err != nil {
 					return err
 				}
-				made, _, err := CreateKey(tx, s.Cipher, KeySpec{Account: h.ID}, time.Now())
+				made, _, err := apikey.Create(tx, s.Cipher, apikey.Spec{Account: h.ID}, time.Now())
 				if err != nil {
 					return err
 				}

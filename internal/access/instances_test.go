@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -53,7 +54,7 @@ func TestTwoInstancesShareAQuotaAndAnnounceOnce(t *testing.T) {
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
 		events := withEvents(t, mine)
 		acc := addAccount(t, mine, "one", "free")
-		key := addKey(t, mine, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, mine, apikey.Spec{Account: acc, World: schema.Live}).Key
 		sites := []*serviceFixture{newServiceFixture(t, mine, events), newServiceFixture(t, theirs, events)}
 		for _, s := range sites {
 			s.refresh()
@@ -108,7 +109,7 @@ func TestQuotaUsedElsewhereIsKnown(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
 		acc := addAccount(t, mine, "one", "hundred")
-		key := addKey(t, mine, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, mine, apikey.Spec{Account: acc, World: schema.Live}).Key
 		here, there := newServiceFixture(t, mine, nil), newServiceFixture(t, theirs, nil)
 		here.refresh()
 		there.refresh()
@@ -128,7 +129,7 @@ func TestUsedQuotaOutlivesARestart(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		events := withEvents(t, db)
 		acc := addAccount(t, db, "one", "five")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		for i := range 6 {
 			s := newServiceFixture(t, db, events)
 			stop := s.start()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/access/account"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -27,15 +28,15 @@ func TestLockSerializesAccountCreation(t *testing.T) {
 				var isNew bool
 				err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 					isNew = false
-					if err := Lock(tx); err != nil {
+					if err := account.Lock(tx); err != nil {
 						return err
 					}
-					_, err := AccountByName(tx, "default")
+					_, err := account.ByName(tx, "default")
 					if message, ok := errors.AsType[*schema.Problem](err); !ok || message.Code != schema.NotFound {
 						return err
 					}
 					isNew = true
-					_, _, err = CreateAccount(tx, map[string]int64{"free": 1}, "default", "free", time.Now())
+					_, _, err = account.Create(tx, map[string]int64{"free": 1}, "default", "free", time.Now())
 					return err
 				})
 				if err != nil {
@@ -61,7 +62,7 @@ func TestTheLockFailsWithItsStore(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, mine, _ *sqlstore.DB) {
 		sqlstoretest.Exec(t, mine, "DROP TABLE access_revision")
-		if err := mine.Update(context.Background(), Lock); err == nil || errors.Is(err, sql.ErrNoRows) {
+		if err := mine.Update(context.Background(), account.Lock); err == nil || errors.Is(err, sql.ErrNoRows) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -68,16 +69,16 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		begun := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 		s.clock.Set(begun)
 		acc := addAccount(t, db, "one", "five")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
-		away := addKey(t, db, KeySpec{Account: acc, AllowList: []string{"192.0.2.1"}})
-		signed := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox, RequireSignature: true})
-		revoked := addKey(t, db, KeySpec{Account: acc})
-		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, revoked.Record.ID, begun); return err })
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
+		away := addKey(t, db, apikey.Spec{Account: acc, AllowList: []string{"192.0.2.1"}})
+		signed := addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox, RequireSignature: true})
+		revoked := addKey(t, db, apikey.Spec{Account: acc})
+		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, begun); return err })
 		s.refresh()
 		for range 11 { // five go, four are over the quota, two over the rate
 			s.get(key.Key, "")
 		}
-		for _, k := range []CreatedKey{away, signed, revoked} {
+		for _, k := range []apikey.Created{away, signed, revoked} {
 			s.get(k.Key, "")
 		}
 		s.get(signed.Key, "/v1/keys")
@@ -100,7 +101,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		if got := s.figure("vayu_usage_unwritten_calls"); got != 0 {
 			t.Errorf("%v calls are unwritten after writing", got)
 		}
-		for _, k := range []CreatedKey{key, away, signed, revoked} {
+		for _, k := range []apikey.Created{key, away, signed, revoked} {
 			if s.log.Count(k.Key) != 0 {
 				t.Error("the log holds a key")
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -23,7 +24,7 @@ func TestCallsAboutTheAccountAreNotRefusedForItsQuota(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "five")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live, Scopes: schema.Scopes}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live, Scopes: schema.Scopes}).Key
 		s.refresh()
 		for _, step := range []struct{ path, used, code string }{
 			{"/v1/aqi?count=5", "5", ""}, {"/v1/aqi", "5", string(schema.QuotaExceeded)}, {"/v1/keys", "6", ""}, {"/v1/aqi", "6", string(schema.QuotaExceeded)},
@@ -41,8 +42,8 @@ func TestCallThatUsesUpTheQuotaIsTheLast(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
-		sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
+		sandbox := addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox}).Key
 		s.refresh()
 		for i, step := range []struct {
 			path   string
@@ -97,7 +98,7 @@ func TestCallAcrossMidnightCountsInItsMonth(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		s.refresh()
 		pass, c := s.admitted(key)
 		s.clock.Set(november.Add(time.Minute))
@@ -123,7 +124,7 @@ func TestQuotaIsExactAmongManyAtOnce(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "free")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		s.refresh()
 		stop := s.start()
 		var passed, refused atomic.Int64

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -18,11 +20,11 @@ import (
 func newWithoutStore(t testing.TB, change func(*Config)) (s *serviceFixture, key string) {
 	t.Helper()
 	s = newServiceFixture(t, nil, change)
-	key = mintKey(schema.Live)
+	key = apikey.Mint(schema.Live)
 	s.cache.apply(delta{
 		revision: 1,
 		accounts: []*cachedAccount{{id: "acc_1", plan: "unlimited", revision: 1, counters: s.counters.account("acc_1")}},
-		keys:     []keyRow{{cachedKey: cachedKey{id: "key_1", scopes: 1<<len(schema.Scopes) - 1, revision: 1}, accountID: "acc_1", hash: hashKey(key)}},
+		keys:     []keyRow{{cachedKey: cachedKey{id: "key_1", scopes: 1<<len(schema.Scopes) - 1, revision: 1}, accountID: "acc_1", hash: apikey.Hash(key)}},
 	}, 0, s.newBuckets)
 	return s, key
 }
@@ -119,9 +121,9 @@ func TestKeysOfAnAccountShareABucket(t *testing.T) {
 				keys := []string{first}
 				n := delta{revision: 2}
 				for i := range 8 {
-					keys = append(keys, mintKey(schema.Live))
+					keys = append(keys, apikey.Mint(schema.Live))
 					n.keys = append(n.keys, keyRow{
-						cachedKey: cachedKey{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: hashKey(keys[i+1]),
+						cachedKey: cachedKey{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: apikey.Hash(keys[i+1]),
 					})
 				}
 				s.cache.apply(n, 0, s.newBuckets)
@@ -153,7 +155,7 @@ func TestWorldsHaveBucketsOfTheirOwn(t *testing.T) {
 		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst, c.Settings.AccountFactor = 1, 3, 1 })
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
-		live, other, sandbox := addKey(t, db, KeySpec{Account: acc, World: schema.Live}), addKey(t, db, KeySpec{Account: acc, World: schema.Live}), addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox})
+		live, other, sandbox := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}), addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}), addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox})
 		s.refresh()
 		for _, step := range []struct {
 			key  string
@@ -185,13 +187,13 @@ func TestBucketOutlivesAChangeOfItsKey(t *testing.T) {
 		s := newServiceFixture(t, db, func(c *Config) { c.Settings.Rate, c.Settings.Burst = 1, 3 })
 		s.clock.Set(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		acc := addAccount(t, db, "one", "unlimited")
-		key := addKey(t, db, KeySpec{Account: acc})
+		key := addKey(t, db, apikey.Spec{Account: acc})
 		s.refresh()
 		if n, _ := allowedCalls(t, s, key.Key, "", 3); n != 3 {
 			t.Fatalf("%d calls went through", n)
 		}
 		do(t, db, func(tx *sqlstore.Tx) error {
-			_, _, err := SetAllowList(tx, acc, []string{"203.0.113.0/24"})
+			_, _, err := account.SetAllowList(tx, acc, []string{"203.0.113.0/24"})
 			return err
 		})
 		sqlstoretest.Exec(t, db, "UPDATE access_revision SET n = n + 1")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/tablecache"
@@ -50,22 +52,22 @@ func TestRefreshAppliesChanges(t *testing.T) {
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
 		s := newServiceFixture(t, mine, nil)
 		acc := addAccount(t, mine, "one", "unlimited")
-		first := addKey(t, mine, KeySpec{Account: acc})
+		first := addKey(t, mine, apikey.Spec{Account: acc})
 		s.refresh()
 		s.wants(first.Key, "", "")
 
 		later := addAccount(t, theirs, "two", "unlimited")
-		second := addKey(t, theirs, KeySpec{Account: later})
+		second := addKey(t, theirs, apikey.Spec{Account: later})
 		s.refresh()
 		s.wants(second.Key, "", "")
 
-		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, first.Record.ID, time.Now()); return err })
+		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, first.Record.ID, time.Now()); return err })
 		s.refresh()
 		s.wants(first.Key, "", schema.KeyRevoked)
 
-		var third CreatedKey
+		var third apikey.Created
 		do(t, theirs, func(tx *sqlstore.Tx) (err error) {
-			third, _, err = RotateKey(tx, s.Cipher, second.Record.ID, 0, 0, time.Now())
+			third, _, err = apikey.Rotate(tx, s.Cipher, second.Record.ID, 0, 0, time.Now())
 			return err
 		})
 		s.refresh()
@@ -73,12 +75,12 @@ func TestRefreshAppliesChanges(t *testing.T) {
 		s.wants(second.Key, "", schema.KeyExpired) // it was rotated without grace
 
 		do(t, theirs, func(tx *sqlstore.Tx) error {
-			_, _, err := SetAllowList(tx, later, []string{"192.0.2.0/24"})
+			_, _, err := account.SetAllowList(tx, later, []string{"192.0.2.0/24"})
 			return err
 		})
 		s.refresh()
 		s.wants(third.Key, "", schema.IPNotAllowed)
-		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := SetAllowList(tx, later, nil); return err })
+		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := account.SetAllowList(tx, later, nil); return err })
 		s.refresh()
 		s.wants(third.Key, "", "")
 	})
@@ -89,11 +91,11 @@ func TestRunningServiceRefreshes(t *testing.T) {
 	eachPair(t, func(t *testing.T, mine, theirs *sqlstore.DB) {
 		here, there := newServiceFixture(t, mine, nil), newServiceFixture(t, theirs, nil)
 		acc := addAccount(t, mine, "one", "hundred")
-		revoked, counted := addKey(t, mine, KeySpec{Account: acc}), addKey(t, mine, KeySpec{Account: acc, World: schema.Live})
+		revoked, counted := addKey(t, mine, apikey.Spec{Account: acc}), addKey(t, mine, apikey.Spec{Account: acc, World: schema.Live})
 		here.start()
 		there.start()
 		here.wants(revoked.Key, "", "")
-		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, revoked.Record.ID, time.Now()); return err })
+		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, time.Now()); return err })
 		here.eventually("a revocation", here.answers(revoked.Key, "", schema.KeyRevoked))
 		there.get(counted.Key, "/v1/aqi?count=100")
 		here.eventually("a quota that was used up elsewhere", here.answers(counted.Key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded))
@@ -105,10 +107,10 @@ func TestRefreshIsAtOnce(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
-		key := addKey(t, db, KeySpec{Account: acc})
+		key := addKey(t, db, apikey.Spec{Account: acc})
 		s.refresh()
 		s.wants(key.Key, "", "")
-		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := RevokeKey(tx, key.Record.ID, time.Now()); return err })
+		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, key.Record.ID, time.Now()); return err })
 		if got := s.get(key.Key, ""); got.status != http.StatusOK {
 			t.Errorf("a known key costs a look at the store: %d", got.status)
 		}
@@ -124,13 +126,13 @@ func TestUnknownKeyCausesRefresh(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
 		s.refresh()
-		key := addKey(t, db, KeySpec{Account: acc})
+		key := addKey(t, db, apikey.Spec{Account: acc})
 		s.wants(key.Key, "", "")
 
 		// A client that guesses keys does not cause queries.
 		s.lookups.SetLimit(0) // so that no token returns meanwhile
 		s.lookups.SetBurst(0)
-		late := addKey(t, db, KeySpec{Account: acc})
+		late := addKey(t, db, apikey.Spec{Account: acc})
 		s.wants(late.Key, "", schema.Unauthorized)
 	})
 }
@@ -152,18 +154,18 @@ func TestMissedAndRepeatedRefreshesAreHarmless(t *testing.T) {
 			acc := addAccount(t, db, name, "free")
 			often.refresh()
 			for i := range 3 {
-				made := addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox, Name: name})
+				made := addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox, Name: name})
 				often.refresh()
 				often.refresh()
 				do(t, db, func(tx *sqlstore.Tx) error {
-					_, _, err := SetPlan(tx, often.Settings.Plans, acc, "hundred")
+					_, _, err := account.SetPlan(tx, often.Settings.Plans, acc, "hundred")
 					return err
 				})
 				if i == 0 {
 					continue
 				}
 				do(t, db, func(tx *sqlstore.Tx) error {
-					_, _, err := RevokeKey(tx, made.Record.ID, time.Now())
+					_, _, err := apikey.Revoke(tx, made.Record.ID, time.Now())
 					return err
 				})
 			}
@@ -182,7 +184,7 @@ func TestReplacedStoreIsReadInFull(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
-		kept, gone := addKey(t, db, KeySpec{Account: acc}), addKey(t, db, KeySpec{Account: acc})
+		kept, gone := addKey(t, db, apikey.Spec{Account: acc}), addKey(t, db, apikey.Spec{Account: acc})
 		s.refresh()
 		sqlstoretest.Exec(t, db, "DELETE FROM api_key WHERE id = $1", gone.Record.ID)
 		sqlstoretest.Exec(t, db, "UPDATE access_revision SET n = n - 1")
@@ -200,7 +202,7 @@ func TestServiceSurvivesStoreOutage(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "unlimited")
-		key := addKey(t, db, KeySpec{Account: acc}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc}).Key
 		stop := s.start()
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
 			sqlstoretest.Exec(t, db, "ALTER TABLE "+table+" RENAME TO "+table+"_away")
@@ -235,7 +237,7 @@ func TestServiceWaitsForStoreAtStart(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "unlimited")}).Key
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "unlimited")}).Key
 		sqlstoretest.Exec(t, db, "ALTER TABLE quota_period RENAME TO away")
 		running, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
@@ -263,7 +265,7 @@ func TestWrongKeysDoNotWaitForFailedStore(t *testing.T) {
 		s.refresh()
 		sqlstoretest.Exec(t, db, "ALTER TABLE access_revision RENAME TO away")
 		for range 3 {
-			if got := s.get(mintKey(schema.Live), ""); got.code != schema.Unauthorized {
+			if got := s.get(apikey.Mint(schema.Live), ""); got.code != schema.Unauthorized {
 				t.Error(got.text)
 			}
 		}

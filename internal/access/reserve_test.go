@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -20,7 +21,7 @@ func TestACallOfManyNeedsRoomForAllOfThem(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "five"), World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "five"), World: schema.Live}).Key
 		s.refresh()
 		for _, step := range []struct {
 			path   string
@@ -53,7 +54,7 @@ func TestAdmittedCallsReserveNoMoreThanTheQuota(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "free")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		s.refresh()
 		const calls, each = 20, 300
 		var done atomic.Int64
@@ -96,7 +97,7 @@ func TestBurstEventsReportUsageAtTheirMark(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, withEvents(t, db))
 		s.clock.Set(november)
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live, Scopes: schema.Scopes}).Key
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live, Scopes: schema.Scopes}).Key
 		s.refresh()
 		for range 100 {
 			s.get(key, "")

@@ -3,6 +3,7 @@ package access
 import (
 	"net/http"
 
+	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
 	"vayu/schema"
 )
@@ -23,7 +24,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/account", Scope: read, Body: 0, Handler: s.getAccount},
 		{Method: http.MethodPatch, Path: "/v1/account", Scope: manage, Body: body, Handler: s.patchAccount},
 		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Body: 0, Handler: s.getUsage},
-		{Method: http.MethodGet, Path: "/v1/audit", Scope: read, Body: 0, Type: auditTypes, Handler: s.listAudit},
+		(&audit.Log{DB: s.DB, Cipher: s.Cipher}).Route(),
 		{Method: http.MethodPost, Path: sessionsPath, Scope: "", Body: 0, Handler: s.postSession},
 		{Method: http.MethodGet, Path: sessionsPath, Scope: "", Body: 0, Handler: s.listSessions},
 		{Method: http.MethodDelete, Path: sessionsPath, Scope: "", Body: 0, Handler: s.deleteSessions},

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/access"
+	"vayu/internal/access/signature"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -47,9 +47,9 @@ func TestSecretsAreNotStoredOrLogged(t *testing.T) {
 		key, secret := made.textAt("key"), made.textAt("signing_secret")
 		replies := made.text + next.text // only these replies may contain them
 		var later strings.Builder
-		signature := access.Sign(secret, "GET", "/v1/account", nil, h.Now())
+		signature := signature.Sign(secret, "GET", "/v1/account", nil, h.Now())
 		for _, r := range []reply{
-			h.do(key, "GET", "/v1/account", "", signatureName, signature), h.do(key, "GET", "/v1/account", "", signatureName, signature),
+			h.do(key, "GET", "/v1/account", "", headerName, signature), h.do(key, "GET", "/v1/account", "", headerName, signature),
 			h.do(key+"x", "GET", "/v1/account", ""), h.do(key, "POST", "/v1/keys", key), h.do(key, "GET", "/v1/keys/"+key, ""), h.live("GET", "/v1/keys/"+key, ""),
 			h.live("POST", "/v1/keys", `{"name":"a"}`, "Idempotency-Key", "k1"), h.live("GET", "/v1/keys", ""), h.live("GET", "/v1/audit", ""),
 			h.live("DELETE", "/v1/keys/"+made.textAt("data.id"), ""), h.do(key, "GET", "/v1/account", ""),

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
@@ -19,14 +22,14 @@ func (s *Service) getAccount(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	h, err := accountByID(s.DB.View(c.Context()), c.Account)
+	h, err := account.ByID(s.DB.View(c.Context()), c.Account)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	return s.shown(c, h), nil
 }
 
-func (s *Service) shown(c *httpapi.Call, h AccountRecord) httpapi.Response {
+func (s *Service) shown(c *httpapi.Call, h account.Record) httpapi.Response {
 	return httpapi.Response{Value: schema.Account{
 		Status: schema.Success, ID: h.ID, Name: h.Name, Mode: c.World.String(), Plan: h.Plan, AllowList: h.AllowList,
 		CreatedAt: schema.FormatTime(h.CreatedAt), Quota: s.quota(c),
@@ -45,13 +48,13 @@ func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	var f faults
+	var f schema.RequestErrors
 	if wanted.AllowList == nil {
 		f.Add("allow_list", "Give the whole allow-list; an empty one allows every address.")
 	}
-	networks := f.allowList("allow_list", wanted.AllowList)
+	networks := account.ParseAllowList(&f, "allow_list", wanted.AllowList)
 	own := func(p netip.Prefix) bool { return p.Contains(c.Client.Unmap()) }
-	if len(f.RequestErrors) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
+	if len(f) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
 		f.Add("allow_list", "The list would shut out your own address, "+c.Client.Unmap().String()+".")
 	}
 	if err := f.Problem(); err != nil {
@@ -60,15 +63,15 @@ func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	if c.World != schema.Live {
 		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "allow_list", "The allow-list of an account holds for both modes and is changed with a live key.")
 	}
-	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
-		before, err := accountByID(tx, c.Account)
+	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
+		before, err := account.ByID(tx, c.Account)
 		if err != nil {
-			return httpapi.Response{}, Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
-		if err := caller.mayReplaceAllowList(before.AllowList, networkTexts(networks)); err != nil {
-			return httpapi.Response{}, Entry{}, err
+		if err := caller.MayReplaceAllowList(before.AllowList, account.NetworkTexts(networks)); err != nil {
+			return httpapi.Response{}, audit.Entry{}, err
 		}
-		h, entry, err := SetAllowList(tx, c.Account, wanted.AllowList)
+		h, entry, err := account.SetAllowList(tx, c.Account, wanted.AllowList)
 		return s.shown(c, h), entry, err
 	}})
 }
@@ -96,7 +99,7 @@ func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 // usageDays parses the range of a usage query. The default of "to" is today. The default of "from" is the first
 // day of the month of "to".
 func usageDays(params map[string]string, now time.Time) (from, to time.Time, err error) {
-	var f faults
+	var f schema.RequestErrors
 	read := func(name string, otherwise time.Time) time.Time {
 		text, ok := params[name]
 		if !ok {
@@ -111,7 +114,7 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 	to = read("to", now.UTC().Truncate(24*time.Hour))
 	from = read("from", to.AddDate(0, 0, 1-to.Day()))
 	switch days := int(to.Sub(from)/(24*time.Hour)) + 1; {
-	case len(f.RequestErrors) > 0:
+	case len(f) > 0:
 	case days < 1:
 		f.Add("from", "The range ends before it begins.")
 	case days > usageLongest:

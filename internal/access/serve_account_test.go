@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/account"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -49,7 +50,7 @@ func TestUsageIsReportedByDay(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		for _, day := range []string{"2025-11-20", "2025-11-21", "2026-10-31", "2026-11-01", "2026-11-20"} {
-			run(t, h.DB, fmt.Sprintf(`INSERT INTO usage_day (account_id, mode, day, operation, calls, failed, counted)
+			sqlstoretest.Exec(t, h.DB, fmt.Sprintf(`INSERT INTO usage_day (account_id, mode, day, operation, calls, failed, counted)
 				VALUES ('%s', 'live', '%s', 'GET /v1/aqi', 3, 1, 2), ('%s', 'sandbox', '%s', 'GET /v1/cities', 1, 0, 0)`, h.account, day, h.account, day))
 		}
 		for query, want := range map[string]string{
@@ -174,26 +175,26 @@ func TestKeySpecValidation(t *testing.T) {
 		plans := map[string]int64{"free": 1000, "unlimited": 0}
 		for _, name := range []string{"", "a b", "ä", "a/b", strings.Repeat("a", 65), "a\x00"} {
 			if got := try(func(tx *sqlstore.Tx) error {
-				_, _, err := access.CreateAccount(tx, plans, name, "free", h.Now())
+				_, _, err := account.Create(tx, plans, name, "free", h.Now())
 				return err
 			}); !strings.HasPrefix(got, "invalid_request: The name of an account") {
 				t.Errorf("%q: %s", name, got)
 			}
 		}
 		if got := try(func(tx *sqlstore.Tx) error {
-			_, _, err := access.CreateAccount(tx, plans, "default", "free", h.Now())
+			_, _, err := account.Create(tx, plans, "default", "free", h.Now())
 			return err
 		}); !strings.Contains(got, "already") {
 			t.Errorf("a name twice: %s", got)
 		}
 		if got := try(func(tx *sqlstore.Tx) error {
-			_, _, err := access.SetPlan(tx, plans, h.account, "gold")
+			_, _, err := account.SetPlan(tx, plans, h.account, "gold")
 			return err
 		}); !strings.Contains(got, "the plans are free, unlimited") {
 			t.Errorf("no such plan: %s", got)
 		}
 		if got := try(func(tx *sqlstore.Tx) error {
-			_, _, err := access.SetPlan(tx, plans, "acc_none", "free")
+			_, _, err := account.SetPlan(tx, plans, "acc_none", "free")
 			return err
 		}); !strings.HasPrefix(got, "not_found") {
 			t.Errorf("no such account: %s", got)
@@ -203,7 +204,7 @@ func TestKeySpecValidation(t *testing.T) {
 			if err := tx.QueryRow("SELECT n FROM access_revision").Scan(&before); err != nil {
 				return err
 			}
-			holder, entry, err := access.SetPlan(tx, plans, h.account, "free")
+			holder, entry, err := account.SetPlan(tx, plans, h.account, "free")
 			if err != nil || holder.Plan != "free" || entry.Action != "account.plan" {
 				return fmt.Errorf("%+v %+v %w", holder, entry, err)
 			}
@@ -212,11 +213,11 @@ func TestKeySpecValidation(t *testing.T) {
 		if got != "" || after != before+1 {
 			t.Errorf("a plan: %s, revision %d after %d", got, after, before)
 		}
-		named, err := access.AccountByName(h.DB.View(context.Background()), "default")
+		named, err := account.ByName(h.DB.View(context.Background()), "default")
 		if err != nil || named.ID != h.account || named.Plan != "free" {
 			t.Errorf("got %+v, %v", named, err)
 		}
-		all, err := access.ListAccounts(h.DB.View(context.Background()))
+		all, err := account.List(h.DB.View(context.Background()))
 		if err != nil || len(all) != 1 {
 			t.Errorf("got %+v, %v", all, err)
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
@@ -27,12 +29,12 @@ type keyRequest struct {
 }
 
 // spec returns the requested key, and all faults of the body.
-func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, error) {
-	k := KeySpec{
+func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec, error) {
+	k := apikey.Spec{
 		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,
 		AllowList: w.AllowList, RequireSignature: w.RequireSignature != nil && *w.RequireSignature, MaxActive: most,
 	}
-	_, _, f := k.check()
+	_, _, f := k.Check()
 	if w.ExpiresAt != nil {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
 		if err != nil || at.UTC().Year() > lastYear {
@@ -44,10 +46,10 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (KeySpec, er
 	if w.Mode != nil && *w.Mode != schema.Live.String() && *w.Mode != schema.Sandbox.String() {
 		f.Add("mode", "The mode is live or sandbox.")
 	}
-	if len(f.RequestErrors) > 0 {
-		// A body without other faults is left to CreateKey. It does not run for a repeated call, which gets its
+	if len(f) > 0 {
+		// A body without other faults is left to Create. It does not run for a repeated call, which gets its
 		// stored reply even after expires_at.
-		f.future("expires_at", k.ExpiresAt, now)
+		apikey.CheckExpiry(&f, "expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}
 	if w.Mode != nil && *w.Mode != c.World.String() {
@@ -70,9 +72,9 @@ func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	return s.refreshed(c, change{
-		do: func(_ *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
-			spec := caller.inherited(spec, wanted.RequireSignature == nil)
-			made, entry, err := CreateKey(tx, s.Cipher, spec, s.Now())
+		do: func(_ *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
+			spec := caller.Inherited(spec, wanted.RequireSignature == nil)
+			made, entry, err := apikey.Create(tx, s.Cipher, spec, s.Now())
 			return keyMade(made), entry, err
 		},
 		after: s.checkDelegation,
@@ -82,7 +84,7 @@ func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
 // keysPath is the path of a key without its id.
 const keysPath = "/v1/keys/"
 
-func keyMade(made CreatedKey) httpapi.Response {
+func keyMade(made apikey.Created) httpapi.Response {
 	return httpapi.Response{Status: http.StatusCreated, Location: keysPath + made.Record.ID, Value: schema.KeyCreated{
 		Status: schema.Success, Key: made.Key, SigningSecret: made.SigningSecret, Data: made.Record,
 	}}
@@ -101,20 +103,20 @@ func (s *Service) refreshed(c *httpapi.Call, ch change) (httpapi.Response, error
 
 // checkDelegation checks that the key in a reply can do no more than the caller. This covers stored replies
 // too, because a key with more rights may have made the first call.
-func (s *Service) checkDelegation(tx *sqlstore.Tx, caller KeyRecord, resp httpapi.Response) error {
-	made, err := keyByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
+func (s *Service) checkDelegation(tx *sqlstore.Tx, caller apikey.Record, resp httpapi.Response) error {
+	made, err := apikey.ByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
 	if err != nil {
 		return err
 	}
-	return caller.covers(made)
+	return caller.Covers(made)
 }
 
 // ownKey returns the key in the path, if it is of the caller's account and world (live or sandbox). For other
-// keys it returns errNoKey.
-func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (KeyRecord, error) {
-	k, err := keyByID(q, mux.Vars(c.Request)["id"], s.Now())
+// keys it returns ErrNotFound.
+func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (apikey.Record, error) {
+	k, err := apikey.ByID(q, mux.Vars(c.Request)["id"], s.Now())
 	if err == nil && (k.Account != c.Account || k.World != c.World) {
-		err = errNoKey
+		err = apikey.ErrNotFound
 	}
 	return k, err
 }
@@ -130,13 +132,13 @@ func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
-	rows, err := ListKeys(s.DB.View(c.Context()), c.Account, c.World, after, limit+1, s.Now())
+	rows, err := apikey.List(s.DB.View(c.Context()), c.Account, c.World, after, limit+1, s.Now())
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	return pagination.Reply(rows, limit,
-		func(k KeyRecord) (schema.Key, error) { return k.Key, nil },
-		func(k KeyRecord) *string { return pagination.Cursor(c, "keys", k.ID) })
+		func(k apikey.Record) (schema.Key, error) { return k.Key, nil },
+		func(k apikey.Record) *string { return pagination.Cursor(c, "keys", k.ID) })
 }
 
 // getKey answers GET /v1/keys/{id}.
@@ -148,7 +150,7 @@ func (s *Service) getKey(c *httpapi.Call) (httpapi.Response, error) {
 	return keyShown(k), err
 }
 
-func keyShown(k KeyRecord) httpapi.Response {
+func keyShown(k apikey.Record) httpapi.Response {
 	return httpapi.Response{Value: schema.KeyReply{Status: schema.Success, Data: k.Key}}
 }
 
@@ -157,15 +159,15 @@ func (s *Service) deleteKey(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
+	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
 		k, err := s.ownKey(c, tx)
 		if err != nil {
-			return httpapi.Response{}, Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
-		if err := caller.mayRevoke(k); err != nil {
-			return httpapi.Response{}, Entry{}, err
+		if err := caller.MayRevoke(k); err != nil {
+			return httpapi.Response{}, audit.Entry{}, err
 		}
-		k, entry, err := RevokeKey(tx, k.ID, s.Now())
+		k, entry, err := apikey.Revoke(tx, k.ID, s.Now())
 		return keyShown(k), entry, err
 	}})
 }
@@ -180,12 +182,12 @@ func (s *Service) rotateKey(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	return s.refreshed(c, change{
-		do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {
+		do: func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
 			old, err := s.ownKey(c, tx)
 			if err != nil {
-				return httpapi.Response{}, Entry{}, err
+				return httpapi.Response{}, audit.Entry{}, err
 			}
-			made, entry, err := RotateKey(tx, s.Cipher, old.ID, grace, s.Settings.MaxKeys, s.Now())
+			made, entry, err := apikey.Rotate(tx, s.Cipher, old.ID, grace, s.Settings.MaxKeys, s.Now())
 			return keyMade(made), entry, err
 		},
 		after: s.checkDelegation, // the new key has the permissions of the old one
@@ -198,11 +200,11 @@ func graceOf(c *httpapi.Call) (time.Duration, error) {
 		GraceSeconds *int64 `json:"grace_seconds"`
 	}](c)
 	if err != nil || wanted.GraceSeconds == nil {
-		return DefaultGrace, err
+		return apikey.DefaultGrace, err
 	}
-	const longest = int64(longestGrace / time.Second)
+	const longest = int64(apikey.LongestGrace / time.Second)
 	if *wanted.GraceSeconds < 0 || *wanted.GraceSeconds > longest { // before the conversion, which could overflow
-		return 0, errGrace
+		return 0, apikey.ErrGrace
 	}
 	return time.Duration(*wanted.GraceSeconds) * time.Second, nil
 }

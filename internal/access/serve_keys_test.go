@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/apikey"
 	"vayu/schema"
 )
 
@@ -59,7 +59,7 @@ func lastUsed(r reply) string {
 func TestKeysOfOtherAccountsDoNotExist(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		foreign := h.newKey(access.KeySpec{Account: newAccount(t, h.DB, "other")}).Record.ID
+		foreign := h.newKey(apikey.Spec{Account: newAccount(t, h.DB, "other")}).Record.ID
 		for _, id := range []string{foreign, "key_01ARZ3NDEKTSV4RRFFQ69G5FAV", "key_", "x", "%00", "%FF", strings.Repeat("k", 5000)} {
 			h.live("GET", "/v1/keys/"+id, "").wantError(t, id, 404, "not_found", "")
 			h.live("DELETE", "/v1/keys/"+id, "").wantError(t, id, 404, "not_found", "")

@@ -10,6 +10,9 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/oklog/ulid/v2"
 
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
@@ -29,12 +32,12 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	var cookie *http.Cookie
 	// With access, the key cannot be revoked meanwhile. Otherwise the session could outlive its key.
-	resp, err := s.change(c, change{access: true, notStored: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, caller KeyRecord) (httpapi.Response, Entry, error) {
+	resp, err := s.change(c, change{access: true, notStored: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
 		now := s.Now()
 		token, hash := mintToken()
 		one, ends, over, err := insertSession(tx, c, caller, hash, now)
 		if err != nil {
-			return httpapi.Response{}, Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
 		cookie = cookieOf(token, ends.Sub(now))
 		detail := map[string]any{"expires_at": one.ExpiresAt, "agent": one.Agent}
@@ -42,7 +45,7 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 			detail["ended"] = over
 		}
 		return httpapi.Response{Status: http.StatusCreated, Value: schema.SessionReply{Status: schema.Success, Data: one}},
-			Entry{Action: "session.create", Subject: one.ID, Detail: detail}, nil
+			audit.Entry{Action: "session.create", Subject: one.ID, Detail: detail}, nil
 	}})
 	resp.Cookie = cookie
 	return resp, err
@@ -77,11 +80,11 @@ func (s *Service) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	view := s.DB.View(c.Context())
-	key, err := keyByID(view, c.Key, s.Now())
+	key, err := apikey.ByID(view, c.Key, s.Now())
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	holder, err := accountByID(view, c.Account)
+	holder, err := account.ByID(view, c.Account)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -115,16 +118,16 @@ func (s *Service) deleteSession(c *httpapi.Call) (httpapi.Response, error) {
 	if !isSessionID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
 		return httpapi.Response{}, errOtherSession
 	}
-	resp, err := s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {
+	resp, err := s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
 		row, err := scanSession(tx.QueryRow("DELETE FROM session WHERE id = $1 AND key_id = $2 RETURNING "+sessionColumns, id, c.Key))
 		if errors.Is(err, sql.ErrNoRows) {
-			return httpapi.Response{}, Entry{}, errOtherSession
+			return httpapi.Response{}, audit.Entry{}, errOtherSession
 		}
 		if err != nil {
-			return httpapi.Response{}, Entry{}, fmt.Errorf("ending a session: %w", err)
+			return httpapi.Response{}, audit.Entry{}, fmt.Errorf("ending a session: %w", err)
 		}
 		return httpapi.Response{Value: schema.SessionReply{Status: schema.Success, Data: row.wire(c.Session)}},
-			Entry{Action: "session.end", Subject: id}, nil
+			audit.Entry{Action: "session.end", Subject: id}, nil
 	}})
 	if err == nil && id == c.Session {
 		resp.Cookie = noCookie()
@@ -137,14 +140,14 @@ func (s *Service) deleteSessions(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	resp, err := s.change(c, change{access: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, _ KeyRecord) (httpapi.Response, Entry, error) {
+	resp, err := s.change(c, change{access: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
 		gone, err := sqlstore.All(tx, scanText, "DELETE FROM session WHERE key_id = $1 RETURNING id", c.Key)
 		if err != nil {
-			return httpapi.Response{}, Entry{}, fmt.Errorf("ending all sessions: %w", err)
+			return httpapi.Response{}, audit.Entry{}, fmt.Errorf("ending all sessions: %w", err)
 		}
-		entry := Entry{}
+		entry := audit.Entry{}
 		if len(gone) > 0 {
-			entry = Entry{Action: "session.end", Subject: c.Key, Detail: map[string]any{"sessions": gone}}
+			entry = audit.Entry{Action: "session.end", Subject: c.Key, Detail: map[string]any{"sessions": gone}}
 		}
 		return httpapi.Response{Value: schema.SessionsEnded{Status: schema.Success, Ended: len(gone)}}, entry, nil
 	}})

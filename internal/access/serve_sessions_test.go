@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vayu/internal/access"
+	"vayu/internal/access/apikey"
 	"vayu/schema"
 )
 
@@ -108,10 +109,10 @@ func TestInvalidSessionsAreRejected(t *testing.T) {
 func TestASessionIsGoodAsLongAsItsKey(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		soon := h.newKey(access.KeySpec{Account: h.account, ExpiresAt: h.Now().Add(time.Hour)})
+		soon := h.newKey(apikey.Spec{Account: h.account, ExpiresAt: h.Now().Add(time.Hour)})
 		cookie, _ := h.signIn(soon.Key)
 		long, _ := h.signIn(h.keys[schema.Live])
-		narrow := h.newKey(access.KeySpec{Account: h.account, Scopes: []schema.Scope{schema.AQIRead}})
+		narrow := h.newKey(apikey.Spec{Account: h.account, Scopes: []schema.Scope{schema.AQIRead}})
 		reader, _ := h.signIn(narrow.Key)
 		h.by(reader, "GET", "/v1/account", "").wantError(t, "without the scope", 403, "insufficient_scope", "")
 		h.by(reader, "POST", "/v1/sessions", "").wantError(t, "a session makes no session", 403, "forbidden", "")
@@ -144,7 +145,7 @@ func TestSignOutEverywhere(t *testing.T) {
 		one, first := h.signIn(h.keys[schema.Live])
 		h.pass(time.Second) // ids of one instant have no order
 		two, _ := h.signIn(h.keys[schema.Live])
-		other, foreign := h.signIn(h.newKey(access.KeySpec{Account: h.account}).Key)
+		other, foreign := h.signIn(h.newKey(apikey.Spec{Account: h.account}).Key)
 		h.by(one, "DELETE", "/v1/sessions/"+foreign, "").wantError(t, "of another key", 404, "not_found", "")
 		h.by(one, "DELETE", "/v1/sessions/x", "").wantError(t, "no id", 404, "not_found", "")
 		page := h.by(two, "GET", "/v1/sessions?limit=1", "").want(t, "listing", 200)

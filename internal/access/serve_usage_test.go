@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -36,9 +37,9 @@ func TestUsageIncludesUnwrittenCalls(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc, other := addAccount(t, db, "one", "unlimited"), addAccount(t, db, "other", "unlimited")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		s.refresh()
-		for _, k := range []string{key, addKey(t, db, KeySpec{Account: acc, World: schema.Sandbox}).Key, addKey(t, db, KeySpec{Account: other, World: schema.Live}).Key} {
+		for _, k := range []string{key, addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox}).Key, addKey(t, db, apikey.Spec{Account: other, World: schema.Live}).Key} {
 			s.get(k, "/v1/any")
 		}
 		s.get(key, "")
@@ -83,7 +84,7 @@ func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		s.refresh()
 		begin, ended := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -113,7 +114,7 @@ func TestHangingFlushDoesNotBlockUsage(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		s.refresh()
 		s.get(key, "")
 		s.counters.flushing.Lock() // as held by a flush that hangs

@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
@@ -84,7 +87,7 @@ func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixt
 	}
 	h.account = newAccount(t, db, "default")
 	for _, world := range schema.Worlds {
-		h.keys[world] = h.newKey(access.KeySpec{Account: h.account, World: world, Scopes: schema.Scopes}).Key
+		h.keys[world] = h.newKey(apikey.Spec{Account: h.account, World: world, Scopes: schema.Scopes}).Key
 	}
 	running, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -115,17 +118,17 @@ func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixt
 func (h *serverFixture) pass(d time.Duration) { h.micros.Add(d.Microseconds()) }
 
 // newKey creates a key as the command line does.
-func (h *serverFixture) newKey(spec access.KeySpec) access.CreatedKey {
+func (h *serverFixture) newKey(spec apikey.Spec) apikey.Created {
 	h.t.Helper()
-	var made access.CreatedKey
+	var made apikey.Created
 	err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
-		var entry access.Entry
+		var entry audit.Entry
 		var err error
-		if made, entry, err = access.CreateKey(tx, h.Cipher, spec, h.Now()); err != nil {
+		if made, entry, err = apikey.Create(tx, h.Cipher, spec, h.Now()); err != nil {
 			return err
 		}
 		entry.Actor = "command"
-		return access.Audit(tx, h.Now(), entry)
+		return audit.Append(tx, h.Now(), entry)
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -219,4 +222,21 @@ func (r reply) want(t testing.TB, what string, status int) reply {
 		t.Fatalf("%s: got %d %s, want %d", what, r.status, r.text, status)
 	}
 	return r
+}
+
+var auditStart = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
+
+// newAccount inserts an account.
+func newAccount(t testing.TB, db *sqlstore.DB, name string) string {
+	t.Helper()
+	var id string
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
+		h, _, err := account.Create(tx, map[string]int64{"unlimited": 0}, name, "unlimited", auditStart)
+		id = h.ID
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tablecache"
@@ -127,10 +128,10 @@ func stillSignedIn(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 
 // insertSession creates a session of a key. It deletes the oldest sessions above the limit, and returns their
 // ids as over.
-func insertSession(tx *sqlstore.Tx, c *httpapi.Call, key KeyRecord, hash sessionHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
+func insertSession(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, hash sessionHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
 	ends = now.Add(sessionLife)
-	if !key.expiresAt.IsZero() && key.expiresAt.Before(ends) {
-		ends = key.expiresAt
+	if !key.Expiry.IsZero() && key.Expiry.Before(ends) {
+		ends = key.Expiry
 	}
 	row := sessionRow{
 		id: sessionIDPrefix + ulid.MustNewDefault(now).String(), key: key.ID, client: c.Who().Client, agent: agentOf(c.Request),
@@ -146,11 +147,6 @@ func insertSession(tx *sqlstore.Tx, c *httpapi.Call, key KeyRecord, hash session
 		return one, ends, nil, fmt.Errorf("ending the oldest sessions: %w", err)
 	}
 	return row.wire(row.id), ends, over, nil
-}
-
-func scanText(row sqlstore.Scanner) (text string, err error) {
-	err = row.Scan(&text)
-	return text, err
 }
 
 // sessionRow is a row of table session, without its hash.
@@ -175,7 +171,7 @@ func (r sessionRow) wire(current string) schema.Session {
 }
 
 // keyWhole matches an API key, or most of one, and all letters and digits that follow.
-var keyWhole = regexp.MustCompile(keyText.String() + `[0-9A-Za-z]*`)
+var keyWhole = regexp.MustCompile(apikey.Pattern.String() + `[0-9A-Za-z]*`)
 
 // agentOf returns the User-Agent, safe to store and display: printable, limited in length and with API keys
 // masked.
@@ -208,4 +204,9 @@ func noCookie() *http.Cookie {
 	c := cookieOf("", 0) //nolint:gosec // as above
 	c.MaxAge = -1
 	return c
+}
+
+func scanText(row sqlstore.Scanner) (text string, err error) {
+	err = row.Scan(&text)
+	return text, err
 }

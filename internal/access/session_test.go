@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/access/apikey"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -18,7 +19,7 @@ func (s *serviceFixture) signedIn(key string) string {
 	s.t.Helper()
 	token, hash := mintToken()
 	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		record, err := keyByID(tx, s.cache.find(hashKey(key)).id, s.Now())
+		record, err := apikey.ByID(tx, s.cache.find(apikey.Hash(key)).id, s.Now())
 		if err != nil {
 			return err
 		}
@@ -49,7 +50,7 @@ func TestDataOfASessionCounts(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "five")
-		key := addKey(t, db, KeySpec{Account: acc, World: schema.Live, Scopes: schema.Scopes}).Key
+		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live, Scopes: schema.Scopes}).Key
 		s.refresh()
 		cookie := s.signedIn(key)
 		for _, step := range []struct {
@@ -87,7 +88,7 @@ func TestASessionHasABucketOfItsOwn(t *testing.T) {
 			c.Settings.Rate, c.Settings.Burst, c.Settings.MoneyRate, c.Settings.MoneyBurst = 1, 6, 1, 2
 		})
 		s.clock.Set(november)
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live}).Key
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "hundred"), World: schema.Live}).Key
 		s.refresh()
 		for range 6 {
 			s.get(key, "")
@@ -113,7 +114,7 @@ func TestASessionIsHeldToItsKeysAddresses(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "free"), AllowList: []string{browserAddress}, RequireSignature: true}).Key
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "free"), AllowList: []string{browserAddress}, RequireSignature: true}).Key
 		s.refresh()
 		cookie := s.signedIn(key)
 		if got := s.by(cookie, browserAddress, "/v1/any"); got.status != http.StatusOK {
@@ -140,7 +141,7 @@ func TestStoreFailureKeepsSessions(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
-		key := addKey(t, db, KeySpec{Account: addAccount(t, db, "one", "free")}).Key
+		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "free")}).Key
 		s.refresh()
 		cookie := s.signedIn(key)
 		do(t, db, func(tx *sqlstore.Tx) error {
@@ -170,7 +171,7 @@ func TestAgentIsSanitized(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, sessionsPath, nil)
 	for sent, want := range map[string]string{
 		"Fire\x00fox\xff": "Fire?fox?", strings.Repeat("ü", 300): strings.Repeat("ü", agentLongest),
-		"x " + mintKey(schema.Live): "x sk_live_***",
+		"x " + apikey.Mint(schema.Live): "x sk_live_***",
 	} {
 		r.Header.Set("User-Agent", sent)
 		if got := agentOf(r); !strings.HasPrefix(got, want) || len(got) > len(want)+20 {

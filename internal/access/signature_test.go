@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"vayu/internal/access"
+	"vayu/internal/access/signature"
 )
 
-const signatureName = "X-SERVICE-Request-Signature"
+const headerName = "X-SERVICE-Request-Signature"
 
 func TestSignedRequestIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
@@ -25,46 +26,46 @@ func TestSignedRequestIsAcceptedOnce(t *testing.T) {
 		}
 		const path = "/v1/usage?from=2026-11-01&to=2026-11-%321" // signed as it is sent
 		sign := func(method, target, body string, after time.Duration) string {
-			return access.Sign(secret, method, target, []byte(body), h.Now().Add(after))
+			return signature.Sign(secret, method, target, []byte(body), h.Now().Add(after))
 		}
-		h.do(key, "GET", path, "").wantError(t, "without", 401, "signature_required", signatureName)
+		h.do(key, "GET", path, "").wantError(t, "without", 401, "signature_required", headerName)
 		good := sign("GET", path, "", 0)
 		_, mac, _ := strings.Cut(good, ",")
 		for what, header := range map[string]string{
 			"empty": "", "no time": mac, "cut": good[:len(good)-1], "longer": good + "0", "no hex": good[:len(good)-1] + "g",
 			"a blank": strings.Replace(good, ",", ", ", 1), "a sign": strings.Replace(good, "t=", "t=+", 1), "too early": sign("GET", path, "", -301*time.Second),
 			"too late": sign("GET", path, "", 301*time.Second), "another path": sign("GET", "/v1/usage", "", 0), "another spelling": sign("GET", strings.Replace(path, "%32", "2", 1), "", 0),
-			"another method": sign("POST", path, "", 0), "a body": sign("GET", path, "{}", 0), "another secret": access.Sign("sgn_x", "GET", path, nil, h.Now()),
+			"another method": sign("POST", path, "", 0), "a body": sign("GET", path, "{}", 0), "another secret": signature.Sign("sgn_x", "GET", path, nil, h.Now()),
 			"another time": strings.Replace(good, good[:12], good[:11]+"9", 1),
 		} {
-			h.do(key, "GET", path, "", signatureName, header).wantError(t, what, 401, "signature_invalid", signatureName)
+			h.do(key, "GET", path, "", headerName, header).wantError(t, what, 401, "signature_invalid", headerName)
 		}
-		h.do(key, "GET", path, "", signatureName, good, signatureName, good).wantError(t, "twice", 401, "signature_invalid", signatureName)
-		if r := h.do(key, "GET", path, "", signatureName, good).want(t, "right", 200); r.header.Get("Www-Authenticate") != "" {
+		h.do(key, "GET", path, "", headerName, good, headerName, good).wantError(t, "twice", 401, "signature_invalid", headerName)
+		if r := h.do(key, "GET", path, "", headerName, good).want(t, "right", 200); r.header.Get("Www-Authenticate") != "" {
 			t.Error("a 200 asks for a key")
 		}
-		h.do(key, "GET", path, "", signatureName, good).wantError(t, "replayed", 401, "signature_invalid", signatureName)
-		h.do(key, "GET", path, "", signatureName, good[:15]+strings.ToUpper(good[15:])).wantError(t, "replayed in capitals", 401, "signature_invalid", signatureName)
-		h.do(key, "GET", path, "", signatureName, sign("GET", path, "", 300*time.Second)).want(t, "at the window's end", 200)
-		h.do(key, "GET", path, "", signatureName, sign("GET", path, "", -300*time.Second)).want(t, "at the window's begin", 200)
+		h.do(key, "GET", path, "", headerName, good).wantError(t, "replayed", 401, "signature_invalid", headerName)
+		h.do(key, "GET", path, "", headerName, good[:15]+strings.ToUpper(good[15:])).wantError(t, "replayed in capitals", 401, "signature_invalid", headerName)
+		h.do(key, "GET", path, "", headerName, sign("GET", path, "", 300*time.Second)).want(t, "at the window's end", 200)
+		h.do(key, "GET", path, "", headerName, sign("GET", path, "", -300*time.Second)).want(t, "at the window's begin", 200)
 		// A signature with a future time stays spent as long as its time would be accepted.
 		ahead := sign("GET", "/v1/account", "", 299*time.Second)
-		h.do(key, "GET", "/v1/account", "", signatureName, ahead).want(t, "ahead", 200)
+		h.do(key, "GET", "/v1/account", "", headerName, ahead).want(t, "ahead", 200)
 		h.pass(598 * time.Second)
 		if err := access.PurgeOnce(h.Service, t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		h.do(key, "GET", "/v1/account", "", signatureName, ahead).wantError(t, "replayed late", 401, "signature_invalid", signatureName)
+		h.do(key, "GET", "/v1/account", "", headerName, ahead).wantError(t, "replayed late", 401, "signature_invalid", headerName)
 
 		body := `{"grace_seconds":100}`
 		target := "/v1/keys/" + made.textAt("data.id") + "/rotate"
-		next := h.do(key, "POST", target, body, signatureName, sign("POST", target, body, 0)).want(t, "rotating", 201)
+		next := h.do(key, "POST", target, body, headerName, sign("POST", target, body, 0)).want(t, "rotating", 201)
 		if s := next.textAt("signing_secret"); s == "" || s == secret || next.at("data.require_signature") != true {
 			t.Errorf("got %s", next.text)
 		}
-		h.do(next.textAt("key"), "GET", "/v1/account", "", signatureName, sign("GET", "/v1/account", "", 0)).wantError(t, "the old secret", 401, "signature_invalid", signatureName)
-		newer := access.Sign(next.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
-		h.do(next.textAt("key"), "GET", "/v1/account", "", signatureName, newer).want(t, "the new secret", 200)
+		h.do(next.textAt("key"), "GET", "/v1/account", "", headerName, sign("GET", "/v1/account", "", 0)).wantError(t, "the old secret", 401, "signature_invalid", headerName)
+		newer := signature.Sign(next.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
+		h.do(next.textAt("key"), "GET", "/v1/account", "", headerName, newer).want(t, "the new secret", 200)
 	})
 }
 
@@ -76,44 +77,44 @@ func TestASignatureOfLinesCoversEveryPart(t *testing.T) {
 		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["keys:manage","account:read"]}`).want(t, "making", 201)
 		key, secret := made.textAt("key"), made.textAt("signing_secret")
 		const target, idempotency, version, body = "/v1/keys", "a.b", "2026-11-01", `{"scopes":["account:read"]}`
-		send := func(change func(*access.Signed), headers ...string) reply {
+		send := func(change func(*signature.Signed), headers ...string) reply {
 			h.pass(time.Second) // for a new signature
-			r := access.Signed{Method: "POST", Target: target, IdempotencyKey: idempotency, Version: version, Body: []byte(body)}
+			r := signature.Signed{Method: "POST", Target: target, IdempotencyKey: idempotency, Version: version, Body: []byte(body)}
 			if change != nil {
 				change(&r)
 			}
-			return h.do(key, "POST", target, body, slices.Concat(headers, []string{signatureName, r.Sign(secret, h.Now())})...)
+			return h.do(key, "POST", target, body, slices.Concat(headers, []string{headerName, r.Sign(secret, h.Now())})...)
 		}
 		both := []string{"Idempotency-Key", idempotency, "X-SERVICE-Version", version}
-		for name, change := range map[string]func(*access.Signed){
-			"another method":            func(r *access.Signed) { r.Method = "PUT" },
-			"another path":              func(r *access.Signed) { r.Target = "/v1/account" },
-			"another key":               func(r *access.Signed) { r.IdempotencyKey = "a.c" },
-			"no key":                    func(r *access.Signed) { r.IdempotencyKey = "" },
-			"no version":                func(r *access.Signed) { r.Version = "" },
-			"key and version exchanged": func(r *access.Signed) { r.IdempotencyKey, r.Version = r.Version, r.IdempotencyKey },
-			"key moved to the path":     func(r *access.Signed) { r.Target, r.IdempotencyKey = target+idempotency, "" },
-			"version moved to the body": func(r *access.Signed) { r.Version, r.Body = "", []byte(version+body) },
-			"no body":                   func(r *access.Signed) { r.Body = nil },
+		for name, change := range map[string]func(*signature.Signed){
+			"another method":            func(r *signature.Signed) { r.Method = "PUT" },
+			"another path":              func(r *signature.Signed) { r.Target = "/v1/account" },
+			"another key":               func(r *signature.Signed) { r.IdempotencyKey = "a.c" },
+			"no key":                    func(r *signature.Signed) { r.IdempotencyKey = "" },
+			"no version":                func(r *signature.Signed) { r.Version = "" },
+			"key and version exchanged": func(r *signature.Signed) { r.IdempotencyKey, r.Version = r.Version, r.IdempotencyKey },
+			"key moved to the path":     func(r *signature.Signed) { r.Target, r.IdempotencyKey = target+idempotency, "" },
+			"version moved to the body": func(r *signature.Signed) { r.Version, r.Body = "", []byte(version+body) },
+			"no body":                   func(r *signature.Signed) { r.Body = nil },
 		} {
-			send(change, both...).wantError(t, name, 401, "signature_invalid", signatureName)
+			send(change, both...).wantError(t, name, 401, "signature_invalid", headerName)
 		}
-		send(nil, both[2:]...).wantError(t, "the key removed on the way", 401, "signature_invalid", signatureName)
-		send(nil, both[:2]...).wantError(t, "the version removed on the way", 401, "signature_invalid", signatureName)
+		send(nil, both[2:]...).wantError(t, "the key removed on the way", 401, "signature_invalid", headerName)
+		send(nil, both[:2]...).wantError(t, "the version removed on the way", 401, "signature_invalid", headerName)
 		send(nil, both...).want(t, "as it was signed", 201)
-		send(func(r *access.Signed) { r.IdempotencyKey, r.Version = "", "" }).want(t, "without both headers", 201)
+		send(func(r *signature.Signed) { r.IdempotencyKey, r.Version = "", "" }).want(t, "without both headers", 201)
 
-		relabelled := strings.Replace(access.Sign(secret, "POST", target, []byte(body), h.Now()), "v1=", "v2=", 1)
-		h.do(key, "POST", target, body, signatureName, relabelled).wantError(t, "v1 sent as v2", 401, "signature_invalid", signatureName)
+		relabelled := strings.Replace(signature.Sign(secret, "POST", target, []byte(body), h.Now()), "v1=", "v2=", 1)
+		h.do(key, "POST", target, body, headerName, relabelled).wantError(t, "v1 sent as v2", 401, "signature_invalid", headerName)
 		h.pass(time.Second)
-		h.do(key, "POST", target, body, "Idempotency-Key", "old", signatureName, access.Sign(secret, "POST", target, []byte(body), h.Now())).want(t, "v1 of older clients", 201)
+		h.do(key, "POST", target, body, "Idempotency-Key", "old", headerName, signature.Sign(secret, "POST", target, []byte(body), h.Now())).want(t, "v1 of older clients", 201)
 	})
 }
 
 // TestTheSignatureOfLinesIsWhatIsDocumented in the API's description.
 func TestTheSignatureOfLinesIsWhatIsDocumented(t *testing.T) {
 	t.Parallel()
-	r := access.Signed{Method: "POST", Target: "/v1/bank/verify", IdempotencyKey: "payee-88", Body: []byte(`{"vpa":"asharao@okhdfcbank"}`)}
+	r := signature.Signed{Method: "POST", Target: "/v1/bank/verify", IdempotencyKey: "payee-88", Body: []byte(`{"vpa":"asharao@okhdfcbank"}`)}
 	const want = "t=1795229706,v2=87ebda7bfbae6ba07cedc0473f306bfda5f700a4041dc304adaa397f44a09a8d"
 	if got := r.Sign("sgn_example", time.Unix(1795229706, 0)); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -124,12 +125,12 @@ func TestConcurrentReplayIsRejected(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		made := h.live("POST", "/v1/keys", `{"require_signature":true}`).want(t, "making", 201)
-		header := access.Sign(made.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
+		header := signature.Sign(made.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
 		var taken atomic.Int64
 		var all sync.WaitGroup
 		for range 12 {
 			all.Go(func() {
-				if h.do(made.textAt("key"), "GET", "/v1/account", "", signatureName, header).status == http.StatusOK {
+				if h.do(made.textAt("key"), "GET", "/v1/account", "", headerName, header).status == http.StatusOK {
 					taken.Add(1)
 				}
 			})

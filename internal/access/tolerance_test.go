@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -17,9 +18,9 @@ import (
 func TestTheNameToleranceOfAnAccount(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		set := func(id string, score sql.NullInt64) (holder access.AccountRecord, entry access.Entry, err error) {
+		set := func(id string, score sql.NullInt64) (holder account.Record, entry audit.Entry, err error) {
 			err = h.DB.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
-				holder, entry, err = access.SetNameTolerance(tx, id, score)
+				holder, entry, err = account.SetNameTolerance(tx, id, score)
 				return err
 			})
 			return holder, entry, err
@@ -33,9 +34,9 @@ func TestTheNameToleranceOfAnAccount(t *testing.T) {
 			if err != nil || holder.NameTolerance != c.to {
 				t.Fatalf("%v: got %v, %v", c.to, holder.NameTolerance, err)
 			}
-			var want access.Entry
+			var want audit.Entry
 			if c.detail != nil {
-				want = access.Entry{Account: h.account, Action: "account.name_tolerance", Subject: h.account, Detail: map[string]any{"name_tolerance": c.detail}}
+				want = audit.Entry{Account: h.account, Action: "account.name_tolerance", Subject: h.account, Detail: map[string]any{"name_tolerance": c.detail}}
 			}
 			if diff := cmp.Diff(want, entry); diff != "" {
 				t.Error(diff)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/signature"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -18,15 +20,15 @@ func TestUnsignedRequestsUseNoQuota(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		acc := addAccount(t, db, "one", "five")
-		signing := addKey(t, db, KeySpec{Account: acc, World: schema.Live, RequireSignature: true})
-		plain := addKey(t, db, KeySpec{Account: acc, World: schema.Live})
+		signing := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live, RequireSignature: true})
+		plain := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
 		s.refresh()
-		ask := func(key, accept, signature string) int {
+		ask := func(key, accept, signed string) int {
 			r := httptest.NewRequest(http.MethodGet, "/v1/aqi", nil)
 			r.Header.Set("Authorization", "Bearer "+key)
 			r.Header.Set("Accept", accept)
-			if signature != "" {
-				r.Header.Set(signatureHeader, signature)
+			if signed != "" {
+				r.Header.Set(signature.Header, signed)
 			}
 			w := httptest.NewRecorder()
 			s.api.ServeHTTP(w, r)
@@ -47,8 +49,8 @@ func TestUnsignedRequestsUseNoQuota(t *testing.T) {
 		pass, c := s.admitted(signing.Key)
 		pass.End(c, http.StatusRequestEntityTooLarge)
 		used(0)
-		signature := Sign(signing.SigningSecret, "GET", "/v1/aqi", nil, time.Now())
-		if status := ask(signing.Key, "application/json", signature); status != http.StatusOK {
+		signed := signature.Sign(signing.SigningSecret, "GET", "/v1/aqi", nil, time.Now())
+		if status := ask(signing.Key, "application/json", signed); status != http.StatusOK {
 			t.Errorf("got %d", status)
 		}
 		used(1)

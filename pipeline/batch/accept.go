@@ -10,7 +10,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/failpoint"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
@@ -42,7 +43,7 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	sum := w.Box.Digest("batch", c.Body)
-	resp, err := w.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	resp, err := w.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		return w.store(c, tx, parsed, sum)
 	})(c)
 	if err != nil || resp.Replayed {
@@ -67,7 +68,7 @@ func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 }
 
 // store stores a batch, or returns the one with the same ref_id.
-func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed parsedBody, sum []byte) (httpapi.Response, access.Entry, error) {
+func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed parsedBody, sum []byte) (httpapi.Response, audit.Entry, error) {
 	now := w.Now()
 	id := w.kind.Prefix + ulid.MustNewDefault(now).String()
 	client := ""
@@ -77,20 +78,20 @@ func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed parsedBody, sum 
 	n, err := tx.Exec(insertBatch, id, c.Account, c.World.String(), w.kind.Name, sql.NullString{String: parsed.ref, Valid: parsed.ref != ""},
 		sum, parsed.total, c.Key, c.ID, client, now.UnixMicro())
 	if err != nil {
-		return httpapi.Response{}, access.Entry{}, fmt.Errorf("storing a batch: %w", err)
+		return httpapi.Response{}, audit.Entry{}, fmt.Errorf("storing a batch: %w", err)
 	}
 	if n == 0 {
 		resp, err := w.replyToRepeat(c, tx, parsed.ref, sum)
-		return resp, access.Entry{}, err
+		return resp, audit.Entry{}, err
 	}
 	if err := w.checkAcceptable(c, parsed.total); err != nil {
-		return httpapi.Response{}, access.Entry{}, err
+		return httpapi.Response{}, audit.Entry{}, err
 	}
 	if err := w.storeChunks(tx, now, id, c, parsed.chunks); err != nil {
-		return httpapi.Response{}, access.Entry{}, err
+		return httpapi.Response{}, audit.Entry{}, err
 	}
 	tx.OnCommit(w.wake)
-	return w.acceptedReply(row{id: id, state: schema.BatchQueued, total: parsed.total}), access.Entry{
+	return w.acceptedReply(row{id: id, state: schema.BatchQueued, total: parsed.total}), audit.Entry{
 		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": parsed.total},
 	}, nil
 }

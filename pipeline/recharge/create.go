@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/internal/workqueue"
@@ -237,7 +237,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *Request, rec *Record) e
 		}
 		action, detail["code"] = "recharge.failed", rec.ErrorCode
 	}
-	err := access.Audit(tx, rec.CreatedAt, access.Entry{
+	err := audit.Append(tx, rec.CreatedAt, audit.Entry{
 		Account: rec.Owner.Account, World: rec.Owner.World, Actor: r.Caller.Key, Action: action, Subject: rec.ID,
 		Request: r.Caller.Request, Client: r.Caller.Client, Detail: detail,
 	})

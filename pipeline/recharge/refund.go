@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+	"vayu/internal/access/idempotency"
+
 	"vayu/internal/failpoint"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
@@ -23,7 +25,7 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 type refundRequest struct {
 	reason string
 	by     httpapi.Who
-	once   *access.IdempotencyKey // its Idempotency-Key; nil for none
+	once   *idempotency.Key // its Idempotency-Key; nil for none
 }
 
 func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish refundRequest) (Record, error) {
@@ -117,7 +119,7 @@ func (s *Service) requestRefund(ctx context.Context, seen *Record, wish refundRe
 		if _, err := wish.once.Claim(tx, now, path+"/"+r.ID); err != nil {
 			return err
 		}
-		return access.Audit(tx, now, access.Entry{
+		return audit.Append(tx, now, audit.Entry{
 			Account: r.Owner.Account, World: r.Owner.World, Actor: wish.by.Key, Action: "recharge.refund", Subject: r.ID,
 			Request: wish.by.Request, Client: wish.by.Client,
 			Detail: map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": wish.reason},

@@ -7,7 +7,8 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/access"
+	"vayu/internal/access/idempotency"
+
 	"vayu/internal/httpapi"
 	"vayu/schema"
 )
@@ -94,7 +95,7 @@ func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	once, err := access.ParseIdempotencyKey(s.Box, c)
+	once, err := idempotency.Parse(s.Box, c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

@@ -10,7 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
@@ -305,7 +306,7 @@ func (st *transitionTx) audit(action string, more map[string]any) error {
 		detail["code"] = r.ErrorCode
 	}
 	maps.Copy(detail, more)
-	return access.Audit(st.tx, st.now, access.Entry{
+	return audit.Append(st.tx, st.now, audit.Entry{
 		Account: r.Owner.Account, World: r.Owner.World, Actor: st.result.by, Action: action, Subject: r.ID, Detail: detail,
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/internal/workqueue"
@@ -212,7 +212,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if r.Name != "" {
 		detail["name_hash"] = r.NameDigest(s.Cipher)
 	}
-	err = access.Audit(tx, d.CreatedAt, access.Entry{
+	err = audit.Append(tx, d.CreatedAt, audit.Entry{
 		Account: d.Owner.Account, World: d.Owner.World, Actor: r.Caller.Key, Action: "verification.create", Subject: d.ID,
 		Request: r.Caller.Request, Client: r.Caller.Client, Detail: detail,
 	})

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/idempotency"
 	"vayu/internal/httpapi"
 	"vayu/pipeline/verify/request"
 	"vayu/schema"
@@ -42,7 +42,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if r.Once, err = access.ParseIdempotencyKey(s.Cipher, c); err != nil {
+	if r.Once, err = idempotency.Parse(s.Cipher, c); err != nil {
 		return httpapi.Response{}, err
 	}
 	r.Owner, r.Caller = c.Owner(), c.Who()

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
@@ -168,7 +169,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, 
 	} else {
 		detail["code"] = r.ErrorCode
 	}
-	err := access.Audit(tx, now, access.Entry{
+	err := audit.Append(tx, now, audit.Entry{
 		Account: r.Owner.Account, World: r.Owner.World, Actor: by, Action: "verification." + string(r.State), Subject: r.ID, Detail: detail,
 	})
 	if err != nil || r.Batch.Batch == "" {

@@ -6,7 +6,8 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -80,18 +81,18 @@ func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Paym
 	if err != nil {
 		return httpapi.Response{}, nil, err
 	}
-	resp, err = s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, access.Entry, error) {
+	resp, err = s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		now := s.Now()
 		id, err := insertPending(tx, now, want)
 		if err != nil {
-			return httpapi.Response{}, access.Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
 		if id == "" {
 			p, err = findRepeated(tx, want)
 			if err != nil {
-				return httpapi.Response{}, access.Entry{}, err
+				return httpapi.Response{}, audit.Entry{}, err
 			}
-			return p.reply(c, true), access.Entry{}, nil
+			return p.reply(c, true), audit.Entry{}, nil
 		}
 		if c.World == schema.Sandbox {
 			p, err = s.decide(tx, now, id, decision{succeeded: !sandboxFails(want.amount)})
@@ -99,7 +100,7 @@ func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Paym
 			p, err = byID(tx, id)
 		}
 		if err != nil {
-			return httpapi.Response{}, access.Entry{}, err
+			return httpapi.Response{}, audit.Entry{}, err
 		}
 		return p.reply(c, false), p.auditEntry(), nil
 	})(c)

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -77,7 +78,7 @@ func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, 
 	}
 	e := p.auditEntry()
 	e.Actor = by
-	return p, access.Audit(tx, now, e)
+	return p, audit.Append(tx, now, e)
 }
 
 const (

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -27,7 +28,7 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 			if _, err := tx.Exec(insertVerification, "ver_1", o.Account, o.World.String()); err != nil {
 				return err
 			}
-			if err := access.Audit(tx, noon, access.Entry{Account: o.Account, World: o.World, Action: "verification.success", Subject: "ver_1"}); err != nil {
+			if err := audit.Append(tx, noon, audit.Entry{Account: o.Account, World: o.World, Action: "verification.success", Subject: "ver_1"}); err != nil {
 				return err
 			}
 			for i, to := range []string{"pending", "success", "failed", "refunded"} {
@@ -36,7 +37,7 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 					return err
 				}
 				for _, action := range []string{"recharge.create", "recharge." + to} {
-					err := access.Audit(tx, noon.Add(time.Duration(i)*time.Hour), access.Entry{Account: o.Account, World: o.World, Action: action, Subject: r.id})
+					err := audit.Append(tx, noon.Add(time.Duration(i)*time.Hour), audit.Entry{Account: o.Account, World: o.World, Action: action, Subject: r.id})
 					if err != nil {
 						return err
 					}

@@ -3,7 +3,8 @@ package wallet
 import (
 	"net/http"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/httpapi"
 	"vayu/schema"
 )
@@ -62,7 +63,7 @@ func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
 }
 
 // auditEntry returns the audit row of a payment's last change.
-func (p *Payment) auditEntry() access.Entry {
+func (p *Payment) auditEntry() audit.Entry {
 	action := "payment." + string(p.State)
 	if p.State == schema.PaymentPending {
 		action = "payment.create"
@@ -74,5 +75,5 @@ func (p *Payment) auditEntry() access.Entry {
 	if p.Note != "" {
 		detail["note"] = p.Note
 	}
-	return access.Entry{Account: p.Owner.Account, World: p.Owner.World, Action: action, Subject: p.ID, Detail: detail}
+	return audit.Entry{Account: p.Owner.Account, World: p.Owner.World, Action: action, Subject: p.ID, Detail: detail}
 }

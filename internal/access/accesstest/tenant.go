@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
@@ -50,13 +52,13 @@ func (a Tenant) In(w schema.World) schema.Owner { return schema.Owner{Account: a
 func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 	tb.Helper()
 	err := db.Update(tb.Context(), func(tx *sqlstore.Tx) error {
-		h, _, err := access.CreateAccount(tx, Plans, name, "unlimited", time.Now())
+		h, _, err := account.Create(tx, Plans, name, "unlimited", time.Now())
 		if err != nil {
 			return err
 		}
 		a.ID = h.ID
 		for _, w := range schema.Worlds {
-			made, _, err := access.CreateKey(tx, Cipher(tb), access.KeySpec{Account: h.ID, World: w, Scopes: schema.Scopes}, time.Now())
+			made, _, err := apikey.Create(tx, Cipher(tb), apikey.Spec{Account: h.ID, World: w, Scopes: schema.Scopes}, time.Now())
 			if err != nil {
 				return err
 			}

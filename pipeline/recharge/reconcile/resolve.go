@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/internal/access"
+	"vayu/internal/access/audit"
+
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
@@ -132,7 +133,7 @@ func (w Resolution) check() error {
 
 func (w Resolution) audit(tx *sqlstore.Tx, now time.Time, r *Record, action string, detail map[string]any) error {
 	detail["note"] = w.Note
-	return access.Audit(tx, now, access.Entry{
+	return audit.Append(tx, now, audit.Entry{
 		Account: r.Owner.Account, World: r.Owner.World, Actor: w.By, Action: action, Subject: r.ID, Detail: detail,
 	})
 }

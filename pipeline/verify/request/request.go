@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
-	"vayu/internal/access"
+	"vayu/internal/access/idempotency"
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/pipeline/transaction"
@@ -32,7 +32,7 @@ type Request struct {
 	Caller    httpapi.Who
 
 	// Once is the request's Idempotency-Key; nil for none.
-	Once *access.IdempotencyKey
+	Once *idempotency.Key
 	// Item is the batch record that the request belongs to; nil for none.
 	Item *transaction.BatchItem
 }

@@ -10,6 +10,8 @@ import (
 
 	"vayu/dispatch/outbox"
 	"vayu/internal/access"
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
@@ -67,11 +69,11 @@ func (s *Store) Accounts(ctx context.Context, n int, plan string) ([]Account, er
 	all := make([]Account, n)
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		for i := range all {
-			holder, _, err := access.CreateAccount(tx, access.DefaultSettings().Plans, fmt.Sprint("client-", plan, "-", i), plan, time.Now())
+			holder, _, err := account.Create(tx, access.DefaultSettings().Plans, fmt.Sprint("client-", plan, "-", i), plan, time.Now())
 			if err != nil {
 				return err
 			}
-			made, _, err := access.CreateKey(tx, s.box, access.KeySpec{Account: holder.ID, World: schema.Live, Name: "load"}, time.Now())
+			made, _, err := apikey.Create(tx, s.box, apikey.Spec{Account: holder.ID, World: schema.Live, Name: "load"}, time.Now())
 			if err != nil {
 				return err
 			}

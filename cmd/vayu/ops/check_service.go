@@ -1,0 +1,113 @@
+package ops
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/cmd/vayu/settings"
+	"vayu/cmd/vayu/status"
+)
+
+// serviceTimeout limits the request of `vayu doctor` to a running service.
+const serviceTimeout = 5 * time.Second
+
+// checkService reports the readiness of the service at the configured address, and of its sources. It is no
+// fault if no service runs, because the doctor works without one.
+func checkService(ctx context.Context, c settings.Config) []finding {
+	ctx, done := context.WithTimeout(ctx, serviceTimeout)
+	defer done()
+	resp, address, err := fetchReadiness(ctx, c)
+	if ctx.Err() != nil {
+		return []finding{{false, "service", fmt.Sprintf("the service at %s does not answer within %s: it hangs, or was stopped (see ps)", c.Listen, serviceTimeout)}}
+	}
+	if err != nil {
+		return []finding{{true, "service", "nothing listens at " + string(c.Listen) + "; is vayu serve running there? --listen names another address"}}
+	}
+	defer resp.Body.Close()
+	var reply struct {
+		Status, ClickHouse, State, Kafka string
+		Sources                          map[string]*status.SourceStatus
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
+		return []finding{{false, "service", "the program at " + address + " is not vayu serve"}}
+	}
+	all := []finding{{resp.StatusCode == http.StatusOK, "service", reply.Status + " at " + address}}
+	for _, store := range [...]struct{ name, is string }{{"clickhouse", reply.ClickHouse}, {"state", reply.State}, {"kafka", reply.Kafka}} {
+		if store.is != "" && store.is != "ok" {
+			all = append(all, finding{false, "service", store.name + " " + store.is})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(reply.Sources)) {
+		all = append(all, sourceFinding(name, reply.Sources[name]))
+	}
+	return all
+}
+
+// fetchReadiness requests readiness from the internal listener, which has details. If that fails, it requests
+// readiness from the API. The caller closes the body.
+func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response, address string, err error) {
+	scheme := "http"
+	if c.TLS.Enabled() {
+		scheme = "https"
+	}
+	addresses := []string{scheme + "://" + string(c.Listen) + readyPath}
+	if internal, _ := c.InternalAddress(); internal != "" {
+		addresses = slices.Insert(addresses, 0, "http://"+internal+readyPath)
+	}
+	// The certificate is not checked, because it is for the public name. The request stays on this machine and
+	// sends no secret.
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // see above
+	}}
+	for _, address = range addresses {
+		req, wrong := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+		if wrong != nil {
+			return nil, address, wrong
+		}
+		if resp, err = client.Do(req); err != nil {
+			continue
+		}
+		if resp.Header.Get("Content-Type") == "application/json" || address == addresses[len(addresses)-1] {
+			return resp, address, nil
+		}
+		_ = resp.Body.Close() // another program listens at the default port of the internal listener
+	}
+	return nil, address, err
+}
+
+// remedies are what an operator can do about a source, by the outcome of its last run.
+var remedies = map[string]string{
+	"fetch_failed":  "its reply is invalid or missing: vayu source test NAME shows the error",
+	"timed_out":     "it answers too slowly: vayu source test NAME shows how slowly",
+	"refused":       "its input was refused as a whole: vayu source test NAME shows why",
+	"panicked":      "its parser has a fault: the log has the stack",
+	"store_failed":  "ClickHouse did not store its readings",
+	"rollup_failed": "its readings are stored, and the roll-up failed: the log has the error",
+	"breaker_open":  "it failed too often and is paused: vayu source test NAME shows why",
+}
+
+// sourceFinding returns the line about the source in the report of `vayu doctor`.
+func sourceFinding(name string, s *status.SourceStatus) finding {
+	ok := s.Outcome == "done" || s.Outcome == ""
+	text := name + ": " + s.Outcome
+	if s.Outcome == "" { // no run since the start, or another instance collects
+		text = name + ": does not run here"
+	}
+	if s.LastSuccess != "" {
+		text += ", last well at " + s.LastSuccess
+	}
+	if len(s.Refused) > 0 {
+		text += ", refused for " + strings.Join(s.Refused, ", ")
+	}
+	if remedy := remedies[s.Outcome]; remedy != "" {
+		text += fmt.Sprintf(" (%s)", strings.ReplaceAll(remedy, "NAME", name))
+	}
+	return finding{ok, "source", text}
+}

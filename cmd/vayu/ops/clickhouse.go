@@ -1,0 +1,172 @@
+package ops
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vayu/cmd/vayu/settings"
+	"vayu/cmd/vayu/tool"
+	"vayu/internal/columnstore"
+	"vayu/schema"
+	"vayu/schema/migrations/clickhouse"
+)
+
+// NewClickHouse returns the command `vayu clickhouse`.
+func NewClickHouse() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "clickhouse",
+		Short: "Print the SQL of the tables, and create users for analysts, on a ClickHouse server",
+	}
+	cmd.AddCommand(newClickHouseDDL(), newClickHouseAnalyst())
+	return cmd
+}
+
+// settingsOf returns the configuration, and the parameters of the two databases, one for each world (live and
+// sandbox).
+func settingsOf(cmd *cobra.Command) (settings.Config, []columnstore.Params, error) {
+	cfg, _, err := settings.LoadQuietly(cmd)
+	if err != nil {
+		return cfg, nil, err
+	}
+	var all []columnstore.Params
+	for _, w := range schema.Worlds {
+		all = append(all, columnstore.Params{Database: w.Database(), Cluster: cfg.Cluster, Values: clickhouse.Values()})
+	}
+	return cfg, all, nil
+}
+
+func newClickHouseDDL() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ddl",
+		Short: "Print the SQL that creates Vayu's databases, for the configured settings",
+		Long: `Print the SQL that creates Vayu's databases on a server or cluster, for the configured settings. It connects to no
+server. serve and migrate run this SQL themselves, if their user is permitted to.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, worlds, err := settingsOf(cmd)
+			if err != nil {
+				return err
+			}
+			for _, world := range worlds {
+				statements, err := columnstore.DDL(clickhouse.Files, world)
+				if err != nil {
+					return err
+				}
+				if err := printStatements(cmd.OutOrStdout(), append(statements, cfg.Engine.Storage.Statements(world)...)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func printStatements(w io.Writer, statements []string) error {
+	for _, s := range statements {
+		if _, err := fmt.Fprintf(w, "%s;\n\n", strings.TrimSpace(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errEmbeddedUsers is the error for creating users of the embedded engine, which has only one.
+var errEmbeddedUsers = errors.New(`the embedded engine has a single user: analysts query with "vayu sql", or set readonly = 1 in their client; ` +
+	`users need a ClickHouse server (setting clickhouse)`)
+
+func newClickHouseAnalyst() *cobra.Command {
+	var apply, ask bool
+	limits := columnstore.DefaultAnalyst()
+	cmd := &cobra.Command{
+		Use:   "analyst NAME",
+		Short: "Create a user who may read Vayu's tables within limits, or print the SQL for it",
+		Long: `Create a user of a ClickHouse server or cluster who may read Vayu's tables and nothing else, within a settings profile and a quota; or
+print the SQL for it, which is the default. The password is generated and shown once, on standard error. With --hash the SHA-256 of a
+password is read from standard input instead, in hexadecimal: printf %s "$PASSWORD" | sha256sum. Running it again sets a new password.`,
+		Example: `  vayu clickhouse analyst reports > reports.sql
+  vayu clickhouse analyst reports --apply`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, worlds, err := settingsOf(cmd)
+			if err != nil {
+				return err
+			}
+			if cfg.ClickHouse == "" {
+				return errEmbeddedUsers
+			}
+			password := rand.Text()
+			sum := sha256.Sum256([]byte(password))
+			hash := hex.EncodeToString(sum[:])
+			if ask {
+				password = ""
+				if hash, err = readHash(cmd.InOrStdin()); err != nil {
+					return err
+				}
+			}
+			limits.Name, limits.Hash, limits.Cluster = args[0], hash, cfg.Cluster
+			if limits.Service, err = cfg.ColumnStore().User(); err != nil {
+				return err
+			}
+			for _, world := range worlds {
+				limits.Databases = append(limits.Databases, world.Database)
+			}
+			statements, err := limits.Statements()
+			if err != nil {
+				return err
+			}
+			if !apply {
+				err = printStatements(cmd.OutOrStdout(), statements)
+			} else {
+				err = applyStatements(cmd, statements)
+			}
+			if err == nil && password != "" {
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "The password of %s, which is shown this once: %s\n", args[0], password)
+			}
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&apply, "apply", false, "run the SQL; the user of the DSN needs the right ACCESS MANAGEMENT")
+	flags.BoolVar(&ask, "hash", false, "read the SHA-256 of the password from standard input")
+	flags.TextVar(&limits.Memory, "memory", limits.Memory, "memory of one query")
+	flags.DurationVar(&limits.Time, "time", limits.Time, "how long one query may run")
+	flags.Uint64Var(&limits.Rows, "rows", limits.Rows, "rows of one answer")
+	flags.Uint64Var(&limits.Queries, "queries", limits.Queries, "queries in an hour")
+	flags.DurationVar(&limits.Total, "total", limits.Total, "execution time of all queries in an hour")
+	return cmd
+}
+
+// readHash reads a SHA-256 in hexadecimal. It ignores the file name that sha256sum prints after the hash.
+func readHash(in io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(in, 1<<10)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the hash: %w", err)
+	}
+	fields := strings.Fields(line)
+	if raw, err := hex.DecodeString(strings.Join(fields[:min(1, len(fields))], "")); err != nil || len(raw) != sha256.Size {
+		return "", errors.New("standard input is not a SHA-256 in hexadecimal: it has 64 digits")
+	}
+	return strings.ToLower(fields[0]), nil
+}
+
+// applyStatements runs statements on the configured server.
+func applyStatements(cmd *cobra.Command, statements []string) error {
+	return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
+		for s := range slices.Values(statements) {
+			if err := t.DB.Conn().Exec(ctx, s); err != nil {
+				return fmt.Errorf("%s …: %w", strings.Join(strings.Fields(s)[:2], " "), clickHouseError(err))
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,219 @@
+// Package events has the commands that fire test events and replay events.
+package events
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/cmd/vayu/tool"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/account"
+
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// NewEvents returns the command `vayu events`.
+func NewEvents() *cobra.Command {
+	cmd := &cobra.Command{Use: "events", Short: "Fire test events, and replay events that were not delivered"}
+	cmd.AddCommand(newEventsFire(), newEventsReplay())
+	return cmd
+}
+
+// fireOptions are the flags of `events fire`.
+type fireOptions struct {
+	account, typ, mode string
+	count              int64   // 0 for any number
+	rate               float64 // events per second; 0 for as fast as it goes
+}
+
+func newEventsFire() *cobra.Command {
+	var v fireOptions
+	cmd := &cobra.Command{
+		Use:   "fire --count N --rate R",
+		Short: "Commit test events, as if they had happened",
+		Long: `Commit test events of an account, each in a transaction of its own, beside a running
+service or without one; webhooks get them as any other event. The data is the
+documented example of the type with "test": true, and "n" counts from 1. Events begin at
+their rate whether or not earlier ones are done. Without --mode they happen in the world
+in which the account has webhooks for the type: live, when both or neither have.
+At the end, also after Ctrl-C, it prints how many were committed, and where.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := v.check(); err != nil {
+				return err
+			}
+			var t *eventCounts
+			err := tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
+				to, commit, err := v.prepare(ctx, st)
+				if err != nil {
+					return err
+				}
+				t = &eventCounts{target: to.String()}
+				return v.fire(ctx, t, commit)
+			})
+			if t != nil || cmd.Context().Err() != nil {
+				_, _ = fmt.Fprintln(cmd.OutOrStdout(), t)
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&v.account, "account", tool.DefaultAccount, "name of the account")
+	f.Int64Var(&v.count, "count", 1, "how many events; 0 for as many as come until Ctrl-C")
+	f.Float64Var(&v.rate, "rate", 0, "events per second; 0 for as fast as they can be committed")
+	f.StringVar(&v.typ, "type", string(schema.EventPaymentSucceeded), "type of the events")
+	f.StringVar(&v.mode, "mode", "", "world of the events: live, or sandbox (test does too; default: that of the webhooks)")
+	return cmd
+}
+
+// check validates the flags.
+func (v fireOptions) check() error {
+	if !slices.Contains(schema.EventTypes, schema.EventType(v.typ)) {
+		types := make([]string, len(schema.EventTypes))
+		for i, t := range schema.EventTypes {
+			types[i] = string(t)
+		}
+		return fmt.Errorf("--type: there is no type %q; there are %s", v.typ, strings.Join(types, ", "))
+	}
+	switch {
+	case v.count < 0:
+		return errors.New("--count: must not be negative; 0 is for any number")
+	case !(v.rate >= 0) || math.IsInf(v.rate, 0): // NaN is rejected too
+		return errors.New("--rate: must be a number of events per second, or 0 for as fast as it goes")
+	}
+	_, err := v.world(audience{})
+	return err
+}
+
+// prepare finds the account. It returns the target of the events and a function that commits event number n.
+func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, func(ctx context.Context, n int64) error, error) {
+	holder, err := account.ByName(st.DB.View(ctx), v.account)
+	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
+		return eventTarget{}, nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
+	}
+	if err != nil {
+		return eventTarget{}, nil, err
+	}
+	to, err := v.target(st.DB.View(ctx), holder.ID)
+	if err != nil {
+		return eventTarget{}, nil, err
+	}
+	events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
+	if err != nil {
+		return eventTarget{}, nil, err
+	}
+	typ := schema.EventType(v.typ)
+	data := schema.TestEventData(typ)
+	return to, func(ctx context.Context, n int64) error {
+		return st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+			_, err := events.Append(tx, holder.ID, to.world, typ, numbered(data, n))
+			return err
+		})
+	}, nil
+}
+
+// numbered appends the member "n" to a JSON object.
+func numbered(object json.RawMessage, n int64) json.RawMessage {
+	out := append(bytes.TrimSuffix(slices.Clone(object), []byte("}")), `,"n":`...)
+	return append(strconv.AppendInt(out, n, 10), '}')
+}
+
+// maxConcurrentCommits limits the commits in flight. SQLite commits at most so many changes together.
+const maxConcurrentCommits = 256
+
+// fire commits events until all are committed, ctx ends or a commit fails. It waits for
+// commits in flight and returns the first error.
+//
+// Number and rate alone determine when an event is due, not earlier commits. After a slow commit, fire
+// therefore commits the overdue events at once.
+func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	numbers := make(chan int64)
+	var workers sync.WaitGroup
+	for range maxConcurrentCommits {
+		workers.Go(func() {
+			for n := range numbers {
+				if t.observe(commit(running, n)) {
+					stop()
+				}
+			}
+		})
+	}
+	began := time.Now()
+	for n := int64(1); running.Err() == nil && (v.count == 0 || n <= v.count); n++ {
+		if v.rate > 0 {
+			due := time.Duration(float64(n-1) / v.rate * float64(time.Second))
+			if !sleep.For(running, due-time.Since(began)) {
+				break
+			}
+		}
+		select {
+		case numbers <- n:
+		case <-running.Done():
+		}
+	}
+	close(numbers)
+	workers.Wait()
+	return t.failure
+}
+
+// eventCounts counts the fired events by the result of their commit.
+type eventCounts struct {
+	mu        sync.Mutex
+	committed int64  // acknowledged by the store
+	unknown   int64  // the connection broke during the commit
+	failure   error  // the first
+	target    string // target of the events
+}
+
+// observe counts the result of a commit, and reports whether it failed. A canceled commit has committed
+// nothing, and is not a failure.
+func (t *eventCounts) observe(err error) (failed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case err == nil:
+		t.committed++
+		return false
+	case errors.Is(err, context.Canceled):
+		return false
+	}
+	if problem, ok := errors.AsType[*schema.Problem](err); ok && problem.Code == schema.ServiceUnavailable {
+		t.unknown++
+	}
+	if t.failure == nil {
+		t.failure = fmt.Errorf("committing an event: %w", err)
+	}
+	return true
+}
+
+// String returns the summary that the command prints. A nil t means that nothing was committed.
+func (t *eventCounts) String() string {
+	if t == nil {
+		return "committed 0 events"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := fmt.Sprintf("committed %d events", t.committed)
+	if t.target != "" {
+		text += " (" + t.target + ")"
+	}
+	if t.unknown > 0 {
+		text += fmt.Sprintf("; the outcome of %d more is unknown, because the store failed", t.unknown)
+	}
+	return text
+}

@@ -1,0 +1,140 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"vayu/cmd/vayu/tool"
+	"vayu/ingest"
+	"vayu/ingest/source/file"
+	"vayu/schema"
+)
+
+// importSource is the source name of imported readings.
+const importSource = "import"
+
+// NewImport returns the command `vayu import`.
+func NewImport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE…",
+		Short: "Load saved files into the live world; idempotent",
+		Long: `Load saved files into the live world, also gzipped:
+  CPCB's feed (XML); data.gov.in: downloads (CSV) and saved replies (JSON);
+  CAAQM exports of one or several stations (CSV, Excel, JSON) and tables of many;
+  CPCB's yearly files (Raw_data_1Hr_…csv, 15Min, 8Hrs, 1Day) and raw readings of one station (dates, PM25, …);
+  OpenAQ: versions 1 and 2 (CSV), the archive (CSV), saved pages of version 3 (JSON);
+  daily means of cities (city_day).
+What a file holds is recognised from its content. The station of a yearly file is in its name, or in a table
+stations.csv (file,station) beside it. Replies of OpenAQ's /v3/locations beside a file (location*.json) give the
+kind, licence and units of its stations.
+
+A cell without a figure (NA, None, -999, empty) withdraws a figure that was stored for it. An import that stores
+nothing exits with 1 and names the main reason. An import that was interrupted continues where it stopped when it
+is run again. It works beside a running service, whose answers follow within seconds, and without one.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
+				return importFiles(ctx, t, cmd.OutOrStdout(), paths)
+			})
+		},
+	}
+}
+
+// importFiles imports files in order, and then computes hours and days from their readings. If a file cannot be
+// read, it continues with the next one.
+func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
+	loader := ingest.NewLoader(t.DB.Conn(), schema.Live.Database())
+	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
+	rollup, err := t.Rollup(schema.Live)
+	if err != nil {
+		return err
+	}
+	failed, stored := 0, 0
+	for _, path := range paths {
+		n, err := ImportFile(ctx, out, importer, path)
+		stored += n
+		if err != nil {
+			if ctx.Err() != nil {
+				return fmt.Errorf("interrupted; run the same command again to continue: %w", err)
+			}
+			failed++
+			_, _ = fmt.Fprintf(out, "%s: %v\n", path, err)
+		}
+	}
+	result, err := rollup.Update(ctx)
+	if err != nil {
+		return err
+	}
+	if result.Stations > 0 && stored > 0 {
+		_, _ = fmt.Fprintf(out, "computed the hours of %d stations from %s to %s in %s\n", result.Stations,
+			result.From.Format(time.RFC3339), result.To.Format(time.RFC3339), result.Elapsed.Round(time.Millisecond))
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d files could not be imported", failed, len(paths))
+	}
+	return nil
+}
+
+// ImportFile imports one file and returns the number of its stored readings.
+func ImportFile(ctx context.Context, out io.Writer, importer *ingest.Importer, path string) (int, error) {
+	key, err := ingest.FileKey(path)
+	if err != nil {
+		return 0, err
+	}
+	var (
+		current *file.File
+		bar     = noBar
+	)
+	summary, err := importer.Import(ctx, ingest.Job{
+		Key: key,
+		Open: func(position int64) (ingest.Source, error) {
+			if current, err = file.Open(importSource, path, position, time.Now); err != nil {
+				return nil, err
+			}
+			bar = newBar(filepath.Base(path), current)
+			return current, nil
+		},
+		Progress: func(ingest.Summary) { bar() },
+	})
+	if current == nil {
+		return 0, err
+	}
+	showSummary(out, path, current.Format(), summary)
+	return summary.Stored, err
+}
+
+func showSummary(out io.Writer, path, format string, s ingest.Summary) {
+	resumed := ""
+	if s.Resumed {
+		resumed = ", went on with an interrupted import"
+	}
+	_, _ = fmt.Fprintf(out, "%s: %s%s\n%9d read\n%9d stored, of %d stations, %.0f a second\n", path, format, resumed,
+		s.Read, s.Stored, s.Stations, float64(s.Stored)/s.Elapsed.Seconds())
+	if s.Withdrawn > 0 {
+		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file has no figure for them\n", s.Withdrawn)
+	}
+	showRejections(out, s.Rejected)
+	for reason, n := range s.Positions {
+		_, _ = fmt.Fprintf(out, "%9d positions refused: %s\n", n, reason)
+	}
+}
+
+func noBar() {}
+
+// newBar returns a function that updates a progress bar. Without a terminal, the function does nothing.
+func newBar(name string, f *file.File) func() {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return noBar
+	}
+	bar := progressbar.NewOptions64(f.Size(), progressbar.OptionSetDescription(name), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	return func() { _ = bar.Set64(f.Read()) } // a failing progress bar must not end an import
+}

@@ -1,0 +1,96 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"os/user"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/cmd/vayu/tool"
+	"vayu/ingest"
+	"vayu/schema"
+)
+
+// NewStation returns the command `vayu station`.
+func NewStation() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "station",
+		Short: "Merge stations with several names",
+	}
+	cmd.AddCommand(newStationMerge(), newStationAlias())
+	return cmd
+}
+
+func newStationMerge() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "merge ALIAS INTO --reason TEXT",
+		Short: "Make one station an alias of another, with its history",
+		Long: `Make one station an alias of another. ALIAS and INTO are ids, or names if only one station has the name. The readings of ALIAS
+are copied to INTO and stored there from now on. Where both have a reading of one time, the one of INTO stays. ALIAS counts no more in its
+city. A running service follows within 10 seconds. Running it again completes a merge that was interrupted.`,
+		Example: `  vayu station merge cpcb-r-k-puram-dpcc cpcb-r-k-puram-delhi-dpcc --reason "same cabin"`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
+				conn, database := t.DB.Conn(), schema.Live.Database()
+				from, err := ingest.FindStation(ctx, conn, database, args[0])
+				if err != nil {
+					return err
+				}
+				into, err := ingest.FindStation(ctx, conn, database, args[1])
+				if err != nil {
+					return err
+				}
+				if err := ingest.NewLoader(conn, database).Merge(ctx, from, into, reason, operator()); err != nil {
+					return err
+				}
+				rollup, err := t.Rollup(schema.Live)
+				if err != nil {
+					return err
+				}
+				if _, err := rollup.Update(ctx); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is an alias of %s now\n", from, into)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why the two are one station; it is stored")
+	_ = cmd.MarkFlagRequired("reason")
+	return cmd
+}
+
+// operator returns the name of the operating system's user, which is stored with a merge.
+func operator() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "operator"
+}
+
+func newStationAlias() *cobra.Command {
+	cmd := &cobra.Command{Use: "alias", Short: "Other ids of stations"}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "list",
+		Short: "List the ids whose readings are stored under another, and why",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
+				all, err := ingest.Aliases(ctx, t.DB.Conn(), schema.Live.Database())
+				if err != nil {
+					return err
+				}
+				w := tool.NewTable(cmd.OutOrStdout(), "ALIAS\tSTATION\tREASON\tBY\tSINCE")
+				for _, a := range all {
+					_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", a.Alias, a.Station, a.Reason, a.Actor, a.MadeAt.UTC().Format(time.RFC3339))
+				}
+				return w.Flush()
+			})
+		},
+	})
+	return cmd
+}

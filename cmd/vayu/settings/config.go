@@ -1,0 +1,194 @@
+// Package settings has the settings of Vayu, and the flags, environment variables and file that set them.
+package settings
+
+import (
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/dispatch"
+	"vayu/dispatch/kafka/broker"
+	"vayu/ingest/source"
+	"vayu/internal/access"
+	"vayu/internal/agefile"
+	"vayu/internal/columnstore"
+	"vayu/internal/config"
+	"vayu/internal/httpapi/server"
+	"vayu/internal/sqlstore"
+	"vayu/internal/tracing"
+	"vayu/pipeline/airquality/quality"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/verify"
+	"vayu/schema"
+)
+
+// Config has all settings. A flag takes precedence over the environment, then the file, then the defaults; see
+// package config.
+type Config struct {
+	Data   string         `koanf:"data" help:"directory of all data of Vayu"`
+	Roles  []string       `koanf:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
+	Listen config.Address `koanf:"listen" help:"address of the API"`
+	// InternalListen is validated by CheckInternal and interpreted by InternalAddress.
+	InternalListen string `koanf:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
+
+	DrainDelay   time.Duration `koanf:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
+	PublicURL    string        `koanf:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
+	InsecureHTTP bool          `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
+	Sources      []string      `koanf:"sources" help:"live sources of air quality, or none"`
+	ClickHouse   config.DSN    `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
+	ClickHouseCA string        `koanf:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
+	Cluster      string        `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
+	State        config.DSN    `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
+	Encryption   config.Secret `koanf:"encryption-key" help:"32 bytes as base64 that encrypt secrets in the state store; made at first start when absent"`
+	Kafka        []string      `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
+	RateLimits   config.Switch `koanf:"rate-limits" help:"on or off; off is for measurements"`
+	Proxies      []string      `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
+	PerAddress   int           `koanf:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
+	CityKinds    []string      `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
+	PinCodes     string        `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
+
+	Quality quality.Settings `koanf:"quality"`
+
+	TLS      server.TLSConfig   `koanf:"tls"`
+	Store    sqlstore.Settings  `koanf:"state-store"`
+	Access   access.Settings    `koanf:"access"`
+	Webhook  dispatch.Settings  `koanf:"webhook"`
+	EventLog broker.Settings    `koanf:"event-log"`
+	Recharge recharge.Settings  `koanf:"recharge"`
+	Verify   verify.Settings    `koanf:"verify"`
+	Log      LogConfig          `koanf:"log"`
+	Trace    tracing.Settings   `koanf:"trace"`
+	Backup   BackupConfig       `koanf:"backup"`
+	Engine   columnstore.Config `koanf:"engine"`
+	Source   source.Config      `koanf:"source"`
+}
+
+// LogConfig configures the level and the format of the log.
+type LogConfig struct {
+	Level  string `koanf:"level" help:"debug, info, warn or error"`
+	Format string `koanf:"format" help:"text or json"`
+}
+
+// BackupConfig configures the encryption of backups.
+type BackupConfig struct {
+	Recipient string `koanf:"recipient" help:"public keys of age, age1…, to which backups are encrypted; empty for none"`
+}
+
+// Validate implements config.Validator.
+func (c BackupConfig) Validate() []error {
+	if c.Recipient == "" {
+		return nil
+	}
+	if _, err := agefile.Recipients(c.Recipient); err != nil {
+		return []error{config.Invalid("recipient", "%w", err)}
+	}
+	return nil
+}
+
+// Validate implements config.Validator.
+func (c LogConfig) Validate() []error {
+	var wrong []error
+	if err := new(slog.Level).UnmarshalText([]byte(c.Level)); err != nil {
+		wrong = append(wrong, config.Invalid("level", "%q is none of debug, info, warn, error", c.Level))
+	}
+	if c.Format != "text" && c.Format != "json" {
+		wrong = append(wrong, config.Invalid("format", "%q is neither text nor json", c.Format))
+	}
+	return wrong
+}
+
+// Defaults returns the settings of an instance that sets none.
+func Defaults() Config {
+	return Config{
+		Data:       "data",
+		Roles:      slices.Clone(roles),
+		Listen:     "127.0.0.1:8080",
+		Sources:    []string{"cpcb"},
+		CityKinds:  []string{schema.Reference.String()},
+		RateLimits: true,
+		PerAddress: 256,
+		Store:      sqlstore.DefaultSettings(),
+		Access:     access.DefaultSettings(),
+		Webhook:    dispatch.DefaultSettings(),
+		EventLog:   broker.DefaultSettings(),
+		Recharge:   recharge.DefaultSettings(),
+		Verify:     verify.DefaultSettings(),
+		Log:        LogConfig{Level: "info", Format: "text"},
+		Trace:      tracing.DefaultSettings(),
+		Engine:     columnstore.Default(),
+		Source:     source.DefaultConfig(),
+	}
+}
+
+// Validate implements config.Validator.
+func (c Config) Validate() []error {
+	var wrong []error
+	if c.Data == "" {
+		wrong = append(wrong, config.Invalid("data", "a directory is needed"))
+	}
+	if _, err := source.Parse(strings.Join(c.Sources, ",")); err != nil {
+		wrong = append(wrong, config.Invalid("sources", "%w", err))
+	}
+	if _, err := schema.ParseCityKinds(c.CityKinds); err != nil {
+		wrong = append(wrong, config.Invalid("city-kinds", "%w", err))
+	}
+	if c.Cluster != "" && c.ClickHouse == "" {
+		wrong = append(wrong, config.Invalid("cluster", "a cluster needs a server: set clickhouse"))
+	}
+	if c.ClickHouseCA != "" && c.ClickHouse == "" {
+		wrong = append(wrong, config.Invalid("clickhouse-ca", "an authority needs a server: set clickhouse"))
+	}
+	if u, err := url.Parse(c.PublicURL); err != nil || c.PublicURL != "" && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.HasSuffix(c.PublicURL, "/") || u.RawQuery != "" || u.User != nil) {
+		wrong = append(wrong, config.Invalid("public-url", "must be a URL such as https://api.example.com, without a slash at its end"))
+	}
+	wrong = append(wrong, c.checkRoles()...)
+	wrong = append(wrong, c.CheckInternal()...)
+	if c.DrainDelay < 0 {
+		wrong = append(wrong, config.Invalid("drain-delay", "must not be negative"))
+	}
+	if _, err := config.Networks(c.Proxies); err != nil {
+		wrong = append(wrong, config.Invalid("proxies", "%w", err))
+	}
+	if c.PerAddress < 0 {
+		wrong = append(wrong, config.Invalid("connections-per-address", "must not be negative"))
+	}
+	return wrong
+}
+
+// LiveSources returns the configured live sources without duplicates. It ignores the error, because Validate
+// has rejected invalid lists.
+func (c Config) LiveSources() []string {
+	names, _ := source.Parse(strings.Join(c.Sources, ","))
+	return names
+}
+
+// StationKinds returns the kinds of stations from which the index of a city is computed. It ignores the error,
+// because Validate has rejected invalid lists.
+func (c Config) StationKinds() []schema.StationKind {
+	kinds, _ := schema.ParseCityKinds(c.CityKinds)
+	return kinds
+}
+
+// ColumnStore returns the configuration of ClickHouse.
+func (c Config) ColumnStore() columnstore.Config {
+	e := c.Engine
+	e.DSN, e.CA, e.Cluster, e.Data = c.ClickHouse, c.ClickHouseCA, c.Cluster, c.Data
+	return e
+}
+
+// StateStore returns the configuration of the state store. With share, a command can use the data directory of a
+// running service.
+func (c Config) StateStore(share bool) sqlstore.Config {
+	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
+}
+
+// CallLimits returns the limits of calls. If the setting rate-limits is off, rates are unlimited.
+func (c Config) CallLimits() access.Settings {
+	a := c.Access
+	if !c.RateLimits {
+		a.Rate, a.MoneyRate = 0, 0
+	}
+	return a
+}

@@ -1,0 +1,60 @@
+package settings
+
+import (
+	"net"
+	"strconv"
+
+	"vayu/internal/config"
+)
+
+// Values of the setting internal-listen that are not an address.
+const (
+	InternalOff    = "off"    // metrics are not served
+	InternalPublic = "public" // metrics and detailed readiness are at the address of the API, as in version 0.1.0
+)
+
+// InternalOffset is the difference between the default port of the internal listener and the port of the API.
+// Instances on one machine have different API ports, so their internal ports differ too.
+const InternalOffset = 1000
+
+// maxPort is the largest TCP port.
+const maxPort = 1<<16 - 1
+
+// CheckInternal validates internal-listen.
+func (c Config) CheckInternal() []error {
+	switch c.InternalListen {
+	case "", InternalOff, InternalPublic:
+		return nil
+	}
+	if err := new(config.Address).UnmarshalText([]byte(c.InternalListen)); err != nil {
+		return []error{config.Invalid("internal-listen", "%w, and neither %s nor %s", err, InternalOff, InternalPublic)}
+	}
+	return nil
+}
+
+// InternalAddress returns the address of the internal listener; "" for none. The result chosen is true if the
+// operator has set internal-listen.
+func (c Config) InternalAddress() (address string, chosen bool) {
+	switch c.InternalListen {
+	case InternalOff, InternalPublic:
+		return "", true
+	case "":
+	default:
+		return c.InternalListen, true
+	}
+	_, text, err := net.SplitHostPort(string(c.Listen))
+	if err != nil { // Validate rejects it
+		return "", false
+	}
+	port, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return "", false
+	case port == 0: // any free port
+	case port+InternalOffset > maxPort:
+		port -= InternalOffset
+	default:
+		port += InternalOffset
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), false
+}

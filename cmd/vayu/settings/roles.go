@@ -1,0 +1,58 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+
+	"vayu/internal/config"
+)
+
+// Roles of instances. By default, an instance has all four. In a larger installation, each role can have
+// instances of its own.
+const (
+	// RoleAPI serves API requests, including the first call to an operator or bank.
+	RoleAPI = "api"
+	// RoleIngest collects readings and rolls them up. Only one of the instances does so, the leader.
+	RoleIngest = "ingest"
+	// RolePipeline polls providers about pending transactions (status enquiries), and runs batches.
+	RolePipeline = "pipeline"
+	// RoleDispatch delivers events to subscribers.
+	RoleDispatch = "dispatch"
+)
+
+// roles are all roles in the order of display.
+var roles = []string{RoleAPI, RoleIngest, RolePipeline, RoleDispatch}
+
+// Has reports whether this instance has any of the given roles.
+func (c Config) Has(some ...string) bool {
+	return slices.ContainsFunc(some, func(role string) bool { return slices.Contains(c.Roles, role) })
+}
+
+// UsesClickHouse reports whether the roles of this instance use ClickHouse.
+func (c Config) UsesClickHouse() bool { return c.Has(RoleAPI, RoleIngest, RoleDispatch) }
+
+// checkRoles validates the roles. If a role is missing here, other instances must have it, so checkRoles also
+// checks that the stores are shared.
+func (c Config) checkRoles() (wrong []error) {
+	for _, role := range c.Roles {
+		if !slices.Contains(roles, role) {
+			wrong = append(wrong, config.Invalid("roles", "%q is none of %s", role, strings.Join(roles, ", ")))
+		}
+	}
+	if len(c.Roles) == 0 {
+		wrong = append(wrong, config.Invalid("roles", "there is nothing to do: name some of %s", strings.Join(roles, ", ")))
+	}
+	if len(wrong) > 0 || !slices.ContainsFunc(roles, func(role string) bool { return !c.Has(role) }) {
+		return wrong
+	}
+	if c.State == "" {
+		wrong = append(wrong, config.Invalid("roles", "the other roles need a state store that instances share: set state"))
+	}
+	if c.UsesClickHouse() && c.ClickHouse == "" {
+		wrong = append(wrong, config.Invalid("roles", "the other roles need a ClickHouse that instances share: set clickhouse"))
+	}
+	if c.Has(RolePipeline) && !c.Has(RoleAPI) && c.PublicURL == "" {
+		wrong = append(wrong, config.Invalid("public-url", "an instance that works on batches and does not serve the API needs the URL of the API"))
+	}
+	return wrong
+}

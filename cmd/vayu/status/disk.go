@@ -1,0 +1,12 @@
+package status
+
+import "golang.org/x/sys/unix"
+
+// DiskSpace returns the free and total bytes of the disk of a directory; 0 if unknown.
+func DiskSpace(dir string) (free, size float64) {
+	var s unix.Statfs_t
+	if unix.Statfs(dir, &s) != nil {
+		return 0, 0
+	}
+	return float64(s.Bavail) * float64(s.Bsize), float64(s.Blocks) * float64(s.Bsize)
+}

@@ -1,0 +1,32 @@
+package tool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// RestoringName marks a data directory with an incomplete restore.
+const RestoringName = "restore.partial"
+
+// CheckNotRestoring rejects a data directory with an incomplete restore.
+func CheckNotRestoring(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, RestoringName)); err == nil {
+		return fmt.Errorf("a restore into %s is running, or was killed: in that case empty the directory and restore again", dir)
+	}
+	return nil
+}
+
+// MakeData creates the data directory. Only its owner may read it, because it contains keys. It rejects a
+// directory with an incomplete restore.
+func MakeData(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the data directory: %w", err)
+	}
+	return CheckNotRestoring(dir)
+}
+
+// NoData returns the error for a data directory that does not exist.
+func NoData(dir string) error {
+	return fmt.Errorf("there is no data directory %q; name it with --data, or make one with vayu serve", dir)
+}

@@ -1,0 +1,124 @@
+// Package tool opens the stores for commands that do their work and end, beside a running service or without
+// one.
+package tool
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"vayu/cmd/vayu/settings"
+	"vayu/internal/columnstore"
+	"vayu/internal/lifecycle"
+	"vayu/pipeline/airquality"
+	"vayu/schema"
+	"vayu/schema/migrations/clickhouse"
+)
+
+// Database is what a command needs that works with ClickHouse and then ends.
+type Database struct {
+	settings.Config
+	Log *slog.Logger
+	DB  *columnstore.DB
+	Reg *prometheus.Registry
+}
+
+// WithDatabase runs work as soon as ClickHouse and its tables are ready. It uses the engine of a running
+// service, or else starts an engine that stops after work. The data directory must exist.
+func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
+	return Options{}.Run(cmd, work)
+}
+
+// WithNewDatabase is WithDatabase for commands that may create the data directory.
+func WithNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
+	return Options{Create: true}.Run(cmd, work)
+}
+
+// Options configures how a command opens its database.
+type Options struct {
+	Create  bool          // create the data directory
+	Migrate bool          // migrate the tables, even if a running service uses them
+	Timeout time.Duration // for the connection to a server; 0 for the default
+}
+
+// Run runs work as soon as ClickHouse and its tables are ready.
+func (r Options) Run(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
+	cfg, log, err := settings.LoadQuietly(cmd)
+	if err != nil {
+		return err
+	}
+	t := &Database{Config: cfg, Log: log, Reg: prometheus.NewRegistry()}
+	if _, err := os.Stat(t.Data); err != nil && !r.Create && t.ClickHouse == "" {
+		return NoData(t.Data)
+	}
+	if err := MakeData(t.Data); err != nil {
+		return err
+	}
+	settings := t.ColumnStore()
+	settings.Share, settings.ReadyTimeout = true, r.Timeout
+	return t.Run(cmd.Context(), settings, func(ctx context.Context) error {
+		if err := t.ensureTables(ctx, r.Migrate); err != nil {
+			return err
+		}
+		return work(ctx, t)
+	})
+}
+
+// Run opens ClickHouse, runs work as soon as it is ready, and closes it.
+func (t *Database) Run(ctx context.Context, settings columnstore.Config, work func(context.Context) error) error {
+	var err error
+	if t.DB, err = columnstore.Open(settings, t.Log, t.Reg); err != nil {
+		return err
+	}
+	if err := t.DB.Check(); err != nil {
+		return err
+	}
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	var outcome error
+	err = lifecycle.Run(ctx, t.Log,
+		lifecycle.Part{Name: "engine", Run: t.DB.Run, Ready: t.DB.Ready, Drain: EngineDrain},
+		lifecycle.Part{Name: "command", Run: func(ctx context.Context) error {
+			outcome = work(ctx)
+			done()
+			<-ctx.Done()
+			return nil
+		}})
+	return errors.Join(outcome, err)
+}
+
+// EngineDrain is the time for the engine to finish its queries and close its tables when it is stopped.
+const EngineDrain = 20 * time.Second
+
+// Worlds returns the parameters of the two databases, one for each world (live and sandbox).
+func Worlds(db *columnstore.DB) []columnstore.Params {
+	var all []columnstore.Params
+	for _, w := range schema.Worlds {
+		all = append(all, tablesOf(db, w))
+	}
+	return all
+}
+
+// tablesOf returns the parameters of the tables of a world.
+func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
+	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
+}
+
+// NewRollup creates the roll-up of a world, which computes hours and days from readings.
+func NewRollup(c settings.Config, db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
+	storage := c.ColumnStore().Storage
+	return airquality.New(airquality.Config{
+		Conn: db.Conn(), Tables: tablesOf(db, w), Kinds: c.StationKinds(), Quality: c.Quality,
+		KeepReadings: storage.KeepReadings, KeepHours: storage.KeepHours, Log: log, Metrics: reg,
+	})
+}
+
+// Rollup creates the roll-up of a world with the command's database and log.
+func (t *Database) Rollup(w schema.World) (*airquality.Rollup, error) {
+	return NewRollup(t.Config, t.DB, w, t.Log, t.Reg)
+}

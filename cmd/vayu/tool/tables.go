@@ -1,0 +1,156 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"vayu/ingest"
+	"vayu/internal/columnstore"
+	"vayu/internal/sleep"
+	"vayu/schema"
+	"vayu/schema/migrations/clickhouse"
+)
+
+// Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu restore`, and a
+// process that has started the embedded engine.
+//
+// Other processes only check the tables. Therefore a command of another version, or with other settings,
+// changes nothing for the service.
+
+// Migrate migrates the databases of both worlds (live and sandbox).
+func Migrate(ctx context.Context, db *columnstore.DB) error {
+	for _, world := range Worlds(db) {
+		if err := columnstore.Migrate(ctx, db, clickhouse.Files, world); err != nil {
+			return err
+		}
+	}
+	for _, world := range schema.Worlds {
+		if err := ingest.WriteCatalogue(ctx, db.Conn(), world.Database()); err != nil {
+			return err
+		}
+	}
+	return ApplyStorage(ctx, db)
+}
+
+// ApplyStorage applies the storage and retention settings to both worlds.
+func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
+	for _, world := range Worlds(db) {
+		if err := db.ApplyStorage(ctx, world); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTimeout limits a check of the tables. A cluster needs some seconds to detect an unavailable node.
+const checkTimeout = 15 * time.Second
+
+// checkTables fails if the tables of a world are not as this program needs them.
+func checkTables(ctx context.Context, db *columnstore.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	for _, world := range Worlds(db) {
+		err := columnstore.CheckMigrated(ctx, db, clickhouse.Files, world)
+		if needsMigration(err) {
+			return fmt.Errorf("%w: start an instance with the role ingest, or run \"vayu migrate\"", err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needsMigration reports whether an error of checkTables means that the tables must be migrated.
+func needsMigration(err error) bool {
+	_, behind := errors.AsType[*columnstore.BehindError](err)
+	return behind
+}
+
+const (
+	// tablesPollInterval is the interval at which a waiting instance checks the tables.
+	tablesPollInterval = 2 * time.Second
+	// waitLogInterval is the interval of log messages about an unavailable server or node.
+	waitLogInterval = time.Minute
+	// tablesTimeout is how long a command that uses the engine of a service waits until the service has
+	// migrated the tables.
+	tablesTimeout         = 10 * time.Second
+	serviceTablesInterval = 200 * time.Millisecond
+)
+
+// AwaitTables waits until the tables are as this program needs them. If change is set, it migrates them. It
+// retries while a server or node is unavailable, and logs the reason. It returns an error if a retry cannot
+// help.
+func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
+	w := tableWait{log: log}
+	for {
+		err := db.Ready(ctx)
+		if err != nil {
+			return cmp.Or(ctx.Err(), err)
+		}
+		if change || db.OwnsEngine() {
+			err = Migrate(ctx, db)
+		} else {
+			err = checkTables(ctx, db)
+		}
+		switch {
+		case err == nil:
+			w.done(ctx)
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !needsMigration(err) && !columnstore.Transient(err) && clickHouseResponds(ctx, db):
+			return err
+		}
+		w.warn(ctx, err)
+		sleep.For(ctx, tablesPollInterval)
+	}
+}
+
+// tableWait logs why an instance waits for the tables. If they need a migration, it logs that once. It logs
+// other reasons at intervals, because their texts differ between attempts.
+type tableWait struct {
+	log    *slog.Logger
+	at     time.Time // of the last message; zero before the first
+	behind bool      // the last message was about a migration
+}
+
+func (w *tableWait) warn(ctx context.Context, err error) {
+	behind := needsMigration(err)
+	if !w.at.IsZero() && behind == w.behind && (behind || time.Since(w.at) < waitLogInterval) {
+		return
+	}
+	w.behind, w.at = behind, time.Now()
+	w.log.WarnContext(ctx, "waiting for the tables of ClickHouse", "error", err)
+}
+
+// done logs the end of the wait, if warn has logged its beginning.
+func (w *tableWait) done(ctx context.Context) {
+	if !w.at.IsZero() {
+		w.log.InfoContext(ctx, "the tables of ClickHouse are up to date")
+	}
+}
+
+// clickHouseResponds reports whether ClickHouse answers a ping.
+func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	return db.Conn().Ping(ctx) == nil
+}
+
+// ensureTables makes sure that the tables are as this program needs them. It migrates them if change is set or
+// this command has started the engine. Otherwise it checks them, and waits while a service migrates them.
+func (t *Database) ensureTables(ctx context.Context, change bool) error {
+	if change || t.DB.OwnsEngine() {
+		return Migrate(ctx, t.DB)
+	}
+	err := checkTables(ctx, t.DB)
+	for began := time.Now(); t.DB.Embedded() && needsMigration(err) && time.Since(began) < tablesTimeout && sleep.For(ctx, serviceTablesInterval); {
+		err = checkTables(ctx, t.DB)
+	}
+	return err
+}

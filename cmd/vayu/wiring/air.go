@@ -1,0 +1,181 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/cmd/vayu/settings"
+	"vayu/cmd/vayu/tool"
+	"vayu/ingest"
+	"vayu/ingest/source"
+	"vayu/internal/columnstore"
+	"vayu/internal/leader"
+	"vayu/internal/lifecycle"
+	"vayu/internal/sqlstore"
+	"vayu/pipeline/airquality"
+	"vayu/query"
+	"vayu/schema"
+)
+
+// air collects readings of both worlds (live and sandbox), computes hours and days from them, and answers
+// requests about them.
+type air struct {
+	cfg     settings.Config
+	state   *sqlstore.DB // the state store, which has the leader lease of the collector
+	reg     prometheus.Registerer
+	db      *columnstore.DB
+	query   *query.Service
+	log     *slog.Logger
+	metrics *ingest.Metrics
+	rollups [len(schema.Worlds)]*airquality.Rollup
+
+	onFirstAnswers func() // called once, at the first answers of the sandbox
+	once           sync.Once
+	prepared       chan struct{} // closed when the tables are up to date
+}
+
+// newAir creates the roll-ups of both worlds, and checks their sources. The live world has the configured
+// sources, and the sandbox has only the simulator.
+func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
+	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
+	if !cfg.Has(settings.RoleIngest) {
+		return a, nil
+	}
+	a.metrics = ingest.NewMetrics(reg)
+	for _, w := range schema.Worlds {
+		var err error
+		if a.rollups[w], err = tool.NewRollup(cfg, db, w, log, reg); err != nil {
+			return nil, err
+		}
+		if _, err := a.runner(w, nil); err != nil { // an invalid source must fail the start
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// runner creates a runner that collects readings, with new sources. A source does not return a reading twice.
+// An old source would therefore not return readings that its runner failed to store.
+func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error) {
+	names := source.Names(schema.Sandbox)
+	if w == schema.Live {
+		names = a.cfg.LiveSources()
+	}
+	feeds, err := a.cfg.Source.Feeds(w, names, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	changed := func(ctx context.Context) error { return a.changed(ctx, w) }
+	store := &fencedArchive{Archive: ingest.NewLoader(a.db.Conn(), w.Database()), fence: fence}
+	return ingest.NewRunner(store, changed, a.metrics, a.log.With("world", w), feeds...)
+}
+
+// fencedArchive stores readings only while this instance leads.
+type fencedArchive struct {
+	ingest.Archive
+
+	fence leader.Fence // checks that this instance still has the leader lease
+}
+
+// Load stores a batch if this instance still leads. It overrides the method of [ingest.Archive].
+func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
+	if err := f.fence(ctx); err != nil {
+		return err
+	}
+	return f.Archive.Load(ctx, b)
+}
+
+// Run waits for ClickHouse and its tables, and then collects and answers until ctx ends.
+func (a *air) Run(ctx context.Context) error {
+	if err := a.prepare(ctx); err != nil {
+		return err
+	}
+	close(a.prepared)
+	var parts []lifecycle.Part
+	if a.cfg.Has(settings.RoleAPI) {
+		parts = append(parts, lifecycle.Part{Name: "query", Run: a.query.Run})
+	}
+	if a.cfg.Has(settings.RoleIngest) {
+		parts = append(parts, lifecycle.Part{Name: "ingest", Run: func(ctx context.Context) error {
+			return leader.Run(ctx, leader.Config{DB: a.state, Name: "ingest", Local: a.db.Embedded(), Log: a.log, Metrics: a.reg}, a.collect)
+		}})
+	}
+	return lifecycle.Run(ctx, a.log, parts...)
+}
+
+// collect runs while this instance leads. It first rolls up readings that an earlier leader has stored but not
+// rolled up, and then collects.
+func (a *air) collect(ctx context.Context, fence leader.Fence) error {
+	var parts []lifecycle.Part
+	for _, w := range schema.Worlds {
+		runner, err := a.runner(w, fence)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, lifecycle.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
+			defer runner.ResetMetrics() // this instance stops collecting, so its metrics must not cause alerts
+			if err := a.changed(ctx, w); err != nil {
+				a.log.WarnContext(ctx, "could not roll up earlier readings; the next readings trigger another attempt", "world", w, "error", err)
+			}
+			return runner.Run(ctx)
+		}})
+	}
+	return lifecycle.Run(ctx, a.log, parts...)
+}
+
+// Ready waits until the tables are up to date.
+func (a *air) Ready(ctx context.Context) error {
+	select {
+	case <-a.prepared:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// prepare waits until ClickHouse runs and has its tables. The API answers from the last snapshot meanwhile.
+// Only an instance that collects migrates the tables.
+func (a *air) prepare(ctx context.Context) error {
+	return tool.AwaitTables(ctx, a.db, a.cfg.Has(settings.RoleIngest), a.log)
+}
+
+// changed rolls up new readings and refreshes the answers. It then runs the quality tests of time series, whose
+// changes need another refresh.
+func (a *air) changed(ctx context.Context, w schema.World) error {
+	if _, err := a.rollups[w].Increment(ctx); err != nil {
+		return fmt.Errorf("rolling up: %w", err)
+	}
+	if err := a.refresh(ctx, w); err != nil {
+		return err
+	}
+	tested, err := a.rollups[w].TestSeries(ctx)
+	if err != nil {
+		return fmt.Errorf("rolling up: %w", err)
+	}
+	if tested.Stations == 0 {
+		return nil
+	}
+	return a.refresh(ctx, w)
+}
+
+// refresh updates the answers that this instance holds in memory. An instance without the API holds none. Other
+// instances poll ClickHouse for changes.
+func (a *air) refresh(ctx context.Context, w schema.World) error {
+	if !a.cfg.Has(settings.RoleAPI) {
+		return nil
+	}
+	if err := a.query.Refresh(ctx, w); err != nil {
+		return fmt.Errorf("refreshing the answers: %w", err)
+	}
+	if _, ok := a.query.Newest(w); ok && w == schema.Sandbox {
+		a.announce()
+	}
+	return nil
+}
+
+func (a *air) announce() { a.once.Do(a.onFirstAnswers) }

@@ -1,0 +1,23 @@
+package wiring
+
+import (
+	"maps"
+	"net/http"
+
+	"vayu/internal/apidoc"
+	"vayu/internal/dashboard"
+)
+
+// pages returns the handlers of the dashboard and of the API's description, by path. They need no key.
+func pages() (map[string]http.Handler, error) {
+	open, err := apidoc.New()
+	if err != nil {
+		return nil, err
+	}
+	page, err := dashboard.New()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(open, page)
+	return open, nil
+}

@@ -1,0 +1,22 @@
+package wiring
+
+import (
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/dispatch/delivery"
+	"vayu/dispatch/outbox"
+	"vayu/internal/sse"
+)
+
+// newLive creates the hub that sends notices of changes to SSE streams (Server-Sent Events). Each feed reports
+// the changes of one kind of data.
+func (s *Service) newLive(log *slog.Logger, reg prometheus.Registerer) (err error) {
+	s.live, err = sse.New(sse.Config{
+		Access: s.access,
+		Feeds:  []sse.Feed{delivery.Feed{DB: s.state}, outbox.Feed{DB: s.state}, s.money.batches.Live(), s.query.Live()},
+		Log:    log, Metrics: reg,
+	})
+	return err
+}

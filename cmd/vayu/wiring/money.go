@@ -1,0 +1,140 @@
+package wiring
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/cmd/vayu/settings"
+	"vayu/internal/httpapi"
+	"vayu/internal/lifecycle"
+	"vayu/pipeline/batch"
+	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/sandbox"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify"
+	"vayu/pipeline/verify/bank"
+	bankaggregator "vayu/pipeline/verify/connector"
+	banksandbox "vayu/pipeline/verify/sandbox"
+	"vayu/pipeline/wallet"
+)
+
+// money has the services that move money: wallets, recharges, verifications and their batches.
+type money struct {
+	wallets       *wallet.Service
+	recharges     *recharge.Service
+	verifications *verify.Service
+	batches       *batch.Service
+	callbacks     *transaction.Callbacks
+}
+
+// newMoney creates the services that move money.
+func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
+	m := &s.money
+	var err error
+	m.wallets, err = wallet.New(wallet.Config{DB: s.state, Events: s.outbox, Change: s.access.Change, Log: log, Metrics: reg})
+	if err != nil {
+		return err
+	}
+	providers, err := connections(cfg, log, reg)
+	if err != nil {
+		return err
+	}
+	m.recharges, err = recharge.New(recharge.Config{
+		DB: s.state, Box: s.box, Events: s.outbox, Connections: providers, BatchShare: cfg.Recharge.BatchRoom, MaskAfter: cfg.Recharge.MaskAfter, Log: log, Trace: s.trace, Metrics: reg,
+	})
+	if err != nil {
+		return err
+	}
+	verifiers, err := banks(cfg, log, reg)
+	if err != nil {
+		return err
+	}
+	m.verifications, err = verify.New(verify.Config{
+		DB: s.state, Cipher: s.box, Events: s.outbox, Connections: verifiers, Settings: cfg.Verify, PublicURL: s.publicURL, Log: log, Trace: s.trace, Metrics: reg,
+	})
+	if err != nil {
+		return err
+	}
+	if m.callbacks, err = transaction.NewCallbacks(reg, m.recharges.Callbacks(), m.verifications.Callbacks()); err != nil {
+		return err
+	}
+	m.batches, err = batch.New(batch.Config{
+		DB: s.state, Box: s.box, Change: s.access.Change,
+		Kinds: []batch.Kind{m.recharges.BatchKind(), m.verifications.BatchKind()}, Log: log, Metrics: reg,
+	})
+	return err
+}
+
+// publicURL returns the URL at which clients reach the API.
+func (s *Service) publicURL() string {
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
+	return s.address
+}
+
+// connections returns the connections to recharge providers. One is the simulated provider of the sandbox, and
+// the others come from configuration files.
+func connections(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
+	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
+		func(file string) (recharge.Connection, error) { return connector.Open(file, log, reg) },
+		func(c recharge.Connection) string { return c.Name })
+}
+
+// banks returns the connections to verification providers. One is the simulated provider of the sandbox, and
+// the others come from configuration files.
+func banks(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]bank.Connection, error) {
+	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
+		func(file string) (bank.Connection, error) { return bankaggregator.Open(file, log, reg) },
+		func(c bank.Connection) string { return c.Name })
+}
+
+// connect opens a connection for each file of a setting, and adds that of the sandbox. Names must be unique
+// across worlds (live and sandbox). The path of a provider's callback has a name and no world.
+func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
+	all, origins := []C{sandbox}, map[string]string{name(sandbox): "the provider of the sandbox"}
+	for _, file := range files {
+		one, err := open(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", setting, err)
+		}
+		if other, taken := origins[name(one)]; taken {
+			return nil, fmt.Errorf("%s: %s: the name %s is already in use by %s", setting, file, name(one), other)
+		}
+		all, origins[name(one)] = append(all, one), file
+	}
+	return all, nil
+}
+
+// callDrain is the time for calls to operators and banks to finish when the service stops. After an aborted
+// call, the next start sends a status enquiry.
+const callDrain = 20 * time.Second
+
+// parts returns the parts of the service that this instance's roles need, in the order of their start. Batches
+// start last, because they create recharges.
+func (m *money) parts(c settings.Config) []lifecycle.Part {
+	if !c.Has(settings.RolePipeline) {
+		if !c.Has(settings.RoleAPI) {
+			return nil
+		}
+		return []lifecycle.Part{
+			{Name: "recharges", Run: m.recharges.RunWithoutPolling, Drain: callDrain},
+			{Name: "verifications", Run: m.verifications.RunWithoutPolling, Drain: callDrain},
+		}
+	}
+	return []lifecycle.Part{
+		{Name: "recharges", Run: m.recharges.Run, Drain: callDrain},
+		{Name: "verifications", Run: m.verifications.Run, Drain: callDrain},
+		{Name: "batches", Run: m.batches.Run, Drain: callDrain},
+	}
+}
+
+// routes returns the endpoints about money.
+func (m *money) routes() []httpapi.Route {
+	return slices.Concat(m.recharges.Routes(), m.verifications.Routes(), m.batches.Routes(), m.wallets.Routes(), []httpapi.Route{m.callbacks.Route()})
+}

@@ -1,0 +1,321 @@
+// Package wiring creates the parts of the service, connects them, and runs those that the roles of an instance
+// need.
+package wiring
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"vayu/cmd/vayu/settings"
+	"vayu/cmd/vayu/tool"
+	"vayu/dispatch/delivery"
+	"vayu/dispatch/outbox"
+	"vayu/internal/access"
+	"vayu/internal/access/audit"
+	"vayu/internal/columnstore"
+	"vayu/internal/config"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/server"
+	"vayu/internal/lifecycle"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sse"
+	"vayu/internal/tracing"
+	"vayu/query"
+	"vayu/schema"
+)
+
+// Service has all parts of `vayu serve`.
+type Service struct {
+	settings.Config
+	log           *slog.Logger
+	out           io.Writer // messages for the operator
+	state         *sqlstore.DB
+	box           *encryption.Cipher
+	access        *access.Service
+	bootstrapKeys bootstrapKeys // keys that this start has created, if the store was empty
+	webhooks
+	money
+	db     *columnstore.DB
+	query  *query.Service
+	air    *air
+	live   *sse.Service
+	server *http.Server
+	// certificates is nil if the API serves plain HTTP.
+	certificates *server.Certificates
+	trace        *tracing.Tracer // nil when it is off
+	watcher      *watcher
+	metrics      *prometheus.Registry
+	address      string         // URL of the API; empty until it listens
+	readyCache   readinessCache // store checks of the readiness probe
+	draining     atomic.Bool    // a stop was requested, so the service reports that it is not ready
+}
+
+// New creates the parts of the service. It starts nothing and opens no listener.
+func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error) {
+	if err := tool.MakeData(cfg.Data); err != nil {
+		return nil, err
+	}
+	s := &Service{Config: cfg, log: log, out: out}
+	reg := prometheus.NewRegistry()
+	s.metrics = reg
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if err := s.newTrace(cfg, log, reg); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.state, err = sqlstore.Open(cfg.StateStore(false), log, reg); err != nil {
+		return nil, err
+	}
+	if s.box, err = encryption.Open(cfg.Encryption, cfg.Data); err != nil {
+		return nil, err
+	}
+	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
+		return nil, err
+	}
+	if s.access, err = access.New(access.Config{DB: s.state, Cipher: s.box, Settings: cfg.CallLimits(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
+		return nil, err
+	}
+	if err := s.newWebhooks(cfg, log, reg); err != nil {
+		return nil, err
+	}
+	if err := s.newMoney(cfg, log, reg); err != nil {
+		return nil, err
+	}
+	if s.db, err = columnstore.Open(cfg.ColumnStore(), log, reg); err != nil {
+		return nil, err
+	}
+	if s.copier, err = delivery.NewCopier(delivery.CopierConfig{DB: s.state, Conn: s.db.Conn(), Log: log, Metrics: reg}); err != nil {
+		return nil, err
+	}
+	if s.query, err = query.New(query.Config{
+		Conn: s.db.Conn(), Snapshots: s.db.Reserved(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.StationKinds(), Log: log, Metrics: reg,
+	}); err != nil {
+		return nil, err
+	}
+	if s.air, err = newAir(cfg, s.state, s.db, s.query, log, reg); err != nil {
+		return nil, err
+	}
+	if err := s.newLive(log, reg); err != nil {
+		return nil, err
+	}
+	if err := s.newAPI(reg); err != nil {
+		return nil, err
+	}
+	s.watcher, err = newWatcher(s, reg)
+	return s, err
+}
+
+// newAPI creates the HTTP server and its handlers.
+func (s *Service) newAPI(reg prometheus.Registerer) error {
+	proxies, err := config.Networks(s.Proxies)
+	if err != nil {
+		return fmt.Errorf("proxies: %w", err)
+	}
+	open := map[string]http.Handler{}
+	if s.Has(settings.RoleAPI) {
+		if open, err = pages(); err != nil {
+			return err
+		}
+	}
+	open["/healthz"] = http.HandlerFunc(healthy)
+	open["/readyz"] = s.bareReadiness()
+	if s.InternalListen == settings.InternalPublic {
+		open["/readyz"] = s.readiness()
+		open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
+	}
+	c := httpapi.Config{Open: open, Proxies: proxies, Access: s.access, Log: s.log, Trace: s.trace, Metrics: reg}
+	if s.Has(settings.RoleAPI) {
+		c.Routes = s.routes()
+	}
+	handler, err := httpapi.New(c)
+	if err != nil {
+		return err
+	}
+	s.server = server.New(s.closeConnections(handler), s.log)
+	s.server.RegisterOnShutdown(s.money.recharges.CloseWaiters)
+	s.server.RegisterOnShutdown(s.money.verifications.CloseWaiters)
+	s.server.RegisterOnShutdown(s.live.End)
+	if !s.TLS.Enabled() {
+		return nil
+	}
+	s.certificates, err = s.TLS.Open(s.log, reg, s.Data)
+	return err
+}
+
+// apiDrain is the time for requests to finish when the service stops. It is longer than any answer takes, and
+// shorter than service managers wait before they kill the process.
+const apiDrain = 15 * time.Second
+
+// Run serves until ctx ends. It opens the listeners, and then starts the parts of this instance.
+func (s *Service) Run(ctx context.Context) error {
+	if err := s.db.Check(); err != nil && s.UsesClickHouse() {
+		return err
+	}
+	listener, err := s.listen(ctx)
+	if err != nil {
+		return err
+	}
+	internal, err := s.listenInternal(ctx)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	s.address = s.scheme() + "://" + listener.Addr().String()
+	s.air.onFirstAnswers = func() { s.printWelcome(s.address) }
+	ctx, end := s.drainContext(ctx)
+	defer end()
+	return lifecycle.Run(ctx, s.log, s.parts(listener, internal)...)
+}
+
+// parts returns the parts of the service that this instance's roles need, in the order of their start. The
+// parameter internal is nil if there is no internal listener.
+func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
+	// The watcher reports unavailable stores, so it starts before parts that wait for a store.
+	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
+	if s.Has(settings.RoleAPI) {
+		parts = append(parts, lifecycle.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
+	}
+	parts = slices.Concat(parts, s.webhooks.parts(s.Config), s.money.parts(s.Config))
+	if s.Has(settings.RoleAPI) {
+		parts = append(parts, lifecycle.Part{Name: "live", Run: s.live.Run})
+	}
+	if s.UsesClickHouse() {
+		parts = append(parts, lifecycle.Part{Name: "engine", Run: s.db.Run, Drain: tool.EngineDrain})
+	}
+	if internal != nil {
+		parts = append(parts, s.internalPart(internal))
+	}
+	// The API starts before the part "air", because it can answer from the last snapshot while ClickHouse
+	// starts.
+	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
+	if s.certificates != nil {
+		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
+	}
+	// Parts that wait for ClickHouse come last, so that no other part waits with them.
+	if s.UsesClickHouse() {
+		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
+	}
+	if s.Has(settings.RoleDispatch) {
+		parts = append(parts, lifecycle.Part{Name: "attempts", Run: s.copier.Run})
+	}
+	if s.Has(settings.RolePipeline) {
+		parts = append(parts, lifecycle.Part{Name: "books", Run: s.watcher.runLedgerChecks})
+	}
+	return parts
+}
+
+// drainContext returns a context that ends DrainDelay after ctx. Meanwhile /readyz
+// reports that the service stops, and requests are still served.
+func (s *Service) drainContext(ctx context.Context) (longer context.Context, end func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		s.draining.Store(true)
+		s.log.Info("stopping", "after", s.DrainDelay)
+		sleep.For(longer, s.DrainDelay)
+		cancel()
+	})
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
+// closeConnections makes the server close each connection after its reply while the service drains. Clients
+// then connect to other instances.
+func (s *Service) closeConnections(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// scheme returns the URL scheme of the API.
+func (s *Service) scheme() string {
+	if s.certificates != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// stateReady waits for the state store and its encryption key. In an empty store it creates the first account
+// and keys.
+func (s *Service) stateReady(ctx context.Context) error {
+	if err := s.state.Ready(ctx); err != nil {
+		return err
+	}
+	if err := s.box.Claim(ctx, s.state); err != nil {
+		return err
+	}
+	if err := audit.KeyHeads(ctx, s.state, time.Now()); err != nil {
+		s.log.ErrorContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
+	}
+	if !s.Has(settings.RoleAPI) {
+		return nil
+	}
+	return s.bootstrap(ctx)
+}
+
+// listen opens the listener of the API. Requests contain keys, so without TLS the address must be loopback,
+// unless insecure-http is set.
+func (s *Service) listen(ctx context.Context) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", string(s.Listen))
+	if err != nil {
+		return nil, fmt.Errorf("listening on %s: %w", s.Listen, err)
+	}
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() && s.certificates == nil && !s.InsecureHTTP {
+		_ = listener.Close()
+		return nil, fmt.Errorf("listen: %s is not a loopback address, and plain HTTP would show keys to the network; "+
+			"set tls.cert and tls.key, put a TLS proxy in front and listen on 127.0.0.1, or set --insecure-http", s.Listen)
+	}
+	var settings *tls.Config
+	if s.certificates != nil {
+		settings = s.certificates.Config()
+	}
+	proxies, err := config.Networks(s.Proxies)
+	if err != nil {
+		return nil, fmt.Errorf("proxies: %w", err)
+	}
+	return server.NewListener(listener, settings, s.metrics, server.Connections{PerAddress: s.PerAddress, Proxies: proxies})
+}
+
+func (s *Service) serve(ctx context.Context, listener net.Listener) error {
+	restored := s.Has(settings.RoleAPI) && s.query.Restore() > 0
+	s.log.InfoContext(ctx, "serving", "address", s.address, "roles", s.Roles, "data", s.Data, "sources", s.Sources, "snapshot", restored)
+	if _, ok := s.query.Newest(schema.Sandbox); ok || s.Has(settings.RoleAPI) && !s.Has(settings.RoleIngest) {
+		s.air.announce()
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), apiDrain)
+		defer cancel()
+		stopped <- s.server.Shutdown(limit)
+	})
+	defer stop()
+	if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving HTTP: %w", err)
+	}
+	return <-stopped
+}
+
+// routes returns the endpoints of all services.
+func (s *Service) routes() []httpapi.Route {
+	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
+}

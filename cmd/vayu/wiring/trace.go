@@ -1,0 +1,30 @@
+package wiring
+
+import (
+	"log/slog"
+	"os"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/cmd/vayu/settings"
+	"vayu/internal/lifecycle"
+	"vayu/internal/tracing"
+)
+
+// newTrace creates the tracer; nil if traces are off. In traces, the host name and the process id identify an
+// instance.
+func (s *Service) newTrace(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) (err error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	s.trace, err = tracing.New(tracing.Config{
+		Settings: cfg.Trace, Version: settings.Version(), Instance: host + "/" + strconv.Itoa(os.Getpid()), Log: log, Metrics: reg,
+	})
+	return err
+}
+
+// tracePart returns the part that exports spans (timed steps of traces). It starts first and ends last, so that
+// the spans of the last requests are exported.
+func (s *Service) tracePart() lifecycle.Part { return lifecycle.Part{Name: "traces", Run: s.trace.Run} }

@@ -1,0 +1,153 @@
+package wiring
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/cmd/vayu/status"
+	"vayu/internal/access/audit"
+
+	"vayu/internal/failurelog"
+	"vayu/internal/leader"
+	"vayu/internal/sleep"
+)
+
+const (
+	// storeCheckInterval is the interval of checks of the stores. Alerts fire after minutes, so it can be many
+	// seconds.
+	storeCheckInterval = 15 * time.Second
+	// The ledger is checked some minutes after a start, and then daily. A check reads every posting, so it
+	// should not compete with other work at startup.
+	ledgerCheckDelay    = 5 * time.Minute
+	ledgerCheckInterval = 24 * time.Hour
+	// A failed check is retried soon. Within the hour before the alert LedgerUnverified fires, a new leader has
+	// ten attempts.
+	ledgerRetryInterval = 5 * time.Minute
+	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. A
+	// copied head reveals a later removal of its row.
+	headsInterval = time.Minute
+)
+
+// watcher updates the metrics of the stores and of the ledger checks.
+type watcher struct {
+	service        *Service
+	up             *prometheus.GaugeVec // by store
+	faults         atomic.Int64         // of the last ledger check
+	verified       atomic.Int64         // time of the last completed ledger check, Unix seconds
+	ledgerFailures *failurelog.Log
+	headFailures   *failurelog.Log
+}
+
+// newWatcher creates a watcher and registers its metrics.
+func newWatcher(s *Service, reg prometheus.Registerer) (*watcher, error) {
+	w := &watcher{service: s, up: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "vayu_store_up", Help: "1 if the store responds (clickhouse, state, kafka), else 0; checked every 15 seconds.",
+	}, []string{"store"})}
+	failures := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "vayu_ledger_verify_failures_total", Help: "Ledger checks that failed because of the state store.",
+	})
+	w.ledgerFailures = failurelog.New(s.log, "ledger: the state store", "checking the ledger", "the metrics keep the last result", failures)
+	w.headFailures = failurelog.New(s.log, "audit: the copy of its heads", "copying the heads of the audit log", "the next copy will have them", nil)
+	gauge := func(name, help string, of func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, of)
+	}
+	for _, c := range []prometheus.Collector{
+		w.up, failures,
+		gauge("vayu_ledger_faults", "Faults found by the last ledger check.", func() float64 { return float64(w.faults.Load()) }),
+		gauge("vayu_ledger_verified_timestamp_seconds", "Time of the last completed ledger check of this leader, Unix seconds; 0 before the first one.", func() float64 { return float64(w.verified.Load()) }),
+		gauge("vayu_data_free_bytes", "Free space on the disk of the data directory, bytes.", func() float64 { free, _ := status.DiskSpace(s.Data); return free }),
+		gauge("vayu_data_size_bytes", "Size of the disk of the data directory, bytes.", func() float64 { _, size := status.DiskSpace(s.Data); return size }),
+	} {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("registering metrics of the stores: %w", err)
+		}
+	}
+	return w, nil
+}
+
+// run checks the stores until ctx ends.
+func (w *watcher) run(ctx context.Context) error {
+	for {
+		w.checkStores(ctx)
+		if !sleep.For(ctx, storeCheckInterval) {
+			return nil
+		}
+	}
+}
+
+// runLedgerChecks repeats ledger checks while this instance leads. Only the leader's metrics have the results.
+func (w *watcher) runLedgerChecks(ctx context.Context) error {
+	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
+	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
+		defer func() {
+			w.faults.Store(0)
+			w.verified.Store(0)
+		}()
+		var copying sync.WaitGroup
+		copying.Go(func() { w.copyHeads(ctx) })
+		repeatLedgerChecks(ctx, w.checkLedger)
+		copying.Wait()
+		return nil
+	})
+}
+
+// copyHeads copies the audit heads to a file at intervals until ctx ends. It logs the hash of each copy, so
+// that changes of the file can be detected.
+func (w *watcher) copyHeads(ctx context.Context) {
+	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
+	heads := audit.NewHeadLog(path)
+	for ok := true; ok; ok = sleep.For(ctx, headsInterval) {
+		n, sum, err := heads.Copy(ctx, w.service.state, time.Now())
+		err = errors.Join(err, audit.KeyHeads(ctx, w.service.state, time.Now()))
+		w.headFailures.Observe(ctx, err)
+		if n > 0 {
+			w.service.log.InfoContext(ctx, "heads of the audit log copied", "heads", n, "file", path, "sha256", sum)
+		}
+	}
+}
+
+// checkStores checks each store and updates its metric.
+func (w *watcher) checkStores(ctx context.Context) {
+	ctx, done := context.WithTimeout(ctx, readyTimeout)
+	defer done()
+	for store, status := range w.service.checkStores(ctx) {
+		up := 0.0
+		if status == storeOK {
+			up = 1
+		}
+		w.up.WithLabelValues(store).Set(up)
+	}
+}
+
+// repeatLedgerChecks calls prove until ctx ends. The function prove reports whether its check was completed.
+func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
+	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
+		wait = ledgerCheckInterval
+		if !prove(ctx) {
+			wait = ledgerRetryInterval
+		}
+	}
+}
+
+// checkLedger checks all ledgers, and updates the metrics. It reports whether the check was completed.
+func (w *watcher) checkLedger(ctx context.Context) bool {
+	report, err := status.CheckLedgers(ctx, w.service.state, "")
+	w.ledgerFailures.Observe(ctx, err)
+	if err != nil {
+		return false
+	}
+	w.faults.Store(report.FaultCount)
+	w.verified.Store(time.Now().Unix())
+	for _, f := range report.Faults {
+		w.service.log.ErrorContext(ctx, "ledger check found a fault", "fault", f.String())
+	}
+	return true
+}

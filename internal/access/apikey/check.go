@@ -1,0 +1,76 @@
+package apikey
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"vayu/schema"
+)
+
+const (
+	// longestName is the largest number of characters of a name.
+	longestName = 100
+	// maxScopeFaults is the largest number of faults that are reported about scopes.
+	maxScopeFaults = 100
+)
+
+// Pattern matches the start of an API key.
+var Pattern = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]{20}`)
+
+func checkName(f *schema.RequestErrors, field, name string) {
+	strange := !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+	if strange || utf8.RuneCountInString(name) > longestName {
+		f.Add(field, "The name of a key has at most 100 printable characters.")
+	}
+	if Pattern.MatchString(name) { // names are displayed, and the audit log keeps them for ever
+		f.Add(field, "The name of a key must not hold a key.")
+	}
+}
+
+// defaultScopes are the scopes of a key that requests none.
+func defaultScopes() []schema.Scope {
+	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return s == schema.KeysManage })
+}
+
+// checkScopes returns the requested scopes without duplicates, in the order of schema.Scopes. If wanted is nil, it
+// returns the default scopes.
+func checkScopes(f *schema.RequestErrors, field string, wanted []schema.Scope) []schema.Scope {
+	if wanted == nil {
+		return defaultScopes()
+	}
+	if len(wanted) == 0 {
+		f.Add(field, "A key has at least one scope; leave scopes out for the usual ones.")
+	}
+	for i, scope := range wanted {
+		if !slices.Contains(schema.Scopes, scope) {
+			f.Add(field+"."+strconv.Itoa(i), "There is no such scope; the scopes are "+joinScopes(schema.Scopes, ", ")+".")
+		}
+		if i == maxScopeFaults { // limits the number of faults
+			break
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return !slices.Contains(wanted, s) })
+}
+
+func joinScopes(scopes []schema.Scope, between string) string {
+	var b strings.Builder
+	for i, scope := range scopes {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		b.WriteString(string(scope))
+	}
+	return b.String()
+}
+
+// CheckExpiry checks that an expiry, if any, is after now.
+func CheckExpiry(f *schema.RequestErrors, field string, at, now time.Time) {
+	if !at.IsZero() && !at.After(now) {
+		f.Add(field, "The key would be expired already.")
+	}
+}

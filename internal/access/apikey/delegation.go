@@ -1,0 +1,76 @@
+package apikey
+
+import (
+	"slices"
+	"time"
+
+	"vayu/internal/access/account"
+	"vayu/schema"
+)
+
+// A key can delegate only permissions and limits that it has. Otherwise a key with keys:manage
+// would grant everything, from every address, without expiry.
+
+// Inherited returns the requested specification, with the limits of k where the request sets none. It does not
+// reduce the default scopes to those of k. If k lacks one, covers returns an error.
+func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
+	if wanted.AllowList == nil {
+		wanted.AllowList = k.AllowList
+	}
+	if wanted.ExpiresAt.IsZero() {
+		wanted.ExpiresAt = k.Expiry
+	}
+	if signatureOpen {
+		wanted.RequireSignature = k.RequireSignature
+	}
+	return wanted
+}
+
+// Covers returns an error if the created key can do more than k. A key that was rotated from k may outlive k,
+// because it replaces k.
+func (k *Record) Covers(made Record) error {
+	if made.RotatedFrom != nil && *made.RotatedFrom == k.ID {
+		return nil
+	}
+	for _, scope := range made.Scopes {
+		if !slices.Contains(k.Scopes, scope) {
+			return schema.NewProblem(schema.InsufficientScope, "scopes", "A key can only delegate scopes that it has; this one lacks "+string(scope)+".")
+		}
+	}
+	switch {
+	case !account.Within(made.AllowList, k.AllowList):
+		return schema.NewProblem(schema.Forbidden, "allow_list", "A key with an allow-list can only delegate addresses from its own list.")
+	case !k.Expiry.IsZero() && (made.Expiry.IsZero() || made.Expiry.After(k.Expiry)):
+		return schema.NewProblem(schema.Forbidden, "expires_at", "A key that expires cannot create a key that outlives it; this one ends at "+
+			k.Expiry.Format(time.RFC3339)+".")
+	case k.RequireSignature && !made.RequireSignature:
+		return schema.NewProblem(schema.Forbidden, "require_signature", "A key that requires signatures can only create keys that require them.")
+	}
+	return nil
+}
+
+// MayRevoke returns an error if the other key has scopes or addresses that k lacks. Otherwise a
+// limited key could remove permissions that it never had.
+func (k *Record) MayRevoke(other Record) error {
+	for _, scope := range other.Scopes {
+		if !slices.Contains(k.Scopes, scope) {
+			return schema.NewProblem(schema.InsufficientScope, "scopes",
+				"A key can delete only keys whose scopes it has; this one lacks "+string(scope)+". Use a key that has it, or vayu key revoke.")
+		}
+	}
+	if !account.Within(other.AllowList, k.AllowList) {
+		return schema.NewProblem(schema.Forbidden, "allow_list",
+			"A key with an allow-list can delete only keys that are bound to addresses of that list. Use a key without one, or vayu key revoke.")
+	}
+	return nil
+}
+
+// MayReplaceAllowList returns an error if k has an allow-list and the account's allow-list would become wider.
+// That list also restricts the account's other keys.
+func (k *Record) MayReplaceAllowList(before, wanted []string) error {
+	if len(k.AllowList) == 0 || account.Within(wanted, before) {
+		return nil
+	}
+	return schema.NewProblem(schema.Forbidden, "allow_list",
+		"A key with an allow-list can only narrow the account's. Use a key without one, or vayu account set --allow.")
+}

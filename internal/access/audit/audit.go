@@ -1,0 +1,121 @@
+// Package audit has the audit log: a hash chain for each account and world (live or sandbox), with a MAC of its
+// head. It appends, lists, exports and verifies.
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// Entry is the description of a change in the audit log. It must contain no secrets: the client
+// reads it, and it is kept for ever.
+type Entry struct {
+	Account string
+	World   schema.World
+	Actor   string // id of the key; "command" for the command line
+	Action  string // such as key.create; empty if nothing has changed and nothing is logged
+	Subject string // id of the changed object
+	Request string // request id
+	Client  string // IP address
+	Detail  map[string]any
+}
+
+// Append appends an entry to the hash chain of its account and world (live or sandbox), in the transaction of
+// the change. It should be the last statement, because it locks the chain of the account until the transaction
+// ends.
+func Append(tx *sqlstore.Tx, now time.Time, e Entry) error {
+	row := chainRow{Entry: e, mode: e.World.String(), at: now.UnixMicro(), detail: []byte("{}")}
+	var err error
+	if e.Detail != nil {
+		if row.detail, err = json.Marshal(e.Detail); err != nil { // Marshal sorts the names
+			return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
+		}
+	}
+	// This statement reads the end of the chain and also locks it, on both engines.
+	var before, mac []byte
+	err = tx.QueryRow(`
+		INSERT INTO audit_head (account_id, mode, seq, hash) VALUES ($1, $2, 1, $3)
+		ON CONFLICT (account_id, mode) DO UPDATE SET seq = audit_head.seq + 1
+		RETURNING seq, hash, mac`, e.Account, row.mode, firstHash[:]).Scan(&row.seq, &before, &mac)
+	if err != nil {
+		return fmt.Errorf("locking the audit log of %s: %w", e.Account, err)
+	}
+	sum := row.sum(before)
+	if _, err = tx.Exec(`
+		INSERT INTO audit (account_id, mode, seq, at, actor, action, subject, request_id, client, detail, hash)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		e.Account, row.mode, row.seq, row.at, e.Actor, e.Action, e.Subject, e.Request, e.Client, string(row.detail), sum[:]); err != nil {
+		return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
+	}
+	if mac, err = nextMAC(tx, chainKey{e.Account, row.mode}, row.seq, sum[:], before, mac); err != nil {
+		return err
+	}
+	if _, err = tx.Exec("UPDATE audit_head SET hash = $3, mac = $4 WHERE account_id = $1 AND mode = $2", e.Account, row.mode, sum[:], mac); err != nil {
+		return fmt.Errorf("moving the head of the audit log: %w", err)
+	}
+	return nil
+}
+
+// firstHash is the hash before the first row of a chain.
+var firstHash [sha256.Size]byte
+
+// rowForm is the prefix of the hashed bytes. A later version with other columns uses another prefix, so that
+// its rows cannot have the same hash.
+const rowForm = "vayu audit row, form 1"
+
+// chainRow is a row of table audit without its hash.
+type chainRow struct {
+	Entry
+	mode   string
+	seq    int64
+	at     int64 // microseconds
+	detail []byte
+}
+
+// sum returns the SHA-256 of a row: of its columns and of before, the hash of the previous row. Each text has a
+// length prefix, so that different rows yield different bytes.
+func (r *chainRow) sum(before []byte) [sha256.Size]byte {
+	h := sha256.New()
+	for _, text := range [...]string{rowForm, r.Account, r.mode} {
+		hashText(h, text)
+	}
+	var numbers [16]byte
+	binary.BigEndian.PutUint64(numbers[:8], uint64(r.seq))
+	binary.BigEndian.PutUint64(numbers[8:], uint64(r.at))
+	h.Write(numbers[:])
+	for _, text := range [...]string{r.Actor, r.Action, r.Subject, r.Request, r.Client, string(r.detail), string(before)} {
+		hashText(h, text)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// hashText writes the length of a text and the text.
+func hashText(h hash.Hash, text string) {
+	var length [8]byte
+	binary.BigEndian.PutUint64(length[:], uint64(len(text)))
+	h.Write(length[:])
+	h.Write([]byte(text))
+}
+
+// wire returns the row in the API's form.
+func (r *chainRow) wire(sum []byte) (schema.AuditRow, error) {
+	out := schema.AuditRow{
+		Seq: r.seq, At: time.UnixMicro(r.at).UTC().Format("2006-01-02T15:04:05.000000Z"),
+		Actor: r.Actor, Action: r.Action, Subject: r.Subject, RequestID: r.Request, Client: r.Client,
+		Hash: fmt.Sprintf("%x", sum),
+	}
+	d := json.NewDecoder(bytes.NewReader(r.detail))
+	d.UseNumber() // keeps a number as it was written
+	if err := d.Decode(&out.Detail); err != nil {
+		return out, fmt.Errorf("reading the detail of audit row %d: %w", r.seq, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,12 @@
+package idempotency
+
+import "vayu/internal/encryption"
+
+// StoredReply is the column of the reply to a call with an Idempotency-Key. The associated data is unambiguous,
+// because ids and modes contain no slash.
+var StoredReply = encryption.Column{
+	Table: "idempotent_reply", Name: "body", Key: []string{"account_id", "mode", "key"},
+	AssociatedData: func(key ...string) string {
+		return "idempotent_reply.body:" + key[0] + "/" + key[1] + "/" + key[2]
+	},
+}
