@@ -95,10 +95,7 @@ func listen(t testing.TB, h http.Handler) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := server.NewListener(raw, nil, nil, server.Connections{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := server.NewListener(raw, nil, nil, server.Connections{})
 	return serveOn(t, l, h)
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/access/account"
-
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 )

@@ -10,7 +10,6 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"

@@ -8,9 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/internal/access/apikey"
-
 	"vayu/internal/access/accesstest"
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"

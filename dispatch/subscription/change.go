@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )

@@ -10,7 +10,6 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access/apikey"
-
 	"vayu/internal/access/accesstest"
+	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )

@@ -100,9 +100,7 @@ func TestTheDocumentMatchesTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	service := httptest.NewUnstartedServer(nil)
-	if service.Listener, err = server.NewListener(service.Listener, nil, nil, server.Connections{}); err != nil {
-		t.Fatal(err)
-	}
+	service.Listener = server.NewListener(service.Listener, nil, nil, server.Connections{})
 	service.Config = server.New(h, nil)
 	service.Start()
 	defer service.Close()

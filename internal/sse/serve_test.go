@@ -53,10 +53,7 @@ func serve(t *testing.T, most int) *hubServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := server.NewListener(socket, nil, nil, server.Connections{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := server.NewListener(socket, nil, nil, server.Connections{})
 	s.url, s.server = "http://"+socket.Addr().String(), server.New(h, nil)
 	s.server.RegisterOnShutdown(s.End)
 	go func() { _ = s.server.Serve(listener) }() // until it is closed

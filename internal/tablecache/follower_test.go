@@ -86,7 +86,7 @@ func TestWaitForRefreshEndsWithContext(t *testing.T) {
 	})
 }
 
-// One load answers all who asked for it before it began.
+// One load serves all callers that requested it before it began.
 func TestConcurrentRefreshesAreShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestConcurrentRefreshesAreShared(t *testing.T) {
 			}()
 		}
 		time.Sleep(10 * time.Second)
-		if loads != 2 { // the second begins after all have asked
+		if loads != 2 { // the second begins after all have requested it
 			t.Errorf("%d loads, want 2", loads)
 		}
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/failpoint"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"

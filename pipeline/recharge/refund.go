@@ -6,7 +6,6 @@ import (
 
 	"vayu/internal/access/audit"
 	"vayu/internal/access/idempotency"
-
 	"vayu/internal/failpoint"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"

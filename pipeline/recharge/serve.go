@@ -8,7 +8,6 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/access/idempotency"
-
 	"vayu/internal/httpapi"
 	"vayu/schema"
 )

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"

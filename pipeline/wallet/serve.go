@@ -7,7 +7,6 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/httpapi"
 	"vayu/schema"
 )

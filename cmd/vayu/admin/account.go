@@ -13,7 +13,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/access/account"
 	"vayu/internal/access/audit"
-
 	"vayu/internal/sqlstore"
 )
 

@@ -12,10 +12,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/access/account"
 	"vayu/internal/access/audit"
-
-	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"

@@ -16,7 +16,6 @@ import (
 	"vayu/internal/access/account"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
-
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )

@@ -10,7 +10,6 @@ import (
 	"vayu/cmd/vayu/status"
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/access/account"
-
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/wallet"
 )

@@ -11,7 +11,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
 	"vayu/internal/access/account"
-
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )

@@ -12,7 +12,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/access/account"
 	"vayu/internal/access/audit"
-
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
 	"vayu/schema"

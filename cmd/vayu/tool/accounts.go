@@ -7,7 +7,6 @@ import (
 	"vayu/internal/access/account"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
-
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
 	"vayu/schema"

@@ -12,7 +12,6 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/internal/access/audit"
-
 	"vayu/internal/encryption"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sqlstore"

@@ -9,7 +9,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/access/account"
 	"vayu/internal/access/apikey"
-
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )

@@ -293,7 +293,7 @@ func (s *Service) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("proxies: %w", err)
 	}
-	return server.NewListener(listener, settings, s.metrics, server.Connections{PerAddress: s.PerAddress, Proxies: proxies})
+	return server.NewListener(listener, settings, s.metrics, server.Connections{PerAddress: s.PerAddress, Proxies: proxies}), nil
 }
 
 func (s *Service) serve(ctx context.Context, listener net.Listener) error {

@@ -14,7 +14,6 @@ import (
 
 	"vayu/cmd/vayu/status"
 	"vayu/internal/access/audit"
-
 	"vayu/internal/failurelog"
 	"vayu/internal/leader"
 	"vayu/internal/sleep"

@@ -19,10 +19,7 @@ func Serve(tb testing.TB, access httpapi.Access, routes []httpapi.Route) (url st
 	if err != nil {
 		tb.Fatal(err)
 	}
-	listener, err := server.NewListener(socket, nil, nil, server.Connections{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	listener := server.NewListener(socket, nil, nil, server.Connections{})
 	s := server.New(h, nil)
 	go func() { _ = s.Serve(listener) }() // until it is closed
 	tb.Cleanup(func() { _ = s.Close() })

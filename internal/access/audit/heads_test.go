@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"

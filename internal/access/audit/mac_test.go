@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/access/audit"
-
 	"vayu/internal/access/accesstest"
+	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"

@@ -10,9 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/access/audit"
-
 	"vayu/internal/access/accesstest"
+	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"

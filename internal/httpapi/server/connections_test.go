@@ -43,10 +43,7 @@ func withPipeServer(t *testing.T, most int, limits server.Connections, do func(t
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c := &pipeServer{t: t, raw: make(pipes), reg: prometheus.NewRegistry(), resume: make(chan struct{})}
-		l, err := server.NewListenerOf(c.raw, c.reg, most, limits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := server.NewListenerOf(c.raw, c.reg, most, limits)
 		s := server.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/wait" {
 				<-c.resume

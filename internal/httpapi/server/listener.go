@@ -18,7 +18,7 @@ import (
 // At most maxConnections are open at once, and per client as many as limits allows. If there is no room, the
 // listener closes the connection that has been idle longest. If none is idle, new connections wait in the queue
 // of the operating system.
-func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) (net.Listener, error) {
+func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) net.Listener {
 	auto := promauto.With(reg)
 	handshakes := auto.NewCounter(prometheus.CounterOpts{
 		Name: "vayu_tls_handshake_failures_total", Help: "Connections whose TLS handshake failed.",
@@ -32,9 +32,9 @@ func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, 
 	}
 	l = newLimitedListener(l, limits, closings)
 	if config == nil {
-		return plainListener{l}, nil
+		return plainListener{l}
 	}
-	return &tlsListener{Listener: l, handshakeFailures: handshakes, config: config, ready: make(chan accepted), closed: make(chan struct{})}, nil
+	return &tlsListener{Listener: l, handshakeFailures: handshakes, config: config, ready: make(chan accepted), closed: make(chan struct{})}
 }
 
 // plainListener accepts connections without TLS.

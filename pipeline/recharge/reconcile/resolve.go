@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"vayu/internal/access/audit"
-
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
 	"vayu/schema"

@@ -19,7 +19,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
 	"vayu/internal/access/account"
-
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/schema"

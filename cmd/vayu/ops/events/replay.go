@@ -13,7 +13,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
 	"vayu/internal/access/account"
-
 	"vayu/internal/sleep"
 	"vayu/schema"
 )
