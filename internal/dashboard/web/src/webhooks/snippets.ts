@@ -1,8 +1,8 @@
-/** snippets are functions that verify a delivery, as docs/webhooks.md has them. */
+/** snippets are functions that verify a delivery, as in docs/webhooks.md. */
 export const snippets: readonly { name: string; code: string }[] = [
 	{
 		name: 'Go',
-		code: `// verify says whether body was signed with secret within five minutes of now.
+		code: `// verify reports whether body was signed with secret within five minutes of now.
 func verify(secret, header string, body []byte, now time.Time) bool {
 	var stamp string
 	var signatures []string
@@ -33,7 +33,7 @@ func verify(secret, header string, body []byte, now time.Time) bool {
 		name: 'Node',
 		code: `import { createHmac, timingSafeEqual } from "node:crypto";
 
-// verify says whether body, a Buffer of the bytes as they came, was signed with
+// verify reports whether body, a Buffer of the unparsed bytes, was signed with
 // secret within five minutes of now. In Express: express.raw({ type: "application/json" }).
 export function verify(secret, header, body, now = Date.now() / 1000) {
   const items = String(header).split(",").map((item) => item.split("="));
@@ -55,7 +55,7 @@ import time
 
 
 def verify(secret: str, header: str, body: bytes, now: float | None = None) -> bool:
-    """Says whether body, the bytes as they came, was signed with secret within five minutes of now."""
+    """Reports whether body, the unparsed bytes, was signed with secret within five minutes of now."""
     items = [item.partition("=")[::2] for item in (header or "").split(",")]
     stamp = next((value for name, value in items if name == "t"), "")
     now = time.time() if now is None else now
