@@ -17,7 +17,7 @@ import { routes as webhooks } from './webhooks/routes';
 
 const pages = [...air, ...account, ...transactions, ...webhooks].map(({ path, load }) => ({ path, Shown: lazy(load) }));
 
-/** App is the whole page: the door, or what is behind it. */
+/** App renders the sign-in page without a session, and the dashboard with one. */
 export function App(): JSX.Element {
 	useEffect(() => {
 		void refreshSession();

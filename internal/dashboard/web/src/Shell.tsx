@@ -8,7 +8,7 @@ import { hasScope, sessionState, signOut } from './session';
 import { type Theme, theme } from './theme';
 import { Form } from './ui/Form';
 
-/** Choices are the language and the colours. */
+/** Choices switches the language and the colour scheme. */
 export function Choices(): JSX.Element {
 	return (
 		<div class="choices">
@@ -35,7 +35,10 @@ export function Choices(): JSX.Element {
 	);
 }
 
-/** Shell is what stands around every page: navigation, whose account it is, and whether it is live. */
+/**
+ * Shell is the frame of every page: navigation, the account, the mode (live or sandbox) and the state of the SSE
+ * stream.
+ */
 export function Shell(props: { children: ComponentChildren }): JSX.Element {
 	const [open, setOpen] = useState(false);
 	const [location] = useLocation();

@@ -1,11 +1,11 @@
 const indianDate = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' });
 
-/** today is the date in India, as the API writes dates. */
+/** today returns the date in India in the format of the API. */
 export function today(now: Date): string {
 	return indianDate.format(now);
 }
 
-/** before is the date that lies a number of days before another. */
+/** before returns the date a number of days before another. */
 export function before(date: string, days: number): string {
 	const at = new Date(`${date}T00:00:00Z`);
 	at.setUTCDate(at.getUTCDate() - days);
@@ -14,7 +14,10 @@ export function before(date: string, days: number): string {
 
 const dated = /^\d{4}-\d{2}-\d{2}$/;
 
-/** range turns days of India, both included, into the instants between which they lie; what is no day is left to the API to read. */
+/**
+ * range converts days in India, both included, into a range of instants. Text that is no date is passed on for
+ * the API to check.
+ */
 export function range(days: { from?: string | undefined; to?: string | undefined }): { from?: string; to?: string } {
 	const { from, to } = days;
 	return {

@@ -2,7 +2,7 @@ import { locale } from './i18n';
 
 const zone = 'Asia/Kolkata';
 
-// Making a format takes longer than using it a hundred times, and a table uses many.
+// Cached formatters. Creating one costs as much as a hundred uses, and a table uses many.
 const made = new Map<string, Format>();
 
 type Format = Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat;
@@ -18,31 +18,31 @@ function kept<T extends Format>(kind: string, make: () => T): T {
 	return format;
 }
 
-/** number writes a figure as the API gave it, with India's grouping and no rounding. */
+/** number formats a figure with Indian grouping and without rounding. */
 export function number(value: number): string {
 	return kept('number', () => new Intl.NumberFormat(locale.value, { maximumFractionDigits: 20 })).format(value);
 }
 
-/** rupees writes an amount of money, always with its paise. */
+/** rupees formats an amount of money, always with its paise. */
 export function rupees(value: number): string {
 	return kept('rupees', () => new Intl.NumberFormat(locale.value, { style: 'currency', currency: 'INR' })).format(value);
 }
 
-/** instant writes a moment of the API (RFC 3339) as day and time in India. */
+/** instant formats a time of the API (RFC 3339) as date and time in India. */
 export function instant(at: string): string {
 	return kept('instant', () => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone })).format(
 		new Date(at),
 	);
 }
 
-/** hour writes a moment without its seconds. */
+/** hour formats a time as date, hour and minute in India. */
 export function hour(at: string): string {
 	return kept('hour', () => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone })).format(
 		new Date(at),
 	);
 }
 
-/** day writes a date of the API (2026-11-21) in words. */
+/** day formats a date of the API (2026-11-21). */
 export function day(date: string): string {
 	return kept('day', () => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeZone: 'UTC' })).format(
 		new Date(`${date}T00:00:00Z`),
@@ -56,7 +56,7 @@ const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 	['second', 1],
 ];
 
-/** ago writes how long before or after now a moment is, in its largest unit. */
+/** ago formats the distance between a time and now in its largest unit. */
 export function ago(at: string, now: Date): string {
 	const seconds = Math.round((new Date(at).getTime() - now.getTime()) / 1000);
 	const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const);

@@ -10,7 +10,7 @@ test.each([
 	['/webhooks/wh_1', '/webhooks'],
 	['/deliveries/dlv_1', '/deliveries'],
 	['/events/evt_1', '/deliveries'],
-])('%s is of %s in the navigation, and of nothing else', (location, to) => {
+])('%s belongs to %s in the navigation, and to no other entry', (location, to) => {
 	const entries = groups.flatMap((group) => group.entries);
 	expect(entries.filter((entry) => isCurrent(location, entry)).map((entry) => entry.to)).toEqual([to]);
 });

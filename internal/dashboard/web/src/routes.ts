@@ -2,22 +2,21 @@ import type { JSX } from 'preact';
 import type { Key } from './i18n';
 
 /**
- * Route is a page: where it is, below /dashboard, and what it shows. Its module is
- * fetched when the page is opened for the first time. Parameters of the path, such as
- * :id, are the component's properties.
+ * Route is a page below /dashboard. Its module is fetched when the page is first opened. Parameters of the path,
+ * such as :id, become properties of the component.
  */
 export interface Route {
 	path: string;
 	load: () => Promise<(parameters: Record<string, string>) => JSX.Element>;
 }
 
-/** Entry is a line of the navigation. */
+/** Entry is an entry of the navigation. */
 export interface Entry {
 	to: string;
 	name: Key;
-	/** also are first parts of other addresses that belong to it. */
+	/** also are prefixes of other addresses that belong to the entry. */
 	also?: readonly string[];
-	/** scope is what the key must hold for the page to have anything to show. */
+	/** scope is the scope without which the page shows nothing. */
 	scope?: 'aqi:read' | 'recharge:read' | 'verify:read' | 'webhooks:manage' | 'account:read' | 'keys:manage';
 }
 
@@ -27,7 +26,7 @@ export interface Group {
 	entries: readonly Entry[];
 }
 
-/** groups is the navigation. */
+/** groups are the entries of the navigation. */
 export const groups: readonly Group[] = [
 	{
 		name: 'shell.air',
@@ -58,7 +57,7 @@ export const groups: readonly Group[] = [
 	},
 ];
 
-/** isCurrent says whether a page belongs to a line of the navigation. */
+/** isCurrent reports whether a page belongs to an entry of the navigation. */
 export function isCurrent(location: string, entry: Entry): boolean {
 	const below = (start: string) => location === start || location.startsWith(`${start}/`);
 	return (entry.to === '/' ? location === '/' : below(entry.to)) || (entry.also ?? []).some(below);

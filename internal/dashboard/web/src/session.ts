@@ -2,32 +2,32 @@ import { effect, signal } from '@preact/signals';
 import { api, Problem, problemOf, type Schemas, unwrap, withKey } from './api/client';
 import { queries } from './api/queries';
 
-/** Current is whom the page speaks for. */
+/** Current is the account and the key of the session. */
 export type Current = Schemas['Identity']['data'];
 
-/** Where the page stands with its session. */
+/** SessionState is the state of the session. */
 export type SessionState =
 	| { at: 'asking' }
 	| { at: 'in'; current: Current }
 	| { at: 'out'; why: 'new' | 'ended' | 'left' }
 	| { at: 'away'; problem: Problem };
 
-/** sessionState is asking until the API has said who is signed in. */
+/** sessionState is the current state; asking until the first reply of the API. */
 export const sessionState = signal<SessionState>({ at: 'asking' });
 
-/** refreshSession asks the API whom the browser's cookie stands for. */
+/** refreshSession reads the session of the browser's cookie from the API. */
 export async function refreshSession(): Promise<void> {
 	try {
 		const current = (await unwrap(api.GET('/v1/sessions/current'))).data;
 		const now = sessionState.peek();
 		if (now.at === 'in' && now.current.key.id !== current.key.id) {
-			// What was fetched is somebody else's.
+			// The cached data belongs to another key.
 			queries.clear();
 		}
 		sessionState.value = { at: 'in', current };
 	} catch (error) {
 		if (error instanceof Problem && error.status === 401) {
-			// Of a session that was there it has been said by now that it ended.
+			// If a session ended, the state is already out and gives the reason.
 			if (sessionState.peek().at !== 'out') {
 				sessionState.value = { at: 'out', why: 'new' };
 			}
@@ -37,7 +37,7 @@ export async function refreshSession(): Promise<void> {
 	}
 }
 
-/** signIn exchanges a key for a session. It throws a Problem when the key is refused. */
+/** signIn exchanges a key for a session. It throws a Problem if the API rejects the key. */
 export async function signIn(key: string): Promise<void> {
 	await unwrap(withKey.POST('/v1/sessions', { headers: { Authorization: `Bearer ${key}` } }));
 	queries.clear();
@@ -45,7 +45,7 @@ export async function signIn(key: string): Promise<void> {
 	tell('in');
 }
 
-/** signOut ends this session, or with everywhere all of its key. One that has ended already is no trouble. */
+/** signOut ends this session, or all sessions of its key. A session that has already ended is no error. */
 export async function signOut(everywhere: boolean): Promise<void> {
 	try {
 		if (everywhere) {
@@ -62,27 +62,30 @@ export async function signOut(everywhere: boolean): Promise<void> {
 	tell('out');
 }
 
-/** discardSession forgets everything that was fetched: the next session may be of another key. */
+/** discardSession empties the query cache, because the next session can have another key. */
 export function discardSession(why: 'ended' | 'left'): void {
 	queries.cancelQueries();
 	queries.clear();
 	sessionState.value = { at: 'out', why };
 }
 
-/** hasScope says whether the key of the session holds a scope. */
+/** hasScope reports whether the session's key has a scope. */
 export function hasScope(scope: Schemas['Scope']): boolean {
 	const now = sessionState.value;
 	return now.at === 'in' && now.current.key.scopes.includes(scope);
 }
 
-// Tabs tell each other: one that signs out, or in as somebody else, does so for all.
+// Sign-ins and sign-outs are broadcast to the other tabs, which share the cookie.
 const tabs = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('vayu-session');
 
 function tell(what: 'in' | 'out'): void {
 	tabs?.postMessage(what);
 }
 
-/** watchSession follows other tabs, and leaves when a call says that the session has ended. */
+/**
+ * watchSession follows other tabs, and discards the session when the API answers 401. The returned function stops
+ * it.
+ */
 export function watchSession(): () => void {
 	const heard = (message: MessageEvent) => {
 		if (message.data === 'out') {

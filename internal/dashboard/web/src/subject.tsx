@@ -12,13 +12,13 @@ const pages: Record<string, string> = {
 	evt: '/events/',
 };
 
-/** pageOf is the page of the dashboard about what an id names; undefined where there is none. */
+/** pageOf returns the dashboard page of the object with an id; undefined if it has none. */
 export function pageOf(id: string): string | undefined {
 	const page = pages[id.slice(0, id.indexOf('_'))];
 	return page && page + id;
 }
 
-/** SubjectLink is an id that links to the page about what it names, if there is one. */
+/** SubjectLink shows an id, as a link if the object has a page. */
 export function SubjectLink(props: { id: string }): JSX.Element {
 	const to = pageOf(props.id);
 	const id = <code class="id">{props.id}</code>;

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 
-/** Theme is which colours are shown. */
+/** Theme is the colour scheme. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const kept = 'vayu-theme';
@@ -10,7 +10,7 @@ function first(): Theme {
 	return said === 'light' || said === 'dark' ? said : 'system';
 }
 
-/** theme is the choice of this browser. */
+/** theme is the colour scheme stored in this browser. */
 export const theme = signal<Theme>(first());
 
 effect(() => {

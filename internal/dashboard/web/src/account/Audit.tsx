@@ -14,7 +14,7 @@ type Row = Schemas['AuditRow'];
 
 const names = ['from', 'to', 'subject', 'actor', 'action'] as const;
 
-/** Audit is everything that was done to the account in this world, newest first. */
+/** Audit lists the audit log of the account in the session's mode (live or sandbox), newest first. */
 export function Audit(): JSX.Element {
 	const [filters, change] = useFilters(names);
 	const list = useList<Row>(['audit', filters], (cursor, signal) =>

@@ -8,7 +8,10 @@ import { Field } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { networks } from './scopes';
 
-/** Allowed is the account's list of addresses from which its keys work; a live key that manages keys changes it. */
+/**
+ * Allowed shows the networks from which the account's keys work. Only a live key with keys:manage can change
+ * them.
+ */
 export function Allowed(props: { of: Schemas['Account'] }): JSX.Element {
 	const [text, setText] = useState(props.of.allow_list.join(', '));
 	const changes = hasScope('keys:manage') && props.of.mode === 'live';

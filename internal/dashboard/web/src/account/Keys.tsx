@@ -15,7 +15,7 @@ import { RotateKey } from './RotateKey';
 
 type Key = Schemas['Key'];
 
-/** What a person is doing with a key. */
+/** The dialog that is open, and the key that it is about. */
 type Doing = { what: 'make' } | { what: 'rotate' | 'revoke'; key: Key } | { what: 'shown'; made: Schemas['KeyMade'] };
 
 function State(props: { of: Key }): JSX.Element {
@@ -39,7 +39,7 @@ function Name(props: { of: Key }): JSX.Element {
 	);
 }
 
-/** Keys lists the account's keys in this world, and makes, rotates and revokes them. */
+/** Keys lists the account's keys of the session's mode (live or sandbox), and creates, rotates and revokes them. */
 export function Keys(): JSX.Element {
 	const [doing, setDoing] = useState<Doing>();
 	const list = useList<Key>(['keys'], (cursor, signal) =>

@@ -10,10 +10,10 @@ import { networks, scopes } from './scopes';
 
 type Scope = Schemas['Scope'];
 
-/** What a new key has unless its maker says otherwise: all but the right to make keys. */
+/** The default scopes of a new key: those of the session's key without keys:manage. */
 const usual = () => new Set(scopes.map(([scope]) => scope).filter((scope) => scope !== 'keys:manage' && hasScope(scope)));
 
-/** MakeKey makes a key that can do no more than the one that is signed in. */
+/** MakeKey creates a key. The API limits its scopes to those of the session's key. */
 export function MakeKey(props: { close: () => void; made: (key: Schemas['KeyMade']) => void }): JSX.Element {
 	const [name, setName] = useState('');
 	const [chosen, setChosen] = useState<ReadonlySet<Scope>>(usual);

@@ -4,7 +4,7 @@ import { t } from '../i18n';
 import { CopyableText } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
 
-/** NewKeySecret is the one time that a new key can be read. */
+/** NewKeySecret shows a new key. The API returns it only once. */
 export function NewKeySecret(props: { made: Schemas['KeyMade']; close: () => void }): JSX.Element {
 	return (
 		<Dialog title={t('account.shown.title')} close={props.close}>

@@ -5,7 +5,7 @@ import { refreshSession, sessionState } from '../session';
 import { Dialog } from '../ui/Dialog';
 import { Form } from '../ui/Form';
 
-/** RevokeKey ends a key for good, and says first what that stops. */
+/** RevokeKey revokes a key permanently. It lists the consequences first. */
 export function RevokeKey(props: { of: Schemas['Key']; close: () => void; revoked: () => void }): JSX.Element {
 	const now = sessionState.value;
 	const own = now.at === 'in' && now.current.key.id === props.of.id;

@@ -6,7 +6,7 @@ import { Dialog } from '../ui/Dialog';
 import { Select } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
 
-/** RotateKey puts another key in place of one, which goes on for as long as is chosen. */
+/** RotateKey replaces a key. The old one keeps working for a grace period that the user chooses. */
 export function RotateKey(props: { of: Schemas['Key']; close: () => void; made: (key: Schemas['KeyMade']) => void }): JSX.Element {
 	const [grace, setGrace] = useState('86400');
 	const rotate = async (idempotencyKey: IdempotencyKey) => {

@@ -11,7 +11,7 @@ import { Table } from '../ui/Table';
 
 type Session = Schemas['Session'];
 
-/** Sessions lists the browsers that are signed in with the same key, and ends one or all of them. */
+/** Sessions lists the browser sessions of the same key, and ends one or all of them. */
 export function Sessions(): JSX.Element {
 	const list = useList<Session>(['sessions'], (cursor, signal) =>
 		unwrap(api.GET('/v1/sessions', { params: { query: cursor ? { cursor } : {} }, signal })),

@@ -36,7 +36,7 @@ function Meter(props: { of: Schemas['Quota'] }): JSX.Element {
 	);
 }
 
-/** Usage is what the account is, what it has used of its month, and of what. */
+/** Usage shows the account's plan, its quota of the month, and its calls by operation. */
 export function Usage(): JSX.Element {
 	const [filters, change] = useFilters(['from', 'to'] as const);
 	const account = useQuery({ queryKey: ['usage', 'account'], queryFn: ({ signal }) => unwrap(api.GET('/v1/account', { signal })) });

@@ -6,10 +6,13 @@ import { byDay } from './sums';
 
 const tall = 100;
 
-/** A bar is no wider than it is in a month. */
+/** fewest is the number of days below which bars do not become wider. */
 const fewest = 31;
 
-/** UsageByDay draws calls per day as bars, those that failed at their foot. The figures stand in the tables beside it. */
+/**
+ * UsageByDay draws the calls of each day as bars, with the failed ones at the bottom. Tables on the page repeat
+ * the figures.
+ */
 export function UsageByDay(props: { of: readonly Schemas['UsageDay'][] }): JSX.Element {
 	const days = byDay(props.of);
 	const most = Math.max(1, ...days.map((of) => of.calls));

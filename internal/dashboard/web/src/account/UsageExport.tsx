@@ -4,7 +4,7 @@ import { t } from '../i18n';
 import { Form } from '../ui/Form';
 import { saveFile } from '../ui/saveFile';
 
-/** Export saves everything that a selection of the audit log lets through as a file of a type. */
+/** Export saves all rows of the audit log that match its filters as a file. */
 export function Export(props: { type: string; file: string; filters: Record<string, string> }): JSX.Element {
 	const { type, file, filters } = props;
 	const save = async () => {

@@ -1,6 +1,6 @@
 import type { Route } from '../routes';
 
-/** routes are the pages of the account: its keys, its usage, what was done, who is signed in. */
+/** routes are the pages of the account: keys, usage, audit log, sessions. */
 export const routes: readonly Route[] = [
 	{ path: '/keys', load: async () => (await import('./Keys')).Keys },
 	{ path: '/usage', load: async () => (await import('./Usage')).Usage },

@@ -3,7 +3,7 @@ import type { Key } from '../i18n';
 
 type Scope = Schemas['Scope'];
 
-/** scopes is every scope in the order in which people think of them, with what it allows in words. */
+/** scopes lists every scope with a description, in the order of the form. */
 export const scopes: readonly (readonly [Scope, Key])[] = [
 	['aqi:read', 'account.scope.aqi:read'],
 	['recharge:read', 'account.scope.recharge:read'],
@@ -15,7 +15,7 @@ export const scopes: readonly (readonly [Scope, Key])[] = [
 	['keys:manage', 'account.scope.keys:manage'],
 ];
 
-/** networks reads what a person typed as a list of CIDRs, with commas or blanks between. */
+/** networks parses a list of CIDRs that are separated by commas or white space. */
 export function networks(text: string): string[] {
 	return text.split(/[\s,]+/).filter((network) => network !== '');
 }

@@ -2,7 +2,7 @@ import type { Schemas } from '../api/client';
 
 type Day = Schemas['UsageDay'];
 
-/** Sum is what several rows of usage add up to. */
+/** Sum is the total of several rows of usage. */
 export interface Sum {
 	calls: number;
 	failed: number;
@@ -15,7 +15,7 @@ function add(to: Sum, day: Day): void {
 	to.counted += day.counted;
 }
 
-/** sums adds the days of each operation up, the most used first. */
+/** sums returns the total of each operation over all days, the most used first. */
 export function sums(days: readonly Day[]): (Sum & { operation: string })[] {
 	const found = new Map<string, Sum & { operation: string }>();
 	for (const day of days) {
@@ -26,7 +26,7 @@ export function sums(days: readonly Day[]): (Sum & { operation: string })[] {
 	return [...found.values()].sort((a, b) => b.calls - a.calls || a.operation.localeCompare(b.operation));
 }
 
-/** byDay adds the operations of each day up, from the first day to the last; a day without calls is there with zeros. */
+/** byDay returns the total of each day from the first to the last. A day without calls has zeros. */
 export function byDay(days: readonly Day[]): (Sum & { date: string })[] {
 	const found = new Map<string, Sum & { date: string }>();
 	const dates = days.map((day) => day.date).sort();

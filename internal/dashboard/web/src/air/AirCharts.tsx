@@ -17,20 +17,20 @@ import { stamp } from './stamp';
 
 const Chart = lazy(async () => (await import('./Chart')).Chart);
 
-/** ShownSeries is what a chart shows. */
+/** ShownSeries is the selection that a chart shows. */
 export interface ShownSeries {
 	span: Span;
 	figure: Figure;
 	step: Step;
 }
 
-/** shownOf reads from the address what a chart shows. */
+/** shownOf reads the selection of a chart from the address. */
 export function shownOf(filters: { span?: string; of?: string; by?: string }): ShownSeries {
 	const span = spanOf(filters.span);
 	return { span, figure: figureOf(filters.of ?? null), step: stepOf(filters.by, span) };
 }
 
-/** Controls choose the period, the figure and how fine. */
+/** Controls selects the period, the figure and the interval (hour or day). */
 export function Controls(props: {
 	shown: ShownSeries;
 	change: (change: { span?: string; of?: string; by?: string }) => void;
@@ -65,17 +65,17 @@ export function Controls(props: {
 	);
 }
 
-/** unitOf is what a figure is counted in; the index has no unit. */
+/** unitOf returns the unit of a figure. The index has none, so its own name is returned. */
 export function unitOf(figure: Figure): string {
 	return pollutants.find(({ id }) => id === figure)?.unit ?? 'AQI';
 }
 
-/** nameOf is how a figure is called. */
+/** nameOf returns the display name of a figure. */
 export function nameOf(figure: Figure): string {
 	return pollutants.find(({ id }) => id === figure)?.name ?? t('air.index');
 }
 
-/** Series is what was fetched for one line. */
+/** Series is the fetched data of one line. */
 export interface Series {
 	name: string;
 	token: string;
@@ -83,7 +83,10 @@ export interface Series {
 	entries: readonly Entry[];
 }
 
-/** Lines is a chart, and the same figures as a table. Whether that is open is kept by who shows lines: it stays so while others are fetched. */
+/**
+ * Lines is a chart with a table of the same figures. The parent stores whether the table is open, so that it
+ * stays open while other data loads.
+ */
 export function Lines(props: {
 	series: readonly Series[];
 	shown: ShownSeries;
@@ -114,7 +117,7 @@ export function Lines(props: {
 	);
 }
 
-/** described says in words what a line shows. */
+/** described returns the text alternative of a line. */
 function described(one: Drawn, shown: ShownSeries): string {
 	const values = one.ys.filter((y) => y !== null);
 	const last = values.at(-1);
@@ -171,7 +174,7 @@ function Figures(props: { series: readonly Series[]; shown: ShownSeries }): JSX.
 	);
 }
 
-/** RangedChart shows what a query of a range gave; that there is nothing is no failure. */
+/** RangedChart renders the result of a range query. An empty range is shown as a hint, not as an error. */
 export function RangedChart(props: {
 	query: UseQueryResult<Entry[], Error>;
 	since?: ComponentChildren;
@@ -188,7 +191,7 @@ export function RangedChart(props: {
 	);
 }
 
-/** ChartError is why a place was not answered, with the places that may have been meant. */
+/** ChartError shows why a place has no data, and offers the places that the API suggests. */
 export function ChartError(props: { error: unknown; again: () => void; choose: (name: string) => JSX.Element }): JSX.Element {
 	const choices = props.error instanceof Problem ? props.error.choices : [];
 	return (

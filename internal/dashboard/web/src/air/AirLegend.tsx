@@ -5,7 +5,7 @@ import { Empty } from '../ui/FetchState';
 import { bandOf, bands, toneOf } from './category';
 import './air.css';
 
-/** Index is an index with the word of its category, on the colour of it. */
+/** Index shows an index with the name and the colour of its category. */
 export function Index(props: { aqi: number | null; category: string | null; large?: boolean }): JSX.Element {
 	const band = bandOf(props.category);
 	return (
@@ -15,7 +15,7 @@ export function Index(props: { aqi: number | null; category: string | null; larg
 	);
 }
 
-/** Legend says which colour stands for which category and range. With counts, each is a filter. */
+/** Legend shows the colour and the range of each category. With counts, each entry is a filter. */
 export function Legend(props: {
 	counts?: ReadonlyMap<string, number>;
 	chosen?: string | undefined;

@@ -8,11 +8,11 @@ import { Index } from './AirLegend';
 import { bandAt, bandOf, pollutants, toneOf } from './category';
 import type { Detail } from './history';
 
-/** Current is the index of a place with what it means, and how old it is. */
+/** Current shows the index of a place, its health advice and its age. */
 export function Current(props: { record: Detail; date: string | undefined; now: () => void }): JSX.Element {
 	const { record, date } = props;
 	const band = bandOf(record.category);
-	// CPCB has said it in English; the API gives those words, and other languages theirs.
+	// The API returns CPCB's health advice in English. Other languages use the catalog's translation.
 	const health = language.value === 'en' || !band ? record.health : t(band.health);
 	return (
 		<Card
@@ -55,7 +55,7 @@ export function Current(props: { record: Detail; date: string | undefined; now: 
 	);
 }
 
-/** Pollutants shows what the index is made of: concentrations, and the index of each alone. */
+/** Pollutants shows the concentrations and sub-indices behind the index. */
 export function Pollutants(props: { record: Detail }): JSX.Element {
 	const { record } = props;
 	const subs: Readonly<Record<string, number | undefined>> = record.sub_indices;
@@ -68,7 +68,7 @@ export function Pollutants(props: { record: Detail }): JSX.Element {
 			hours: record.averaging[id],
 			estimated: record.estimated.includes(id),
 		})),
-		// Others have an index, and no concentration in a record.
+		// NH₃ and Pb have a sub-index, but no concentration in a record.
 		...(['nh3', 'pb'] as const)
 			.filter((id) => subs[id] !== undefined)
 			.map((id) => ({ id: id as string, name: id === 'nh3' ? 'NH₃' : 'Pb', amount: undefined, unit: '', hours: '', estimated: false })),
@@ -119,7 +119,7 @@ function Bar(props: { index: number | undefined }): JSX.Element {
 	);
 }
 
-/** Stations are those that a record was made from, and whom to name for it. */
+/** Stations lists the stations of a record, and their attribution. */
 export function Stations(props: { record: Detail }): JSX.Element {
 	const { record } = props;
 	return (

@@ -5,7 +5,7 @@ import { bandOf, toneOf } from './category';
 import { months, step, weeks } from './days';
 import type { Entry } from './series';
 
-/** Calendar is a year of days, a column a week. Arrow keys go through the days, and Enter opens one. */
+/** Calendar shows a year of days, one column a week. Arrow keys move between days, and Enter opens one. */
 export function Calendar(props: {
 	from: string;
 	to: string;
@@ -19,7 +19,7 @@ export function Calendar(props: {
 	const [marked, setMarked] = useState(chosen && chosen >= from && chosen <= to ? chosen : to);
 	const grid = useRef<HTMLTableElement>(null);
 	const language = locale.value;
-	// Written once for all days, by one formatter: making one takes longer than using it.
+	// All labels share one formatter, because creating one is slower than using it.
 	const labels = useMemo(() => {
 		const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
 		return new Map(

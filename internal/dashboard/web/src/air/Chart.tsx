@@ -9,15 +9,18 @@ import { bands, type Figure, highest } from './category';
 import { joined, type Line, type Step } from './series';
 import { stamp } from './stamp';
 
-/** Drawn is a line with its name and how it is told apart. */
+/** Drawn is a line with its name and its style. */
 export interface Drawn extends Line {
 	name: string;
-	/** token names the custom property with its colour. */
+	/** token names the CSS custom property of its colour. */
 	token: string;
 	dash: readonly number[];
 }
 
-/** Resolved colours: a canvas knows no custom properties, and those may depend on light and dark. */
+/**
+ * Returns a function that resolves colours. A canvas cannot read custom properties, and their values depend on
+ * the colour scheme.
+ */
 function colours(element: HTMLElement): (token: string) => string {
 	return (token) => {
 		element.style.color = `var(--${token})`;
@@ -27,7 +30,7 @@ function colours(element: HTMLElement): (token: string) => string {
 	};
 }
 
-/** banded paints the categories behind the lines, with their words. */
+/** banded paints the categories behind the lines, with their names. */
 function banded(figure: Figure, colour: (token: string) => string): (plot: uPlot) => void {
 	return ({ ctx, bbox, scales, valToPos }) => {
 		const most = scales.y?.max ?? 0;
@@ -58,7 +61,7 @@ function banded(figure: Figure, colour: (token: string) => string): (plot: uPlot
 	};
 }
 
-/** labelled writes the name of each line at its end. */
+/** labelled writes the name of each line at its last point. */
 function labelled(lines: readonly Drawn[], colour: (token: string) => string): (plot: uPlot) => void {
 	return ({ ctx, bbox, valToPos }) => {
 		ctx.save();
@@ -71,7 +74,7 @@ function labelled(lines: readonly Drawn[], colour: (token: string) => string): (
 			.map(({ one, i }) => ({ one, y: valToPos(one.ys[i] ?? 0, 'y', true) }))
 			.sort((a, b) => a.y - b.y);
 		for (const { one, y } of ends) {
-			// Names that would lie upon each other are moved apart.
+			// Names that would overlap are moved apart.
 			const at = Math.max(y - 5 * devicePixelRatio, last + 14 * devicePixelRatio);
 			last = at;
 			ctx.lineWidth = 3 * devicePixelRatio;
@@ -84,14 +87,14 @@ function labelled(lines: readonly Drawn[], colour: (token: string) => string): (
 	};
 }
 
-/** Told is what the pointer is at. */
+/** Told is the tooltip at the pointer. */
 interface Told {
 	left: number;
 	title: string;
 	rows: readonly (readonly [name: string, value: string])[];
 }
 
-/** Chart draws lines over time. What it shows stands in a table as well: see History. */
+/** Chart draws lines over time. Lines in AirCharts.tsx shows the same figures as a table. */
 export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: string; step: Step; label: string }): JSX.Element {
 	const { lines, figure, unit, step, label } = props;
 	const root = useRef<HTMLDivElement>(null);

@@ -16,7 +16,7 @@ import { cityPath, fresh, type Layer, type Order, type Place, sorted, usePlaces 
 import { drawn } from './projection';
 import { Search } from './Search';
 
-/** Cities is the start page: the air of India on a map, and as a list. */
+/** Cities is the start page: the air quality of India on a map and as a list. */
 export function Cities(): JSX.Element {
 	return (
 		<Page title={t('shell.map')}>
@@ -84,7 +84,8 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	const states = useMemo(() => [...new Set(places.map((place) => place.state))].filter(Boolean).sort(), [places]);
 	const chosen = places.find((place) => place.id === filters.at);
 	const age = fresh(shown);
-	// The drawing names states as they were; the first state of the API that it stands for is chosen.
+	// The map has the state borders of earlier years. A click chooses the first state of the API that covers the
+	// drawn one.
 	const pick = (name: string) => change({ state: states.find((one) => drawn(one).includes(name)) ?? '' });
 	return (
 		<>

@@ -17,13 +17,13 @@ import { history, type Subject, useRecord } from './history';
 import { cityPath } from './places';
 import { Search } from './Search';
 
-/** City is the page of a city: its air now, on a day, and over time. */
+/** City is the page of a city: its air quality now, on a day, and over time. */
 export function City(props: Record<string, string>): JSX.Element {
 	const name = decoded(props.city ?? '');
 	return <Place where={useMemo(() => ({ city: name }), [name])} title={name} />;
 }
 
-/** Pin is the page of a postal code. */
+/** Pin is the page of a pin code. */
 export function Pin(props: Record<string, string>): JSX.Element {
 	const code = decoded(props.pincode ?? '');
 	return <Place where={useMemo(() => ({ pincode: code }), [code])} title={t('air.pin', { pin: code })} />;
@@ -33,7 +33,7 @@ function decoded(part: string): string {
 	try {
 		return decodeURIComponent(part);
 	} catch {
-		// A stray % is part of the name.
+		// A % that is no valid escape is part of the name.
 		return part;
 	}
 }
@@ -140,7 +140,7 @@ function Year(props: { where: Subject; date: string | undefined; choose: (date: 
 	);
 }
 
-/** Since says when the readings of a place begin, as far as its nearest station knows. */
+/** Since shows the date of the first reading of a place's nearest station. */
 function Since(props: { where: Subject }): JSX.Element {
 	const record = useRecord(props.where, undefined);
 	const id = record.data?.stations[0]?.id;

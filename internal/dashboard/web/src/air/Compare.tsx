@@ -18,7 +18,7 @@ import { Search } from './Search';
 
 const most = 4;
 
-/** How lines are told apart: by colours that are so for the colour-blind, too, and by their dashes. */
+/** The styles of the lines. The colours are distinguishable with colour blindness, and the dashes without colours. */
 const styles: readonly { token: string; dash: readonly number[] }[] = [
 	{ token: 'line-1', dash: [] },
 	{ token: 'line-2', dash: [10, 5] },
@@ -26,7 +26,7 @@ const styles: readonly { token: string; dash: readonly number[] }[] = [
 	{ token: 'line-4', dash: [12, 4, 2, 4] },
 ];
 
-/** Compare shows up to four cities side by side. */
+/** Compare shows up to four cities next to each other. */
 export function Compare(): JSX.Element {
 	const [search, setSearch] = useSearchParams();
 	const listed = search.getAll('city').join('\n');
@@ -75,7 +75,7 @@ export function Compare(): JSX.Element {
 	);
 }
 
-/** Dash is a piece of a city's line, as the chart draws it. */
+/** Dash shows the style of a city's line. */
 function Dash(props: { index: number }): JSX.Element {
 	const style = styles[props.index];
 	return (
@@ -143,7 +143,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 	);
 }
 
-/** missing is why a city has no line. */
+/** missing returns the reason why a city has no line. */
 function missing(error: Error): string {
 	return error instanceof Problem && error.code === 'no_data' ? t('air.nodata') : errorMessage(error);
 }

@@ -7,14 +7,14 @@ import { bandOf, toneOf } from './category';
 import { type Layer, type Place, sorted } from './places';
 import { around, drawn, fitted, moved, size, type View, whole, within, zoomed } from './projection';
 
-/** useOutlines fetches the drawing of the states, which is a chunk of its own. */
+/** useOutlines fetches the outlines of the states, a separate chunk. */
 function useOutlines(): readonly Outline[] {
 	const [outlines, setOutlines] = useState<readonly Outline[]>([]);
 	useEffect(() => {
 		let here = true;
 		void import('virtual:india').then(
 			({ default: read }) => here && setOutlines(read),
-			// Without outlines the marks, and the list, still say where the air is how.
+			// Without outlines the page still works: it shows the marks and the list.
 			() => undefined,
 		);
 		return () => {
@@ -24,12 +24,12 @@ function useOutlines(): readonly Outline[] {
 	return outlines;
 }
 
-// From this zoom on there is room for the figure inside the mark.
+// At this zoom and above, a mark has space for its figure.
 const roomy = 2.2;
 
 /**
- * IndiaMap is the map: states, and a mark for each place with the colour of its category; the
- * worse, the larger. The list beside it is the same by keyboard, so marks are for pointers only.
+ * IndiaMap shows the states and a mark for each place. A mark has the colour of its category, and grows with its
+ * severity. The list beside the map offers the same by keyboard, so marks react to pointers only.
  */
 export function IndiaMap(props: {
 	places: readonly Place[];
@@ -53,11 +53,11 @@ export function IndiaMap(props: {
 			setView((now) => (now.zoom > 1 ? around(at[0], at[1], now.zoom) : now));
 		}
 	}, [chosen?.at]);
-	// The worse lies above the better where marks overlap, in the order of the list.
+	// Sort so that marks of severe places are drawn above the others.
 	const marks = useMemo(() => sorted(props.places, 'worst', locale.value).reverse(), [props.places]);
 	const drag = useDrag(view, setView);
 	const width = useWidth(drag.svg);
-	// Units of the drawing in a pixel of the screen.
+	// Map units per pixel of the screen.
 	const unit = size.width / view.zoom / width;
 	const pressed = (event: KeyboardEvent) => {
 		const next = keys[event.key]?.(view);
@@ -68,7 +68,7 @@ export function IndiaMap(props: {
 	};
 	const take = useRef(props.onChoose);
 	take.current = props.onChoose;
-	// The end of a drag is no choice.
+	// The end of a drag must not choose a place.
 	const choose = useCallback((place: Place) => drag.still() && take.current(place), []);
 	const named = hovered ?? chosen;
 	const highlighted = drawn(state);
@@ -180,7 +180,7 @@ const keys: Readonly<Record<string, (view: View) => View>> = {
 	ArrowDown: (view) => moved(view, 0, 0.2),
 };
 
-/** Mark is a place on the map. Sizes are in units of the screen, so that they stay as they are. */
+/** Mark is a place on the map. Its sizes are in pixels of the screen, so zooming does not change them. */
 const Mark = memo(function Mark(props: {
 	place: Place;
 	unit: number;
@@ -217,7 +217,7 @@ const Mark = memo(function Mark(props: {
 	);
 });
 
-/** Named is the mark that is pointed at or chosen, above all others, with its name and figure beside it. */
+/** Named is the hovered or chosen mark. It is drawn above all others, with its name and figure. */
 function Named(props: { place: Place; view: View; unit: number }): JSX.Element | null {
 	const { place, view, unit } = props;
 	if (!place.at) {
@@ -246,7 +246,7 @@ function Named(props: { place: Place; view: View; unit: number }): JSX.Element |
 	);
 }
 
-/** useWidth is how wide an element is on the screen. */
+/** useWidth returns the width of the map on the screen, in pixels. */
 function useWidth(of: RefObject<SVGSVGElement>): number {
 	const [width, setWidth] = useState<number>(size.width);
 	useEffect(() => {
@@ -263,7 +263,7 @@ function useWidth(of: RefObject<SVGSVGElement>): number {
 	return width;
 }
 
-/** useDrag moves the view with the pointer; still says whether the last press was no drag. */
+/** useDrag moves the view with the pointer. still reports whether the last press was a click rather than a drag. */
 function useDrag(view: View, setView: (view: View) => void) {
 	const svg = useRef<SVGSVGElement>(null);
 	const from = useRef<{ x: number; y: number; view: View } | undefined>(undefined);

@@ -13,12 +13,12 @@ import { cityPath } from './places';
 const pin = /^[1-9]\d{5}$/;
 const most = 8;
 
-/** Search finds a city by its name, in any script the API knows, or a place by its pin code. */
+/** Search finds a city by its name, also in other scripts that the API supports, or a place by its pin code. */
 export function Search(props: {
 	label?: string;
-	/** pins says whether a pin code may be chosen; true by default. */
+	/** pins enables the search for pin codes; true by default. */
 	pins?: boolean;
-	/** onCity takes the name of a city; its page is opened unless this is given. */
+	/** onCity is called with the chosen city. Without it, the page of the city opens. */
 	onCity?: (name: string) => void;
 }): JSX.Element {
 	const [, go] = useLocation();
@@ -50,8 +50,8 @@ export function Search(props: {
 			open(id);
 		}
 	};
-	// What was typed may be another spelling, a name in Hindi, or one that several cities
-	// share: the API knows.
+	// The typed text may be a different spelling, a name in Hindi, or a name that several cities share. Only the API
+	// can resolve it.
 	const turn = useRef(0);
 	useEffect(
 		() => () => {

@@ -1,16 +1,16 @@
 import type { Schemas } from '../api/client';
 import type { Key } from '../i18n';
 
-/** Category is one of the words that the API gives an index. */
+/** Category is the name of a category, as in the API. */
 export type Category = Schemas['Category'];
 
-/** Pollutant is a field of a record that holds a concentration. */
+/** Pollutant is a field of a record that contains a concentration. */
 export type Pollutant = 'pm25' | 'pm10' | 'no2' | 'so2' | 'co' | 'o3';
 
 /** Figure is what a chart can show: the index or a pollutant. */
 export type Figure = 'aqi' | Pollutant;
 
-/** Band is a category with the range of its index, and the ending of the tokens of its colours. */
+/** Band is a category with its range of the index. token is the suffix of its CSS colours. */
 export interface Band {
 	word: Category;
 	from: number;
@@ -20,7 +20,7 @@ export interface Band {
 	health: Key;
 }
 
-/** bands are CPCB's six categories (National Air Quality Index, 2014), the best first. */
+/** bands are CPCB's six categories (National Air Quality Index, 2014), best first. */
 export const bands: readonly Band[] = [
 	{ word: 'Good', from: 0, to: 50, token: 'good', name: 'air.good', health: 'air.health.good' },
 	{ word: 'Satisfactory', from: 51, to: 100, token: 'satisfactory', name: 'air.satisfactory', health: 'air.health.satisfactory' },
@@ -30,22 +30,22 @@ export const bands: readonly Band[] = [
 	{ word: 'Severe', from: 401, to: 500, token: 'severe', name: 'air.severe', health: 'air.health.severe' },
 ];
 
-/** bandOf is the band of a word of the API; undefined for none. */
+/** bandOf returns the band of a category; undefined for other values. */
 export function bandOf(word: string | null | undefined): Band | undefined {
 	return bands.find((band) => band.word === word);
 }
 
-/** bandAt is the band in which an index or sub-index lies; for those that the API gives no word. */
+/** bandAt returns the band of an index or sub-index. The API returns no category for sub-indices. */
 export function bandAt(index: number): Band | undefined {
 	return bands.find((band) => index >= band.from && index <= band.to);
 }
 
-/** toneOf is the class with the colours of a category. */
+/** toneOf returns the CSS class with the colours of a category. */
 export function toneOf(band: Band | undefined): string {
 	return `aqi-${band?.token ?? 'none'}`;
 }
 
-/** pollutants are the six of every record, with how they are written. */
+/** pollutants are the six pollutants of every record, with display names and units. */
 export const pollutants: readonly { id: Pollutant; name: string; unit: string }[] = [
 	{ id: 'pm25', name: 'PM2.5', unit: 'µg/m³' },
 	{ id: 'pm10', name: 'PM10', unit: 'µg/m³' },
@@ -55,12 +55,15 @@ export const pollutants: readonly { id: Pollutant; name: string; unit: string }[
 	{ id: 'o3', name: 'O₃', unit: 'µg/m³' },
 ];
 
-/** figureOf reads what a chart shows from a parameter of the address; the index when it is none. */
+/** figureOf parses a parameter of the address. The default is the index. */
 export function figureOf(text: string | null): Figure {
 	return pollutants.find(({ id }) => id === text)?.id ?? 'aqi';
 }
 
-/** highest are where the bands end: of the index, and of each concentration in its unit. Above the last is Severe. */
+/**
+ * highest are the upper limits of the bands, for the index and for each concentration in its unit. Values above
+ * the last limit are Severe.
+ */
 export const highest: Readonly<Record<Figure, readonly number[]>> = {
 	aqi: [50, 100, 200, 300, 400],
 	pm25: [30, 60, 90, 120, 250],

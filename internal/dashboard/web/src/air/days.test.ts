@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { months, step, weeks } from './days';
 
-test('weeks go from Monday to Sunday, with the days of the range only', () => {
+test('weeks run from Monday to Sunday and contain only days of the range', () => {
 	// 2026-11-18 is a Wednesday.
 	expect(weeks('2026-11-18', '2026-11-24')).toEqual([
 		[undefined, undefined, '2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21', '2026-11-22'],
@@ -9,7 +9,7 @@ test('weeks go from Monday to Sunday, with the days of the range only', () => {
 	]);
 });
 
-test('a year holds each of its days once', () => {
+test('a year contains each of its days once', () => {
 	const days = weeks('2025-11-23', '2026-11-22')
 		.flat()
 		.filter((date) => date !== undefined);
@@ -18,7 +18,7 @@ test('a year holds each of its days once', () => {
 	expect([days[0], days.at(-1)]).toEqual(['2025-11-23', '2026-11-22']);
 });
 
-test('a leap day has its place', () => {
+test('a leap day is included', () => {
 	expect(weeks('2028-02-28', '2028-03-05')).toEqual([
 		['2028-02-28', '2028-02-29', '2028-03-01', '2028-03-02', '2028-03-03', '2028-03-04', '2028-03-05'],
 	]);
@@ -41,6 +41,6 @@ test.each([
 	['End', '2026-11-20'],
 	['PageUp', '2026-11-01'],
 	['x', undefined],
-])('%s leads to %s', (key, to) => {
+])('%s moves to %s', (key, to) => {
 	expect(step(key, '2026-11-18', '2026-11-01', '2026-11-20')).toBe(to);
 });

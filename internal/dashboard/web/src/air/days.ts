@@ -3,7 +3,7 @@ export type Week = (string | undefined)[];
 
 const day = 86_400_000;
 
-/** weeks are the weeks from one date to another (both included), each from Monday to Sunday. */
+/** weeks returns the weeks from one date to another (both included), each from Monday to Sunday. */
 export function weeks(from: string, to: string): Week[] {
 	const first = Date.parse(from);
 	const last = Date.parse(to);
@@ -21,14 +21,14 @@ export function weeks(from: string, to: string): Week[] {
 	return found;
 }
 
-/** Month is a heading above the weeks in which its days begin. */
+/** Month is a heading above the weeks that begin in it. */
 export interface Month {
-	/** date lies in the month. */
+	/** date is a date in the month. */
 	date: string;
 	weeks: number;
 }
 
-/** months are the headings of weeks: each covers those whose first shown day lies in it. */
+/** months returns the headings of weeks. A week belongs to the month of its first shown day. */
 export function months(of: readonly Week[]): Month[] {
 	const found: Month[] = [];
 	for (const week of of) {
@@ -46,7 +46,7 @@ export function months(of: readonly Week[]): Month[] {
 	return found;
 }
 
-/** step is the date that a key leads to, within the first and last; undefined for a key that leads nowhere. */
+/** step returns the date that a key moves to, limited to first and last. It is undefined for other keys. */
 export function step(key: string, date: string, first: string, last: string): string | undefined {
 	const days: Readonly<Record<string, number>> = {
 		ArrowLeft: -7,

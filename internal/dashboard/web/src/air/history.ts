@@ -4,13 +4,13 @@ import { queries } from '../api/queries';
 import { before, today } from '../dates';
 import { type Entry, type Span, type Step, spans, windows } from './series';
 
-/** Subject is a place that the API answers for. */
+/** Subject is a place that the API has data for. */
 export type Subject = { city: string } | { pincode: string };
 
-/** Detail is a record with what it is made of. */
+/** Detail is a record with its sub-indices and stations. */
 export type Detail = Schemas['DetailedRecord'];
 
-/** useRecord fetches the record of a place with every detail: of now, or of a day in India. */
+/** useRecord fetches the detailed record of a place, for now or for a day in India. */
 export function useRecord(where: Subject, date: string | undefined) {
 	return useQuery({
 		queryKey: ['air', 'record', where, date ?? 'now'],
@@ -34,8 +34,8 @@ const atOnce = 3;
 const settled = 3;
 
 /**
- * gather fetches a range in as many calls as it takes, few at a time; what lies some days
- * back is asked for once only. A part without data is empty; that all are is no_data.
+ * gather fetches a range in several calls, at most atOnce at a time. Parts older than `settled` days no longer
+ * change, so they are cached. An empty part is no error; if all parts are empty, gather throws no_data.
  */
 async function gather(where: Subject, from: string, to: string, step: Step, signal: AbortSignal): Promise<Entry[]> {
 	const parts = windows(from, to, longest[step]);
@@ -54,7 +54,8 @@ async function gather(where: Subject, from: string, to: string, step: Step, sign
 					part.to < before(to, settled)
 						? await queries.fetchQuery({
 								queryKey: ['past', where, part, step],
-								// Another page may wait for it as well, and has it though this one is left.
+								// This signal belongs to the cached query, not to this page. Another page can wait for the same
+								// part.
 								queryFn: ({ signal }) => entries(where, part, step, signal).catch(none),
 								staleTime: 600_000,
 							})
@@ -74,7 +75,7 @@ async function gather(where: Subject, from: string, to: string, step: Step, sign
 	return found.flat();
 }
 
-/** none makes a part without data empty, so that it, too, is asked for once only. */
+/** none returns an empty list for no_data, so that empty parts are cached too. */
 function none(error: unknown): Entry[] {
 	if (error instanceof Problem && error.code === 'no_data') {
 		return [];
@@ -82,7 +83,7 @@ function none(error: unknown): Entry[] {
 	throw error;
 }
 
-/** history is the query of a place's hours or days over a span that ends today, in India. */
+/** history returns the query of a place's hours or days over a period that ends today in India. */
 export function history(where: Subject, span: Span, step: Step): UseQueryOptions<Entry[], Error> {
 	const to = today(new Date());
 	const days = spans.find(({ id }) => id === span)?.days ?? 2;

@@ -15,12 +15,12 @@ test.each([
 	[400, 'Very Poor'],
 	[401, 'Severe'],
 	[500, 'Severe'],
-])('an index of %i is %s', (index, word) => {
+])('the category of index %i is %s', (index, word) => {
 	expect(bandAt(index)?.word).toBe(word);
 	expect(bandOf(word)).toBe(bandAt(index));
 });
 
-test('no word and no index have a tone of their own', () => {
+test('an unknown category and a missing index have no tone', () => {
 	expect(toneOf(bandOf(null))).toBe('aqi-none');
 	expect(toneOf(bandOf('Very Poor'))).toBe('aqi-very-poor');
 	expect(bandAt(501)).toBeUndefined();
@@ -28,7 +28,7 @@ test('no word and no index have a tone of their own', () => {
 	expect(figureOf('co')).toBe('co');
 });
 
-test('bands are painted where categories change', () => {
+test('bands change at the limits of the categories', () => {
 	expect(highest.aqi).toEqual(bands.slice(0, 5).map((band) => band.to));
 });
 
@@ -51,19 +51,19 @@ const places = [
 	city('Kochi', 40, '2026-11-20T02:30:00Z'),
 ];
 
-test('places are sorted; those without an index come last', () => {
+test('places are sorted, and those without an index come last', () => {
 	const names = (order: 'worst' | 'best' | 'name') => sorted(places, order, 'en-IN').map((place) => place.name);
 	expect(names('worst')).toEqual(['Delhi', 'Kochi', 'Pune', 'Agra']);
 	expect(names('best')).toEqual(['Kochi', 'Pune', 'Delhi', 'Agra']);
 	expect(names('name')).toEqual(['Agra', 'Delhi', 'Kochi', 'Pune']);
 });
 
-test('how fresh places are', () => {
+test('fresh returns the oldest and the newest time of measurement', () => {
 	expect(fresh(places)).toEqual({ oldest: '2026-11-20T01:30:00Z', newest: '2026-11-20T03:30:00Z' });
 	expect(fresh([city('Agra', null, null)])).toBeUndefined();
 });
 
-test('a name with its state makes a path', () => {
+test('the name of a city with its state becomes a path', () => {
 	expect(cityPath('Aurangabad, Bihar')).toBe('/air/Aurangabad,%20Bihar');
 	expect(cityPath('A/B')).toBe('/air/A%2FB');
 });

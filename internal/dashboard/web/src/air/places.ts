@@ -3,9 +3,9 @@ import { api, type Schemas, unwrap } from '../api/client';
 import { bandOf, type Category } from './category';
 import { place } from './projection';
 
-/** Place is a city or a station, as the map and its list show it. */
+/** Place is a city or a station on the map and in its list. */
 export interface Place {
-	/** id tells places of one layer apart: the name of a city, the id of a station. */
+	/** id is unique within a layer: the name of a city, or the id of a station. */
 	id: string;
 	name: string;
 	state: string;
@@ -14,9 +14,9 @@ export interface Place {
 	aqi: number | null;
 	category: Category | null;
 	updated: string | null;
-	/** at is the position on the drawing; undefined when it is not known. */
+	/** at is the position on the map; undefined if unknown. */
 	at: [number, number] | undefined;
-	/** severity orders categories: 0 is Good, -1 without one. */
+	/** severity orders categories: 0 is Good, and -1 is no category. */
 	severity: number;
 	stations: number | undefined;
 	source: string | undefined;
@@ -24,7 +24,7 @@ export interface Place {
 
 type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null };
 
-/** all follows a list to its end, a thousand entries a call. */
+/** all fetches all pages of a list. */
 async function all<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
 	const found: T[] = [];
 	let cursor: string | undefined;
@@ -42,7 +42,7 @@ function severity(category: Category | null): number {
 	return bandOf(category) && category ? (severities.get(category) ?? -1) : -1;
 }
 
-/** cityPlace is a city of the API on the map. */
+/** cityPlace converts a city of the API. */
 export function cityPlace(city: Schemas['City']): Place {
 	return {
 		id: city.name,
@@ -59,7 +59,7 @@ export function cityPlace(city: Schemas['City']): Place {
 	};
 }
 
-/** stationPlace is a station of the API on the map. */
+/** stationPlace converts a station of the API. */
 export function stationPlace(station: Schemas['Station']): Place {
 	return {
 		id: station.id,
@@ -76,7 +76,7 @@ export function stationPlace(station: Schemas['Station']): Place {
 	};
 }
 
-/** Layer is what the map shows. */
+/** Layer is the kind of places on the map. */
 export type Layer = 'cities' | 'stations';
 
 /** usePlaces fetches all cities or all stations. */
@@ -92,10 +92,10 @@ export function usePlaces(layer: Layer): UseQueryResult<Place[], Error> {
 	});
 }
 
-/** Order is how a list of places is sorted. */
+/** Order is a sort order of places. */
 export type Order = 'worst' | 'best' | 'name';
 
-/** sorted is places in an order; those without an index come last. */
+/** sorted returns places in an order; those without an index come last. */
 export function sorted(places: readonly Place[], order: Order, language: string): Place[] {
 	const names = new Intl.Collator(language);
 	const byName = (a: Place, b: Place) => names.compare(a.name, b.name);
@@ -111,7 +111,7 @@ export function sorted(places: readonly Place[], order: Order, language: string)
 	});
 }
 
-/** Fresh is when the figures of places were measured, first and last. */
+/** fresh returns when the oldest and the newest figures of places were measured. */
 export function fresh(places: readonly Place[]): { oldest: string; newest: string } | undefined {
 	const times = places.flatMap(({ updated }) => updated ?? []);
 	const [first] = times;
@@ -126,7 +126,7 @@ export function fresh(places: readonly Place[]): { oldest: string; newest: strin
 			);
 }
 
-/** cityPath is the address of a city's page. */
+/** cityPath returns the path of a city's page. */
 export function cityPath(name: string): string {
 	return `/air/${encodeURIComponent(name).replaceAll('%2C', ',')}`;
 }

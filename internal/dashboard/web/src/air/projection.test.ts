@@ -4,7 +4,7 @@ import { around, drawn, fitted, moved, place, size, whole, within, zoomed } from
 
 const drawing = outlines();
 
-/** The state of the drawing whose shape holds a point, by counting edges to the right of it. */
+/** Returns the state whose outline contains a point. It counts the edges to the right of the point. */
 function stateAt([x, y]: [number, number]): string | undefined {
 	return drawing.find(({ path }) => {
 		let inside = false;
@@ -32,18 +32,18 @@ test.each([
 	['Delhi', 28.6448, 77.1201, 'Delhi'],
 	['Leh', 34.1526, 77.5771, 'Jammu and Kashmir'],
 	['Aizawl', 23.7271, 92.7176, 'Mizoram'],
-])('%s lies in its state of the drawing', (_, latitude, longitude, state) => {
+])('%s lies in its state of the map', (_, latitude, longitude, state) => {
 	const at = place(latitude, longitude);
 	expect(at && stateAt(at)).toBe(state);
 });
 
-test('a position that is not known, or not in India, is not on the map', () => {
+test('a position that is unknown or outside India is not on the map', () => {
 	expect(place(null, 77)).toBeUndefined();
 	expect(place(28, null)).toBeUndefined();
 	expect(place(51.5, -0.1)).toBeUndefined();
 });
 
-test('the drawing is thinned, and each state keeps its box', () => {
+test('the outlines are simplified, and each state keeps its bounding box', () => {
 	expect(drawing).toHaveLength(36);
 	expect(JSON.stringify(drawing).length).toBeLessThan(120_000);
 	for (const { name, path, box } of drawing) {
@@ -52,7 +52,7 @@ test('the drawing is thinned, and each state keeps its box', () => {
 	}
 });
 
-test('relative and absolute commands are read as points', () => {
+test('relative and absolute commands are parsed as points', () => {
 	expect(rings('m 1,2 3,4 L 10,10 l -1,0.5e1 z m 1,1 2,2 z')).toEqual([
 		[
 			[1, 2],
@@ -76,7 +76,7 @@ test('relative and absolute commands are read as points', () => {
 	).toBe('M1 2l.5-1z');
 });
 
-test('a view stays inside the drawing, and within the zoom', () => {
+test('a view stays inside the map and within the zoom limits', () => {
 	expect(within({ x: -5, y: 9999, zoom: 2 })).toEqual({ x: 0, y: size.height / 2, zoom: 2 });
 	expect(zoomed(whole, 0.1)).toEqual(whole);
 	expect(zoomed(whole, 1000).zoom).toBe(24);
@@ -88,7 +88,7 @@ test('a view stays inside the drawing, and within the zoom', () => {
 	expect(goa.x + size.width / goa.zoom).toBeGreaterThan(110);
 });
 
-test('states of the API are found in the older drawing', () => {
+test('states of the API map to the older borders of the drawing', () => {
 	const names = new Set(drawing.map(({ name }) => name));
 	for (const state of ['Ladakh', 'Dadra and Nagar Haveli and Daman and Diu', 'Delhi', 'Odisha', 'Puducherry', 'Telangana']) {
 		expect(drawn(state).every((name) => names.has(name))).toBe(true);

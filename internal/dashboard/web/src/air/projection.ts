@@ -1,15 +1,15 @@
 import { geoMercator } from 'd3-geo';
 
-/** size is the width and height of the drawing of India, in its units. */
+/** size is the width and height of the map of India, in its units. */
 export const size = { width: 612, height: 696 } as const;
 
-// The drawing of @svg-maps/india is a Mercator projection. Scale and origin were fitted to
-// the corners of its states; they hold within a unit, about five kilometres.
+// The map of @svg-maps/india is a Mercator projection. Scale and origin were fitted to the corners of its states.
+// The error is at most one unit, about five kilometres.
 const project = geoMercator()
 	.scale((20.9465 * 180) / Math.PI)
 	.translate([-1428.63, 837.52]);
 
-/** place is where a position lies on the drawing; undefined outside it. */
+/** place returns the point of a position on the map; undefined outside it. */
 export function place(latitude: number | null, longitude: number | null): [x: number, y: number] | undefined {
 	if (latitude === null || longitude === null) {
 		return undefined;
@@ -18,11 +18,11 @@ export function place(latitude: number | null, longitude: number | null): [x: nu
 	return at && at[0] >= 0 && at[0] <= size.width && at[1] >= 0 && at[1] <= size.height ? at : undefined;
 }
 
-/** View is the part of the drawing that is shown. */
+/** View is the visible part of the map. */
 export interface View {
 	x: number;
 	y: number;
-	/** zoom is how many times larger than the whole of India. */
+	/** zoom is the magnification: 1 shows all of India. */
 	zoom: number;
 }
 
@@ -31,30 +31,30 @@ export const whole: View = { x: 0, y: 0, zoom: 1 };
 
 const most = 24;
 
-/** within keeps a view inside the drawing. */
+/** within limits a view to the map. */
 export function within(view: View): View {
 	const zoom = Math.min(most, Math.max(1, view.zoom));
 	const hold = (at: number, length: number) => Math.min(length - length / zoom, Math.max(0, at));
 	return { x: hold(view.x, size.width), y: hold(view.y, size.height), zoom };
 }
 
-/** around is the view with a point in its middle. */
+/** around returns the view centred on a point. */
 export function around(x: number, y: number, zoom: number): View {
 	const held = Math.min(most, Math.max(1, zoom));
 	return within({ x: x - size.width / held / 2, y: y - size.height / held / 2, zoom: held });
 }
 
-/** zoomed is a view that is nearer or farther by a factor, with the same middle. */
+/** zoomed multiplies the zoom of a view by a factor and keeps its centre. */
 export function zoomed(view: View, factor: number): View {
 	return around(view.x + size.width / view.zoom / 2, view.y + size.height / view.zoom / 2, view.zoom * factor);
 }
 
-/** moved is a view shifted by parts of what it shows. */
+/** moved shifts a view by fractions of its width and height. */
 export function moved(view: View, right: number, down: number): View {
 	return within({ ...view, x: view.x + (right * size.width) / view.zoom, y: view.y + (down * size.height) / view.zoom });
 }
 
-/** fitted is the view that shows boxes whole (left, top, width, height), with some room around them. */
+/** fitted returns the view that shows all boxes (left, top, width, height) with a margin. */
 export function fitted(boxes: readonly (readonly [number, number, number, number])[]): View {
 	if (boxes.length === 0) {
 		return whole;
@@ -68,13 +68,13 @@ export function fitted(boxes: readonly (readonly [number, number, number, number
 	return around((left + right) / 2, (top + bottom) / 2, zoom);
 }
 
-// States that the API names as they are now, and the drawing as they were.
+// States of the API, and the states of the older map that cover them.
 const former: Readonly<Record<string, readonly string[]>> = {
 	'Dadra and Nagar Haveli and Daman and Diu': ['Dadra and Nagar Haveli', 'Daman and Diu'],
 	Ladakh: ['Jammu and Kashmir'],
 };
 
-/** drawn are the names in the drawing of a state of the API. */
+/** drawn returns the names on the map of a state of the API. */
 export function drawn(state: string): readonly string[] {
 	return former[state] ?? [state];
 }

@@ -1,6 +1,6 @@
 import type { Route } from '../routes';
 
-/** routes are the pages of this part. */
+/** routes are the pages of the air quality section. */
 export const routes: readonly Route[] = [
 	{ path: '/', load: async () => (await import('./Cities')).Cities },
 	{ path: '/air/:city', load: async () => (await import('./City')).City },

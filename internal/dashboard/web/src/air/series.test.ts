@@ -22,21 +22,21 @@ function entry(values: Partial<Entry>): Entry {
 const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:30:00Z`;
 const x = (hour: number) => Date.parse(at(hour)) / 1000;
 
-test('hours that are missing are a gap, and figures are those of the API', () => {
+test('missing hours are a gap, and figures equal those of the API', () => {
 	const entries = [1, 2, 5].map((hour) => entry({ updated: at(hour), co: hour + 0.01 }));
 	expect(line(entries, 'co', 'hour')).toEqual({ xs: [x(1), x(2), x(3), x(5)], ys: [1.01, 2.01, null, 5.01] });
 });
 
-test('what nobody measured is a gap, too', () => {
+test('a missing measurement is a gap', () => {
 	expect(line([entry({})], 'o3', 'hour').ys).toEqual([null]);
 });
 
-test('entries may come in any order, and twice', () => {
+test('entries can come in any order and repeatedly', () => {
 	const entries = [2, 1, 2].map((hour) => entry({ updated: at(hour), aqi: hour }));
 	expect(line(entries, 'aqi', 'hour').ys).toEqual([1, 2]);
 });
 
-test('a day stands at its Indian midnight', () => {
+test('a day is drawn at midnight in India', () => {
 	const entries = ['2026-11-18', '2026-11-19', '2026-11-21'].map((date) => entry({ date }));
 	const { xs, ys } = line(entries, 'aqi', 'day');
 	expect(xs.map((one) => new Date(one * 1000).toISOString())).toEqual([
@@ -48,7 +48,7 @@ test('a day stands at its Indian midnight', () => {
 	expect(ys).toEqual([100, 100, null, 100]);
 });
 
-test('lines on one axis keep their own gaps only', () => {
+test('lines on one axis keep only their own gaps', () => {
 	expect(
 		joined([
 			{ xs: [1, 2, 4], ys: [10, null, 40] },
@@ -69,7 +69,7 @@ test('the last 24 hours are counted from the newest entry', () => {
 	expect(last[0]?.updated).toBe('2026-11-20T06:00:00.000Z');
 });
 
-test('a range is cut into what one call may ask for', () => {
+test('a range is split into parts that one call may request', () => {
 	expect(windows('2026-11-01', '2026-11-21', 31)).toEqual([{ from: '2026-11-01', to: '2026-11-21' }]);
 	expect(windows('2026-10-20', '2026-11-21', 31)).toEqual([
 		{ from: '2026-10-20', to: '2026-10-21' },
@@ -80,7 +80,7 @@ test('a range is cut into what one call may ask for', () => {
 	expect(year[0]?.from).toBe('2025-11-22');
 });
 
-test('the address may say anything', () => {
+test('invalid parameters of the address fall back to defaults', () => {
 	expect(spanOf('99y')).toBe('24h');
 	expect(stepOf('day', '24h')).toBe('hour');
 	expect(stepOf(undefined, '1y')).toBe('day');

@@ -4,23 +4,26 @@ import type { Figure } from './category';
 /** Entry is an hour or day of a range. */
 export type Entry = Schemas['Record'];
 
-/** Step is what an entry stands for. */
+/** Step is the interval of an entry. */
 export type Step = 'hour' | 'day';
 
 const length: Readonly<Record<Step, number>> = { hour: 3600, day: 86_400 };
 
-/** moment is where an entry stands on the axis, in seconds: the end of its hour, or the Indian midnight that begins its day. */
+/**
+ * moment returns the position of an entry on the axis, in seconds. It is the end of an hour, or the midnight in
+ * India that begins a day.
+ */
 export function moment(entry: Entry): number {
 	return Date.parse(entry.date ? `${entry.date}T00:00:00+05:30` : entry.updated) / 1000;
 }
 
-/** Line is one line of a chart: times in seconds, ascending, and what was measured; null is a gap. */
+/** Line is one line of a chart: ascending times in seconds, and values. A null value is a gap. */
 export interface Line {
 	xs: number[];
 	ys: (number | null)[];
 }
 
-/** line reads a figure of entries. Where entries are missing a null stands, so that no line is drawn across. */
+/** line extracts a figure from entries. It inserts null where entries are missing, so that the chart shows a gap. */
 export function line(entries: readonly Entry[], figure: Figure, step: Step): Line {
 	const xs: number[] = [];
 	const ys: (number | null)[] = [];
@@ -38,8 +41,8 @@ export function line(entries: readonly Entry[], figure: Figure, step: Step): Lin
 }
 
 /**
- * joined puts lines onto one axis. Where a line has no time that another has stands undefined,
- * which is no gap; its own gaps stay null.
+ * joined puts lines onto one common axis. A time that only another line has gets undefined, which the chart
+ * bridges. A line's own gaps stay null.
  */
 export function joined(lines: readonly Line[]): [number[], ...(number | null | undefined)[][]] {
 	const xs = [...new Set(lines.flatMap((one) => one.xs))].sort((a, b) => a - b);
@@ -50,33 +53,36 @@ export function joined(lines: readonly Line[]): [number[], ...(number | null | u
 	return [xs, ...columns];
 }
 
-/** Span is how far back a chart goes. */
+/** Span is the period of a chart. */
 export type Span = '24h' | '30d' | '1y';
 
-/** spans are the choices, with their days. */
+/** spans are the selectable periods. 24h fetches two days, because it can begin yesterday. */
 export const spans: readonly { id: Span; days: number }[] = [
 	{ id: '24h', days: 2 },
 	{ id: '30d', days: 30 },
 	{ id: '1y', days: 365 },
 ];
 
-/** spanOf reads a span from a parameter of the address. */
+/** spanOf parses a parameter of the address. */
 export function spanOf(text: string | null | undefined): Span {
 	return spans.find(({ id }) => id === text)?.id ?? '24h';
 }
 
-/** stepOf reads what an entry stands for; hours unless it is a year. */
+/** stepOf parses the interval of a chart. The default is day for a year, else hour. */
 export function stepOf(text: string | null | undefined, span: Span): Step {
 	return span === '24h' ? 'hour' : text === 'day' || text === 'hour' ? text : span === '1y' ? 'day' : 'hour';
 }
 
-/** recent is the last 24 hours of entries, counted from the newest. */
+/** recent returns the last 24 hours of entries, counted from the newest. */
 export function recent(entries: readonly Entry[]): readonly Entry[] {
 	const last = Math.max(...entries.map(moment));
 	return entries.filter((entry) => moment(entry) > last - 86_400);
 }
 
-/** windows cuts days (both included, as 2026-11-21) into parts that one call may ask for, counted back from the last. */
+/**
+ * windows splits a range of dates (both included) into parts of at most `most` days, counted back from the last
+ * day.
+ */
 export function windows(from: string, to: string, most: number): { from: string; to: string }[] {
 	const day = 86_400_000;
 	const text = (at: number) => new Date(at).toISOString().slice(0, 10);

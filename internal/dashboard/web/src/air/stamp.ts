@@ -5,10 +5,10 @@ const zone = 'Asia/Kolkata';
 
 const made = new Map<string, Intl.DateTimeFormat>();
 
-/** stamp writes a time of a chart, in seconds: a day, or an hour in India. */
+/** stamp formats a time of a chart, given in seconds: a day, or an hour in India. */
 export function stamp(x: number, step: Step): string {
 	const name = `${step} ${locale.value}`;
-	// Making a format takes longer than using it, and a year has 8,760 hours.
+	// Creating a formatter is slower than using it, and a year has 8,760 hours.
 	const format =
 		made.get(name) ??
 		new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', ...(step === 'hour' && { timeStyle: 'short' }), timeZone: zone });

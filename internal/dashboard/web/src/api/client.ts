@@ -1,33 +1,33 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from '../../made/schema';
 
-/** The objects of the contract, by the names that openapi.yaml gives them. */
+/** The schemas of openapi.yaml, by name. */
 export type Schemas = components['schemas'];
 
 /**
- * api calls the public API with the browser's session. Its paths, parameters and
- * replies are those of openapi.yaml: whatever the page shows, anyone can fetch.
+ * api calls the public API with the browser's session. Paths, parameters and replies are those of openapi.yaml,
+ * so any client can fetch what a page shows.
  */
-// The store of queries decides how old a reply may be, and the live stream when it is: the
-// browser's own store must ask each time, or a notice would be answered with what was.
+// TanStack Query and the SSE stream decide when a reply is stale. The HTTP cache must revalidate every time, or a
+// refetch after a notice could return old data.
 export const api = createClient<paths, 'application/json'>({ baseUrl: '/dashboard', cache: 'no-cache' });
 
-/** withKey calls the public API with a key of its own, to exchange it for a session. */
+/** withKey calls the public API with an API key, to exchange it for a session. */
 export const withKey = createClient<paths, 'application/json'>({ baseUrl: '/' });
 
-/** Problem is a refusal of the API, or of the way to it. */
+/** Problem is an error reply of the API, or a network error. */
 export class Problem extends Error {
-	/** status is that of the reply; 0 when there was none. */
+	/** status is the HTTP status; 0 without a reply. */
 	readonly status: number;
-	/** code is one of the contract's; offline when no reply came. */
+	/** code is an error code of openapi.yaml; offline without a reply. */
 	readonly code: string;
-	/** field names what is wrong with the request; undefined when no field is. */
+	/** field names the invalid field of the request; undefined if none is. */
 	readonly field: string | undefined;
 	readonly details: readonly { field?: string; code?: string; message: string }[];
-	/** choices are the places that a name may stand for, or names like one that is not known. */
+	/** choices are the places that an ambiguous name can mean, or names similar to an unknown one. */
 	readonly choices: readonly string[];
 	readonly request: string | undefined;
-	/** retryAfter is how many seconds to wait before the same call may succeed. */
+	/** retryAfter is the number of seconds to wait before a retry. */
 	readonly retryAfter: number | undefined;
 
 	constructor(status: number, body: unknown, retryAfter?: number) {
@@ -43,33 +43,33 @@ export class Problem extends Error {
 		this.retryAfter = retryAfter;
 	}
 
-	/** atField is a refusal by the page itself, at a field of a form. */
+	/** atField returns an error that the page itself reports at a field of a form. */
 	static atField(field: string, message: string): Problem {
 		return new Problem(422, { error: { code: 'invalid_request', field, message } });
 	}
 
-	/** messageOf is what is wrong with a field of the request, or with a part of it: events.2 is of events. */
+	/** messageOf returns the error message of a field or of a part of it: events.2 is part of events. */
 	messageOf(field: string): string | undefined {
 		const about = (named: string | undefined) => named === field || named?.startsWith(`${field}.`);
 		const detail = this.details.find((detail) => about(detail.field));
 		return detail?.message ?? (about(this.field) ? this.message : undefined);
 	}
 
-	/** passing says that the same call may succeed later. */
+	/** passing reports whether a retry can succeed. */
 	get passing(): boolean {
 		return this.status === 0 || this.status === 429 || this.status >= 500;
 	}
 }
 
-/** problemOf is what was thrown as a Problem; what is none was thrown on the way, where no reply came. */
+/** problemOf converts a thrown value. Anything but a Problem is reported as a network error. */
 export function problemOf(error: unknown): Problem {
 	return error instanceof Problem ? error : new Problem(0, undefined);
 }
 
-/** Reply is what a call of the API comes to. */
+/** Reply is the result of an API call. */
 export type Reply<T> = { data?: T; error?: unknown; response: Response };
 
-/** unwrap waits for a call and returns what it answers; a refusal is thrown as a Problem. */
+/** unwrap waits for a call and returns its data. It throws a Problem for an error reply. */
 export async function unwrap<T>(call: Promise<Reply<T>>): Promise<T> {
 	let reply: Reply<T>;
 	try {

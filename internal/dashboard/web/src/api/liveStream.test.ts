@@ -9,7 +9,7 @@ afterEach(() => {
 	vi.useRealTimers();
 });
 
-/** watched is a query that is on the screen, and how often it was fetched. */
+/** watched observes a query and counts its fetches. */
 function watched(client: QueryClient, first: string, takes: number, own: Partial<typeof liveQuery> = {}): { times: () => number } {
 	let times = 0;
 	const options = {
@@ -25,7 +25,7 @@ function watched(client: QueryClient, first: string, takes: number, own: Partial
 	return { times: () => times };
 }
 
-test('a storm of notices fetches what they make old once a second, and nothing else', async () => {
+test('many notices cause one fetch a second, and only of the invalidated queries', async () => {
 	const client = new QueryClient();
 	const [deliveries, own, air] = [watched(client, 'deliveries', 10), watched(client, 'health', 10, liveQuery), watched(client, 'air', 10)];
 	await vi.advanceTimersByTimeAsync(100);
@@ -42,7 +42,7 @@ test('a storm of notices fetches what they make old once a second, and nothing e
 	refresher.stop();
 });
 
-test('a fetch that takes longer than notices come is not broken off, and one follows it', async () => {
+test('a fetch that takes longer than the interval of notices completes, and another follows', async () => {
 	const client = new QueryClient();
 	const slow = watched(client, 'deliveries', 3000);
 	await vi.advanceTimersByTimeAsync(100);
@@ -55,7 +55,7 @@ test('a fetch that takes longer than notices come is not broken off, and one fol
 	refresher.stop();
 });
 
-test('a reset makes old what it names', async () => {
+test('a reset invalidates the kinds that it names', async () => {
 	const client = new QueryClient();
 	const [deliveries, air] = [watched(client, 'deliveries', 1), watched(client, 'air', 1)];
 	await vi.advanceTimersByTimeAsync(100);
@@ -66,7 +66,7 @@ test('a reset makes old what it names', async () => {
 	refresher.stop();
 });
 
-test('a stream that was refused is asked for again, and then everything is old', async () => {
+test('a rejected stream is opened again, and then everything is invalidated', async () => {
 	const made: FakeSource[] = [];
 	class FakeSource {
 		static readonly CLOSED = 2;
@@ -85,7 +85,7 @@ test('a stream that was refused is asked for again, and then everything is old',
 	const stop = connectLiveStream();
 	made[0]?.onopen();
 	expect(isConnected.value).toBe(true);
-	// A connection that broke is the browser's affair.
+	// The browser itself reconnects after a connection breaks.
 	made[0]?.onerror();
 	await vi.advanceTimersByTimeAsync(60_000);
 	expect([made.length, isConnected.value]).toEqual([1, false]);
@@ -100,7 +100,7 @@ test('a stream that was refused is asked for again, and then everything is old',
 	vi.unstubAllGlobals();
 });
 
-test('what follows itself is fetched when it comes to the screen, because it heard nothing before', async () => {
+test('a self-updating query is fetched when it is mounted, because it missed earlier notices', async () => {
 	const client = new QueryClient({ defaultOptions: { queries: { staleTime: 60_000 } } });
 	const first = watched(client, 'health', 10, liveQuery);
 	await vi.advanceTimersByTimeAsync(100);
@@ -109,7 +109,7 @@ test('what follows itself is fetched when it comes to the screen, because it hea
 	expect(first.times() + second.times()).toBe(2);
 });
 
-test('what follows itself is fetched when a filter leads back to it', async () => {
+test('a self-updating query is fetched when a filter returns to it', async () => {
 	const client = new QueryClient({ defaultOptions: { queries: { staleTime: 60_000 } } });
 	const fetched: string[] = [];
 	const list = (filter: string) => ({

@@ -2,25 +2,25 @@ import { signal } from '@preact/signals';
 import type { Query, QueryClient } from '@tanstack/preact-query';
 import { queries } from './queries';
 
-/** Notice is what the live stream tells: what kind of thing has changed, and which. */
+/** Notice is an event of the SSE stream: the kind of object that changed, and data to identify it. */
 export interface Notice {
 	kind: string;
 	data: Record<string, unknown>;
 }
 
-/** isConnected says whether the stream is there; while it is not, lists may be old. */
+/** isConnected reports whether the SSE stream is open. While it is not, lists can be stale. */
 export const isConnected = signal(false);
 
 type Listener = (notice: Notice) => void;
 const listeners = new Set<Listener>();
 
-/** onNotice calls a function with every notice until what it returns is called. */
+/** onNotice subscribes to all notices. The returned function unsubscribes. */
 export function onNotice(listener: Listener): () => void {
 	listeners.add(listener);
 	return () => listeners.delete(listener);
 }
 
-/** What a kind of notice makes old: first parts of the keys of queries. */
+/** The queries that a kind of notice invalidates, by the first part of their keys. */
 const invalidatedBy: Record<string, readonly string[]> = {
 	air: ['air'],
 	batch: ['batches'],
@@ -29,22 +29,22 @@ const invalidatedBy: Record<string, readonly string[]> = {
 };
 
 /**
- * liveQuery are the options of a query that listens to notices on its own, because it
- * can tell what of it has changed: notices do not make it old. While it is not shown it
- * hears none, so it is fetched whenever it comes to be: with a page, or by another filter.
+ * liveQuery is the options of a query that handles notices itself, because it can tell which of its rows changed.
+ * The Refresher does not invalidate it. It receives no notices while it is not mounted, so every mount and every
+ * change of filter fetches it.
  */
 export const liveQuery = { meta: { live: 'self' }, staleTime: 0 } as const;
 
-/** pause is how long notices are gathered before what they make old is fetched again. */
+/** pause is how long notices are collected before their queries are fetched, in milliseconds. */
 const pause = 400;
 
 /**
- * atMost is how long to wait before the next time. While hundreds of notices come each
- * second, a list is fetched once a second, and one that takes longer is waited for.
+ * atMost is the minimum time between two refreshes, in milliseconds. A query that is still fetching is postponed
+ * to the next refresh.
  */
 const atMost = 1000;
 
-/** Refresher fetches again what notices have made old, now and then. */
+/** Refresher fetches the queries that notices invalidate, at a limited rate. */
 export class Refresher {
 	private readonly old = new Set<string>();
 	private timer: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +52,7 @@ export class Refresher {
 
 	constructor(private readonly client: QueryClient) {}
 
-	/** add takes a notice. */
+	/** add schedules the queries that a notice invalidates. */
 	add(notice: Notice): void {
 		const kinds = notice.kind === 'reset' ? resetKinds(notice) : [notice.kind];
 		for (const kind of kinds) {
@@ -65,7 +65,7 @@ export class Refresher {
 		}
 	}
 
-	/** stop forgets what is old. */
+	/** stop cancels the scheduled refresh. */
 	stop(): void {
 		clearTimeout(this.timer);
 		this.timer = undefined;
@@ -92,16 +92,16 @@ export class Refresher {
 	}
 }
 
-/** resetKinds are the kinds of which notices were left out. */
+/** resetKinds returns the kinds whose notices the server dropped; all kinds if the reset names none. */
 export function resetKinds(notice: Notice): readonly string[] {
 	const { kinds } = notice.data;
 	return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : Object.keys(invalidatedBy);
 }
 
-/** again is how long to wait after the stream was refused, before it is asked for once more. */
+/** again is the delay before a rejected stream is opened again, in milliseconds. */
 const again = 10_000;
 
-/** connectLiveStream listens to the stream until what it returns is called. */
+/** connectLiveStream opens the SSE stream. The returned function closes it. */
 export function connectLiveStream(): () => void {
 	const refresher = new Refresher(queries);
 	let source: EventSource;
@@ -117,13 +117,13 @@ export function connectLiveStream(): () => void {
 		source.onopen = () => {
 			isConnected.value = true;
 			if (anew) {
-				// What has changed meanwhile nobody has told.
+				// Notices may have been missed while the stream was closed.
 				tell({ kind: 'reset', data: {} });
 			}
 		};
 		source.onerror = () => {
 			isConnected.value = false;
-			// The browser comes again by itself when a connection breaks, and never when it was refused.
+			// The browser reconnects by itself after a connection breaks, but not after an error status.
 			if (source.readyState === EventSource.CLOSED) {
 				clearTimeout(timer);
 				timer = setTimeout(() => open(true), again);

@@ -1,13 +1,12 @@
 import { QueryClient } from '@tanstack/preact-query';
 import { Problem } from './client';
 
-/** patience is how often a call that only reads is made again when it may succeed later. */
+/** patience is the maximum number of retries of a read after a transient error. */
 const patience = 2;
 
 /**
- * queries keeps what was fetched. The first part of a key names what it is about
- * (deliveries, events, batches, air ...), so that a notice of the live stream can say
- * what is to be fetched again.
+ * queries is the query cache. The first part of a key is the kind of data (deliveries, events, batches, air ...),
+ * by which notices of the SSE stream invalidate queries.
  */
 export const queries = new QueryClient({
 	defaultOptions: {
@@ -20,7 +19,10 @@ export const queries = new QueryClient({
 	},
 });
 
-/** invalidate has everything fetched again whose key begins with one of these words, where it is shown. */
+/**
+ * invalidate marks all queries whose key starts with one of the given kinds as stale, and refetches the mounted
+ * ones.
+ */
 export function invalidate(...first: readonly string[]): void {
 	for (const word of first) {
 		void queries.invalidateQueries({ queryKey: [word] });

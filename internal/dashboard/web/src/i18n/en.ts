@@ -4,5 +4,5 @@ import { shell } from './en/shell';
 import { transactions } from './en/transactions';
 import { webhooks } from './en/webhooks';
 
-/** Every text of the page in English, by names that begin with the part they are in. */
+/** The English texts. The first part of a name is the section that uses it. */
 export const en = { ...shell, ...air, ...account, ...transactions, ...webhooks };

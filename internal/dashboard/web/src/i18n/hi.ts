@@ -5,5 +5,5 @@ import { shell } from './hi/shell';
 import { transactions } from './hi/transactions';
 import { webhooks } from './hi/webhooks';
 
-/** Every text of the page in Hindi. */
+/** The Hindi texts. */
 export const hi: Record<keyof typeof en, string> = { ...shell, ...air, ...account, ...transactions, ...webhooks };

@@ -1,15 +1,15 @@
 import { batch, computed, signal } from '@preact/signals';
 import { en } from './en';
 
-/** Language is one in which the page can be read. */
+/** Language is a language of the dashboard. */
 export type Language = 'en' | 'hi';
 
-/** Key names a text. */
+/** Key is the name of a text. */
 export type Key = keyof typeof en;
 
 type Catalog = Record<Key, string>;
 
-// English is part of the first script. Other languages are fetched when they are chosen.
+// English is part of the first script. Other languages are fetched on demand.
 const catalogs: Record<Language, () => Promise<Catalog>> = {
 	en: async () => en,
 	hi: async () => (await import('./hi')).hi,
@@ -19,13 +19,13 @@ const storageKey = 'vayu-language';
 const texts = signal<Catalog>(en);
 const shown = signal<Language>('en');
 
-/** language is the one that is shown. */
+/** language is the current language. */
 export const language = computed(() => shown.value);
 
-/** locale is the language with India's way to write numbers and dates. */
+/** locale is the current language with the number and date formats of India. */
 export const locale = computed(() => `${shown.value}-IN`);
 
-/** preferredLanguage is the choice that this browser keeps, else the browser's own language. */
+/** preferredLanguage returns the language stored in this browser, else the browser's own. */
 export function preferredLanguage(): Language {
 	const stored = localStorage.getItem(storageKey);
 	if (stored === 'en' || stored === 'hi') {
@@ -34,7 +34,7 @@ export function preferredLanguage(): Language {
 	return navigator.language.toLowerCase().startsWith('hi') ? 'hi' : 'en';
 }
 
-/** showLanguage switches to a language once its texts are here, and keeps the choice in this browser. */
+/** showLanguage loads the texts of a language, switches to it, and stores the choice in this browser. */
 export async function showLanguage(chosen: Language): Promise<void> {
 	const catalog = await catalogs[chosen]();
 	batch(() => {
@@ -45,7 +45,7 @@ export async function showLanguage(chosen: Language): Promise<void> {
 	localStorage.setItem(storageKey, chosen);
 }
 
-/** t is a text in the language that is shown, with {name} replaced by values. */
+/** t returns a text in the current language, with {name} replaced by values. */
 export function t(key: Key, values?: Record<string, string | number>): string {
 	const text = texts.value[key];
 	return values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text;

@@ -1,7 +1,7 @@
 import { cleanup, configure } from '@testing-library/preact';
 import { afterEach, vi } from 'vitest';
 
-// A busy machine may take its time; a test that hangs ends after a minute.
+// Wait long, because a busy machine is slow. A test that hangs ends after a minute.
 configure({ asyncUtilTimeout: 20_000 });
 
 afterEach(() => {

@@ -20,7 +20,7 @@ function stateOf(text: string | undefined): Schemas['RechargeState'] | undefined
 	return states.find((state) => state === text);
 }
 
-/** Recharges is the list of them, by what is asked for in the address. */
+/** Recharges lists recharges. The address holds the filters. */
 export function Recharges(): JSX.Element {
 	const [filters, change] = useFilters(['status', 'from', 'to', 'ref_id', 'batch_id']);
 	const status = stateOf(filters.status);
@@ -60,7 +60,7 @@ export function Recharges(): JSX.Element {
 	);
 }
 
-/** RechargeTable shows recharges; each leads to its story. */
+/** RechargeTable shows recharges with links to their pages. */
 export function RechargeTable(props: { rows: readonly Schemas['Recharge'][] }): JSX.Element {
 	return (
 		<Table

@@ -4,13 +4,13 @@ import { t } from '../i18n';
 import { Card } from '../ui/Page';
 import { isSandbox } from './StatusBadge';
 
-/** SandboxValues is a value for which the sandbox always has the same result. */
+/** SandboxValues is a value that always has the same result in the sandbox. */
 export interface SandboxValues {
 	value: string;
 	says: Key;
 }
 
-/** Values explains the values of the sandbox, and fills the form with one. In live mode it is empty. */
+/** Values explains the values of the sandbox, and fills the form with one. In live mode it renders nothing. */
 export function Values(props: {
 	title: string;
 	hint: string;

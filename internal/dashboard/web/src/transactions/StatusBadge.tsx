@@ -6,12 +6,12 @@ import { Badge, type Tone } from '../ui/Badge';
 
 const rechargeTones: Record<Schemas['RechargeState'], Tone> = { pending: 'busy', success: 'good', failed: 'bad', refunded: 'warn' };
 
-/** RechargeBadge is how a recharge stands, in a word. */
+/** RechargeBadge shows the status of a recharge. */
 export function RechargeBadge(props: { state: Schemas['RechargeState'] }): JSX.Element {
 	return <Badge tone={rechargeTones[props.state]}>{t(`recharge.state.${props.state}`)}</Badge>;
 }
 
-/** VerificationBadge is the result in a word. */
+/** VerificationBadge shows the result of a verification. */
 export function VerificationBadge(props: { of: Pick<Schemas['Verification'], 'status' | 'verified'> }): JSX.Element {
 	const { status, verified } = props.of;
 	if (status === 'success') {
@@ -27,19 +27,19 @@ const batchTones: Record<Schemas['VerificationBatchState'], Tone> = {
 	expired: 'quiet',
 };
 
-/** BatchBadge is how a batch stands. */
+/** BatchBadge shows the status of a batch. */
 export function BatchBadge(props: { state: Schemas['VerificationBatchState'] }): JSX.Element {
 	return <Badge tone={batchTones[props.state]}>{t(`batch.state.${props.state}`)}</Badge>;
 }
 
 const paymentTones: Record<Schemas['PaymentState'], Tone> = { pending: 'busy', success: 'good', failed: 'bad' };
 
-/** PaymentBadge is how a payment into the wallet stands. */
+/** PaymentBadge shows the status of a payment into the wallet. */
 export function PaymentBadge(props: { state: Schemas['PaymentState'] }): JSX.Element {
 	return <Badge tone={paymentTones[props.state]}>{t(`wallet.payment.${props.state}`)}</Badge>;
 }
 
-/** isSandbox says whether the session's key is one of the sandbox. */
+/** isSandbox reports whether the session's key is a sandbox key. */
 export function isSandbox(): boolean {
 	const now = sessionState.value;
 	return now.at === 'in' && now.current.mode === 'sandbox';

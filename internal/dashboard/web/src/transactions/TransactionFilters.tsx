@@ -4,10 +4,10 @@ import { Filter, Select } from '../ui/Field';
 
 type Values = Partial<Record<'status' | 'from' | 'to' | 'ref_id', string>>;
 
-/** Filters are those that all lists of transactions have: how it stands, from which day to which, and the reference. */
+/** Filters are the filters that all lists of transactions share: status, range of days, reference. */
 export function Filters(props: {
 	states?: readonly (readonly [value: string, text: string])[];
-	/** dates is set where there is nothing to choose but days. */
+	/** dates hides the filter for the reference. */
 	dates?: boolean;
 	values: Values;
 	change: (change: Values) => void;

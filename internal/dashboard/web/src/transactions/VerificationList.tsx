@@ -15,7 +15,7 @@ import './transactions.css';
 
 const states = ['pending', 'success', 'failed'] as const;
 
-/** Verifications is the list of them, by what is asked for in the address. */
+/** Verifications lists verifications. The address holds the filters. */
 export function Verifications(): JSX.Element {
 	const [filters, change] = useFilters(['status', 'from', 'to', 'ref_id']);
 	const status = states.find((state) => state === filters.status);
@@ -42,7 +42,10 @@ export function Verifications(): JSX.Element {
 	);
 }
 
-/** VerificationTable shows verifications; each leads to its story. Names are whatever a bank says, and text only. */
+/**
+ * VerificationTable shows verifications with links to their pages. Names come from banks, so they are rendered as
+ * text only.
+ */
 export function VerificationTable(props: { rows: readonly Schemas['Verification'][] }): JSX.Element {
 	return (
 		<Table

@@ -1,16 +1,16 @@
 import { Problem, type Reply, unwrap } from '../api/client';
 
-/** Recorded is what became of a call that makes a record: its id, and why it did not go well when it did not. */
+/** Recorded is the result of a call that creates a record: its id, and the error if the record failed. */
 export interface Recorded {
 	id: string;
-	/** problem is that of a record that has failed, or that nobody could decide yet. */
+	/** problem is the error of a record that failed or is still undecided. */
 	problem: Problem | undefined;
 }
 
 /**
- * recorded waits for a call that makes a record, whose id is under a name. A refusal
- * that has an id is a record, too; one without is thrown as a Problem: nothing was made,
- * or nobody knows, and the same reference may be sent again.
+ * recorded waits for a call that creates a record. name is the field of the reply that has its id. An error reply
+ * with an id is a record too. Without an id recorded throws a Problem: either no record exists or the outcome is
+ * unknown, and the same reference can be sent again.
  */
 export async function recorded<T>(call: Promise<Reply<T>>, name: string): Promise<Recorded> {
 	let body: unknown;
@@ -34,7 +34,7 @@ export async function recorded<T>(call: Promise<Reply<T>>, name: string): Promis
 	throw problem ?? new Problem(0, undefined);
 }
 
-/** amountOf reads an amount that a person has typed, in rupees with two decimals at most; undefined when it is none. */
+/** amountOf parses an amount in rupees with at most two decimals; undefined for other texts. */
 export function amountOf(text: string): number | undefined {
 	const plain = text
 		.trim()

@@ -3,8 +3,8 @@ import { today } from '../dates';
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * newRef makes a reference that nobody else makes: where it comes from, the day in
- * India, and 50 random bits. random has at least ten bytes.
+ * newRef returns a unique reference: its origin, the date in India, and 50 random bits. random has at least ten
+ * bytes.
  */
 export function newRef(kind: 'recharge' | 'verify' | 'topup' | 'batch', now: Date, random: Uint8Array): string {
 	const day = today(now).replaceAll('-', '');
@@ -15,7 +15,7 @@ export function newRef(kind: 'recharge' | 'verify' | 'topup' | 'batch', now: Dat
 	return `${kind}-${day}-${tail}`;
 }
 
-/** freshRef is newRef of this moment and this browser's random numbers. */
+/** freshRef returns newRef for the current time with random numbers of the browser. */
 export function freshRef(kind: Parameters<typeof newRef>[0]): string {
 	return newRef(kind, new Date(), crypto.getRandomValues(new Uint8Array(10)));
 }

@@ -1,6 +1,6 @@
 import type { Route } from '../routes';
 
-/** routes are the pages of this part; what is new stands before what has an id. */
+/** routes are the pages of the transactions section. Paths that end in /new precede those with an id. */
 export const routes: readonly Route[] = [
 	{ path: '/recharges', load: async () => (await import('./RechargeList')).Recharges },
 	{ path: '/recharges/new', load: async () => (await import('./recharge/NewRechargePage')).NewRechargePage },

@@ -4,7 +4,7 @@ import { ago, instant } from '../format';
 import { t } from '../i18n';
 import { useNow } from './useNow';
 
-/** Time shows a moment in India, and in its title when that was in UTC. */
+/** Time shows a time in India; its title is the value of the API. */
 export function Time(props: { at: string | null | undefined; relative?: boolean }): JSX.Element {
 	if (!props.at) {
 		return <span>–</span>;
@@ -20,15 +20,18 @@ function Ago(props: { at: string }): JSX.Element {
 	return <>{ago(props.at, useNow())}</>;
 }
 
-/** Tone is what a state means to a person; its word stands beside its colour. */
+/** Tone is the severity of a state. Its colour never stands without a text. */
 export type Tone = 'good' | 'busy' | 'bad' | 'warn' | 'quiet';
 
-/** Badge is a word with a tone. */
+/** Badge is a label with a tone. */
 export function Badge(props: { tone: Tone; children: string }): JSX.Element {
 	return <span class={`badge ${props.tone}`}>{props.children}</span>;
 }
 
-/** Copy is a button that copies a value, and says whether it did: a browser lets only pages of https, or of this machine, do it. */
+/**
+ * Copy is a button that copies a value and reports the result. Browsers allow copying only on https pages and on
+ * localhost.
+ */
 export function Copy(props: { value: string; name?: string }): JSX.Element {
 	const [says, setSays] = useState('');
 	const copy = async () => {
@@ -52,7 +55,7 @@ export function Copy(props: { value: string; name?: string }): JSX.Element {
 	);
 }
 
-/** CopyableText is a value that people carry elsewhere, with a button that copies it. */
+/** CopyableText shows a value with a button that copies it. */
 export function CopyableText(props: { value: string }): JSX.Element {
 	return (
 		<span class="copyable">

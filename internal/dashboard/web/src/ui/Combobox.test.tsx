@@ -24,11 +24,11 @@ function marked(): string {
 
 beforeEach(() => {
 	vi.resetAllMocks();
-	// Nothing is laid out here, and only what has a size can be marked.
+	// The test environment has no layout, and the library selects only elements with a size.
 	vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(1);
 });
 
-test('typing opens the list, and says how many there are', async () => {
+test('typing opens the list and announces the number of suggestions', async () => {
 	render(show());
 	expect(input().getAttribute('aria-expanded')).toBe('false');
 	await userEvent.type(input(), 'ma ');
@@ -38,7 +38,7 @@ test('typing opens the list, and says how many there are', async () => {
 	expect(screen.getByRole('listbox', { name: 'City' }).id).toBe(input().getAttribute('aria-controls'));
 });
 
-test('arrows mark one after the other, and none beyond both ends', async () => {
+test('arrow keys select one after the other, and none beyond both ends', async () => {
 	render(show());
 	await userEvent.type(input(), 'ma');
 	const seen: string[] = [];
@@ -49,7 +49,7 @@ test('arrows mark one after the other, and none beyond both ends', async () => {
 	expect(seen).toEqual(['MumbaiMaharashtra', 'Madurai', 'MumbaiMaharashtra', '', 'Manesar']);
 });
 
-test('Enter chooses what is marked, and empties the input', async () => {
+test('Enter chooses the selected one and empties the input', async () => {
 	render(show());
 	await userEvent.type(input(), 'ma{ArrowDown}{ArrowDown}{Enter}');
 	expect(onChoose.mock.calls).toEqual([[cities[1]]]);
@@ -58,7 +58,7 @@ test('Enter chooses what is marked, and empties the input', async () => {
 	expect(input().getAttribute('aria-expanded')).toBe('false');
 });
 
-test('Enter submits the text when nothing is marked', async () => {
+test('Enter submits the text if none is selected', async () => {
 	render(show([]));
 	await userEvent.type(input(), ' Banglore {Enter}');
 	expect(onEnter.mock.calls).toEqual([['Banglore']]);
@@ -71,7 +71,7 @@ test('a click chooses', async () => {
 	expect(onChoose.mock.calls).toEqual([[cities[2]]]);
 });
 
-test('Escape closes the list, and empties the input when it is closed', async () => {
+test('Escape closes the list, and empties the input if the list is closed', async () => {
 	render(show());
 	await userEvent.type(input(), 'ma{ArrowDown}{Escape}');
 	expect(input().getAttribute('aria-expanded')).toBe('false');
@@ -81,7 +81,7 @@ test('Escape closes the list, and empties the input when it is closed', async ()
 	expect(input().value).toBe('');
 });
 
-test('other choices mark none', async () => {
+test('new suggestions reset the selection', async () => {
 	const { rerender } = render(show());
 	await userEvent.type(input(), 'ma{ArrowDown}');
 	rerender(show(cities.slice(0, 2)));

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import './combobox.css';
 
-/** Choice is one suggestion of a combobox: what it is, and what stands beside it. */
+/** Choice is one suggestion of a combobox. note is shown beside its text. */
 export interface Choice {
 	id: string;
 	text: string;
@@ -11,20 +11,21 @@ export interface Choice {
 }
 
 /**
- * Combobox is an input with suggestions, as WAI-ARIA has it. Arrow keys move through them, Enter chooses one, or
- * submits the text if none is marked, and Escape closes the list. A library marks, scrolls and handles input methods.
+ * Combobox is an input with suggestions that follows the WAI-ARIA pattern. Arrow keys select one, Enter chooses
+ * it or submits the text, and Escape closes the list. @github/combobox-nav selects, scrolls and handles input
+ * methods.
  */
 export function Combobox(props: {
 	label: string;
 	hint?: string;
 	choices: readonly Choice[];
-	/** told is read out when it changes: how many choices there are, or why there are none. */
+	/** told is announced to screen readers when it changes: the number of suggestions, or why there are none. */
 	told: string;
-	/** wrong is what a refusal said about what was typed. */
+	/** wrong is the error message about the text. */
 	wrong?: string | undefined;
 	onType: (text: string) => void;
 	onChoose: (choice: Choice) => void;
-	/** onEnter gets what was typed when no choice was marked. */
+	/** onEnter gets the text if no suggestion is selected. */
 	onEnter: (text: string) => void;
 }): JSX.Element {
 	const { choices } = props;

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { Dialog } from './Dialog';
 
-test('a dialog is modal, has a name, and tells that it was closed once', async () => {
+test('a dialog is modal, has a name, and calls close once', async () => {
 	const showModal = vi.spyOn(HTMLDialogElement.prototype, 'showModal');
 	const close = vi.fn();
 	const { unmount } = render(
@@ -19,7 +19,7 @@ test('a dialog is modal, has a name, and tells that it was closed once', async (
 	expect(close).toHaveBeenCalledOnce();
 });
 
-test('a dialog that its page removes does not call back', async () => {
+test('a dialog that its page removes does not call close', async () => {
 	const close = vi.fn();
 	const { unmount } = render(
 		<Dialog title="Make a key" close={close}>

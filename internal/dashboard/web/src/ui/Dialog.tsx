@@ -3,8 +3,8 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../i18n';
 
 /**
- * Dialog is shown above the page while it is there. The browser's own element keeps the
- * focus inside, and gives it back; Escape and the button close it.
+ * Dialog is a modal dialog that is open while it is rendered. The browser's dialog element traps the focus and
+ * restores it. Escape and the button close it.
  */
 export function Dialog(props: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
 	const element = useRef<HTMLDialogElement>(null);
@@ -18,7 +18,7 @@ export function Dialog(props: { title: string; close: () => void; children: Comp
 			dialog?.close();
 		};
 	}, []);
-	// A dialog that another has taken the place of tells that it was closed when the other is there.
+	// The close event is asynchronous. After an unmount it must not close the dialog that replaced this one.
 	const closed = () => gone.current || props.close();
 	return (
 		<dialog ref={element} aria-labelledby={name} onClose={closed}>

@@ -30,7 +30,7 @@ function show(): void {
 	);
 }
 
-test('shows that it loads, then the data', async () => {
+test('shows a loading message, then the data', async () => {
 	load.mockResolvedValue('₹ 500');
 	show();
 	expect(screen.getByRole('status').textContent).toContain('Loading');
@@ -46,7 +46,7 @@ test('shows why there is no data, and fetches it again on demand', async () => {
 	await screen.findByText('₹ 500');
 });
 
-test('keeps old data when fetching it again fails, and says how old it is', async () => {
+test('keeps old data after a failed refetch, and shows its age', async () => {
 	load.mockResolvedValueOnce('₹ 500').mockRejectedValueOnce(new Problem(503, undefined));
 	show();
 	await screen.findByText('₹ 500');

@@ -4,7 +4,7 @@ import { problemOf } from '../api/client';
 import { instant } from '../format';
 import { t } from '../i18n';
 
-/** Loading stands where something will be. */
+/** Loading is a placeholder while data loads. */
 export function Loading(): JSX.Element {
 	return (
 		<p class="state" role="status">
@@ -14,7 +14,7 @@ export function Loading(): JSX.Element {
 	);
 }
 
-/** Empty says that there is nothing, and what to do about it. */
+/** Empty is a message that there is no data, with hints as children. */
 export function Empty(props: { title: string; children?: ComponentChildren }): JSX.Element {
 	return (
 		<div class="state empty">
@@ -24,7 +24,7 @@ export function Empty(props: { title: string; children?: ComponentChildren }): J
 	);
 }
 
-/** errorMessage is what a refusal tells a person. */
+/** errorMessage returns the message of an error for the user. */
 export function errorMessage(error: unknown): string {
 	const problem = problemOf(error);
 	if (problem.code === 'offline') {
@@ -36,7 +36,7 @@ export function errorMessage(error: unknown): string {
 	return problem.message || t('state.error');
 }
 
-/** Failed shows a refusal, with the id of its request and a way to try again. */
+/** Failed shows an error with its request id and a retry button. */
 export function Failed(props: { error: unknown; again?: () => void }): JSX.Element {
 	const problem = problemOf(props.error);
 	return (
@@ -53,8 +53,8 @@ export function Failed(props: { error: unknown; again?: () => void }): JSX.Eleme
 }
 
 /**
- * Fetched shows the data of a query, or that it is loading, or why it is not there.
- * Data that is there stays when fetching it again fails, and says how old it is.
+ * Fetched shows the data of a query, a loading message, or an error. After a failed refetch it keeps the old data
+ * and shows its age.
  */
 export function Fetched<T>(props: { query: UseQueryResult<T, Error>; children: (data: T) => ComponentChildren }): JSX.Element {
 	const { query } = props;

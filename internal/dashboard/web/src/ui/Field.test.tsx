@@ -6,7 +6,7 @@ import 'preact/compat';
 import { expect, test, vi } from 'vitest';
 import { Check, Filter, Radios, Select, toggled } from './Field';
 
-test('a filter applies its text when it is left, not at each key, and keeps it over a render', async () => {
+test('a filter applies its text on leaving the input, not at each key, and keeps it over a render', async () => {
 	const apply = vi.fn();
 	const { rerender } = render(<Filter label="Reference" type="search" value={undefined} apply={apply} />);
 	const input = screen.getByLabelText<HTMLInputElement>('Reference');
@@ -57,7 +57,7 @@ test('radios are a group with a name, of which one is checked', async () => {
 	expect(screen.getByRole<HTMLInputElement>('radio', { name: 'UPI' }).checked).toBe(false);
 });
 
-test('a check has the name of its text', async () => {
+test('a checkbox is named by its text', async () => {
 	const change = vi.fn();
 	render(
 		<Check checked={false} change={change}>
@@ -68,7 +68,7 @@ test('a check has the name of its text', async () => {
 	expect(change.mock.calls).toEqual([[true]]);
 });
 
-test('toggled returns another set', () => {
+test('toggled returns a new set', () => {
 	const old = new Set(['a', 'b']);
 	expect([...toggled(old, ['b', 'c'], true)]).toEqual(['a', 'b', 'c']);
 	expect([...toggled(old, ['b', 'c'], false)]).toEqual(['a']);

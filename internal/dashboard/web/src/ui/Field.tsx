@@ -3,7 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import { useFieldError } from './Form';
 import './field.css';
 
-/** Labelled is a control with its label, a hint, and what the API refused about it. */
+/** Labelled is a control with its label, a hint, and its error message. */
 function Labelled(props: {
 	label: string;
 	hint?: string | undefined;
@@ -26,7 +26,7 @@ function Labelled(props: {
 	);
 }
 
-/** Field is a labelled input. name is the field of the API whose refusals it shows. */
+/** Field is a labelled input. name is the field of the API whose errors it shows. */
 export function Field(
 	props: { label: string; hint?: string; name?: string; value: string; change: (value: string) => void } & Omit<
 		JSX.IntrinsicElements['input'],
@@ -43,7 +43,7 @@ export function Field(
 	);
 }
 
-/** Filter is a field whose text is applied when it is left, or with Enter. Until then it survives each render. */
+/** Filter is a field that applies its text on leaving it or on Enter. Until then a render keeps the typed text. */
 export function Filter(props: {
 	label: string;
 	type?: 'text' | 'date' | 'search';
@@ -59,7 +59,8 @@ export function Filter(props: {
 			{...input}
 			value={typed ?? value ?? ''}
 			change={setTyped}
-			// preact/compat turns onChange of an input into onInput. The capturing listener stays one for change.
+			// preact/compat turns onChange of an input into onInput. The capturing handler keeps the native change
+			// event.
 			onChangeCapture={(event) => {
 				setTyped(undefined);
 				apply(event.currentTarget.value.trim());
@@ -68,7 +69,7 @@ export function Filter(props: {
 	);
 }
 
-/** Select is a labelled choice of one from a list. */
+/** Select is a labelled drop-down list. */
 export function Select<V extends string>(props: {
 	label: string;
 	name?: string;
@@ -91,7 +92,7 @@ export function Select<V extends string>(props: {
 	);
 }
 
-/** Group is controls with a legend. name is the field of the API whose refusals it shows. */
+/** Group is a fieldset with a legend. name is the field of the API whose errors it shows. */
 export function Group(props: { legend: string; name?: string; class?: string; children: ComponentChildren }): JSX.Element {
 	const id = useId();
 	const error = useFieldError(props.name);
@@ -106,7 +107,7 @@ export function Group(props: { legend: string; name?: string; class?: string; ch
 	);
 }
 
-/** Radios is a choice of one of a few, all of them in sight. */
+/** Radios is a group of radio buttons. */
 export function Radios<V extends string>(props: {
 	label: string;
 	value: V;
@@ -138,7 +139,7 @@ export function Check(props: { checked: boolean; change: (checked: boolean) => v
 	);
 }
 
-/** toggled is a set with some values put in or taken out. */
+/** toggled returns a copy of a set with some values added or removed. */
 export function toggled<T>(chosen: ReadonlySet<T>, values: readonly T[], on: boolean): ReadonlySet<T> {
 	const next = new Set(chosen);
 	for (const value of values) {

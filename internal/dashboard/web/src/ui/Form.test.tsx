@@ -39,7 +39,7 @@ function refusal(...details: { field: string; message: string }[]): Problem {
 	return new Problem(422, { error: { code: 'invalid_request', message: 'The request is invalid.', details } });
 }
 
-test('submits once at a time, and says that it is busy', async () => {
+test('submits once at a time, and is marked as busy', async () => {
 	let answer = () => undefined as undefined;
 	const submit = vi.fn(
 		() =>
@@ -60,7 +60,7 @@ test('submits once at a time, and says that it is busy', async () => {
 	expect(submit).toHaveBeenCalledTimes(2);
 });
 
-test('shows a refusal at the field that it names, and moves the focus there', async () => {
+test('shows an error at its field, and moves the focus there', async () => {
 	render(
 		<Payment
 			submit={() => Promise.reject(refusal({ field: 'amount', message: 'At least 10.' }, { field: 'method', message: 'Unknown.' }))}
@@ -77,7 +77,7 @@ test('shows a refusal at the field that it names, and moves the focus there', as
 	expect(screen.queryByText(/The request is invalid/)).toBeNull();
 });
 
-test('shows a refusal of a part at its group, and moves the focus there', async () => {
+test('shows an error of a part at its group, and moves the focus there', async () => {
 	render(<Payment submit={() => Promise.reject(refusal({ field: 'events.2', message: 'No such event.' }))} />);
 	await pay();
 	const group = screen.getByRole('group', { name: 'Events' });
@@ -85,14 +85,14 @@ test('shows a refusal of a part at its group, and moves the focus there', async 
 	expect(screen.getByText('No such event.')).toBeTruthy();
 });
 
-test('shows a refusal that no field shows above the button', async () => {
+test('shows an error that belongs to no field above the button', async () => {
 	render(<Payment submit={() => Promise.reject(refusal({ field: 'currency', message: 'Unknown.' }))} />);
 	await pay();
 	expect(await screen.findByText(/The request is invalid/)).toBeTruthy();
 	expect(document.querySelector('[aria-invalid]')).toBeNull();
 });
 
-test('the message goes when the form is submitted again', async () => {
+test('the message disappears when the form is submitted again', async () => {
 	const submit = vi
 		.fn()
 		.mockRejectedValueOnce(refusal({ field: 'amount', message: 'At least 10.' }))
@@ -118,7 +118,7 @@ test('a lost reply can be sent again with the same idempotency key', async () =>
 	await screen.findByText(/nothing is done twice/);
 	await pay();
 	expect(keys[1]).toBe(keys[0]);
-	// Another body is another request, and so is the same one after it has succeeded.
+	// Another body is another request, and so is the same body after a success.
 	await userEvent.type(screen.getByLabelText('Amount'), '5');
 	await pay();
 	await pay();

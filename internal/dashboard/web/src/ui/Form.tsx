@@ -6,14 +6,14 @@ import { errorMessage } from './FetchState';
 
 /**
  * IdempotencyKey returns the Idempotency-Key for the body of a POST. The key stays the same for the same body
- * until the form has succeeded, so that sending it again after a lost reply has no further effect.
+ * until the form succeeds, so that a retry after a lost reply is idempotent.
  */
 export type IdempotencyKey = (body: unknown) => string;
 
-/** FormContext is the last refusal of a form, and the names of the fields in it. */
+/** FormContext is the last error of a form and the names of its fields. */
 const FormContext = createContext<{ problem: Problem | undefined; names: Set<string> }>({ problem: undefined, names: new Set() });
 
-/** useFieldError is what the API refused about a field of the form around it; undefined if nothing. */
+/** useFieldError returns the error message of a field of the enclosing form; undefined if it has none. */
 export function useFieldError(name: string | undefined): string | undefined {
 	const { problem, names } = useContext(FormContext);
 	useEffect(() => {
@@ -26,7 +26,7 @@ export function useFieldError(name: string | undefined): string | undefined {
 	return name === undefined ? undefined : problem?.messageOf(name);
 }
 
-/** FormError shows a refusal that no field of the form shows. */
+/** FormError shows an error that no field of the form shows. */
 function FormError(): JSX.Element {
 	const { problem, names } = useContext(FormContext);
 	const shown = problem && ![...names].some((name) => problem.messageOf(name) !== undefined);
@@ -37,15 +37,12 @@ function FormError(): JSX.Element {
 	);
 }
 
-/**
- * Form is the one way to send something: its fields, an error message, and the button. It submits once at a
- * time. A refusal moves the focus to the first field that it names.
- */
+/** Form submits its fields once at a time. An error moves the focus to the first field that it names. */
 export function Form(props: {
 	submit: (idempotencyKey: IdempotencyKey) => Promise<void>;
-	/** button is the text of the button that submits. */
+	/** button is the text of the submit button. */
 	button: ComponentChildren;
-	/** tone is the class of that button. */
+	/** tone is the class of the submit button. */
 	tone?: string;
 	disabled?: boolean;
 	/** cancel adds a second button, which leaves the form. */

@@ -7,7 +7,7 @@ import { LazyPart } from './LazyPart';
 
 const Greeting = (props: { name: string }): JSX.Element => <p>Hello {props.name}</p>;
 
-test('shows that it loads, then the component with its properties', async () => {
+test('shows a loading message, then the component with its properties', async () => {
 	const Lazy = lazy(async () => Greeting);
 	render(
 		<LazyPart>
@@ -18,7 +18,7 @@ test('shows that it loads, then the component with its properties', async () => 
 	expect(await screen.findByText('Hello Asha')).toBeTruthy();
 });
 
-test('a script that fails to load leaves a message, a retry, and the page around it', async () => {
+test('a script that fails to load leaves a message, a retry button, and the rest of the page', async () => {
 	vi.spyOn(console, 'error').mockReturnValue();
 	const reload = vi.spyOn(location, 'reload').mockReturnValue();
 	const Lazy = lazy((): Promise<typeof Greeting> => Promise.reject(new TypeError('Failed to fetch dynamically imported module')));
@@ -37,7 +37,7 @@ test('a script that fails to load leaves a message, a retry, and the page around
 	expect(reload).toHaveBeenCalledOnce();
 });
 
-test('a component that throws while it renders leaves the same message', async () => {
+test('a component that throws while rendering leaves the same message', async () => {
 	vi.spyOn(console, 'error').mockReturnValue();
 	const Broken = (): JSX.Element => {
 		throw new Error('no such property');

@@ -3,11 +3,11 @@ import { Suspense } from 'preact/compat';
 import { t } from '../i18n';
 import { Loading } from './FetchState';
 
-// A browser may keep a failed import, and after an update of the service the script has another
-// name. Only a reload fetches it in both cases.
+// A browser can cache a failed import, and an update of the service renames its scripts. A reload fetches them in
+// both cases.
 const reload = () => location.reload();
 
-/** ErrorBoundary shows a message in place of a part that fails to load or to render. */
+/** ErrorBoundary shows a message in place of children that fail to load or to render. */
 class ErrorBoundary extends Component<{ children: ComponentChildren }, { failed: boolean }> {
 	override state = { failed: false };
 
@@ -31,7 +31,10 @@ class ErrorBoundary extends Component<{ children: ComponentChildren }, { failed:
 	}
 }
 
-/** LazyPart renders lazy components: a loading message until their scripts arrive, or an error with a retry. */
+/**
+ * LazyPart renders lazy components: a loading message until their scripts arrive, or an error with a retry
+ * button.
+ */
 export function LazyPart(props: { children: ComponentChildren }): JSX.Element {
 	return (
 		<ErrorBoundary>

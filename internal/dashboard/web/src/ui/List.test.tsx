@@ -57,12 +57,12 @@ test('a table has a name, a header for each column, and a row for each entry', a
 	expect(screen.getAllByRole('columnheader').map((cell) => cell.textContent)).toEqual(['Id', 'Calls']);
 	expect([...table.querySelectorAll('td')].map((cell) => cell.textContent)).toEqual(['key_1', '7']);
 	expect(screen.getByRole('cell', { name: '7' }).className).toBe('figure');
-	// What scrolls can be reached with the keyboard.
+	// A scrolling element must be reachable by keyboard.
 	expect(screen.getByRole('region', { name: 'Keys' }).tabIndex).toBe(0);
 	expect(screen.queryByRole('button')).toBeNull();
 });
 
-test('more pages are fetched on demand, by the cursor of the last one', async () => {
+test('more pages are fetched on demand with the last cursor', async () => {
 	load.mockResolvedValueOnce(page('key_1', 'after_1')).mockResolvedValueOnce(page('key_2', null));
 	show();
 	await userEvent.click(await screen.findByRole('button', { name: 'Show more' }));
@@ -72,14 +72,14 @@ test('more pages are fetched on demand, by the cursor of the last one', async ()
 	expect(screen.queryByRole('button')).toBeNull();
 });
 
-test('an empty list says so', async () => {
+test('an empty list shows a message', async () => {
 	load.mockResolvedValue({ data: [], has_more: false, next_cursor: null });
 	show();
 	await screen.findByText('There is no key yet');
 	expect(screen.getByText('Make one.')).toBeTruthy();
 });
 
-test('an empty page is no empty list while more follow', async () => {
+test('an empty page does not end the list while more follow', async () => {
 	load.mockResolvedValue({ data: [], has_more: true, next_cursor: 'after_0' });
 	show();
 	await screen.findByRole('button', { name: 'Show more' });

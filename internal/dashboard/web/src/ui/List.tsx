@@ -10,10 +10,10 @@ export interface ListState<T> {
 	next_cursor: string | null;
 }
 
-/** List is what was fetched of a list so far. */
+/** List is the query of all fetched pages of a list. */
 export type List<T> = UseInfiniteQueryResult<InfiniteData<ListState<T>>, Error>;
 
-/** useList fetches a list of the API page by page; load gets the cursor of the page, undefined for the first. */
+/** useList fetches a list of the API page by page. load gets the cursor of a page, undefined for the first. */
 export function useList<T>(
 	key: readonly unknown[],
 	load: (cursor: string | undefined, signal: AbortSignal) => Promise<ListState<T>>,
@@ -26,7 +26,10 @@ export function useList<T>(
 	});
 }
 
-/** Rows shows what is there of a list, and fetches more on demand. A page of the API may be empty while more follow. */
+/**
+ * Rows shows the fetched rows of a list, and fetches more on demand. A page of the API can be empty although more
+ * follow.
+ */
 export function Rows<T>(props: {
 	list: List<T>;
 	empty: string;

@@ -2,7 +2,7 @@ import { render, screen } from '@testing-library/preact';
 import { expect, test } from 'vitest';
 import { Card, Facts, Page } from './Page';
 
-test('a page names the document, and its heading gets the focus', async () => {
+test('a page sets the title of the document, and its heading gets the focus', async () => {
 	render(
 		<Page title="Wallet" actions={<button type="button">Top up</button>}>
 			<p>Content</p>
@@ -21,7 +21,7 @@ test('a card has a heading only if it has a title', () => {
 	expect(screen.queryByRole('heading')).toBeNull();
 });
 
-test('facts leave out what is not known, but not zero', () => {
+test('facts omit undefined values, but not zero', () => {
 	render(
 		<Facts
 			of={[

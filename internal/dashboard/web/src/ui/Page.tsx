@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Page is the frame of a page: its title, which is read out on arrival, what can be done, its content. */
+/** Page is the frame of a page: its title, which gets the focus for screen readers, its actions and its content. */
 export function Page(props: { title: string; actions?: ComponentChildren; children: ComponentChildren }): JSX.Element {
 	const heading = useRef<HTMLHeadingElement>(null);
 	useEffect(() => {
@@ -21,7 +21,7 @@ export function Page(props: { title: string; actions?: ComponentChildren; childr
 	);
 }
 
-/** Card is a part of a page with a heading of its own. */
+/** Card is a section of a page with a heading. */
 export function Card(props: { title?: string; actions?: ComponentChildren; children: ComponentChildren; class?: string }): JSX.Element {
 	return (
 		<section class={`card ${props.class ?? ''}`}>
@@ -36,7 +36,7 @@ export function Card(props: { title?: string; actions?: ComponentChildren; child
 	);
 }
 
-/** Facts is a list of names and values. A value that is undefined is left out. */
+/** Facts is a list of names and values. Undefined values are omitted. */
 export function Facts(props: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
 	return (
 		<dl class="facts">

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import './segments.css';
 
-/** Segments is a choice of one of a few views, as buttons side by side. label is for screen readers. */
+/** Segments selects one of a few views by adjacent buttons. label is for screen readers. */
 export function Segments<V extends string>(props: {
 	label: string;
 	value: V;

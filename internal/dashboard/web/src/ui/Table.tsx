@@ -3,12 +3,15 @@ import type { ComponentChildren, JSX } from 'preact';
 /** Column is one column of a table of T. */
 export interface Column<T> {
 	name: string;
-	/** figure sets its content to the right, with digits of one width. */
+	/** figure aligns the column to the right, with digits of equal width. */
 	figure?: boolean;
 	show: (row: T) => ComponentChildren;
 }
 
-/** Table shows rows of one kind. It scrolls by itself where it is wider than the page; caption is read out, not seen. */
+/**
+ * Table shows rows of one type. It scrolls horizontally if it is wider than the page. caption is for screen
+ * readers only.
+ */
 export function Table<T>(props: {
 	caption: string;
 	rows: readonly T[];

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import './tabs.css';
 
-/** Tabs are links to views of one page; the one that is shown says so. */
+/** Tabs are links to views of one page. The current one is marked. */
 export function Tabs(props: {
 	label: string;
 	at: string;

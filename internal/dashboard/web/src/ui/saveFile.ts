@@ -1,4 +1,4 @@
-/** saveFile hands a file to whoever sits there. */
+/** saveFile makes the browser download a file. */
 export function saveFile(file: Blob, name: string): void {
 	const address = URL.createObjectURL(file);
 	const link = document.createElement('a');

@@ -1,8 +1,8 @@
 import { useSearchParams } from 'wouter-preact';
 
 /**
- * useFilters keeps the filters of a page in its address, so that it can be reloaded,
- * shared and gone back to. A filter that is empty is not there.
+ * useFilters stores the filters of a page in its address, so that reloads, shared links and the back button keep
+ * them. Empty filters are not in the address.
  */
 export function useFilters<K extends string>(
 	names: readonly K[],

@@ -5,7 +5,7 @@ const now = signal(new Date());
 let watchers = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** useNow is the time, every second; what calls it is drawn again as often. */
+/** useNow returns the current time and rerenders its component every second. */
 export function useNow(): Date {
 	useEffect(() => {
 		watchers++;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** useSettled is a value once it has not changed for some milliseconds. */
+/** useSettled returns a value after it has not changed for some milliseconds. */
 export function useSettled<T>(value: T, milliseconds: number): T {
 	const [settled, setSettled] = useState(value);
 	useEffect(() => {

@@ -1,20 +1,20 @@
 import { defaultRangeExtractor, observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
-/** Windowed is the part of a long list that is near the screen. */
+/** Windowed is the part of a long list that is near the viewport. */
 export interface Windowed {
-	/** parts are the rows to draw, in order, each with the height of what is left out before it. */
+	/** parts are the rows to draw, in order. before is the height of the rows omitted before each. */
 	parts: readonly { index: number; before: number }[];
-	/** after is the height of what is left out after the last one. */
+	/** after is the height of the rows omitted after the last one. */
 	after: number;
-	/** measure is the ref of a row, which has its index in data-index. */
+	/** measure is the ref of a row, whose data-index is its index. */
 	measure: (row: HTMLElement | null) => void;
-	/** first and last are the rows that can be seen; -1 without any. */
+	/** first and last are the indexes of the visible rows; -1 without any. */
 	first: number;
 	last: number;
 }
 
-/** heightOf is the height of a row, as it was seen last. */
+/** heightOf returns the last observed height of a row. */
 function heightOf(seen: Map<number, number>, row: HTMLElement, entry: ResizeObserverEntry | undefined): number | undefined {
 	const index = Number(row.dataset.index);
 	const height = entry?.borderBoxSize[0]?.blockSize;
@@ -25,9 +25,9 @@ function heightOf(seen: Map<number, number>, row: HTMLElement, entry: ResizeObse
 }
 
 /**
- * useWindowed draws only those of count rows that are near the screen, whatever their
- * heights are, for a list that scrolls with the page. The row that has the focus stays.
- * About is the usual height of a row in pixels; body is what holds the rows.
+ * useWindowed draws only those of count rows that are near the viewport, for a list that scrolls with the page.
+ * Rows can differ in height. The row with the focus is always drawn. about is the usual height of a row in
+ * pixels; body is the element that contains the rows.
  */
 export function useWindowed(count: number, about: number, body: { current: HTMLElement | null }): Windowed {
 	const [, draw] = useReducer((n: number, _: undefined) => n + 1, 0);
@@ -41,8 +41,8 @@ export function useWindowed(count: number, about: number, body: { current: HTMLE
 		observeElementOffset: observeWindowOffset,
 		scrollToFn: windowScroll,
 		overscan: 5,
-		// Heights come from the browser after it has laid out. Asking for them earlier would
-		// have it lay out the page for every row.
+		// Heights come from the ResizeObserver after the layout. Reading them earlier would force a layout for every
+		// row.
 		measureElement: (row: HTMLElement, entry: ResizeObserverEntry | undefined) => heightOf(heights.current, row, entry) ?? about,
 		scrollMargin: margin,
 		initialOffset: () => window.scrollY,
@@ -64,7 +64,7 @@ export function useWindowed(count: number, about: number, body: { current: HTMLE
 	});
 	const there = count > 0;
 	useEffect(() => {
-		// What stands above the list moves it: the page's height tells.
+		// Content above the list moves it. Such a change also changes the height of the page, which is observed.
 		const watcher = new ResizeObserver(() => {
 			if (there && body.current) {
 				setMargin(Math.round(body.current.getBoundingClientRect().top + window.scrollY));

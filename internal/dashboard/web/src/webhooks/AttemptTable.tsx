@@ -5,7 +5,7 @@ import { Badge, Time } from '../ui/Badge';
 import { Due, deliveryStage, milliseconds } from './DeliveryBadge';
 import { delays, span } from './eventTypes';
 
-/** Attempts is every attempt at a delivery, and those that are to come. */
+/** Attempts shows the attempts of a delivery and the schedule of the remaining ones. */
 export function Attempts(props: { delivery: Schemas['DeliveryDetailed'] }): JSX.Element {
 	const { delivery } = props;
 	const coming = delivery.state === 'waiting' ? delays.slice(delivery.attempts.length) : [];

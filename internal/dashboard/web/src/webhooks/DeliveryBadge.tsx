@@ -8,7 +8,7 @@ import { countdown } from './eventTypes';
 
 const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
 
-/** DeliveryBadge is the state of a delivery. */
+/** DeliveryBadge shows the state of a delivery. */
 export function DeliveryBadge(props: { state: Schemas['DeliveryState'] }): JSX.Element {
 	return <Badge tone={tones[props.state]}>{t(`webhooks.state.${props.state}`)}</Badge>;
 }
@@ -21,32 +21,32 @@ const healths: Record<Schemas['WebhookHealth']['health'], Tone> = {
 	paused: 'quiet',
 };
 
-/** HealthBadge is how a webhook does, in one word. */
+/** HealthBadge shows the health of a webhook. */
 export function HealthBadge(props: { health: Schemas['WebhookHealth']['health'] }): JSX.Element {
 	return <Badge tone={healths[props.health]}>{t(`webhooks.health.${props.health}`)}</Badge>;
 }
 
-/** ActiveBadge says whether a webhook is paused. */
+/** ActiveBadge shows whether a webhook is active or paused. */
 export function ActiveBadge(props: { active: boolean }): JSX.Element {
 	return props.active ? <Badge tone="good">{t('webhooks.active')}</Badge> : <Badge tone="quiet">{t('webhooks.paused')}</Badge>;
 }
 
-/** deliveryStage is how far an attempt got, in words. */
+/** deliveryStage describes how far an attempt got. */
 export function deliveryStage(name: Schemas['Attempt']['stage']): string {
 	return t(`webhooks.stage.${name}`);
 }
 
-/** responseText is what an attempt came to, in a line. */
+/** responseText describes the result of an attempt. */
 export function responseText(attempt: { stage: Schemas['Attempt']['stage']; http_status: number | null }): string {
 	return attempt.http_status === null ? deliveryStage(attempt.stage) : t('webhooks.answered', { status: attempt.http_status });
 }
 
-/** milliseconds writes a duration of the API. */
+/** milliseconds formats a duration of the API. */
 export function milliseconds(value: number): string {
 	return t('webhooks.ms', { ms: number(value) });
 }
 
-/** subscribesTo is what causes events of a type, in words. */
+/** subscribesTo describes what causes events of a type. */
 export function subscribesTo(type: Schemas['EventType']): string {
 	return t(`webhooks.fires.${type}` satisfies Key);
 }

@@ -16,7 +16,7 @@ import { envelope, isRetriable, retryDelivery } from './queries';
 import { useDelivery } from './SendTestEvent';
 import './webhooks.css';
 
-/** Delivery is one event on its way to one webhook, with every attempt. */
+/** Delivery shows the delivery of one event to one webhook with every attempt. */
 export function Delivery(props: { id?: string }): JSX.Element {
 	const id = props.id ?? '';
 	const query = useDelivery(id);
@@ -90,11 +90,11 @@ function Told(props: { id: string; type: Schemas['EventType'] }): JSX.Element {
 	);
 }
 
-/** EventContent is the subject of an event, its time, and its bytes. */
+/** EventContent shows the subject, the time and the body of an event. */
 export function EventContent(props: { id: string }): JSX.Element {
 	const query = useQuery({
 		queryKey: ['events', 'one', props.id],
-		// An event never changes.
+		// Events are immutable.
 		staleTime: Number.POSITIVE_INFINITY,
 		queryFn: ({ signal }) => envelope(props.id, signal),
 	});

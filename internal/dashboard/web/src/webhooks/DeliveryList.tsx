@@ -24,7 +24,7 @@ const failedOnes = ['deliveries', 'failed'];
 
 const states: readonly Row['state'][] = ['waiting', 'delivered', 'failed', 'cancelled'];
 
-/** Deliveries is every delivery of the account, live. */
+/** Deliveries lists the deliveries of the account, and updates itself. */
 export function Deliveries(): JSX.Element {
 	const [filters, change] = useFilters(names);
 	const wanted: Wanted = {
@@ -147,7 +147,7 @@ function Nothing(props: { filtered: boolean }): JSX.Element {
 	);
 }
 
-/** many is how many failed ones are counted at most for the tab. */
+/** many is the maximum number of failed deliveries that the tab counts. */
 const many = 100;
 
 function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retried: string }) => void }): JSX.Element {
@@ -157,7 +157,8 @@ function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retrie
 		...liveQuery,
 		queryFn: ({ signal }) => deliveries({ state: 'failed', retried: 'false' }, { limit: many }, signal),
 	});
-	// Any notice may tell of a retry: one that is delivered at once has no other.
+	// Any notice can mean a retry. If the first attempt of a retry succeeds, its only notice is about a delivered
+	// one.
 	useDeliveryNotices(
 		() => true,
 		2000,

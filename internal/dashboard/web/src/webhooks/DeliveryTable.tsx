@@ -13,23 +13,23 @@ import { mostAttempts } from './eventTypes';
 import { isRetriable } from './queries';
 import type { Deliveries, DeliveryView } from './useDeliveries';
 
-/** Choice is which rows of a table are chosen. */
+/** Choice is the selection of rows. */
 export interface Choice {
 	chosen: ReadonlySet<string>;
 	choose: (ids: readonly string[], on: boolean) => void;
 }
 
-/** ahead is how many rows before the end the next page is fetched. */
+/** ahead is the number of rows before the end at which the next page is fetched. */
 const ahead = 40;
 
 /**
- * DeliveryTable shows a list of deliveries of any length: only rows near the screen are
- * drawn, and the next page is fetched when its end comes near.
+ * DeliveryTable shows a list of deliveries of any length. It draws only rows near the viewport, and fetches the
+ * next page when the end is near.
  */
 export function DeliveryTable(props: {
 	list: Deliveries;
 	seen: { current: DeliveryView };
-	/** names are the URLs of webhooks by their ids; undefined where all rows have the same. */
+	/** names are the URLs of webhooks by id; undefined if all rows have the same webhook. */
 	names: ReadonlyMap<string, string> | undefined;
 	choice?: Choice | undefined;
 	empty: ComponentChildren;
@@ -44,7 +44,7 @@ export function DeliveryTable(props: {
 	const near = rows.length > 0 && part.last >= rows.length - ahead;
 	const length = rows.length;
 	useEffect(() => {
-		// A page that brought no rows is asked for by hand: the API may have much to look through.
+		// After an empty first page the user fetches more by a button, because the API may have to search many rows.
 		if (near && next && !problem && length > 0) {
 			load();
 		}

@@ -10,7 +10,7 @@ import { useWebhookURLs } from './queries';
 import { type DeliveryView, useDeliveries } from './useDeliveries';
 import './webhooks.css';
 
-/** Event is one event, and its deliveries to every webhook. */
+/** Event shows one event and its deliveries to every webhook. */
 export function Event(props: { id?: string }): JSX.Element {
 	const id = props.id ?? '';
 	const seen = useRef<DeliveryView>({ first: 0, last: 20 });

@@ -15,7 +15,7 @@ import './webhooks.css';
 
 type Happened = Schemas['Event'];
 
-/** Events is what has happened, the oldest first, as the API lists it. */
+/** Events lists the events of the account, oldest first, as the API does. */
 export function Events(): JSX.Element {
 	const [filters, change] = useFilters(['type', 'subject', 'from', 'to']);
 	const type = everyType.find((one) => one === filters.type);

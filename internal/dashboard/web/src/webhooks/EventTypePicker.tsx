@@ -4,7 +4,7 @@ import { Check, Group, toggled } from '../ui/Field';
 import { subscribesTo } from './DeliveryBadge';
 import { type EventType, everyType, families } from './eventTypes';
 
-/** EventTypePicker is the choice of types of events, in their families, with what causes each. */
+/** EventTypePicker selects event types, grouped in families, with a description of each. */
 export function EventTypePicker(props: { chosen: ReadonlySet<EventType>; change: (chosen: ReadonlySet<EventType>) => void }): JSX.Element {
 	const set = (types: readonly EventType[], on: boolean) => props.change(toggled(props.chosen, types, on));
 	return (

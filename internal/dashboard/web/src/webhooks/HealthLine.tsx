@@ -13,10 +13,13 @@ import { useDeliveryNotices } from './useDeliveries';
 
 type Health = Schemas['WebhookHealth'];
 
-/** every is how long a health is shown at least before it is fetched again: it reads up to 8,000 attempts. */
+/**
+ * every is the minimum time between two fetches in milliseconds, because the API reads up to 8,000 attempts for
+ * one health.
+ */
 const every = 5000;
 
-/** HealthLine is how a webhook does. It is fetched when it comes into sight. */
+/** HealthLine shows the health of a webhook. It is fetched when it becomes visible. */
 export function HealthLine(props: { id: string }): JSX.Element {
 	const place = useRef<HTMLDivElement>(null);
 	const [seen, setSeen] = useState(false);
@@ -90,7 +93,7 @@ function Shown(props: { health: Health }): JSX.Element {
 
 const tall = 32;
 
-/** Strip shows 24 hours as bars: what was delivered above what failed. */
+/** Strip shows 24 hours as bars, with delivered attempts above failed ones. */
 function Strip(props: { hours: Health['by_hour'] }): JSX.Element {
 	const most = Math.max(1, ...props.hours.map((one) => one.delivered + one.failed_attempts));
 	const said = props.hours

@@ -15,7 +15,7 @@ import './webhooks.css';
 
 type Made = Schemas['WebhookShown'];
 
-/** NewWebhook makes an endpoint, and then shows its secret and sends it a test event. */
+/** NewWebhook creates a webhook. Afterwards it shows the secret and offers a test event. */
 export function NewWebhook(): JSX.Element {
 	const [made, setMade] = useState<Made>();
 	return made ? <Done webhook={made} /> : <Make done={setMade} />;

@@ -12,10 +12,10 @@ import { Select } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { deliveries, retryDelivery, type Webhook } from './queries';
 
-/** atOnce is how many retries are under way together. */
+/** atOnce is the maximum number of concurrent retries. */
 const atOnce = 4;
 
-/** RetryChosen delivers the chosen ones again, one by one, and says which were refused. */
+/** RetryChosen retries the selected deliveries one by one, and lists those that the API rejected. */
 export function RetryChosen(props: { chosen: ReadonlySet<string>; done: (retried: readonly string[]) => void }): JSX.Element {
 	const [progress, setProgress] = useState<{ done: number; of: number }>();
 	const [refused, setRefused] = useState<readonly { id: string; problem: Problem }[]>([]);
@@ -60,10 +60,10 @@ export function RetryChosen(props: { chosen: ReadonlySet<string>; done: (retried
 	);
 }
 
-/** counted is how many failed deliveries are counted at most before a dialog says “more than”. */
+/** counted is the maximum number of failed deliveries that are counted. Above it the dialog shows “more than”. */
 const counted = 1000;
 
-/** RetryAll shows how many deliveries of a range have failed, and delivers them again. */
+/** RetryAll shows the number of failed deliveries in a range of days, and retries them. */
 export function RetryAll(props: {
 	webhooks: readonly Webhook[];
 	webhook: string | undefined;

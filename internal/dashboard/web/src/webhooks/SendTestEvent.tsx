@@ -12,7 +12,7 @@ import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge'
 import { type EventType, everyType, mostAttempts } from './eventTypes';
 import { useDeliveryNotices } from './useDeliveries';
 
-/** useDelivery is one delivery, which is fetched again when a notice tells of it. */
+/** useDelivery fetches one delivery, and refetches it after a notice about it. */
 export function useDelivery(id: string) {
 	const query = useQuery({
 		queryKey: ['deliveries', 'one', id],
@@ -27,7 +27,7 @@ export function useDelivery(id: string) {
 	return query;
 }
 
-/** SendTest sends a test event to a webhook and follows its delivery. */
+/** SendTest sends a test event to a webhook and shows its delivery. */
 export function SendTest(props: { id: string; events: readonly EventType[] }): JSX.Element {
 	const [type, setType] = useState<EventType>();
 	const [sent, setSent] = useState<string>();
@@ -52,7 +52,7 @@ export function SendTest(props: { id: string; events: readonly EventType[] }): J
 	);
 }
 
-/** Followed is how one delivery goes, while one looks on. */
+/** Followed shows the current state of one delivery. */
 export function Followed(props: { id: string }): JSX.Element {
 	const query = useDelivery(props.id);
 	return (

@@ -23,7 +23,7 @@ import { Types } from './WebhookList';
 import { VerifySnippet } from './WebhookSecret';
 import './webhooks.css';
 
-/** Webhook is one endpoint: what it is, what can be done with it, its deliveries. */
+/** Webhook shows one webhook with its actions and its deliveries. */
 export function Webhook(props: { id?: string }): JSX.Element {
 	const id = props.id ?? '';
 	const query = useQuery({

@@ -56,7 +56,7 @@ export function RotateSecretDialog(props: { webhook: Webhook; close: () => void 
 	);
 }
 
-/** DeleteWebhookDialog deletes a webhook, after it has said what becomes of what waits. */
+/** DeleteWebhookDialog deletes a webhook. It first shows how many deliveries are waiting. */
 export function DeleteWebhookDialog(props: { webhook: Webhook; close: () => void }): JSX.Element {
 	const { id, url } = props.webhook;
 	const [, go] = useLocation();

@@ -10,7 +10,7 @@ import { HealthLine } from './HealthLine';
 import type { Webhook } from './queries';
 import './webhooks.css';
 
-/** Webhooks is the list of endpoints. */
+/** Webhooks lists the webhooks of the account. */
 export function Webhooks(): JSX.Element {
 	const list = useList<Webhook>(['webhooks', 'list'], (cursor, signal) =>
 		unwrap(api.GET('/v1/webhooks', { params: { query: { limit: 50, ...(cursor ? { cursor } : {}) } }, signal })),
@@ -64,7 +64,7 @@ function One(props: { webhook: Webhook }): JSX.Element {
 	);
 }
 
-/** Types are the events that a webhook gets. */
+/** Types shows the event types of a webhook. */
 export function Types(props: { of: readonly string[] }): JSX.Element {
 	return (
 		<ul class="wh-types">

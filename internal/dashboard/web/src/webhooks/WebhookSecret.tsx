@@ -5,7 +5,7 @@ import { Copy, CopyableText } from '../ui/Badge';
 import { Segments } from '../ui/Segments';
 import { snippets } from './snippets';
 
-/** WebhookSecret shows a secret that was made, this once. */
+/** WebhookSecret shows a new secret. The API returns it only once. */
 export function WebhookSecret(props: { value: string }): JSX.Element {
 	return (
 		<div class="wh-secret" role="status">
@@ -18,7 +18,7 @@ export function WebhookSecret(props: { value: string }): JSX.Element {
 	);
 }
 
-/** VerifySnippet shows how a receiver knows that a delivery is genuine, in three languages. */
+/** VerifySnippet shows code that verifies a delivery's signature, in three languages. */
 export function VerifySnippet(): JSX.Element {
 	const [language, setLanguage] = useState(snippets[0]?.name ?? '');
 	const code = snippets.find(({ name }) => name === language)?.code ?? '';

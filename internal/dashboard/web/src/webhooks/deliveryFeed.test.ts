@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { concerns, extend, type Feed, fits, merge, patch, type Row, tell, told } from './deliveryFeed';
 
-/** row is a delivery whose id sorts by n. */
+/** row returns a delivery whose id sorts by n. */
 function row(n: number, more: Partial<Row> = {}): Row {
 	return {
 		id: `dlv_${String(n).padStart(26, '0')}`,
@@ -23,7 +23,7 @@ function row(n: number, more: Partial<Row> = {}): Row {
 const page = (rows: Row[], next: string | null) => ({ data: rows, has_more: next !== null, next_cursor: next });
 const ids = (feed: Feed) => feed.rows.map((row) => Number(row.id.slice(4)));
 
-test('a new page is laid over what is there, and older rows stay', () => {
+test('a new page replaces the rows that it covers, and older rows stay', () => {
 	const old: Feed = { rows: [row(5), row(4), row(3), row(2), row(1)], next: 'older' };
 	const feed = merge(old, page([row(6), row(5), row(4)], 'x'), {});
 	expect(ids(feed)).toEqual([6, 5, 4, 3, 2, 1]);
@@ -31,38 +31,38 @@ test('a new page is laid over what is there, and older rows stay', () => {
 	expect(feed.rows[1]).toBe(old.rows[0]);
 });
 
-test('rows that may have others before them go', () => {
+test('older rows are dropped if the new page leaves a gap before them', () => {
 	const feed = merge({ rows: [row(2), row(1)], next: null }, page([row(9), row(8)], 'x'), {});
 	expect(ids(feed)).toEqual([9, 8]);
 	expect(feed.next).toBe('x');
 });
 
-test('a page that is the whole list is the list', () => {
+test('a page without a next page replaces the list', () => {
 	expect(ids(merge({ rows: [row(2), row(1)], next: null }, page([row(3)], null), {}))).toEqual([3]);
 	expect(merge(undefined, page([], 'x'), {})).toEqual({ rows: [], next: 'x' });
 });
 
-test('a row whose page has not got it any more goes, and so does one that does not fit', () => {
+test('a row that the new page lacks is removed, and so is one that no longer matches the filter', () => {
 	const old: Feed = { rows: [row(5), row(4), row(3), row(2, { state: 'delivered' }), row(1)], next: null };
 	expect(ids(merge(old, page([row(5), row(3)], 'x'), { state: 'waiting' }))).toEqual([5, 3, 1]);
 });
 
-test('an old row that has come to belong to the list has those around it fetched again', () => {
+test('an old row that now matches the filter drops the rows around it for a refetch', () => {
 	const old: Feed = { rows: [row(9), row(8), row(3), row(2)], next: 'older' };
 	const first = page([row(9), row(8)], 'x');
 	expect(merge(old, first, {}, [row(5).id])).toEqual({ rows: [row(9), row(8)], next: 'x' });
-	// What is newer is in the page, and what is older is fetched when its turn comes.
+	// Newer rows are in the page, and older ones are fetched with their own page.
 	expect(ids(merge(old, first, {}, [row(10).id, row(1).id]))).toEqual([9, 8, 3, 2]);
 	expect(ids(merge({ ...old, next: null }, first, {}, [row(1).id]))).toEqual([9, 8]);
 });
 
-test('the page that follows is added once', () => {
+test('a next page is appended without duplicates', () => {
 	const feed = extend({ rows: [row(3), row(2)], next: 'x' }, page([row(2), row(1)], null));
 	expect(ids(feed)).toEqual([3, 2, 1]);
 	expect(feed.next).toBeNull();
 });
 
-test('rows that were fetched anew take their places', () => {
+test('refetched rows replace the old ones', () => {
 	const old: Feed = { rows: [row(2), row(1)], next: null };
 	const feed = patch(old, [row(1, { state: 'failed' }), row(7)]);
 	expect(feed.rows[0]).toBe(old.rows[0]);
@@ -70,7 +70,7 @@ test('rows that were fetched anew take their places', () => {
 	expect(ids(feed)).toEqual([2, 1]);
 });
 
-test('a notice changes its row in place, and an old one does not', () => {
+test('a notice updates its row, and an outdated notice does not', () => {
 	const old: Feed = { rows: [row(2), row(1, { attempts_made: 3 })], next: null };
 	const news = (n: number, attempts: number) => {
 		const one = told({ kind: 'delivery', data: { id: row(n).id, webhook_id: 'wh_1', event_id: 'evt_1', state: 'delivered', attempts } });
@@ -82,14 +82,14 @@ test('a notice changes its row in place, and an old one does not', () => {
 	expect([...known]).toEqual([row(2).id, row(1).id]);
 });
 
-test('what is no notice of a delivery is passed over', () => {
+test('invalid notices are ignored', () => {
 	expect(told({ kind: 'event', data: {} })).toBeUndefined();
 	expect(
 		told({ kind: 'delivery', data: { id: 'dlv_1', webhook_id: 'wh_1', event_id: 'evt_1', state: '<b>', attempts: 1 } }),
 	).toBeUndefined();
 });
 
-test('a list shows what it is filtered by', () => {
+test('a list filters rows and notices', () => {
 	expect(fits(row(1), { state: 'failed' })).toBe(false);
 	expect(fits(row(1, { retried_as: 'dlv_2' }), { retried: 'false' })).toBe(false);
 	expect(fits(row(1), { retried: 'false' })).toBe(true);

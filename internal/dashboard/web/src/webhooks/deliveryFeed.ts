@@ -5,7 +5,7 @@ import type { ListState } from '../ui/List';
 /** Row is a delivery in a list. */
 export type Row = Schemas['Delivery'];
 
-/** Wanted is which deliveries a list shows. */
+/** Wanted is the filter of a list of deliveries. */
 export interface Wanted {
 	state?: Row['state'] | undefined;
 	retried?: 'true' | 'false' | undefined;
@@ -15,14 +15,14 @@ export interface Wanted {
 	to?: string | undefined;
 }
 
-/** Feed is what was fetched of a list of deliveries, the newest first, without a gap. */
+/** Feed is the fetched part of a list of deliveries, newest first and without gaps. */
 export interface Feed {
 	rows: readonly Row[];
-	/** next is the cursor of what follows; null at the end. */
+	/** next is the cursor of the next page; null at the end. */
 	next: string | null;
 }
 
-/** Told is what a notice says of a delivery. */
+/** Told is the content of a notice about a delivery. */
 export interface Told {
 	id: string;
 	webhook: string;
@@ -33,7 +33,7 @@ export interface Told {
 
 const states: readonly string[] = ['waiting', 'delivered', 'failed', 'cancelled'] satisfies Row['state'][];
 
-/** told reads a notice; undefined when it is not about a delivery. */
+/** told parses a notice; undefined if it is not about a delivery. */
 export function told(notice: Notice): Told | undefined {
 	const { id, webhook_id: webhook, event_id: event, state, attempts } = notice.data;
 	if (notice.kind !== 'delivery' || typeof id !== 'string' || typeof webhook !== 'string' || typeof event !== 'string') {
@@ -45,12 +45,12 @@ export function told(notice: Notice): Told | undefined {
 	return { id, webhook, event, state: state as Row['state'], attempts };
 }
 
-/** fits says whether a delivery still belongs to a list, as far as that can change. */
+/** fits reports whether a delivery matches the filters whose result can change over time: state and retried. */
 export function fits(row: Row, wanted: Wanted): boolean {
 	return (!wanted.state || row.state === wanted.state) && (!wanted.retried || (row.retried_as !== null) === (wanted.retried === 'true'));
 }
 
-/** concerns says whether a delivery that is told of could be in a list. */
+/** concerns reports whether the delivery of a notice can match a filter. */
 export function concerns(one: Told, wanted: Wanted): boolean {
 	return (
 		(!wanted.webhook || one.webhook === wanted.webhook) &&
@@ -59,16 +59,15 @@ export function concerns(one: Told, wanted: Wanted): boolean {
 	);
 }
 
-/** same keeps the object that is there when nothing has changed, so that its row is not drawn again. */
+/** same returns the old object if nothing has changed, so that its row is not drawn again. */
 function same(old: Row | undefined, fresh: Row): Row {
 	return old && JSON.stringify(old) === JSON.stringify(fresh) ? old : fresh;
 }
 
 /**
- * merge lays the newest page over what is there. Rows that are older than the page
- * stay, so that nobody who has scrolled down loses them; when there may be others
- * between the two, they go. So they do when one that is missing belongs among them: it
- * comes with the pages that are fetched again.
+ * merge replaces the start of the list by its newest page. Older rows stay, so that a user who scrolled down
+ * keeps them. If other rows can lie between the page and them, they are dropped. They are also dropped if an id
+ * of missing belongs among them, because the refetched pages will contain it.
  */
 export function merge(old: Feed | undefined, page: ListState<Row>, wanted: Wanted, missing: Iterable<string> = []): Feed {
 	if (!old || !page.has_more) {
@@ -92,20 +91,20 @@ export function merge(old: Feed | undefined, page: ListState<Row>, wanted: Wante
 	};
 }
 
-/** extend adds the page that follows. */
+/** extend appends the next page. */
 export function extend(old: Feed, page: ListState<Row>): Feed {
 	const oldest = old.rows.at(-1)?.id;
 	const more = page.data.filter((row) => oldest === undefined || row.id < oldest);
 	return { rows: [...old.rows, ...more], next: page.next_cursor };
 }
 
-/** patch puts rows that were fetched anew in the place of the old ones. */
+/** patch replaces rows by their refetched versions. */
 export function patch(old: Feed, fresh: readonly Row[]): Feed {
 	const by = new Map(fresh.map((row) => [row.id, row]));
 	return { rows: old.rows.map((row) => same(row, by.get(row.id) ?? row)), next: old.next };
 }
 
-/** tell brings what notices say into the rows that are there; known says which were. */
+/** tell applies notices to the rows of a list. known are the ids of the rows that it found. */
 export function tell(old: Feed, all: ReadonlyMap<string, Told>): { feed: Feed; known: Set<string> } {
 	const known = new Set<string>();
 	const rows = old.rows.map((row) => {

@@ -16,7 +16,7 @@ test('eleven types and eight attempts', () => {
 	]);
 });
 
-test('what an event is about has a page', () => {
+test('the subject of an event has a page', () => {
 	const id = (prefix: string) => `${prefix}_01KAJ0A6Q3W8Y1B4D7F0H2K5M9`;
 	expect(eventSubject({ transaction_id: id('txn') })?.to).toBe(`/recharges/${id('txn')}`);
 	expect(eventSubject({ verification_id: id('ver') })?.to).toBe(`/verifications/${id('ver')}`);
@@ -25,13 +25,13 @@ test('what an event is about has a page', () => {
 	expect(eventSubject({ payment_id: id('pay') })?.to).toBe(`/wallet?show=payments&id=${id('pay')}`);
 });
 
-test('a test event, a quota and a hostile id are about nothing', () => {
+test('a test event, a quota and a hostile id have no subject', () => {
 	expect(eventSubject({ transaction_id: 'txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9', test: true })).toBeUndefined();
 	expect(eventSubject({ period: '2026-11' })).toBeUndefined();
 	expect(eventSubject({ transaction_id: 'txn_../../x', batch_id: 7 })).toBeUndefined();
 });
 
-test('how long it is until a moment', () => {
+test('countdown formats the time until an instant', () => {
 	const now = new Date('2026-11-21T00:00:00Z');
 	expect(countdown('2026-11-21T00:00:09.5Z', now)).toBe('0:10');
 	expect(countdown('2026-11-21T06:00:01Z', now)).toBe('6:00:01');

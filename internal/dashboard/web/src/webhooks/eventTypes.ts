@@ -4,7 +4,7 @@ import { pageOf } from '../subject';
 /** EventType is the name of a type of event. */
 export type EventType = Schemas['EventType'];
 
-/** families are the types of events as they belong together. */
+/** families groups the event types. */
 export const families = [
 	{
 		name: 'webhooks.family.recharge',
@@ -18,16 +18,16 @@ export const families = [
 	{ name: 'webhooks.family.payment', types: ['payment.succeeded', 'payment.failed'] },
 ] as const satisfies readonly { name: string; types: readonly EventType[] }[];
 
-/** everyType is each type of event there is. */
+/** everyType lists all event types. */
 export const everyType: readonly EventType[] = families.flatMap((family): readonly EventType[] => family.types);
 
-/** delays are how many seconds after the attempt before each of the eight is due. */
+/** delays are the seconds from each attempt to the next one of the eight. */
 export const delays = [0, 10, 30, 120, 600, 3600, 21_600, 86_400] as const;
 
-/** mostAttempts is how often a delivery is tried. */
+/** mostAttempts is the maximum number of attempts of a delivery. */
 export const mostAttempts = delays.length;
 
-/** EventSubject is the record that an event is about, and the page that shows it. */
+/** EventSubject is the record that an event is about, and the path of its page. */
 export interface EventSubject {
 	id: string;
 	to: string;
@@ -36,8 +36,8 @@ export interface EventSubject {
 const named = ['transaction_id', 'verification_id', 'batch_id', 'payment_id'] as const;
 
 /**
- * eventSubject finds the record that an event is about in the event's data. It is undefined for a quota, a
- * test event, and an id of another form.
+ * eventSubject finds the subject of an event in its data. It is undefined for a quota, a test event, and an id of
+ * another form.
  */
 export function eventSubject(data: Record<string, unknown>): EventSubject | undefined {
 	if (data.test === true) {
@@ -62,13 +62,13 @@ const units = [
 	['second', 1],
 ] as const;
 
-/** span writes a number of seconds in a language: 30 seconds, 2 minutes, 24 hours. */
+/** span formats a number of seconds: 30 seconds, 2 minutes, 24 hours. */
 export function span(seconds: number, locale: string): string {
 	const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? (['second', 1] as const);
 	return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
 }
 
-/** countdown is the time until a moment, as 4:05 or 23:59:59; undefined when it has come. */
+/** countdown formats the time until an instant as 4:05 or 23:59:59; undefined after it. */
 export function countdown(until: string, now: Date): string | undefined {
 	const seconds = Math.ceil((new Date(until).getTime() - now.getTime()) / 1000);
 	if (!(seconds > 0)) {

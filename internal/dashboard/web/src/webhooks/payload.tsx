@@ -5,7 +5,7 @@ import { Copy } from '../ui/Badge';
 import { Segments } from '../ui/Segments';
 import { pretty } from './pretty';
 
-/** Payload is JSON as it was sent: indented, or byte for byte. */
+/** Payload shows JSON indented, or byte for byte as it was sent. */
 export function Payload(props: { raw: string }): JSX.Element {
 	const [form, setForm] = useState<'pretty' | 'raw'>('pretty');
 	return (

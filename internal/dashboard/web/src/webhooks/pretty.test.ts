@@ -7,7 +7,7 @@ test('JSON is indented, and its tokens stay', () => {
 	);
 });
 
-test('what is no JSON does no harm', () => {
+test('invalid JSON causes no error', () => {
 	expect(pretty('}}]"')).toBe('\n}\n}\n]"');
 	expect(pretty('')).toBe('');
 });

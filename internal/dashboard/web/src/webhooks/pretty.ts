@@ -1,7 +1,4 @@
-/**
- * pretty indents JSON. Every token stays as it was written: 10.00 does not become 10,
- * and a large number is not rounded.
- */
+/** pretty indents JSON without changing its tokens: 10.00 does not become 10, and large numbers are not rounded. */
 export function pretty(json: string): string {
 	let out = '';
 	let depth = 0;

@@ -5,13 +5,13 @@ import { range } from '../dates';
 import type { ListState } from '../ui/List';
 import type { Row, Wanted } from './deliveryFeed';
 
-/** Webhook is an endpoint that is told of events. */
+/** Webhook is an endpoint that receives events. */
 export type Webhook = Schemas['Webhook'];
 
-/** pageSize is how many deliveries are fetched at once. */
+/** pageSize is the number of deliveries of a page. */
 export const pageSize = 200;
 
-/** deliveries fetches a page of them, the newest first. */
+/** deliveries fetches a page of deliveries, newest first. */
 export function deliveries(wanted: Wanted, more: { cursor?: string; limit?: number } = {}, signal?: AbortSignal): Promise<ListState<Row>> {
 	const query = {
 		...range(wanted),
@@ -25,7 +25,7 @@ export function deliveries(wanted: Wanted, more: { cursor?: string; limit?: numb
 	return unwrap(api.GET('/v1/deliveries', { params: { query }, ...(signal ? { signal } : {}) }));
 }
 
-/** useWebhooks is the first thousand webhooks, to name and to choose them. */
+/** useWebhooks fetches the first thousand webhooks, for names and selections. */
 export function useWebhooks() {
 	return useQuery({
 		queryKey: ['webhooks', 'all'],
@@ -33,19 +33,19 @@ export function useWebhooks() {
 	});
 }
 
-/** useWebhookURLs is the URLs of webhooks by their ids. */
+/** useWebhookURLs returns the URLs of webhooks by id. */
 export function useWebhookURLs(): ReadonlyMap<string, string> {
 	const { data } = useWebhooks();
 	return useMemo(() => new Map(data?.map((webhook) => [webhook.id, webhook.url])), [data]);
 }
 
-/** Envelope is an event, and the bytes in which it is sent. */
+/** Envelope is an event with the bytes in which it is sent. */
 export interface Envelope {
 	raw: string;
 	event: Schemas['Event'];
 }
 
-/** envelope fetches an event as it is sent. */
+/** envelope fetches an event with its bytes. The API returns them unchanged within the reply. */
 export async function envelope(id: string, signal: AbortSignal): Promise<Envelope> {
 	const text = await unwrap(api.GET('/v1/events/{id}', { params: { path: { id } }, parseAs: 'text', signal }));
 	const event = (JSON.parse(text) as { data: Schemas['Event'] }).data;
@@ -63,13 +63,16 @@ export async function envelope(id: string, signal: AbortSignal): Promise<Envelop
 	};
 }
 
-/** isRetriable says whether the API would deliver again: not what is on its way at this moment. */
+/**
+ * isRetriable reports whether the API would accept a retry. A delivery whose attempt is under way cannot be
+ * retried.
+ */
 export function isRetriable(delivery: Schemas['Delivery'], now: number): boolean {
 	const { state, retried_as, next_attempt_at } = delivery;
 	return retried_as === null && (state !== 'waiting' || (next_attempt_at !== null && Date.parse(next_attempt_at) > now));
 }
 
-/** retryDelivery delivers again, and returns the id of the new delivery. */
+/** retryDelivery retries a delivery and returns the id of the new delivery. */
 export async function retryDelivery(id: string): Promise<string | undefined> {
 	const reply = await unwrap(api.POST('/v1/deliveries/{id}/retry', { params: { path: { id } } }));
 	return reply.delivery_ids[0];

@@ -1,6 +1,6 @@
 import type { Route } from '../routes';
 
-/** routes are the pages of this part. */
+/** routes are the pages of the webhooks section. */
 export const routes: readonly Route[] = [
 	{ path: '/webhooks', load: async () => (await import('./WebhookList')).Webhooks },
 	{ path: '/webhooks/new', load: async () => (await import('./NewWebhookPage')).NewWebhook },

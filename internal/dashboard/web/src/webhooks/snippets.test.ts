@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { snippets } from './snippets';
 
-test('the functions are those of the documentation, which a test runs', () => {
+test('the snippets equal those of the documentation, which a test runs', () => {
 	const text = readFileSync(new URL('../../../../../docs/webhooks.md', import.meta.url), 'utf8');
 	for (const { name, code } of snippets) {
 		expect(text, name).toContain(code);

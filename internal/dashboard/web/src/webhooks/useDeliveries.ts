@@ -6,19 +6,19 @@ import { queries } from '../api/queries';
 import { concerns, extend, type Feed, merge, patch, type Told, tell, told, type Wanted } from './deliveryFeed';
 import { deliveries } from './queries';
 
-/** CollectedNotices runs something a while after it was asked for, and not again within some time. */
+/** CollectedNotices runs a function a short time after a request for it, at a limited rate. */
 export class CollectedNotices {
 	private timer: ReturnType<typeof setTimeout> | undefined;
 	private last = Number.NEGATIVE_INFINITY;
 
-	/** soon and every are milliseconds: of the first wait, and between two runs. */
+	/** soon is the delay of a run, and every the minimum time between two runs, in milliseconds. */
 	constructor(
 		private readonly run: () => void,
 		private readonly soon: number,
 		private readonly every: number,
 	) {}
 
-	/** ask has it run, if that is not planned already. */
+	/** ask schedules a run unless one is scheduled. */
 	ask(): void {
 		this.timer ??= setTimeout(
 			() => {
@@ -30,14 +30,17 @@ export class CollectedNotices {
 		);
 	}
 
-	/** stop forgets what is planned. */
+	/** stop cancels the scheduled run. */
 	stop(): void {
 		clearTimeout(this.timer);
 		this.timer = undefined;
 	}
 }
 
-/** useDeliveryNotices calls a function when a delivery that matters has changed, at most as often as given. */
+/**
+ * useDeliveryNotices calls run after notices about deliveries for which matters is true, at most once in every
+ * milliseconds.
+ */
 export function useDeliveryNotices(matters: (one: Told) => boolean, every: number, run: () => void): void {
 	const now = useRef({ matters, run });
 	now.current = { matters, run };
@@ -56,20 +59,20 @@ export function useDeliveryNotices(matters: (one: Told) => boolean, every: numbe
 	}, [every]);
 }
 
-/** DeliveryView is which rows of a list are on the screen. */
+/** DeliveryView is the range of visible rows. */
 export interface DeliveryView {
 	first: number;
 	last: number;
 }
 
-/** Deliveries is a list of them that follows the live stream. */
+/** Deliveries is a list of deliveries that follows the SSE stream. */
 export interface Deliveries {
 	feed: Feed | undefined;
 	error: Error | null;
 	refetch: () => void;
-	/** look is called when other rows have come to the screen: they may be old, or new ones wait at the beginning. */
+	/** look is called after scrolling, because newly visible rows can be stale and new rows can wait at the start. */
 	look: () => void;
-	/** unseen is how many new ones wait until the list is scrolled to its beginning. */
+	/** unseen is the number of new rows that wait until the user scrolls to the start. */
 	unseen: number;
 	more: { busy: boolean; problem: Problem | undefined; load: () => void };
 }
@@ -79,9 +82,8 @@ type More = Pick<Deliveries['more'], 'busy' | 'problem'>;
 const idle: More = { busy: false, problem: undefined };
 
 /**
- * useDeliveries fetches a list of deliveries, and follows them: what a notice says is
- * written into the row that is there, and at most once a second one page is fetched, of
- * the rows that are on the screen and have changed.
+ * useDeliveries fetches a list of deliveries and keeps it fresh. Notices update known rows at once. At most once
+ * a second it refetches one page, if one of the visible rows has changed.
  */
 export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: DeliveryView }): Deliveries {
 	const name = JSON.stringify(wanted);
@@ -97,7 +99,8 @@ export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: De
 		queryFn: async ({ signal }) => {
 			const asked = [...list.missing];
 			const page = await deliveries(list.wanted, {}, signal);
-			// Whoever looks at the beginning loses nothing when rows far below it are fetched again.
+			// Missing rows may drop rows far below, which is harmless only while the user looks at the start of the
+			// list.
 			const feed = merge(queries.getQueryData<Feed>(list.key), page, list.wanted, seen.current.first <= 0 ? asked : []);
 			if (seen.current.first <= 0) {
 				for (const id of asked) {
@@ -131,7 +134,7 @@ export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: De
 			return;
 		}
 		loading.current = list;
-		// The answer for a list that has been left is of no use to the one that is shown.
+		// Ignore the reply if the user has switched to another list.
 		const over = (came: More) => {
 			if (loading.current === list) {
 				loading.current = undefined;
@@ -184,7 +187,7 @@ class Follower {
 		});
 	}
 
-	/** ask has it look soon. */
+	/** ask schedules a refresh. */
 	ask(): void {
 		this.gathered.ask();
 	}
@@ -201,7 +204,7 @@ class Follower {
 			return;
 		}
 		if (this.looking) {
-			// An answer that comes late must not be written over one that came after it.
+			// A late reply must not overwrite a newer one, so only one fetch runs at a time.
 			this.gathered.ask();
 			return;
 		}
@@ -212,13 +215,13 @@ class Follower {
 		try {
 			await this.fetch();
 		} catch {
-			// The next notice, or the next look at the page, asks again.
+			// The next notice or scroll retries.
 		} finally {
 			this.looking = false;
 		}
 	}
 
-	/** hear writes what notices say into the rows that are there. */
+	/** hear applies the collected notices to the rows. */
 	private hear(feed: Feed): void {
 		const { feed: after, known } = tell(feed, this.news);
 		if (after !== feed) {
@@ -250,7 +253,7 @@ class Follower {
 		if (!newest || !oldest || !(this.all || shown.some((row) => this.stale.has(row.id)))) {
 			return;
 		}
-		// The API writes milliseconds, and keeps more: the range ends one later.
+		// The API returns milliseconds, but stores microseconds. One millisecond more includes the newest row.
 		const to = new Date(new Date(newest.created_at).getTime() + 1).toISOString();
 		const { webhook, event } = wanted;
 		const page = await deliveries({ webhook, event, from: oldest.created_at, to });

@@ -18,7 +18,7 @@ import '../transactions.css';
 
 type Any = Schemas['BatchShown'] | Schemas['VerificationBatchShown'];
 
-/** BatchDetail is how far a batch is, as it goes on, and what its records have become. */
+/** BatchDetail shows the progress of a batch, which updates itself, and the results of its records. */
 export function BatchDetail(props: Record<string, string>): JSX.Element {
 	const id = props.id ?? '';
 	const kind = kindOf(id);

@@ -21,11 +21,11 @@ const states = { recharge: ['queued', 'processing', 'completed'], verification: 
 
 type Any = Schemas['Batch'] | Schemas['VerificationBatch'];
 
-/** Batches is the list of those of one kind. */
+/** Batches lists the batches of one kind (recharge or verification). */
 export function Batches(): JSX.Element {
 	const [filters, change] = useFilters(['kind', 'status', 'from', 'to', 'ref_id']);
 	const asked = kindOf(filters.kind);
-	// A key that may read one kind only gets that one.
+	// A key that may read one kind only gets that kind.
 	const kind = asked === 'recharge' && !hasScope('recharge:read') && hasScope('verify:read') ? 'verification' : asked;
 	const state = (states[kind] as readonly Schemas['VerificationBatchState'][]).find((one) => one === filters.status);
 	const query = { ...(filters.ref_id && { ref_id: filters.ref_id }), ...range(filters) };

@@ -12,10 +12,10 @@ const columns: Record<Kind, readonly string[]> = {
 	verification: ['account_number', 'ifsc', 'vpa', 'name', 'name_match_tolerance', 'ref_id'],
 };
 
-/** shown is how many records, and how many troubles, are shown; all are counted. */
+/** shown is the maximum number of records, and of faults, in the preview. All are counted. */
 const shown = { records: 10, troubles: 50 };
 
-/** Preview shows what would be sent, and what is wrong with it, before anything is. */
+/** Preview shows the records of a batch and their faults before the batch is sent. */
 export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLeave: (leave: boolean) => void }): JSX.Element {
 	const { kind, found } = props;
 	if (found.whole) {

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { number } from '../../format';
 import { t } from '../../i18n';
 
-/** Progress is how far a batch is: a bar, and the same in words. */
+/** Progress shows the progress of a batch as a bar and as text. */
 export function Progress(props: {
 	batch: { total: number; successful: number; failed: number; done: number };
 	small?: boolean;

@@ -19,10 +19,13 @@ type Result = Schemas['BatchRecharge'] | Schemas['BatchVerification'] | Schemas[
 
 type Page = { results: Result[]; has_more: boolean; next_cursor: string | null };
 
-/** page is how many results are shown at once; pages replace each other, so that ten thousand cost no more than these. */
+/**
+ * page is the number of results on a page. A new page replaces the old one, so that ten thousand results need no
+ * more memory.
+ */
 const page = 100;
 
-/** Results is what the records of a batch have become, page by page, or only those that did not go well. */
+/** Results shows the results of a batch page by page, or only the failed ones. */
 export function Results(props: { kind: Kind; id: string; finished: string | null }): JSX.Element {
 	const { id } = props;
 	const [{ show }] = useFilters(['show']);
@@ -74,7 +77,7 @@ function All(props: { kind: Kind; id: string }): JSX.Element {
 
 function Failed(props: { kind: Kind; id: string; finished: string | null }): JSX.Element {
 	const { kind, id, finished } = props;
-	// All results are read for this, so it is not done again with every notice.
+	// This query reads all results, so its key is one that notices do not invalidate.
 	const query = useQuery<Failures<Result>>({
 		queryKey: ['failures', id, finished],
 		staleTime: 60_000,

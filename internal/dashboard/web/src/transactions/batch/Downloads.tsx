@@ -6,7 +6,7 @@ import { saveFile } from '../../ui/saveFile';
 import type { Kind } from './kind';
 import { download } from './stream';
 
-/** Downloads brings all results of a batch as a file, which is made in the browser. */
+/** Downloads saves all results of a batch as a file. The browser builds the file from the API's stream. */
 export function Downloads(props: { kind: Kind; id: string }): JSX.Element {
 	const { kind, id } = props;
 	const [says, setSays] = useState('');

@@ -23,13 +23,16 @@ const examples: Record<Kind, string> = {
 	verification: 'account_number,ifsc,vpa,name,ref_id\n00112233440001,SBIN0000691,,Asha Rao,payee-1\n,,partial@upi,Meena Iyer,payee-2\n',
 };
 
-/** table is the parser, fetched when a table is there to be read. One record more than a batch takes is read, to know. */
+/**
+ * table loads the CSV parser on demand. It reads one record more than a batch may have, to detect an oversized
+ * one.
+ */
 async function table(): Promise<Parser> {
 	const { default: Papa } = await import('papaparse');
 	return (text) => Papa.parse<string[]>(text, { skipEmptyLines: 'greedy', preview: mostRecords + 2 }).data;
 }
 
-/** NewBatchPage takes records that are pasted or in a file, shows what would be sent and what is wrong, and sends them. */
+/** NewBatchPage reads records from pasted text or a file, shows them with their faults, and sends them. */
 export function NewBatchPage(): JSX.Element {
 	const [filters] = useFilters(['kind']);
 	const kind = kindOf(filters.kind);
@@ -53,7 +56,7 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 	const [, navigate] = useLocation();
 	const id = useId();
 	const [text, setText] = useState('');
-	// A file, or a long text that was pasted, which has no name.
+	// The content of a file, or a long pasted text, which has no name.
 	const [file, setFile] = useState<{ name?: string; text: string }>();
 	const chooser = useRef<HTMLInputElement>(null);
 	const [ref, setRef] = useState(() => freshRef('batch'));
@@ -69,7 +72,7 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 		if (whole.size > mostBytes) {
 			throw Problem.atField('records', t('batch.wrong.large'));
 		}
-		// The serializer writes what is there already; what it is given has no other use.
+		// The body is already serialized, so the serializer ignores its argument.
 		const init = { body: {} as never, bodySerializer: () => whole };
 		const { id: made } = await recorded<unknown>(
 			kind === 'recharge' ? api.POST('/v1/recharge/batch', init) : api.POST('/v1/verification/batch', init),
@@ -78,7 +81,8 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 		invalidate('batches');
 		navigate(`/batches/${made}`);
 	};
-	// A text of ten thousand lines takes the browser a second to lay out, so it is kept like that of a file, and not shown whole.
+	// The browser needs a second to lay out ten thousand lines. A long text is stored like a file instead and not
+	// shown.
 	const pasted = (event: InputEvent & { currentTarget: HTMLTextAreaElement }) => {
 		const box = event.currentTarget;
 		const whole = box.value.slice(0, box.selectionStart) + (event.data ?? '') + box.value.slice(box.selectionEnd);
@@ -90,7 +94,7 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 	const drop = () => {
 		setFile(undefined);
 		if (chooser.current) {
-			// The same file may be chosen again.
+			// Reset the input, so that the same file can be chosen again.
 			chooser.current.value = '';
 		}
 	};
@@ -175,13 +179,13 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 	);
 }
 
-/** mostShown is how many characters of a text are shown to be edited: some five hundred lines. */
+/** mostShown is the maximum length of an editable text in characters, about five hundred lines. */
 const mostShown = 20_000;
 
-/** still is how long nothing must be typed before a text is read. */
+/** still is the time without input after which a text is parsed, in milliseconds. */
 const still = 300;
 
-/** useRead reads a text once nothing more is typed; undefined while there is none, or it is being read. */
+/** useRead parses a text after the input stops. It is undefined without a text and while parsing. */
 function useRead(kind: Kind, text: string, ref: string): Read | undefined {
 	const [found, setFound] = useState<Read>();
 	useEffect(() => {

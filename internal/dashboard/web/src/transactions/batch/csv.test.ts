@@ -2,14 +2,14 @@ import Papa from 'papaparse';
 import { expect, test } from 'vitest';
 import { cell, columns, head, line } from './csv';
 
-test('no text is a formula, whatever it begins with', () => {
+test('a text that starts like a formula is escaped', () => {
 	for (const first of ['=', '+', '-', '@', '\t', '\r', '\n', '＝']) {
 		expect(cell(`${first}cmd|' /C calc'!A1`).replace(/^"/, '').startsWith("'")).toBe(true);
 	}
 	expect(cell('=HYPERLINK("http://a","b")')).toBe('"\'=HYPERLINK(""http://a"",""b"")"');
 });
 
-test('figures, truths, lists and what is missing', () => {
+test('numbers, booleans, lists and missing values', () => {
 	expect([-1.5, 199, true, undefined, null, [], ['a', 'b'], 'आशा राव'].map(cell)).toEqual([
 		'-1.5',
 		'199',
@@ -22,7 +22,7 @@ test('figures, truths, lists and what is missing', () => {
 	]);
 });
 
-test('what is written is read again as it was', () => {
+test('a written table is parsed into the same values', () => {
 	const hostile = 'A "quoted", name\r\nin two lines';
 	const text =
 		head('verification') +

@@ -1,6 +1,6 @@
 import type { Kind } from './kind';
 
-/** columns are those of a download as a table, in order. */
+/** columns are the columns of a CSV download, in order. */
 export const columns: Record<Kind, readonly string[]> = {
 	recharge: [
 		'index',
@@ -48,8 +48,8 @@ export const columns: Record<Kind, readonly string[]> = {
 };
 
 /**
- * cell writes a value for a table. A text that a spreadsheet would take for a formula has
- * an apostrophe in front, as in the API's own tables; a number is never one.
+ * cell formats a value for a CSV file. A text that a spreadsheet would evaluate as a formula gets an apostrophe
+ * in front, as in the API's own CSV. Numbers never get one.
  */
 export function cell(value: unknown): string {
 	if (value === undefined || value === null) {
@@ -62,14 +62,14 @@ export function cell(value: unknown): string {
 	return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** line writes one result as a line of the table. */
+/** line formats one result as a line of CSV. */
 export function line(kind: Kind, result: Record<string, unknown>): string {
 	const error = (result.error ?? {}) as Record<string, unknown>;
 	const flat: Record<string, unknown> = { ...result, error_code: error.code, error_message: error.message };
 	return `${columns[kind].map((name) => cell(flat[name])).join(',')}\r\n`;
 }
 
-/** head is the line of names, after the mark by which spreadsheets know UTF-8. */
+/** head returns the header line. It begins with a byte order mark, by which spreadsheets detect UTF-8. */
 export function head(kind: Kind): string {
 	return `\uFEFF${columns[kind].join(',')}\r\n`;
 }

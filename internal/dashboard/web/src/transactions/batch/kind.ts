@@ -1,7 +1,7 @@
-/** Kind is what a batch is of. */
+/** Kind is the kind of a batch's records. */
 export type Kind = 'recharge' | 'verification';
 
-/** kindOf is the kind of a batch by its id, or by what stands in an address. */
+/** kindOf returns the kind of a batch from its id or from a parameter of the address. */
 export function kindOf(text: string | undefined): Kind {
 	return text === 'verification' || text?.startsWith('bat_') ? 'verification' : 'recharge';
 }

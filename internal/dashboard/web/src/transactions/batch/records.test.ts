@@ -4,7 +4,7 @@ import { body, mostRecords, type Parser, read, sum, withoutRow } from './records
 
 const parse: Parser = (text) => Papa.parse<string[]>(text, { skipEmptyLines: 'greedy', preview: mostRecords + 2 }).data;
 
-test('a table becomes recharges, with what may be left out', async () => {
+test('a table becomes recharges, and optional columns may be missing', async () => {
 	const got = await read(
 		'recharge',
 		'\uFEFFMobile Number,Amount,Ref ID\r\n98765 43210,"1,000.50",a-1\r\n\r\n9000000001,199,\r\n',
@@ -19,7 +19,7 @@ test('a table becomes recharges, with what may be left out', async () => {
 	expect(sum(got.records)).toBe(1199.5);
 });
 
-test('a table becomes verifications; zeros in front stay', async () => {
+test('a table becomes verifications; leading zeros stay', async () => {
 	const got = await read(
 		'verification',
 		'account_number;ifsc;vpa;name;tolerance\n00112233440001;SBIN0000691;;"Rao; Asha";60\n;;asha@upi;;strict\n',
@@ -33,7 +33,7 @@ test('a table becomes verifications; zeros in front stay', async () => {
 	]);
 });
 
-test('each record says what is wrong with it, and the others stay', async () => {
+test('each invalid record has a fault, and the others stay', async () => {
 	const table = [
 		'mobile,amount,type,operator,ref_id',
 		'9000000001,199,prepaid,auto,a',
@@ -58,7 +58,7 @@ test('each record says what is wrong with it, and the others stay', async () => 
 	expect(withoutRow(got).map((record) => record.ref_id)).toEqual(['a']);
 });
 
-test('verifications are looked at, too', async () => {
+test('verifications are checked', async () => {
 	const got = await read(
 		'verification',
 		JSON.stringify([
@@ -85,7 +85,7 @@ test('verifications are looked at, too', async () => {
 	]);
 });
 
-test('JSON comes as an array, as a body, or as lines', async () => {
+test('JSON can be an array, a request body, or lines', async () => {
 	const one = { mobile: '9000000001', amount: 199, type: 'prepaid', operator: 'auto', ref_id: 'a' };
 	for (const text of [JSON.stringify([one]), JSON.stringify({ recharges: [one] }), JSON.stringify(one), `${JSON.stringify(one)}\n\n`]) {
 		expect(await read('recharge', text, 'b', parse)).toEqual({ records: [one], troubles: [] });
@@ -93,7 +93,7 @@ test('JSON comes as an array, as a body, or as lines', async () => {
 	expect((await read('recharge', '[{"a":1}', 'b', parse)).whole).toBe('batch.wrong.json');
 });
 
-test('a text as a whole may be of no use', async () => {
+test('a text can be invalid as a whole', async () => {
 	expect((await read('recharge', '  \n', 'b', parse)).whole).toBe('batch.wrong.empty');
 	expect((await read('recharge', 'mobile,amount', 'b', parse)).whole).toBe('batch.wrong.empty');
 	expect((await read('recharge', 'a,b\n1,2', 'b', parse)).whole).toBe('batch.wrong.names.recharge');
@@ -101,7 +101,7 @@ test('a text as a whole may be of no use', async () => {
 	expect((await read('recharge', many, 'b', parse)).whole).toBe('batch.wrong.many');
 });
 
-test('the body of a batch is its records, whatever their number', async () => {
+test('the body of a batch contains its records, whatever their number', async () => {
 	for (const count of [1, 999, 1000, 1001, 2500]) {
 		const records = Array.from({ length: count }, (_, i) => ({ mobile: '9000000001', ref_id: `आ"${i}` }));
 		expect(JSON.parse(await (await body('recharge', records, 'a "b"')).text())).toEqual({ ref_id: 'a "b"', recharges: records });

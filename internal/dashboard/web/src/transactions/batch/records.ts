@@ -3,32 +3,32 @@ import { digitsOf } from '../recharge/digits';
 import { amountOf } from '../recorded';
 import type { Kind } from './kind';
 
-/** mostRecords is how many records a batch has at most, and mostBytes how large its body is. */
+/** mostRecords is the maximum number of records of a batch, and mostBytes the maximum size of its body. */
 export const mostRecords = 10_000;
 export const mostBytes = 8 << 20;
 
-/** Parser reads a text as a table; papaparse's parse, which is fetched when it is needed. */
+/** Parser parses CSV. It is papaparse's parse, which is loaded on demand. */
 export type Parser = (text: string) => string[][];
 
-/** RecordFault is what is wrong with a record; row counts from 1, without the line of names. */
+/** RecordFault is an error in a record. row counts from 1, without the header line. */
 export interface RecordFault {
 	row: number;
 	says: Key;
 	value: string;
 }
 
-/** Row is a record as it would be sent. */
+/** Row is a record of the request body. */
 export type Row = Record<string, unknown>;
 
-/** Read is what a text holds. */
+/** Read is the parsed content of a text. */
 export interface Read {
 	records: Row[];
 	troubles: RecordFault[];
-	/** whole is why nothing of the text can be read. */
+	/** whole is the reason why no part of the text can be read. */
 	whole?: Key;
 }
 
-/** names are the columns that are understood, in the forms in which people write them. */
+/** names maps the accepted column names, in the forms in which users write them. */
 const names: Record<Kind, Record<string, string>> = {
 	recharge: {
 		mobile: 'mobile',
@@ -61,7 +61,7 @@ const names: Record<Kind, Record<string, string>> = {
 	},
 };
 
-/** turn is how many records are looked at before the browser may do something else. */
+/** turn is the number of records that are processed before the browser can handle other events. */
 const turn = 1000;
 
 function pause(): Promise<void> {
@@ -69,9 +69,9 @@ function pause(): Promise<void> {
 }
 
 /**
- * read makes records of what a person has pasted or chosen: CSV with a line of names,
- * JSON (an array, or the body of a batch), or a JSON object a line. Records without a
- * reference get one from that of the batch, so that sending it again is safe.
+ * read parses records that a user pasted or chose: CSV with a header line, JSON (an array or a request body), or
+ * JSON Lines. Records of a CSV file without a reference get one from the batch's reference, so that sending the
+ * batch again is idempotent.
  */
 export async function read(kind: Kind, text: string, ref: string, parse: Parser): Promise<Read> {
 	const plain = text.replace(/^\uFEFF/, '').trim();
@@ -117,7 +117,7 @@ function fromJSON(kind: Kind, text: string): Found {
 			return { rows: Array.isArray(list) ? list : [whole] };
 		}
 	} catch {
-		// It may still be an object a line.
+		// The text can still be JSON Lines.
 	}
 	const rows: unknown[] = [];
 	for (const line of text.split('\n')) {
@@ -152,7 +152,7 @@ function fromTable(kind: Kind, table: string[][], ref: string): Found {
 	return { rows };
 }
 
-/** complete makes of a row of texts what the API takes, with what may be left out. */
+/** complete converts a row of texts into a record of the API, and fills in optional fields. */
 function complete(kind: Kind, row: Row, ref: string): Row {
 	row.ref_id ??= ref;
 	if (kind === 'recharge') {
@@ -172,7 +172,7 @@ function text(value: unknown): string {
 	return value === undefined || value === null ? '' : String(value);
 }
 
-/** check says what the API would refuse, as far as that can be seen without a call. */
+/** check returns the first fault of a record that the page can detect without a call. */
 function check(kind: Kind, row: unknown, seen: Set<string>): { says: Key; value: string } | undefined {
 	if (!isRow(row)) {
 		return { says: 'batch.wrong.object', value: JSON.stringify(row).slice(0, 40) };
@@ -185,7 +185,10 @@ function check(kind: Kind, row: unknown, seen: Set<string>): { says: Key; value:
 	return kind === 'recharge' ? checkRecharge(row) : checkVerification(row);
 }
 
-/** spreadsheet is what a program for tables makes of a long number: its digits are lost. */
+/**
+ * spreadsheet matches the exponent notation that spreadsheets use for a long number. The number's digits are
+ * lost.
+ */
 const spreadsheet = /^\d(\.\d+)?E\+?\d+$/i;
 
 function checkRecharge(row: Row): { says: Key; value: string } | undefined {
@@ -236,10 +239,7 @@ function checkVerification(row: Row): { says: Key; value: string } | undefined {
 	return /^[A-Za-z]{4}0[A-Za-z0-9]{6}$/.test(ifsc) ? undefined : { says: 'batch.wrong.ifsc', value: ifsc };
 }
 
-/**
- * body is the JSON of a batch, made a part at a time like read: in one go it would take
- * longer than a browser may be kept from answering.
- */
+/** body serializes a batch in parts, as read does, because serializing it at once would block the browser. */
 export async function body(kind: Kind, records: readonly Row[], ref: string): Promise<Blob> {
 	const parts = [`{"ref_id":${JSON.stringify(ref)},"${kind === 'recharge' ? 'recharges' : 'records'}":[`];
 	for (let at = 0; at < records.length; at += turn) {
@@ -253,13 +253,13 @@ export async function body(kind: Kind, records: readonly Row[], ref: string): Pr
 	return new Blob(parts);
 }
 
-/** withoutRow leaves out the rows that have troubles. */
+/** withoutRow returns the records without faults. */
 export function withoutRow(read: Read): Row[] {
 	const bad = new Set(read.troubles.map((trouble) => trouble.row));
 	return read.records.filter((_, index) => !bad.has(index + 1));
 }
 
-/** sum is what recharges come to, added up in paise. */
+/** sum adds up the amounts of recharges in paise and returns rupees. */
 export function sum(records: readonly Row[]): number {
 	let paise = 0;
 	for (const record of records) {

@@ -21,7 +21,7 @@ async function read(chunks: Uint8Array[], broken?: Error): Promise<string[]> {
 	return got;
 }
 
-test('lines are whole wherever the pieces of a stream end', async () => {
+test('lines are complete wherever the chunks of a stream end', async () => {
 	const bytes = new TextEncoder().encode('{"name":"आशा"}\n{"b":2}\n\n{"c":3}');
 	for (let size = 1; size <= bytes.length; size++) {
 		const chunks: Uint8Array[] = [];
@@ -32,6 +32,6 @@ test('lines are whole wherever the pieces of a stream end', async () => {
 	}
 });
 
-test('a stream that breaks off is not taken for a whole one', async () => {
+test('a stream that breaks off throws', async () => {
 	await expect(read([], new TypeError('network error'))).rejects.toThrow('network error');
 });

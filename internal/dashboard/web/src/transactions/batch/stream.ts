@@ -2,7 +2,7 @@ import { api, Problem } from '../../api/client';
 import { head, line } from './csv';
 import type { Kind } from './kind';
 
-/** results asks for all results of a batch, as lines that come as they are read. */
+/** results requests all results of a batch as a stream of JSON Lines. */
 async function results(kind: Kind, id: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
 	const init = { params: { path: { id } }, headers: { Accept: 'application/x-ndjson' }, parseAs: 'stream', signal } as const;
 	const { data, response } = await (kind === 'recharge'
@@ -14,12 +14,12 @@ async function results(kind: Kind, id: string, signal: AbortSignal): Promise<Rea
 	return data as ReadableStream<Uint8Array>;
 }
 
-/** turn is how many milliseconds of lines are worked on before the browser may do something else. */
+/** turn is how long lines are processed before the browser can handle other events, in milliseconds. */
 const turn = 25;
 
 /**
- * lines splits a stream into its lines, without their ends. A stream that breaks off
- * throws; nothing of it is taken for the whole.
+ * lines splits a stream into lines without their line ends. It throws if the stream breaks off, so that a partial
+ * result is never used as complete.
  */
 export async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
 	const reader = stream.getReader();
@@ -29,7 +29,7 @@ export async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator
 	try {
 		for (;;) {
 			const { done, value } = await reader.read();
-			// What has already arrived is read without a pause, however much it is.
+			// Reads of buffered data resolve without yielding to the browser, so yield here.
 			if (performance.now() - begun > turn) {
 				await new Promise((resume) => setTimeout(resume, 0));
 				begun = performance.now();
@@ -50,10 +50,13 @@ export async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator
 	}
 }
 
-/** part is how much text is gathered before it is handed to the browser, which keeps it out of the page's memory. */
+/**
+ * part is the length of text that is collected before it is added to the Blob, which the browser stores outside
+ * the page's heap.
+ */
 const part = 1 << 20;
 
-/** download gathers all results of a batch in a file; progress is told how many there are so far. */
+/** download writes all results of a batch into a Blob. progress is called with the number of results so far. */
 export async function download(
 	kind: Kind,
 	id: string,
@@ -78,16 +81,16 @@ export async function download(
 	return new Blob([file, text], { type });
 }
 
-/** Failures are the first results of a batch that did not go well, and how many there are. */
+/** Failures are the first failed results of a batch, and the number of all failed ones. */
 export interface Failures<T> {
 	rows: T[];
 	count: number;
 }
 
-/** mostFailures is how many are shown; the rest is in the download. */
+/** mostFailures is the maximum number of failures that are shown. The download contains all. */
 export const mostFailures = 100;
 
-/** failures looks through all results of a batch for those that have failed or were refused. */
+/** failures reads all results of a batch and returns those with the status failed or error. */
 export async function failures<T extends { status: string }>(kind: Kind, id: string, signal: AbortSignal): Promise<Failures<T>> {
 	const rows: T[] = [];
 	let count = 0;

@@ -7,10 +7,10 @@ import { useSettled } from '../../ui/useSettled';
 
 type Found = { operator: string; circle: string; detection: { source: 'lookup' | 'series'; confidence: 'high' | 'low' } };
 
-/** pause is how long nothing must be typed before the API is asked. */
+/** pause is the time without input after which the API is called, in milliseconds. */
 const pause = 400;
 
-/** useDetected asks whose a number is, once it is whole and nothing more is typed. */
+/** useDetected looks up the operator of a complete number after the input stops. */
 export function useDetected(digits: string | undefined): UseQueryResult<Found, Error> {
 	const settled = useSettled(digits, pause);
 	const asked = settled === digits ? settled : undefined;
@@ -22,7 +22,7 @@ export function useDetected(digits: string | undefined): UseQueryResult<Found, E
 	});
 }
 
-/** Detected says whose the number is, as it is typed. */
+/** Detected shows the detected operator of the typed number. */
 export function Detected(props: { query: UseQueryResult<Found, Error> }): JSX.Element {
 	const { data, error } = props.query;
 	return (

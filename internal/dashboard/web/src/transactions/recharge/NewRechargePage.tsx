@@ -24,8 +24,8 @@ const magic: readonly SandboxValues[] = (['1', '2', '3', '4', '5', '6', '7', '8'
 }));
 
 /**
- * NewRechargePage sends one recharge. Its reference stays the same until the API has recorded
- * something under it, so that trying again after a lost answer moves no money twice.
+ * NewRechargePage sends one recharge. Its reference stays the same until the API has recorded a recharge under
+ * it. A retry after a lost reply therefore cannot recharge twice.
  */
 export function NewRechargePage(): JSX.Element {
 	const [, navigate] = useLocation();
@@ -67,7 +67,7 @@ export function NewRechargePage(): JSX.Element {
 			navigate(`/recharges/${id}`);
 			return;
 		}
-		// It was recorded as failed, and the reference stands for it for ever.
+		// The failed recharge keeps the reference permanently, so another recharge needs a new one.
 		setFailed({ id, problem });
 		setRef(freshRef('recharge'));
 		throw problem;

@@ -4,7 +4,7 @@ import { api, unwrap } from '../../api/client';
 import { number, rupees } from '../../format';
 import { t } from '../../i18n';
 
-/** Plans offers what an operator has; choosing one fills in its amount. That there are none is no trouble. */
+/** Plans lists the plans of an operator; choosing one fills in its amount. An operator without plans is no error. */
 export function Plans(props: {
 	operator: string;
 	circle: string | undefined;

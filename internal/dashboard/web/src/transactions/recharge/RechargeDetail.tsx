@@ -15,13 +15,13 @@ import { Timeline } from '../timeline/Timeline';
 import { Refund } from './Refund';
 import '../transactions.css';
 
-/** RechargeDetail is all that is known of one: how it stands, its money, its steps, and who was told. */
+/** RechargeDetail is the page of a recharge: its status, its amounts and its timeline. */
 export function RechargeDetail(props: Record<string, string>): JSX.Element {
 	const id = props.id ?? '';
 	const query = useQuery({
 		queryKey: ['recharges', 'one', id],
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/recharge/{id}', { params: { path: { id }, query: { view: 'detail' } }, signal })),
-		// The stream tells of events; steps without one, and a stream that is away, are asked about.
+		// The SSE stream reports events. Steps without an event, and the time without a stream, need polling.
 		refetchInterval: ({ state }) => (state.data?.status === 'pending' ? (isConnected.peek() ? 10_000 : 3_000) : false),
 	});
 	return (

@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
 import { Form } from '../../ui/Form';
 
-/** Refund asks whether a recharge is to be taken back, and says what that does. Asking twice does nothing more. */
+/** Refund confirms and requests the refund of a recharge. The request is idempotent. */
 export function Refund(props: { recharge: Schemas['Recharge']; close: () => void }): JSX.Element {
 	const { recharge, close } = props;
 	const [reason, setReason] = useState('');

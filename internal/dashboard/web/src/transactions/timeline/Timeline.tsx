@@ -14,13 +14,12 @@ import { type Entry, mergeTimeline } from './mergeTimeline';
 type RechargeStep = Schemas['RechargeStep'];
 type VerificationStep = Schemas['VerificationStep'];
 
-/** most is how many postings, events and rows of the audit one record can have and be shown here. */
+/** most is the maximum number of postings, events and audit rows of one record that are shown. */
 const most = 200;
 
 /**
- * Timeline tells what has happened to one record, from everything that the API knows about
- * it: steps, postings of the wallet, events with their deliveries, and the audit log.
- * What the key may not read is named as missing. When status changes all is read anew.
+ * Timeline shows the history of one record: steps, postings of the wallet, events with their deliveries, and
+ * audit rows. It names the scopes that the key lacks for some of them. A change of status refetches everything.
  */
 export function Timeline(props: {
 	id: string;
@@ -118,7 +117,7 @@ function Told(props: { entry: Entry; of: 'recharge' | 'verify' }): JSX.Element {
 	}
 }
 
-/** change writes what a posting changed, in words: what can be spent, and what is held. */
+/** change describes the effect of a posting on the available and the held balance. */
 export function change(posting: Pick<Schemas['WalletEntry'], 'available' | 'held'>): string {
 	const parts: string[] = [];
 	if (posting.available !== 0) {
@@ -130,7 +129,7 @@ export function change(posting: Pick<Schemas['WalletEntry'], 'available' | 'held
 	return parts.join(', ');
 }
 
-/** signed writes an amount with its sign, also when it is more. */
+/** signed formats an amount with its sign, also a plus sign. */
 export function signed(amount: number): string {
 	return amount > 0 ? `+${rupees(amount)}` : rupees(amount).replace('-', '−');
 }

@@ -31,7 +31,7 @@ function named(entry: Entry): string {
 	}
 }
 
-test('a recharge is told in the order in which it happened', () => {
+test('the entries of a recharge are in the order in which they happened', () => {
 	const got = mergeTimeline({
 		steps: [
 			step(asked, 'created', 'recorded'),
@@ -60,16 +60,16 @@ test('a recharge is told in the order in which it happened', () => {
 	]);
 });
 
-test('an event whose id is of no use stands at its second', () => {
+test('an event with an unusable id is sorted by its second', () => {
 	const got = mergeTimeline({ events: [{ id: 'evt_other', type: 'recharge.pending', created: 1795321750 }] });
 	expect(got[0]?.at).toBe('2026-11-22T04:29:10.000Z');
 });
 
-test('nothing is a story, too', () => {
+test('an empty timeline is valid', () => {
 	expect(mergeTimeline({})).toEqual([]);
 });
 
-test('an id says its millisecond', () => {
+test('an id contains its millisecond', () => {
 	expect(madeAt('evt_01M80R7RSP69S1SYSA81S9GFHY')).toBe(Date.parse('2026-11-22T04:29:10.326Z'));
 	expect(madeAt('evt_')).toBeUndefined();
 });

@@ -1,27 +1,27 @@
 import type { Schemas } from '../../api/client';
 
-/** Step is what an operator or bank was asked and answered. */
+/** Step is a request to an operator or bank with its result. */
 export type Step = { at: string; until: string; times: number; act: string; answer: string };
 
-/** TimelineEvent is an event, as far as the story needs it. */
+/** TimelineEvent is the part of an event that the timeline needs. */
 export type TimelineEvent = { id: string; type: string; created: number };
 
-/** Entry is one thing that has happened. */
+/** Entry is one entry of the timeline. */
 export type Entry =
 	| { kind: 'step'; at: string; step: Step }
 	| { kind: 'posting'; at: string; posting: Schemas['WalletEntry'] }
 	| { kind: 'event'; at: string; event: TimelineEvent }
 	| { kind: 'audit'; at: string; row: Schemas['AuditRow'] };
 
-/** What is in one millisecond is told in this order: it happens, money moves, it is told, it is written down. */
+/** The order of entries within a millisecond: steps first, then postings, events and audit rows. */
 const rank: Record<Entry['kind'], number> = { step: 0, posting: 1, event: 2, audit: 3 };
 
 const base32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * madeAt is the millisecond in which an id was made, which stands in its first ten
- * letters (a ULID); undefined when the id is of another kind. An event says its second
- * only, and would come before or after everything else of that second.
+ * madeAt returns the creation time of an id in milliseconds, from the first ten letters of its ULID. It is
+ * undefined for ids of other kinds. An event has only a second, which would sort before or after all other
+ * entries of that second.
  */
 export function madeAt(id: string): number | undefined {
 	const letters = /_([0-9A-HJKMNP-TV-Z]{10})[0-9A-HJKMNP-TV-Z]{16}$/.exec(id)?.[1];
@@ -38,16 +38,16 @@ export function madeAt(id: string): number | undefined {
 function eventAt(event: TimelineEvent): number {
 	const second = event.created * 1000;
 	const made = madeAt(event.id);
-	// The id may be trusted within the second that the event itself says.
+	// The id's time is used only if it is within the event's second.
 	return made !== undefined && made >= second && made < second + 1000 ? made : second;
 }
 
-/** micros is the part of an instant below a millisecond, in microseconds. */
+/** micros returns the microseconds of a time below its millisecond. */
 function micros(at: string): number {
 	return Number((/\.\d{3}(\d{1,3})/.exec(at)?.[1] ?? '').padEnd(3, '0'));
 }
 
-/** mergeTimeline brings everything that is known of a record into the order in which it happened. */
+/** mergeTimeline merges all entries of a record in the order in which they happened. */
 export function mergeTimeline(parts: {
 	steps?: readonly Step[] | undefined;
 	postings?: readonly Schemas['WalletEntry'][] | undefined;
@@ -64,7 +64,7 @@ export function mergeTimeline(parts: {
 	keyed.sort(
 		(a, b) =>
 			a.time - b.time ||
-			// Steps come in their own order, whatever their microseconds: the API has put them so.
+			// Steps keep the order of the API, whatever their microseconds.
 			(a.entry.kind === b.entry.kind ? (a.entry.kind === 'step' ? 0 : a.below - b.below) : rank[a.entry.kind] - rank[b.entry.kind]) ||
 			a.index - b.index,
 	);

@@ -30,10 +30,13 @@ const addresses: readonly SandboxValues[] = (
 	] as const
 ).map(([name, as]) => ({ value: `${name}@upi`, says: `verify.magic.${as}` }));
 
-/** wait is how many seconds the reply may take; after that the verification's own page follows it. */
+/**
+ * wait is the number of seconds that the API may wait for the result. A later result appears on the
+ * verification's own page.
+ */
 const wait = 2;
 
-/** NewVerificationPage asks whose an account or an address is. Its reference makes trying again safe. */
+/** NewVerificationPage verifies a bank account or UPI address. Its reference makes a retry idempotent. */
 export function NewVerificationPage(): JSX.Element {
 	const [, navigate] = useLocation();
 	const [method, setMethod] = useState<'penny_drop' | 'upi'>('penny_drop');

@@ -13,7 +13,7 @@ import { Timeline } from '../timeline/Timeline';
 import { resultReasons } from './resultReasons';
 import '../transactions.css';
 
-/** VerificationDetail is all that is known of one: the verdict and why, what the bank said, and who was told. */
+/** VerificationDetail is the page of a verification: its result with reasons, the bank's data and its timeline. */
 export function VerificationDetail(props: Record<string, string>): JSX.Element {
 	const id = props.id ?? '';
 	const query = useQuery({

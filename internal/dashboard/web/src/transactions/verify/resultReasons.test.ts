@@ -17,19 +17,19 @@ function says(of: Partial<Schemas['Verification']>): string[] {
 	return resultReasons({ ...base, ...of }).map((reason) => `${reason.for ? '+' : '-'}${reason.says}`);
 }
 
-test('a verdict has its reasons', () => {
+test('a result has its reasons', () => {
 	expect(says({})).toEqual(['+verify.why.active', '+verify.why.exact']);
 	expect(says({ name_match: 'partial', name_match_score: 82 })).toEqual(['+verify.why.active', '+verify.why.partial']);
 	expect(says({ verified: false, name_match: 'none', name_match_score: 12 })).toEqual(['+verify.why.active', '-verify.why.none']);
 	expect(says({ verified: false, account_status: 'frozen' })).toEqual(['-verify.why.frozen', '+verify.why.exact']);
 });
 
-test('a name that was not given decides nothing', () => {
+test('a missing name has no effect on the result', () => {
 	expect(says({ name_match: 'none', name_match_score: 0 })).toEqual(['+verify.why.active', '+verify.why.noname']);
 	expect(says({ verified: false, account_status: 'closed', name_match: 'none', name_match_score: 0 })).toEqual(['-verify.why.closed']);
 });
 
-test('what has failed says why, and what is pending has no reasons yet', () => {
+test('a failed verification has a reason, and a pending one has none yet', () => {
 	const error = { code: 'vpa_not_found', message: '', retryable: false };
 	expect(says({ status: 'failed', verified: false, error })).toEqual(['-verify.why.vpa_not_found']);
 	expect(says({ status: 'failed', verified: false, error: { ...error, code: 'other' } })).toEqual(['-verify.why.unknown']);

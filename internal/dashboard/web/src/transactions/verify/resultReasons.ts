@@ -1,7 +1,7 @@
 import type { Schemas } from '../../api/client';
 import type { Key } from '../../i18n';
 
-/** Reason is one thing that speaks for a verdict, or against it. */
+/** Reason is a reason for or against the result of a verification. */
 export interface Reason {
 	for: boolean;
 	says: Key;
@@ -9,9 +9,8 @@ export interface Reason {
 }
 
 /**
- * resultReasons says why a verification is verified or not, from what the API gave. Whether a
- * name was given is not among that: where a name that was given would have decided
- * otherwise, there was none.
+ * resultReasons returns why an account is verified or not. The API does not return whether a name was given. If
+ * name_match is none but the account is verified, the request had no name.
  */
 export function resultReasons(of: Schemas['Verification']): Reason[] {
 	if (of.status !== 'success') {

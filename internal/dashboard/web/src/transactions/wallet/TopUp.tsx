@@ -12,7 +12,7 @@ import { isSandbox } from '../StatusBadge';
 
 const methods = ['upi', 'card', 'netbanking', 'bank_transfer'] as const;
 
-/** TopUp pays into the wallet. The reference stays the same until a payment was made under it. */
+/** TopUp pays into the wallet. The reference stays the same until a payment was created under it. */
 export function TopUp(props: { close: () => void }): JSX.Element {
 	const [amount, setAmount] = useState('');
 	const [method, setMethod] = useState<Schemas['PaymentMethod']>('upi');

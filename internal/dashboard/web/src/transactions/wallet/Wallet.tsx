@@ -23,7 +23,7 @@ import { TopUp } from './TopUp';
 import { useBalance } from './useBalance';
 import '../transactions.css';
 
-/** Wallet is what can be spent, what is set aside, and how it came to be so. */
+/** Wallet shows the available and the held balance with their history. */
 export function Wallet(): JSX.Element {
 	const [{ show }] = useFilters(['show']);
 	const [paying, setPaying] = useState(false);
@@ -74,7 +74,7 @@ function Figure(props: { name: string; says: string; amount: number }): JSX.Elem
 	);
 }
 
-/** Pending is what is on its way: payments into the wallet, and recharges for which something is set aside. */
+/** Pending shows open payments into the wallet and open recharges with a held amount. */
 function Pending(): JSX.Element | null {
 	const payments = useQuery({
 		queryKey: ['wallet', 'pending'],
