@@ -1,6 +1,6 @@
 import india from '@svg-maps/india';
 
-/** Outline is a state of the drawing: its shape and the box around it, in units of the drawing. */
+/** Outline is a state on the map of India: its shape and its bounding box, in units of the drawing. */
 export interface Outline {
 	id: string;
 	name: string;
@@ -11,7 +11,7 @@ export interface Outline {
 
 type Point = [x: number, y: number];
 
-/** rings reads the commands m, l, L and z, which are all that the drawing uses, as points. */
+/** rings parses the path commands m, l, L and z, the only ones in the drawing, into points. */
 export function rings(path: string): Point[][] {
 	const read: Point[][] = [];
 	let at: Point = [0, 0];
@@ -37,7 +37,7 @@ export function rings(path: string): Point[][] {
 	return read;
 }
 
-/** thin writes rings as relative lines with one decimal, which is a tenth of a pixel. */
+/** thin writes rings as relative lines with one decimal, a tenth of a pixel. */
 export function thin(read: readonly Point[][]): string {
 	let path = '';
 	for (const ring of read) {
@@ -52,7 +52,7 @@ export function thin(read: readonly Point[][]): string {
 			}
 			last = at;
 		}
-		// An island smaller than a tenth of a pixel is none.
+		// Drop islands that are smaller than a tenth of a pixel.
 		if (line.endsWith('l')) {
 			continue;
 		}
@@ -64,9 +64,9 @@ export function thin(read: readonly Point[][]): string {
 	return path;
 }
 
-/** outlines is the drawing of @svg-maps/india, thinned. */
+/** outlines returns the states of @svg-maps/india with simplified shapes. */
 export function outlines(): Outline[] {
-	// Its types come from a package that it does not bring along.
+	// The type declarations of @svg-maps/india are in another package, which is not installed.
 	return (india.locations as readonly { id: string; name: string; path: string }[]).map(({ id, name, path }) => {
 		const read = rings(path);
 		const points = read.flat();
@@ -78,7 +78,7 @@ export function outlines(): Outline[] {
 	});
 }
 
-/** indiaOutlines is the Vite plugin that makes `virtual:india`, a chunk that only the map loads. */
+/** indiaOutlines is the Vite plugin that provides `virtual:india`, a chunk that only the map loads. */
 export function indiaOutlines(): { name: string; resolveId: (id: string) => string | undefined; load: (id: string) => string | undefined } {
 	return {
 		name: 'india-outlines',

@@ -3,9 +3,8 @@ import { indiaOutlines } from './outlines';
 
 const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
 
-// The page lives below /dashboard/ and goes into the binary from ../dist. Nothing is
-// inlined as data: the page's policy lets in only what the service itself sends.
-// docs.html is the page /docs.
+// The page is served below /dashboard/ and embedded into the binary from ../dist. Nothing is inlined as a data
+// URL, because the content security policy allows only what the service sends. docs.html is the page /docs.
 export default defineConfig({
 	base: '/dashboard/',
 	cacheDir: '../../../node_modules/.vite',
@@ -19,7 +18,7 @@ export default defineConfig({
 		target: 'es2022',
 		rollupOptions: { input: [`${import.meta.dirname}/index.html`, `${import.meta.dirname}/docs.html`] },
 	},
-	// `npx vite internal/dashboard/web` serves the sources, and asks a service that runs.
+	// `npx vite internal/dashboard/web` serves the sources and forwards API calls to a running service.
 	server: { proxy: { '/v1': service, '/dashboard/v1': service } },
 	test: {
 		testTimeout: 60_000,

@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest';
 import { ask, pictured, signedIn } from './browser';
 import { command } from './service';
 
-/** manager makes a sandbox key that may make others. */
+/** manager creates a sandbox key that can create other keys. */
 async function manager(): Promise<string> {
 	const made = await command(
 		inject('data'),
@@ -12,7 +12,7 @@ async function manager(): Promise<string> {
 	return /sk_test_\w{39}/.exec(made)?.[0] ?? '';
 }
 
-test('a key is made, shown once, rotated and revoked', async () => {
+test('a key is created, shown once, rotated and revoked', async () => {
 	const { page, faults } = await signedIn('/keys', await manager());
 	await page.getByRole('button', { name: 'Make a key' }).click();
 	const dialog = page.getByRole('dialog');
@@ -44,7 +44,7 @@ test('a key is made, shown once, rotated and revoked', async () => {
 	expect(faults).toEqual([]);
 });
 
-test('usage is what the API says, and looking at it costs nothing', async () => {
+test('the usage page shows the figures of the API, and opening it uses no quota', async () => {
 	for (let i = 0; i < 3; i++) {
 		await ask('/v1/aqi?city=Pune', undefined, inject('live'));
 	}
@@ -61,12 +61,12 @@ test('usage is what the API says, and looking at it costs nothing', async () => 
 	const row = page.getByRole('region', { name: 'By operation' }).getByRole('row', { name: 'GET /v1/aqi' });
 	expect(await row.getByRole('cell').nth(1).textContent()).toBe(String(want));
 	const after = await ask<Usage>('/v1/usage', undefined, inject('live'));
-	expect(after.quota.used).toBe(before.quota.used + 1); // the question itself
+	expect(after.quota.used).toBe(before.quota.used + 1); // the request for the usage itself
 	await pictured(page, 'usage');
 	expect(faults).toEqual([]);
 });
 
-test('the audit log is filtered by its address, and saved whole', async () => {
+test('the audit log is filtered by its address, and the export applies the filter', async () => {
 	const { page, faults } = await signedIn('/audit?action=session.');
 	await page.getByRole('cell', { name: 'session.create' }).first().waitFor();
 	expect(await page.getByRole('cell', { name: 'key.create' }).count()).toBe(0);
@@ -82,7 +82,7 @@ test('the audit log is filtered by its address, and saved whole', async () => {
 	expect(faults).toEqual([]);
 });
 
-test('who is signed in is listed', async () => {
+test('the signed-in sessions are listed', async () => {
 	const { page } = await signedIn('/sessions');
 	await page.getByText('this one').waitFor();
 	await pictured(page, 'sessions');

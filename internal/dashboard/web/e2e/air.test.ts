@@ -7,7 +7,7 @@ import { ask, pictured, signedIn } from './browser';
 type City = Schemas['City'];
 type Station = Schemas['Station'];
 
-/** everything is all of a list of the API, of the sandbox. */
+/** everything returns all entries of a list of the sandbox API. */
 async function everything<T>(path: string): Promise<T[]> {
 	const found: T[] = [];
 	let cursor = '';
@@ -19,12 +19,12 @@ async function everything<T>(path: string): Promise<T[]> {
 	return found;
 }
 
-/** told is what the list beside the map should say of places. */
+/** told returns the lines that the list beside the map should show for places. */
 function told(places: readonly (City | Station)[]): string[] {
 	return places.map(({ name, state, aqi, category }) => `${aqi ?? '–'} ${category ?? 'no index'} | ${name} ${state}`);
 }
 
-/** listed is what it says. */
+/** listed returns the lines that the list shows. */
 function listed(page: Page): Promise<string[]> {
 	return page
 		.getByRole('list', { name: 'Places' })
@@ -36,25 +36,25 @@ function listed(page: Page): Promise<string[]> {
 
 const names = new Intl.Collator('en-IN');
 
-/** byIndex puts the highest index first, or with -1 the lowest. */
+/** byIndex sorts places by index: the highest first, or the lowest first if sign is -1. */
 function byIndex<T extends City | Station>(places: readonly T[], sign = 1): T[] {
 	return places.toSorted((a, b) => sign * ((b.aqi ?? 0) - (a.aqi ?? 0)) || names.compare(a.name, b.name));
 }
 
-/** agrees waits until the list says what the API answers. */
+/** agrees waits until the list shows what the API returns. */
 async function agrees(page: Page, want: () => Promise<string[]>): Promise<void> {
 	await same(() => listed(page), want);
 }
 
 const cities = () => everything<City>('/v1/cities');
 
-/** zoom is how many times nearer than all of India the map is. */
+/** zoom returns the magnification of the map: 1 shows all of India. */
 async function zoom(page: Page): Promise<number> {
 	const box = await page.getByRole('application').locator('svg').getAttribute('viewBox');
 	return 612 / Number(box?.split(' ')[2]);
 }
 
-test('cities are listed with the figures and words of the API, in three orders', async () => {
+test('cities are listed with the figures and category names of the API, in three orders', async () => {
 	const { page, faults } = await signedIn();
 	await agrees(page, async () => told(byIndex(await cities())));
 	await page.getByText(`Cities: ${(await cities()).length}.`).waitFor();
@@ -70,11 +70,11 @@ test('cities are listed with the figures and words of the API, in three orders',
 	expect(faults).toEqual([]);
 });
 
-test('every city that has a position is on the map, on the colour of its category', async () => {
+test('every city with a position is on the map, in the colour of its category', async () => {
 	const { page } = await signedIn('/?state=Kerala');
 	const kerala = async () => (await cities()).filter(({ state }) => state === 'Kerala');
 	await agrees(page, async () => told(byIndex(await kerala())));
-	await expect.poll(() => zoom(page)).toBeGreaterThan(2.2); // near enough for figures
+	await expect.poll(() => zoom(page)).toBeGreaterThan(2.2); // large enough that marks contain figures
 	const marks = () =>
 		page
 			.locator('.mark')
@@ -98,7 +98,7 @@ test('every city that has a position is on the map, on the colour of its categor
 	expect(await page.locator('.mark').count()).toBe((await cities()).filter(({ latitude }) => latitude !== null).length);
 });
 
-test('stations are a layer of their own', async () => {
+test('stations are a separate layer', async () => {
 	const { page, faults } = await signedIn();
 	await page.getByRole('button', { name: 'Stations' }).click();
 	const stations = () => everything<Station>('/v1/stations');
@@ -118,7 +118,7 @@ test('stations are a layer of their own', async () => {
 	expect(faults).toEqual([]);
 });
 
-test('states and categories narrow the list, and the address keeps them', async () => {
+test('states and categories filter the list, and the address keeps the filters', async () => {
 	const { page } = await signedIn();
 	await page.getByLabel('State', { exact: true }).selectOption('Maharashtra');
 	const there = async () => byIndex(await cities()).filter(({ state }) => state === 'Maharashtra');
@@ -140,7 +140,7 @@ test('states and categories narrow the list, and the address keeps them', async 
 	await page.getByText('No place is like that').waitFor();
 });
 
-test('the map is moved by keyboard, with its buttons and without', async () => {
+test('the map moves by its buttons, by arrow keys and by states', async () => {
 	const { page } = await signedIn();
 	await page.getByRole('list', { name: 'Places' }).waitFor();
 	expect(await zoom(page)).toBeCloseTo(1);

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { ask } from './browser';
 
 /**
- * same waits until a page shows what the API answers. Both are asked each time: simulated
- * air of an hour, and of long ago, may come in between, and the page follows by itself.
+ * same waits until a page shows what the API returns. It reads both on every attempt, because simulated readings
+ * can arrive in between and the page updates itself.
  */
 export async function same(shown: () => Promise<string[]>, want: () => Promise<string[]>): Promise<void> {
 	await expect
@@ -20,7 +20,7 @@ export async function same(shown: () => Promise<string[]>, want: () => Promise<s
 		.toEqual([]);
 }
 
-/** rows are the cells of a table's body, a line a row; a moment is written as the API does. */
+/** rows returns one line for each row of a table's body. Times are in the format of the API. */
 export function rows(table: Locator): Promise<string[]> {
 	return table
 		.locator('tbody tr')
@@ -29,7 +29,7 @@ export function rows(table: Locator): Promise<string[]> {
 		);
 }
 
-/** facts are the names and values in a part of a page; moments are written as the API does. */
+/** facts returns the names and values in a part of a page. Times are in the format of the API. */
 export function facts(part: Locator): Promise<string[]> {
 	return part
 		.locator('dl.facts > div')
@@ -40,24 +40,24 @@ export function facts(part: Locator): Promise<string[]> {
 		);
 }
 
-/** number writes a figure as India does, whole. */
+/** number formats a figure with Indian grouping and without rounding. */
 export function number(value: number): string {
 	return new Intl.NumberFormat('en-IN', { maximumFractionDigits: 20 }).format(value);
 }
 
-/** word is CPCB's name for an index. */
+/** word returns the name of CPCB's category for an index. */
 export function word(index: number): string {
 	const tops = [50, 100, 200, 300, 400];
 	const names = ['Good', 'Satisfactory', 'Moderate', 'Poor', 'Very Poor', 'Severe'];
 	return names[tops.filter((top) => index > top).length] ?? '';
 }
 
-/** dayBefore is the date in India some days ago. */
+/** dayBefore returns the date in India a number of days ago. */
 export function dayBefore(days: number): string {
 	return new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(new Date(Date.now() - days * 86_400_000));
 }
 
-/** Entry is an hour or a day of a range. */
+/** Entry is one hour or one day of a range. */
 export interface Entry {
 	aqi: number;
 	category: string;
@@ -66,13 +66,13 @@ export interface Entry {
 	date?: string;
 }
 
-/** range asks for the hours or days of a city, from some days ago until now. */
+/** range requests the hours or days of a city, from a number of days ago until today. */
 export async function range(city: string, days: number, interval: 'hour' | 'day'): Promise<Entry[]> {
 	const query = `city=${encodeURIComponent(city)}&from=${dayBefore(days)}&to=${dayBefore(0)}&interval=${interval}`;
 	return (await ask<{ records: Entry[] }>(`/v1/aqi?${query}`)).records;
 }
 
-/** stamps writes moments in India as the browser does: a date, or a date and an hour. */
+/** stamps formats the times of entries in India as the browser does: a date, or a date and an hour. */
 export function stamps(page: Page, of: readonly Entry[]): Promise<string[]> {
 	return page.evaluate(
 		(entries) =>
@@ -87,7 +87,7 @@ export function stamps(page: Page, of: readonly Entry[]): Promise<string[]> {
 	);
 }
 
-/** whole shows all rows of the table that stands for a chart. */
+/** whole loads all rows of the table that repeats a chart's figures. */
 export async function whole(page: Page): Promise<Locator> {
 	const table = page.locator('.figures');
 	await table.getByRole('table').waitFor();

@@ -6,7 +6,7 @@ import { ask, pictured, signedIn } from './browser';
 
 type Detail = Schemas['DetailedRecord'];
 
-/** shown is every figure of a place's record on the page. */
+/** shown returns every figure of a place's record that the page shows. */
 async function shown(page: Page): Promise<string[]> {
 	return [
 		...(await page.locator('.current .index').allTextContents()),
@@ -20,7 +20,7 @@ async function shown(page: Page): Promise<string[]> {
 
 const pollutants = { pm25: 'PM2.5', pm10: 'PM10', no2: 'NO₂', so2: 'SO₂', co: 'CO', o3: 'O₃' } as const;
 
-/** told is the same of the API's answer. */
+/** told returns the same lines for the record of the API. */
 function told(record: Detail): string[] {
 	const subs: Readonly<Record<string, number>> = record.sub_indices;
 	const sub = (id: string) => (subs[id] === undefined ? '–' : `${subs[id]}${word(subs[id])}`);
@@ -52,12 +52,12 @@ function told(record: Detail): string[] {
 	];
 }
 
-/** answers is a record of the API, as the page should show it. */
+/** answers requests a record from the API and returns the lines that the page should show. */
 async function answers(query: string): Promise<string[]> {
 	return told(await ask<Detail>(`/v1/aqi?${query}&view=detail`));
 }
 
-test('the page of a city says every figure of its record, and no other', async () => {
+test('the page of a city shows every figure of its record, and no others', async () => {
 	const { page, faults } = await signedIn('/air/Delhi');
 	await same(
 		() => shown(page),
@@ -79,7 +79,7 @@ test('the page of a city says every figure of its record, and no other', async (
 	expect(faults).toEqual([]);
 });
 
-test('so do the pages of a homonym and of a pin code', async () => {
+test('the pages of a homonym and of a pin code show their records', async () => {
 	const { page, faults } = await signedIn('/air/Aurangabad,%20Maharashtra');
 	await same(
 		() => shown(page),
@@ -93,7 +93,7 @@ test('so do the pages of a homonym and of a pin code', async () => {
 	expect(faults).toEqual([]);
 });
 
-/** listed is what the table beside a chart should say, the newest first. */
+/** listed returns the rows that the table beside a chart should show, the newest first. */
 async function listed(page: Page, entries: Entry[], value: (entry: Entry) => string): Promise<string[]> {
 	const at = await stamps(page, entries);
 	return entries.map((entry, i) => `${at[i]} | ${value(entry)}`).reverse();
@@ -101,14 +101,14 @@ async function listed(page: Page, entries: Entry[], value: (entry: Entry) => str
 
 const index = ({ aqi, category }: Entry) => `${aqi} ${category}`;
 
-/** day is the last 24 hours of a city. */
+/** day returns the last 24 hours of a city. */
 async function day(): Promise<Entry[]> {
 	const entries = await range('Mumbai', 1, 'hour');
 	const last = Math.max(...entries.map(({ updated }) => Date.parse(updated)));
 	return entries.filter(({ updated }) => Date.parse(updated) > last - 86_400_000);
 }
 
-test('charts stand as tables, too, with the ranges of the API', async () => {
+test('each chart has a table with the same figures, and both match the range of the API', async () => {
 	const { page, faults } = await signedIn('/air/Mumbai');
 	await page.getByRole('button', { name: 'Show as a table' }).click();
 	const table = async () => rows(await whole(page));
@@ -134,7 +134,7 @@ test('charts stand as tables, too, with the ranges of the API', async () => {
 	expect(faults).toEqual([]);
 });
 
-test('thirty days of hours and a year of days are whole', async () => {
+test('thirty days of hours and a year of days are complete', async () => {
 	const { page } = await signedIn('/air/Mumbai?span=30d');
 	await page.getByRole('button', { name: 'Show as a table' }).click();
 	const table = async () => rows(await whole(page));
@@ -144,7 +144,7 @@ test('thirty days of hours and a year of days are whole', async () => {
 	await same(table, async () => listed(page, await range('Mumbai', 364, 'day'), index));
 });
 
-test('the calendar is gone through by keyboard, and a day shows its record', async () => {
+test('arrow keys move through the calendar, and Enter shows the record of a day', async () => {
 	const { page, faults } = await signedIn('/air/Pune');
 	const grid = page.getByRole('grid', { name: 'A year of days' });
 	await grid.waitFor();
@@ -192,7 +192,7 @@ test('the calendar is gone through by keyboard, and a day shows its record', asy
 	expect(faults).toEqual([]);
 });
 
-test('the calendar opens at its newest days, however narrow it is, and becomes', async () => {
+test('the calendar starts scrolled to its newest days at every width, also after a resize', async () => {
 	const { page } = await signedIn('/air/Pune');
 	const newest = page.locator(`.calendar [data-date="${dayBefore(0)}"]`);
 	const seen = () =>
@@ -208,7 +208,7 @@ test('the calendar opens at its newest days, however narrow it is, and becomes',
 	await expect.poll(seen).toBe(true);
 });
 
-test('a day without figures says so, and since when there are any', async () => {
+test('a day without figures shows a message that names the first day with figures', async () => {
 	const { page } = await signedIn(`/air/Pune?date=${dayBefore(364)}`);
 	await page.getByText('There are no figures for this day').waitFor();
 	const now = await ask<Detail>('/v1/aqi?city=Pune&view=detail');

@@ -5,7 +5,7 @@ import { type Entry, facts, number, range, rows, same, stamps, whole } from './a
 import { ask, pictured, signedIn } from './browser';
 import { command } from './service';
 
-/** add puts a city into the comparison by the search. */
+/** add adds a city to the comparison through the search. */
 async function add(page: Page, name: string): Promise<void> {
 	await page.getByRole('combobox', { name: 'Add a city' }).fill(name);
 	const option = page.getByRole('listbox', { name: 'Add a city' }).getByRole('option', { name });
@@ -15,14 +15,14 @@ async function add(page: Page, name: string): Promise<void> {
 	await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
 }
 
-/** compared are the cities that the address names. */
+/** compared returns the cities in the address. */
 function compared(page: Page): string[] {
 	return new URL(page.url()).searchParams.getAll('city');
 }
 
 const pollutants = { pm25: 'PM2.5', pm10: 'PM10', no2: 'NO₂', so2: 'SO₂', co: 'CO', o3: 'O₃' } as const;
 
-/** told is what the card of a city should say. */
+/** told returns the lines that the card of a city should show. */
 async function told(city: string): Promise<string[]> {
 	const record = await ask<Schemas['DetailedRecord']>(`/v1/aqi?city=${encodeURIComponent(city)}&view=detail`);
 	return [
@@ -38,7 +38,7 @@ async function told(city: string): Promise<string[]> {
 	];
 }
 
-test('four cities are compared; the address keeps them', async () => {
+test('four cities are compared, and the address keeps them', async () => {
 	const { page, faults } = await signedIn('/compare');
 	await page.getByText('No city is chosen yet').waitFor();
 	const cities = ['Delhi', 'Mumbai', 'Pune', 'Kolkata'];
@@ -79,7 +79,7 @@ test('four cities are compared; the address keeps them', async () => {
 	expect(faults).toEqual([]);
 });
 
-test('a shared name in the address asks which city is meant', async () => {
+test('a name that several cities share asks for a choice', async () => {
 	const { page } = await signedIn('/compare?city=Aurangabad&city=Pune');
 	await page.getByRole('list', { name: 'Places that may be meant' }).getByRole('button', { name: 'Aurangabad, Bihar' }).click();
 	await expect.poll(() => compared(page)).toEqual(['Aurangabad, Bihar', 'Pune']);
@@ -90,7 +90,7 @@ test('a shared name in the address asks which city is meant', async () => {
 	);
 });
 
-test('a notice of new air brings the new figures', async () => {
+test('a notice of new readings updates the figures', async () => {
 	const { page } = await signedIn('/compare');
 	let notify = () => {};
 	const noticed = new Promise<void>((done) => {
@@ -115,7 +115,7 @@ test('a notice of new air brings the new figures', async () => {
 	await list.getByRole('button', { name: '199 Moderate Pune' }).waitFor();
 });
 
-test('a key that may not read the air is told so on every page of it', async () => {
+test('every air page names the scope that the key lacks', async () => {
 	const made = await command(
 		inject('data'),
 		...['key', 'create', '--account', 'default', '--mode', 'sandbox', '--name', 'no air', '--scopes', 'account:read'],

@@ -4,7 +4,7 @@ import type { Schemas } from '../src/api/client';
 import { dayBefore, word } from './air';
 import { signedIn } from './browser';
 
-/** timed has a page note how long its tasks take, and returns the longest so far, in ms. */
+/** timed makes a page record its long tasks. It returns a function that reads the longest so far, in milliseconds. */
 async function timed(page: Page): Promise<() => Promise<number>> {
 	await page.addInitScript(() => {
 		const long: number[] = [];
@@ -17,7 +17,7 @@ async function timed(page: Page): Promise<() => Promise<number>> {
 	return () => page.evaluate(() => Math.max(0, ...(window as unknown as { long: number[] }).long));
 }
 
-/** hours are made-up hours from one day to another, both included. */
+/** hours returns invented hourly entries from one day to another, both included. */
 function hours(from: string, to: string): { updated: string }[] {
 	const first = Date.parse(`${from}T00:00:00+05:30`);
 	const count = (Date.parse(to) - Date.parse(from)) / 3_600_000 + 24;
@@ -32,10 +32,10 @@ function hours(from: string, to: string): { updated: string }[] {
 	});
 }
 
-test('a year of hours is drawn, and stands in the table a part at a time', async () => {
+test('a year of hours is drawn, and its table loads in parts', async () => {
 	const { page, faults } = await signedIn('/compare');
 	const longest = await timed(page);
-	// Hours and not replies: new air has the page ask for some of them again.
+	// Count hours, not replies: new readings make the page fetch some hours again.
 	const served = new Set<string>();
 	await page.route('**/dashboard/v1/aqi?*interval=hour*', async (route) => {
 		const query = new URL(route.request().url()).searchParams;
@@ -61,7 +61,7 @@ test('a year of hours is drawn, and stands in the table a part at a time', async
 	expect(faults).toEqual([]);
 });
 
-test('ten thousand cities keep the list short', async () => {
+test('ten thousand cities: the list draws only a part of them', async () => {
 	const { page, faults } = await signedIn('/compare');
 	const longest = await timed(page);
 	await page.route('**/dashboard/v1/cities?*', async (route) => {

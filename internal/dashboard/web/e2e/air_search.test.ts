@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Schemas } from '../src/api/client';
 import { ask, pictured, signedIn } from './browser';
 
-/** typed puts a text into the search, as fingers would. */
+/** typed enters a text into the search by key presses. */
 async function typed(page: Page, text: string): Promise<void> {
 	await search(page).focus();
 	await page.keyboard.type(text);
@@ -23,7 +23,7 @@ async function opened(page: Page, title: string, path: string): Promise<void> {
 	expect(new URL(page.url()).pathname).toBe(`/dashboard${path}`);
 }
 
-test('suggestions are those of the API; arrows mark one, Enter opens it, Escape closes them', async () => {
+test('suggestions match the API; arrow keys select, Enter opens, Escape closes', async () => {
 	const { page, faults } = await signedIn();
 	await typed(page, 'ma');
 	const { data } = await ask<{ data: Schemas['City'][] }>('/v1/cities?q=ma&limit=8');
@@ -64,7 +64,7 @@ test('suggestions are those of the API; arrows mark one, Enter opens it, Escape 
 	expect(faults).toEqual([]);
 });
 
-test('a name in Hindi is known, while it is typed and when it is entered', async () => {
+test('a name in Hindi works as a suggestion and as an entered text', async () => {
 	const { page } = await signedIn();
 	await typed(page, 'दिल');
 	await expect.poll(() => options(page).first().textContent()).toContain('Delhi');
@@ -73,7 +73,7 @@ test('a name in Hindi is known, while it is typed and when it is entered', async
 	await opened(page, 'Delhi', '/air/Delhi');
 });
 
-test('a misspelling that only one city is like opens it, and another says which may be meant', async () => {
+test('a misspelling opens the city if only one is similar; otherwise the page lists similar names', async () => {
 	const { page } = await signedIn();
 	await typed(page, 'Bengalooru');
 	await page.keyboard.press('Enter');
@@ -91,7 +91,7 @@ test('a misspelling that only one city is like opens it, and another says which 
 	await opened(page, refusal.error.suggestions[1] ?? '', `/air/${refusal.error.suggestions[1]}`);
 });
 
-test('a name that several cities share asks which', async () => {
+test('a name that several cities share asks for a choice', async () => {
 	const { page, faults } = await signedIn();
 	await typed(page, 'Aurangabad');
 	await page.keyboard.press('Enter');
@@ -110,7 +110,7 @@ test('a name that several cities share asks which', async () => {
 	expect(faults).toEqual([]);
 });
 
-test('a pin code opens the page of its place; one that is none is refused', async () => {
+test('a pin code opens the page of its place; an invalid one is rejected', async () => {
 	const { page } = await signedIn();
 	await typed(page, '411001');
 	await expect.poll(() => options(page).allTextContents()).toEqual(['Pin code 411001']);

@@ -6,10 +6,10 @@ import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
 const shots = resolve(import.meta.dirname, '../../shots');
 
-// A failed test leaves here a trace for `npx playwright show-trace`, and a picture of each page.
+// A failed test leaves a trace for `npx playwright show-trace` and a screenshot of its first page here.
 const failures = join(shots, 'failures');
 
-// Chromium asks Google for this and that at every start, unless told not to.
+// These flags stop the requests that Chromium sends to Google at every start.
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-sync'];
 
 const open: BrowserContext[] = [];
@@ -23,11 +23,11 @@ afterEach(async ({ task }) => {
 	await Promise.all(open.splice(0).map((context, n) => close(context, failed ? `${task.name} ${n + 1}` : '')));
 });
 
-/** close closes a window, and keeps its trace and its picture under the name of a failure. */
+/** close closes a window. After a failure it keeps the trace and a screenshot under the name of the test. */
 async function close(context: BrowserContext, failure: string): Promise<void> {
 	if (failure) {
 		const file = join(failures, failure.replace(/[^a-z0-9]+/gi, '-'));
-		// A page that crashed has no picture; its trace is worth more.
+		// A crashed page has no screenshot. Its trace must be saved all the same.
 		await context
 			.pages()[0]
 			?.screenshot({ path: `${file}.png`, fullPage: true, timeout: 10_000 })
@@ -40,10 +40,10 @@ async function close(context: BrowserContext, failure: string): Promise<void> {
 
 afterAll(() => browser.close());
 
-/** Seen is a page that is looked at, and what went wrong on it so far. */
+/** Seen is an open page with the faults that it has shown so far. */
 export interface Seen {
 	page: Page;
-	/** faults are errors of scripts and breaches of the page's policy. */
+	/** faults are script errors and violations of the page's content security policy. */
 	faults: string[];
 }
 
@@ -65,7 +65,7 @@ export async function visit(path = '/', base = inject('base')): Promise<Seen> {
 	return { page, faults };
 }
 
-/** signedIn opens a window and signs in with a key, the sandbox's unless another is given. */
+/** signedIn opens a window and signs in with a key, by default the sandbox key. */
 export async function signedIn(path = '/', key = inject('sandbox'), base = inject('base')): Promise<Seen> {
 	const seen = await visit(path, base);
 	await seen.page.getByLabel('API key').fill(key);
@@ -74,7 +74,7 @@ export async function signedIn(path = '/', key = inject('sandbox'), base = injec
 	return seen;
 }
 
-/** ask calls the public API as any program would. */
+/** ask calls the public API with a key. */
 export async function ask<T>(path: string, body?: unknown, key = inject('sandbox'), base = inject('base')): Promise<T> {
 	const reply = await fetch(base + path, {
 		method: body === undefined ? 'GET' : 'POST',
@@ -84,7 +84,7 @@ export async function ask<T>(path: string, body?: unknown, key = inject('sandbox
 	return (await reply.json()) as T;
 }
 
-/** accessible has axe look at the page as it is now, and fails on what is serious. */
+/** accessible runs axe on the current page and fails on serious or critical violations. */
 export async function accessible(page: Page): Promise<void> {
 	const found = (await page.evaluate(`${axe.source}; axe.run(document, {
 		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`)) as AxeResults;
@@ -94,7 +94,10 @@ export async function accessible(page: Page): Promise<void> {
 	expect(serious).toEqual([]);
 }
 
-/** pictured takes a page at both widths in both colours, and checks each: no sideways scrolling, nothing for axe. */
+/**
+ * pictured takes a screenshot of a page at both widths in both colour schemes. It checks each for horizontal
+ * scrolling and accessibility violations.
+ */
 export async function pictured(page: Page, name: string): Promise<void> {
 	await mkdir(shots, { recursive: true });
 	const before = page.viewportSize();

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Certificate is what a receiver on 127.0.0.1 shows: PEM, and the file that a service may trust. */
+/** Certificate is the PEM certificate and key of receivers on 127.0.0.1, and the file that the service trusts. */
 export interface Certificate {
 	file: string;
 	cert: string;
 	key: string;
 }
 
-/** certificate makes one in a folder, with openssl, signed by nobody but itself. */
+/** certificate creates a self-signed certificate in a folder with openssl. */
 export async function certificate(folder: string): Promise<Certificate> {
 	const [file, keyFile] = [join(folder, 'receiver.pem'), join(folder, 'receiver.key')];
 	await promisify(execFile)('openssl', [

@@ -24,7 +24,7 @@ async function subscribe(receiver: Receiver, key: string, path = ''): Promise<st
 	return (await ask<{ id: string }>('/v1/webhooks', body, key)).id;
 }
 
-/** fire sends test events to a webhook, and returns the ids of their deliveries once each was attempted. */
+/** fire sends test events to a webhook. It returns the ids of their deliveries after each was attempted once. */
 async function fire(webhook: string, count: number, key: string): Promise<string[]> {
 	const ids: string[] = [];
 	for (let i = 0; i < count; i++) {
@@ -35,18 +35,18 @@ async function fire(webhook: string, count: number, key: string): Promise<string
 	return ids;
 }
 
-/** failures is how many failed ones the API has that were not retried. */
+/** failures returns the number of failed deliveries of the API that were not retried. */
 async function failures(key: string): Promise<number> {
 	return (await ask<{ data: Delivery[] }>('/v1/deliveries?state=failed&retried=false&limit=1000', undefined, key)).data.length;
 }
 
-/** counted waits until the tab of failed ones has a number, which the API has as well. */
+/** counted waits until the tab of failed deliveries shows a number that equals the API's. */
 async function counted(page: Page, want: number, key: string): Promise<void> {
 	await page.getByRole('button', { name: `Failed, to retry (${want})`, exact: true }).waitFor(patient);
 	expect(await failures(key)).toBe(want);
 }
 
-test('failed deliveries are found, and retried: one, those chosen, all of a webhook, all of some days', async () => {
+test('failed deliveries are found and retried: one, a selection, all of a webhook, all of a range of days', async () => {
 	const key = await account(inject('data'), 'deliveries-failed');
 	const receiver = await Receiver.start();
 	receiver.status = 500;
@@ -163,13 +163,13 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
 	await told.waitFor();
 	await page.getByRole('button', { name: 'Failed, to retry (more than 100)' }).waitFor(patient);
-	await pictured(page, 'deliveries'); // now: a picture of ten thousand rows is too tall to be taken
+	await pictured(page, 'deliveries'); // take the screenshot now: one of ten thousand rows is too tall
 	let most = 0;
 	const shown = async () => {
 		most = Math.max(most, await rows.count());
 		return Number(((await told.textContent()) ?? '').replaceAll(',', '').split(' ')[0]);
 	};
-	// The page may become longer while it is scrolled to its end, so each is done as often as it takes.
+	// The page can grow while it scrolls to its end, so each step is repeated until it succeeds.
 	const grows = async (scroll: () => Promise<void>, to: number) => {
 		for (let at = await shown(); at < to; at = await shown()) {
 			const more = async () => {
@@ -183,7 +183,7 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	await grows(() => page.mouse.wheel(0, 20_000), 2_000);
 	await grows(() => page.keyboard.press('End'), 10_000);
 	await page.getByText('10,000 shown, that is all').waitFor();
-	// Rows that were never drawn are as high as others are on average, so the end may move while it is gone to.
+	// The height of rows that were never drawn is an estimate, so the end can move during the scroll.
 	const reaches = async (key: string, row: number) => {
 		const there = async () => {
 			await page.keyboard.press(key);
@@ -198,7 +198,7 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	await reaches('Home', 0);
 	await page.locator('tr[data-index="0"]').getByRole('link').focus();
 	expect(await page.locator('tr[data-index="0"]').getByRole('link').getAttribute('href')).toContain(data[0]?.id);
-	// From link to link by keyboard: rows are drawn ahead of the focus, and it is never lost.
+	// Rows are drawn ahead of the focus, so tabbing from link to link never loses it.
 	const focused = () => page.evaluate(() => Number(document.activeElement?.closest('tr')?.dataset.index ?? -1));
 	const from = await focused();
 	for (let i = 0; i < 40; i++) {
@@ -214,7 +214,7 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	expect(faults).toEqual([]);
 });
 
-test('events are listed, and one shows its bytes and who was told', async () => {
+test('events are listed, and one shows its bytes and its deliveries', async () => {
 	const key = await account(inject('data'), 'deliveries-events');
 	const receiver = await Receiver.start();
 	const webhook = await subscribe(receiver, key);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { visit } from './browser';
 
-// The page's logo is the only thing that Redoc requests from another host; the policy blocks it.
+// Redoc requests its logo from another host, and nothing else. The content security policy blocks it.
 const logo = /redoc\.ly\/redoc\/logo/;
 
-test('the reference shows every tag and an operation, and sends nothing to other hosts', async () => {
+test('the API reference shows every tag and an operation, and requests nothing from other hosts', async () => {
 	const { page, faults } = await visit();
 	const foreign: string[] = [];
 	page.on('requestfinished', (request) => {

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, inject } from 'vitest';
 
-/** Got is a delivery as it came. */
+/** Got is a delivery as the receiver got it. */
 export interface Got {
 	path: string;
 	headers: IncomingHttpHeaders;
@@ -17,17 +17,17 @@ afterEach(async () => {
 	await Promise.all(open.splice(0).map((receiver) => receiver.shut()));
 });
 
-/** Receiver is a subscriber's server on this machine, which can be broken and mended. */
+/** Receiver is a subscriber's HTTPS server on this machine. Tests can make it fail and recover. */
 export class Receiver {
 	readonly got: Got[] = [];
-	/** status and says are what it answers; it never answers while it is mute. */
+	/** status and says are the status and body of its replies. While mute is true it does not reply. */
 	status = 200;
 	says = 'thank you';
 	mute = false;
 	private server: Server | undefined;
 	private port = 0;
 
-	/** start returns one that listens on a free port, until the test is over. */
+	/** start returns a receiver that listens on a free port until the test ends. */
 	static async start(): Promise<Receiver> {
 		const receiver = new Receiver();
 		open.push(receiver);
@@ -35,12 +35,12 @@ export class Receiver {
 		return receiver;
 	}
 
-	/** url is where it is, also while it is shut. */
+	/** url is its address, also while it is shut. */
 	get url(): string {
 		return `https://127.0.0.1:${this.port}/hook`;
 	}
 
-	/** listen has it answer, on the port that it had before. */
+	/** listen opens the port, the same as before if it had one. */
 	async listen(): Promise<void> {
 		const server = createServer({ cert: inject('certificate').cert, key: inject('certificate').key }, (request, response) => {
 			const chunks: Buffer[] = [];
@@ -48,7 +48,7 @@ export class Receiver {
 			request.on('end', () => {
 				this.got.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() });
 				if (!this.mute) {
-					// A connection that is kept would hide that the port was closed.
+					// A kept-alive connection would hide that the port was closed.
 					response.writeHead(this.status, { Connection: 'close', Location: 'https://127.0.0.1:9/elsewhere' }).end(this.says);
 				}
 			});
@@ -58,7 +58,6 @@ export class Receiver {
 		this.port = (server.address() as AddressInfo).port;
 	}
 
-	/** shut closes its port. */
 	async shut(): Promise<void> {
 		const { server } = this;
 		this.server = undefined;
@@ -69,7 +68,7 @@ export class Receiver {
 	}
 }
 
-/** signs says whether a secret has signed a delivery, and of how many signatures it has. */
+/** signs reports whether a secret signed a delivery, and how many signatures the delivery has. */
 export function signs(secret: string, { headers, body }: Got): { signed: boolean; of: number } {
 	const items = String(headers['x-service-signature'])
 		.split(',')

@@ -8,18 +8,18 @@ import { type Certificate, certificate } from './certificate';
 
 const root = resolve(import.meta.dirname, '../../../..');
 
-/** Service is a running bin/vayu with an empty store, and the keys of its first start. */
+/** Service is a running bin/vayu with an empty store and the keys that its bootstrap printed. */
 export interface Service {
 	base: string;
 	live: string;
 	sandbox: string;
-	/** data is where its store is. */
+	/** data is its data directory. */
 	data: string;
-	/** stop ends it and removes its data. */
+	/** stop ends the process and removes its data. */
 	stop: () => Promise<void>;
 }
 
-/** start runs bin/vayu with data of its own, on a free port, until it answers about the air. */
+/** start runs bin/vayu with a new data directory on a free port, and waits until it serves air quality. */
 export async function start(...args: string[]): Promise<Service> {
 	const data = await mkdtemp(join(tmpdir(), 'vayu-browser-'));
 	const child = spawn(join(root, 'bin/vayu'), ['serve', '--data', data, '--listen', '127.0.0.1:0', '--webhook-local', ...args], {
@@ -53,7 +53,7 @@ export async function start(...args: string[]): Promise<Service> {
 	return { ...first, data, stop };
 }
 
-/** command runs bin/vayu beside a service, on its data, and returns what it prints. */
+/** command runs bin/vayu on the data directory of a running service, and returns its output. */
 export async function command(data: string, ...args: string[]): Promise<string> {
 	const { stdout } = await promisify(execFile)(join(root, 'bin/vayu'), [...args, '--data', data], { cwd: root });
 	return stdout;
@@ -65,18 +65,18 @@ declare module 'vitest' {
 		live: string;
 		sandbox: string;
 		data: string;
-		/** certificate is what receivers show; the service trusts it. */
+		/** certificate is the certificate of the receivers; the service trusts it. */
 		certificate: Certificate;
 	}
 }
 
-/** account makes an account with a key for its sandbox, and returns the key; called is the key's name. */
+/** account creates an account with a sandbox key, and returns the key. called is the name of the key. */
 export async function account(data: string, name: string, called = 'tests'): Promise<string> {
 	const key = ['key', 'create', '--account', name, '--plan', 'unlimited', '--mode', 'sandbox', '--name', called, '--quiet'];
 	return (await command(data, ...key)).trim();
 }
 
-/** setup gives all tests one service. */
+/** setup starts one service for all tests. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
 	const folder = await mkdtemp(join(tmpdir(), 'vayu-receiver-'));
 	const trusted = await certificate(folder);

@@ -2,7 +2,7 @@ import { expect, inject, test } from 'vitest';
 import { ask, pictured, signedIn, visit } from './browser';
 import { command } from './service';
 
-test('a key is exchanged for a session, and neither is left where a script could read it', async () => {
+test('a key is exchanged for a session, and scripts can read neither', async () => {
 	const { page, faults } = await signedIn();
 	expect(await page.evaluate(() => document.cookie)).toBe('');
 	const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
@@ -12,7 +12,7 @@ test('a key is exchanged for a session, and neither is left where a script could
 	expect(faults).toEqual([]);
 });
 
-test('a key that is not known is refused where it was typed', async () => {
+test('an unknown key is rejected at its field', async () => {
 	const { page } = await visit();
 	await page.getByLabel('API key').fill(`sk_test_${'a'.repeat(39)}`);
 	await page.getByRole('button', { name: 'Sign in' }).click();
@@ -20,7 +20,7 @@ test('a key that is not known is refused where it was typed', async () => {
 	await pictured(page, 'signin');
 });
 
-test('the two worlds cannot be mistaken for each other', async () => {
+test('live and sandbox cannot be confused', async () => {
 	const sandbox = await signedIn();
 	await sandbox.page.getByText('Nothing here is real or charged').waitFor();
 	const live = await signedIn('/', inject('live'));
@@ -28,7 +28,7 @@ test('the two worlds cannot be mistaken for each other', async () => {
 	expect(await live.page.getByText('Nothing here is real or charged').count()).toBe(0);
 });
 
-test('on a phone the header takes two lines at most, and the menu has the language and the colours', async () => {
+test('on a phone the header has at most two lines, and the menu holds language and colours', async () => {
 	const { page } = await signedIn('/pin/411001');
 	await page.setViewportSize({ width: 360, height: 740 });
 	const line = (await page.locator('.bar .menu').boundingBox())?.height ?? 0;
@@ -46,14 +46,14 @@ test('a deep link survives signing in', async () => {
 	expect(page.url()).toContain('/dashboard/audit?action=key.');
 });
 
-test('a session that ends in the middle leads to the door and back to where one was', async () => {
+test('a session that ends leads to the sign-in page, and signing in returns to the same page', async () => {
 	const made = await command(inject('data'), 'key', 'create', '--account', 'default', '--mode', 'sandbox', '--name', 'short');
 	const key = /sk_test_\w{39}/.exec(made)?.[0] ?? '';
 	const { page, faults } = await signedIn('/usage', key);
 	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
 	const id = /key_\w{26}/.exec(made)?.[0] ?? '';
 	await command(inject('data'), 'key', 'revoke', id);
-	// The service learns within a second what another process has done.
+	// The service reads changes by other processes within a second.
 	await expect.poll(async () => (await ask<{ status?: string }>('/v1/usage', undefined, key)).status).toBe('error');
 	await page.getByRole('link', { name: 'Audit log' }).click();
 	await page.getByText('The session has ended').waitFor();
@@ -63,7 +63,7 @@ test('a session that ends in the middle leads to the door and back to where one 
 	expect(faults).toEqual([]);
 });
 
-test('signing out in one tab signs out in the other, and everywhere in another browser', async () => {
+test('signing out applies to other tabs, and everywhere to other browsers', async () => {
 	const first = await signedIn('/sessions');
 	const tab = await first.page.context().newPage();
 	await tab.goto('/dashboard/usage');
@@ -76,7 +76,7 @@ test('signing out in one tab signs out in the other, and everywhere in another b
 	await elsewhere.page.getByText('The session has ended').waitFor();
 });
 
-test('the door works by keyboard alone, and in Hindi', async () => {
+test('the sign-in page works by keyboard alone, and in Hindi', async () => {
 	const { page } = await visit();
 	await page.getByLabel('API key').waitFor();
 	await page.keyboard.type(inject('sandbox'));

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
 
-/** written runs a script of Python on the service's store, beside the service, and returns what it prints. */
+/** written runs a Python script on the store of the running service, and returns its output. */
 async function written(script: string, ...args: string[]): Promise<string> {
 	const begin = "import sqlite3, sys, time\ndb = sqlite3.connect(sys.argv[1] + '/state.db', timeout=60)\n";
 	const { stdout } = await promisify(execFile)('python3', ['-c', begin + script, inject('data'), ...args]);
@@ -10,8 +10,8 @@ async function written(script: string, ...args: string[]): Promise<string> {
 }
 
 /**
- * givenUp makes deliveries that wait after a failed attempt what they would be 31 hours
- * later: failed, with eight attempts like the first. It returns how many they were.
+ * givenUp changes deliveries that wait after a failed attempt to their state 31 hours later: failed, with eight
+ * attempts like the first. It returns the number of changed deliveries.
  */
 export async function givenUp(ids: readonly string[]): Promise<number> {
 	const script = `
@@ -30,8 +30,8 @@ print(done)`;
 }
 
 /**
- * grown adds deliveries of a webhook's newest event, 20 seconds apart and before now;
- * each tenth has failed. Their receiver's answers are hostile.
+ * grown adds deliveries of a webhook's newest event, 20 seconds apart and all in the past. Every tenth has
+ * failed. The stored replies of the receiver contain HTML and scripts.
  */
 export async function grown(webhook: string, count: number): Promise<void> {
 	const script = `

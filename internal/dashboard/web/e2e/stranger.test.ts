@@ -23,7 +23,7 @@ async function opened(page: Page, name: string): Promise<void> {
 	await page.getByRole('heading', { name, level: 1 }).waitFor();
 }
 
-/** recharged sends one with a number of the sandbox, and returns its id. */
+/** recharged submits a recharge with a sandbox number, and returns its id. */
 async function recharged(page: Page, number: string): Promise<string> {
 	await opened(page, 'Recharges');
 	await page.getByRole('link', { name: 'New recharge' }).first().click();
@@ -34,7 +34,7 @@ async function recharged(page: Page, number: string): Promise<string> {
 	return new URL(page.url()).pathname.split('/').at(-1) ?? '';
 }
 
-/** agrees compares a recharge's page with what the API says of it. */
+/** agrees compares a recharge's page with the recharge of the API. */
 async function agrees(page: Page, id: string): Promise<void> {
 	const missing = async () => {
 		const recharge = await ask<Recharge>(`/v1/recharge/${id}?view=detail`);
@@ -59,11 +59,11 @@ async function agrees(page: Page, id: string): Promise<void> {
 	await expect.poll(missing, patient).toEqual([]);
 }
 
-test('who knows nothing finds the air, is told of events, and recharges', async () => {
+test('a first-time user finds the air, receives webhook events and makes recharges', async () => {
 	const receiver = await Receiver.start();
 	const { page, faults } = await signedIn();
 
-	// The air of Delhi.
+	// Air quality of Delhi.
 	await page.getByRole('combobox', { name: 'City or pin code' }).fill('Delh');
 	await page
 		.getByRole('listbox', { name: 'City or pin code' })
@@ -76,7 +76,7 @@ test('who knows nothing finds the air, is told of events, and recharges', async 
 	await page.locator('.current').waitFor();
 	await expect.poll(same, patient).toBe(true);
 
-	// A webhook, and an event that it is told of.
+	// A webhook and its test event.
 	await opened(page, 'Webhooks');
 	await page.getByRole('link', { name: 'Add webhook' }).click();
 	await page.getByLabel('URL', { exact: true }).fill(receiver.url);
@@ -90,7 +90,7 @@ test('who knows nothing finds the air, is told of events, and recharges', async 
 	await followed.getByText(/^Answered 200,/).waitFor();
 	expect(receiver.got).toHaveLength(1);
 
-	// The receiver breaks, which is seen with its reason.
+	// The receiver fails, and the page shows the reason.
 	receiver.status = 503;
 	receiver.says = 'out of order';
 	await fired.click();
@@ -99,7 +99,7 @@ test('who knows nothing finds the air, is told of events, and recharges', async 
 	await page.getByText('What was answered').first().click();
 	await page.getByText('out of order', { exact: true }).first().waitFor();
 
-	// It is mended between two attempts, and nobody waits for the next.
+	// The receiver recovers between two attempts, and a manual retry replaces the wait for the next one.
 	await page.getByText('2 of 8', { exact: true }).waitFor(patient);
 	receiver.status = 200;
 	await page.getByRole('button', { name: 'Deliver now' }).click();
@@ -108,7 +108,7 @@ test('who knows nothing finds the air, is told of events, and recharges', async 
 	await page.locator('.badge').getByText('Delivered', { exact: true }).waitFor(patient);
 	expect(new Set(receiver.got.map((got) => got.headers['x-service-event-id'])).size).toBe(2);
 
-	// Money, and what becomes of it.
+	// Wallet and recharges.
 	await opened(page, 'Wallet');
 	await page.getByRole('button', { name: 'Top up' }).click();
 	await page.getByRole('dialog').getByLabel('Amount in rupees').fill('5000');

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { ask, pictured, signedIn } from './browser';
 
-test('the wallet is topped up, and a payment that fails says so', async () => {
+test('the wallet is topped up, and a failed payment is reported', async () => {
 	const { page, faults } = await signedIn('/wallet');
 	await page.getByRole('button', { name: 'Top up' }).click();
 	const dialog = page.getByRole('dialog');
@@ -22,7 +22,7 @@ test('the wallet is topped up, and a payment that fails says so', async () => {
 	expect(faults).toEqual([]);
 });
 
-test('a recharge is made once though its answer is lost, and its story is told as it goes on', async () => {
+test('a recharge is made once although its reply is lost, and its timeline follows the progress', async () => {
 	await ask('/v1/wallet/topups', { amount: 5000 });
 	await ask('/v1/webhooks', { url: 'https://127.0.0.1:9/hook', events: ['recharge.completed'] });
 	const { page, faults } = await signedIn('/recharges/new');
@@ -63,7 +63,7 @@ test('a recharge is made once though its answer is lost, and its story is told a
 	expect(faults).toEqual([]);
 });
 
-test('a recharge that is refused says why, and leads to the wallet', async () => {
+test('a rejected recharge shows the reason and links to the wallet', async () => {
 	await ask('/v1/wallet/topups', { amount: 5000 });
 	const { page, faults } = await signedIn('/recharges/new');
 	await page.getByRole('button', { name: '9000000005' }).click();
@@ -78,7 +78,7 @@ test('a recharge that is refused says why, and leads to the wallet', async () =>
 	expect(faults).toEqual([]);
 });
 
-test('a verification has its verdict and why, and a hostile name is text', async () => {
+test('a verification shows its result with reasons, and a hostile name stays text', async () => {
 	const { page, faults } = await signedIn('/verifications/new');
 	await page.getByRole('button', { name: '00112233440008' }).click();
 	await page.getByLabel('Name you expect').fill('<script>alert(1)</script>');
@@ -95,7 +95,7 @@ test('a verification has its verdict and why, and a hostile name is text', async
 	expect(faults).toEqual([]);
 });
 
-test('ten thousand records that are pasted are looked at without being laid out', async () => {
+test('ten thousand pasted records are checked without being laid out', async () => {
 	const { page, faults } = await signedIn('/batches/new?kind=recharge');
 	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
 	await page.evaluate(() => {
@@ -121,7 +121,7 @@ test('ten thousand records that are pasted are looked at without being laid out'
 	expect(faults).toEqual([]);
 });
 
-test('a batch is looked at before it is sent, goes on by itself, and is saved for a spreadsheet', async () => {
+test('a batch is previewed before it is sent, its progress updates itself, and its results are saved for a spreadsheet', async () => {
 	const { page, faults } = await signedIn('/batches/new?kind=verification');
 	const lines = ['vpa,name', ...Array.from({ length: 9 }, (_, i) => `success@upi,=Asha(${i})`), 'failure@upi,Asha Rao', 'nobody,Asha Rao'];
 	await page.getByLabel('Or paste it here').fill(lines.join('\n'));

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-// One service and one browser for all files, one file after the other: two cores are
-// not enough for several pages and an engine at once.
+// One service and one browser serve all files, which run one after the other. Two cores cannot run several pages
+// and the service at once.
 export default defineConfig({
 	root: import.meta.dirname,
 	cacheDir: '../../../../node_modules/.vite',
@@ -9,7 +9,7 @@ export default defineConfig({
 		include: ['**/*.test.ts'],
 		globalSetup: ['./service.ts'],
 		fileParallelism: false,
-		// These end a test that hangs; a machine that is busy may take its time.
+		// These timeouts end a test that hangs. They are long because a busy machine is slow.
 		testTimeout: 300_000,
 		hookTimeout: 120_000,
 		expect: { poll: { timeout: 60_000 } },

@@ -38,7 +38,7 @@ async function delivery(id: string, key: string): Promise<Delivery> {
 	return (await ask<{ data: Delivery }>(`/v1/deliveries/${id}`, undefined, key)).data;
 }
 
-/** made is a webhook with two types of events, and its page. */
+/** made creates a webhook with two event types in a new account, and opens its page. */
 async function made(name: string) {
 	const key = await account(inject('data'), name);
 	const receiver = await Receiver.start();
@@ -49,7 +49,7 @@ async function made(name: string) {
 	return { ...seen, key, receiver, webhook };
 }
 
-/** fired sends a test event, waits until it is followed, and returns the delivery's id. */
+/** fired sends a test event, waits until its delivery shows a state, and returns the id of the delivery. */
 async function fired(page: Page, state: string, before?: string): Promise<string> {
 	await page.getByRole('button', { name: 'Send test event' }).click();
 	const link = page.locator('.wh-followed').getByRole('link', { name: 'Open the delivery' });
@@ -59,7 +59,7 @@ async function fired(page: Page, state: string, before?: string): Promise<string
 	return (await id()) ?? '';
 }
 
-test('a webhook is refused at its fields, and its secret is shown once and signs', async () => {
+test('invalid webhooks are rejected at their fields; a secret is shown once and signs', async () => {
 	const key = await account(inject('data'), 'webhook-made');
 	const receiver = await Receiver.start();
 	const { page, faults } = await signedIn('/webhooks', key);
@@ -108,7 +108,7 @@ test('a webhook is refused at its fields, and its secret is shown once and signs
 	expect(faults).toEqual([]);
 });
 
-/** shown is what a delivery's page says of its first attempt and of the one to come. */
+/** shown returns what a delivery's page shows of its first attempt and of the next one. */
 async function shown(page: Page) {
 	const first = page.locator('.wh-attempts > li').first();
 	return {
@@ -126,10 +126,10 @@ const breaks = [
 	{ name: 'is away', shut: true, stage: 'connect' },
 ];
 
-// On a busy machine a third attempt may have been made before it is mended: the fourth comes two minutes later.
+// On a busy machine the third attempt can precede the recovery. The fourth follows two minutes later.
 const scheduled = { timeout: 200_000 };
 
-test('a receiver that breaks: how far each attempt got, what was answered, when the next is', { timeout: 600_000 }, async () => {
+test('a failing receiver: how far each attempt got, the reply, and when the next one is due', { timeout: 600_000 }, async () => {
 	const { page, faults, key, receiver, webhook } = await made('webhook-broken');
 	let last: string | undefined;
 	for (const broken of breaks) {
@@ -159,7 +159,7 @@ test('a receiver that breaks: how far each attempt got, what was answered, when 
 			const { said, at, body, next } = await shown(page);
 			return { facts: said[1], error: said[2], at, body, next };
 		};
-		// The second attempt may come between the two looks.
+		// The second attempt can happen between the two reads.
 		await expect.poll(async () => JSON.stringify(await is()) === JSON.stringify(await want()), patient).toBe(true);
 		if (broken.says) {
 			await page.getByText('What was answered').first().click();
@@ -174,7 +174,7 @@ test('a receiver that breaks: how far each attempt got, what was answered, when 
 	await healthy(page, webhook.id, key, /^(degraded|failing)$/);
 	await pictured(page, 'webhook-broken');
 
-	// Mended, it is told by the attempts that follow, and the page says so by itself.
+	// After the recovery the next attempts succeed, and the page updates itself.
 	receiver.mute = false;
 	receiver.status = 200;
 	await receiver.listen();
@@ -215,7 +215,7 @@ async function healthy(page: Page, id: string, key: string, word: RegExp): Promi
 	expect(seen).toMatch(word);
 }
 
-test('a webhook is edited, paused, gets another secret, and is deleted', async () => {
+test('a webhook is edited, paused, gets a new secret, and is deleted', async () => {
 	const { page, faults, key, receiver, webhook } = await made('webhook-changed');
 	const dialog = page.getByRole('dialog');
 	await page.getByRole('button', { name: 'Edit' }).click();

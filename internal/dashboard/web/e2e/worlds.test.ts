@@ -4,7 +4,7 @@ import { account } from './service';
 
 const hostile = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
 
-test('names that are scripts are shown as they are written, wherever users or receivers can put them', async () => {
+test('names that contain scripts are shown as text, wherever users or receivers can set them', async () => {
 	const key = await account(inject('data'), 'worlds-hostile', hostile);
 	await ask('/v1/wallet/topups', { amount: 500, ref_id: 'hostile-topup' }, key);
 	const recharge = await ask<{ transaction_id: string }>(
@@ -37,7 +37,7 @@ test('names that are scripts are shown as they are written, wherever users or re
 		`/webhooks/${webhook.id}`,
 		'/deliveries',
 		`/recharges?ref_id=${encodeURIComponent(hostile)}`,
-		`/air/${encodeURIComponent(hostile.replaceAll('/', ''))}`, // no name of a place has a slash, and none is let through
+		`/air/${encodeURIComponent(hostile.replaceAll('/', ''))}`, // place names have no slash, and the route matches none
 		`/compare?city=${encodeURIComponent(hostile)}`,
 	]) {
 		await page.goto(`/dashboard${path}`);
@@ -49,7 +49,7 @@ test('names that are scripts are shown as they are written, wherever users or re
 	expect(faults).toEqual([]);
 });
 
-test('a service that is away is said to be, and pages come back by themselves', async () => {
+test('an unavailable service is reported, and pages recover without a reload', async () => {
 	const { page } = await signedIn('/usage');
 	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
 	await page.context().setOffline(true);
@@ -60,7 +60,7 @@ test('a service that is away is said to be, and pages come back by themselves', 
 	await page.getByRole('region', { name: 'Audit log' }).waitFor();
 });
 
-test('a service that answers 503 signs nobody out', async () => {
+test('a 503 of the service ends no session', async () => {
 	const { page } = await signedIn('/usage');
 	await page.route('**/dashboard/v1/**', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{}' }));
 	await page.reload();
@@ -70,7 +70,7 @@ test('a service that answers 503 signs nobody out', async () => {
 	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
 });
 
-test('on a slow network it says that it loads, and the first load is small', async () => {
+test('on a slow network a loading message is shown, and the first load is small', async () => {
 	const { page } = await signedIn('/usage');
 	await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
 	const answers = await page.evaluate(() =>
@@ -89,7 +89,7 @@ test('on a slow network it says that it loads, and the first load is small', asy
 	await page.getByRole('region', { name: 'Audit log' }).waitFor();
 });
 
-test('nothing is fetched from anywhere else', async () => {
+test('pages fetch nothing from other hosts', async () => {
 	const { page } = await signedIn('/');
 	const hosts = new Set<string>();
 	page.on('request', (request) => hosts.add(new URL(request.url()).host));
