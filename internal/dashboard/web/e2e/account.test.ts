@@ -22,7 +22,7 @@ test('a key is created, shown once, rotated and revoked', async () => {
 	await dialog.getByText('An entry is an IP address').waitFor();
 	await dialog.getByLabel('Allowed from').fill('');
 	await dialog.getByRole('button', { name: 'Make a key' }).click();
-	await dialog.getByText('It is shown this once').waitFor();
+	await dialog.getByText('The key is shown only once').waitFor();
 	const key = (await dialog.locator('code').first().textContent()) ?? '';
 	expect((await ask<{ status: string }>('/v1/aqi?city=Delhi', undefined, key)).status).toBe('success');
 	await pictured(page, 'keys-made');
@@ -32,7 +32,7 @@ test('a key is created, shown once, rotated and revoked', async () => {
 	await row.getByRole('button', { name: 'Rotate' }).click();
 	await dialog.getByLabel('The old key goes on for').selectOption('0');
 	await dialog.getByRole('button', { name: 'Rotate' }).click();
-	await dialog.getByText('It is shown this once').waitFor();
+	await dialog.getByText('The key is shown only once').waitFor();
 	const next = (await dialog.locator('code').first().textContent()) ?? '';
 	expect(next).not.toBe(key);
 	await dialog.getByRole('button', { name: 'Close' }).click();

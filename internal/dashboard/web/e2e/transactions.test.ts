@@ -89,7 +89,7 @@ test('a verification shows its result with reasons, and a hostile name stays tex
 	await page.getByRole('button', { name: 'Verify', exact: true }).click();
 	await page.waitForURL('**/verifications/ver_*');
 	await page.getByText('Banks have flagged this account').waitFor();
-	await page.getByText('the bank says that it is active').waitFor();
+	await page.getByText('the bank reports that it is active').waitFor();
 	await page.locator('.story').getByText('verification.completed').first().waitFor();
 	await pictured(page, 'verification');
 	expect(faults).toEqual([]);

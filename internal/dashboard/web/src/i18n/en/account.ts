@@ -6,7 +6,7 @@ export const account = {
 	'account.since': 'Since',
 	'account.quota': 'Calls this month',
 	'account.quota.used': '{used} of {limit} calls are used ({percent} %).',
-	'account.quota.resets': 'The count begins anew at',
+	'account.quota.resets': 'The count resets at',
 	'account.quota.none': 'The plan has no limit.',
 	'account.quota.sandbox': 'Calls in the sandbox are never counted.',
 	'account.allowed': 'Addresses from which the keys work',
@@ -26,7 +26,7 @@ export const account = {
 	'account.calls.counted': 'Counted',
 	'account.key.make': 'Make a key',
 	'account.key.name': 'Name',
-	'account.key.name.hint': 'For you to tell keys apart: what will use it?',
+	'account.key.name.hint': 'To identify the key: what will use it?',
 	'account.key.state': 'State',
 	'account.key.active': 'Active',
 	'account.key.revoked': 'Revoked',
@@ -58,7 +58,7 @@ export const account = {
 	'account.revoke.own':
 		'You are signed in with this key: revoking it signs you out. It stops working within one second, everywhere, and for good.',
 	'account.shown.title': 'The new key',
-	'account.shown.once': 'It is shown this once. Copy it now; nobody can read it again.',
+	'account.shown.once': 'The key is shown only once. Copy it now; it cannot be shown again.',
 	'account.shown.secret': 'Secret of its signatures',
 	'account.scope.aqi:read': 'look up air quality',
 	'account.scope.recharge:read': 'see recharges and the wallet',
@@ -89,5 +89,5 @@ export const account = {
 	'account.session.ends': 'Ends by itself',
 	'account.session.end': 'Sign out',
 	'account.session.everywhere': 'Sign out everywhere',
-	'account.session.none': 'Nobody is signed in.',
+	'account.session.none': 'There are no sessions.',
 };
