@@ -1,6 +1,6 @@
-# Vayu as an image: the binary, the C library that it was linked with, certificates
-# of the world's authorities and the post offices of India. No shell, no package
-# manager, no root. docs/operations/docker.md says how it is run.
+# The image of Vayu: the binary, its C library, the system's certificate authorities and India's
+# post offices. It has no shell and no package manager, and does not run as root.
+# docs/operations/docker.md describes how to run it.
 #
 #   docker build -t vayu .
 #   docker build -t vayu --build-arg ENGINE=1 .    # with the embedded engine, 566 MB more
@@ -9,7 +9,7 @@
 ARG NODE_VERSION=20.20.2
 ARG GO_VERSION=1.26.8
 
-# What comes from npm: the page, the pin codes, the engine's library.
+# The npm packages: dashboard, pin codes and the engine's library.
 FROM node:${NODE_VERSION}-bookworm-slim AS npm
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
@@ -18,9 +18,9 @@ COPY schema schema
 COPY internal/dashboard/web internal/dashboard/web
 RUN npm run dashboard:types && npm run dashboard:build
 
-# The files of the image, below /image. The context has .git, so that Go writes the
-# commit into the binary. It is built without cgo and still wants the C library:
-# the engine's is loaded by it at run time.
+# The files of the image, below /image. The context contains .git, so that Go records the commit
+# in the binary. The binary is built without cgo. It still needs the C library, because it loads
+# the engine's library at run time.
 FROM golang:${GO_VERSION}-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -50,16 +50,16 @@ LABEL org.opencontainers.image.title="Vayu" \
       org.opencontainers.image.description="India's air quality, recharges and bank account verification: one service and its tools" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /image /
-# An address, not a name: Kubernetes tells by the number that it is not root.
+# A number instead of a name, so that Kubernetes can check that it is not root.
 USER 65532:65532
 WORKDIR /data
-# Beyond the container's own loopback plain HTTP must be asked for
-# (VAYU_INSECURE_HTTP=true), or a certificate given. PATH is for `docker exec … vayu`.
+# The API serves plain HTTP on loopback only. Other clients need VAYU_INSECURE_HTTP=true or a
+# certificate. PATH is for `docker exec … vayu`.
 ENV PATH=/opt/vayu VAYU_DATA=/data VAYU_LISTEN=0.0.0.0:8080
 VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# An instance of any role answers at once; the embedded engine is not waited for.
+# Every role answers this probe immediately, also while the embedded engine starts.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["/opt/vayu/vayu", "probe"]
 ENTRYPOINT ["/opt/vayu/vayu"]
 CMD ["serve"]
