@@ -1,4 +1,4 @@
-# Vayu. `make` alone prints what there is to make.
+# Vayu. `make` alone prints the targets.
 #
 # Needs Go, Node with npm, a C compiler (for -race) and make. Everything else
 # comes through Go's module proxy and npm, pinned by go.sum and
@@ -8,19 +8,20 @@ SHELL     := bash
 GO        ?= go
 FUZZTIME  ?= 10s
 BENCHTIME ?= 1s
-# The longest package takes two minutes with -race on two cores; a test that hangs
-# shows its stacks after twenty.
+# The longest package takes two minutes with -race on two cores. After twenty minutes a hanging
+# test ends and prints its stacks.
 TIMEOUT   ?= 20m
-# SQLite is C translated to Go: the race detector would slow it down three times over
-# and has nothing to find in it. Everything that calls it stays instrumented.
+# SQLite is C code translated to Go. Race detection would make it three times slower, and it has
+# no Go races of its own. Its callers stay instrumented.
 RACE      := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
-# What `make run` hands to `vayu serve`: make run ARGS="--listen :9000".
+# Arguments of `vayu serve` in `make run`: make run ARGS="--listen :9000".
 ARGS      ?=
 
-# How often `make kills` kills each service.
+# The number of kills of each service in `make kills`.
 KILLS     ?= 200
 
-# What breaks in `make faults` and `make partitions`: beginnings of names, with commas.
+# The faults of `make faults` and `make partitions`: prefixes of their names, separated by
+# commas.
 FAULTS    ?=
 
 BIN   := bin/vayu
@@ -87,37 +88,36 @@ integration: bin/vayu-crash ## run the tests that need the built binary (build t
 	.ci/deploy
 	.ci/browser
 
-# CI kills each service 12 to 48 times; 200 take an hour. PostgreSQL and Kafka are
-# needed, as in CI.
+# CI kills each service 12 to 48 times; 200 kills take an hour. PostgreSQL and Kafka are
+# required, as in CI.
 kills: bin/vayu-crash ## run the tests that kill the service, KILLS times each
 	VAYU_TEST_KILLS=$(KILLS) $(GO) test -tags integration -count=1 -v -timeout 3h -run 'TestIntegration.*(Killed|Instances|Kafka|Acknowledged)' ./cmd/vayu
 
 bench: $(NPM) ## run every benchmark, BENCHTIME each
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 60m ./...
 
-# Fixed counts: a rate needs a run of some seconds, and a latency at 200 events a
-# second ten of them. PostgreSQL and Kafka are measured where VAYU_TEST_POSTGRES
-# and VAYU_TEST_KAFKA name them.
+# Fixed counts: a rate needs several seconds, and a latency at 200 events a second needs ten.
+# PostgreSQL and Kafka are measured if VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA are set.
 bench-webhooks: $(NPM) ## measure deliveries: throughput beside a bare client, latency beside slow and dead endpoints
 	$(GO) test -run '^$$' -bench 'BenchmarkWebhooks$$' -benchtime 30000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkWebhookLatency' -benchtime 2000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkFailingNeighbour' -benchtime 2000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting' -benchtime 1x -timeout 30m ./dispatch
 
-# PostgreSQL is measured where VAYU_TEST_POSTGRES names it.
+# PostgreSQL is measured if VAYU_TEST_POSTGRES is set.
 bench-recharges: $(NPM) ## measure recharges to their final state beside the raw rows, latency at 200/s, and batches
 	$(GO) test -run '^$$' -bench 'BenchmarkRecharge$$' -benchtime 10000x -timeout 30m ./pipeline/recharge
 	$(GO) test -run '^$$' -bench 'BenchmarkLatency' -benchtime 3000x -timeout 30m ./pipeline/recharge
 	$(GO) test -run '^$$' -bench . -benchtime 3x -timeout 30m ./pipeline/batch
 
-# PostgreSQL is measured where VAYU_TEST_POSTGRES names it.
+# PostgreSQL is measured if VAYU_TEST_POSTGRES is set.
 bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny drops at once, and batches of 10,000
 	$(GO) test -run '^$$' -bench 'BenchmarkUPI$$' -benchtime 3000x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting$$' -benchtime 1x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkBulk' -benchtime 3x -timeout 30m ./pipeline/verify
 
-# Each does as much as it needs, so one run is enough. PostgreSQL and Kafka are measured
-# where VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA name them.
+# Each benchmark repeats itself as often as needed, so one run is enough. PostgreSQL and Kafka
+# are measured if VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA are set.
 scale: $(NPM) ## measure growth: cities, years, stations, subscriptions, callers, partitions (docs/operations/scale.md)
 	$(GO) test -run '^$$' -bench 'BenchmarkScale' -benchtime 1x -timeout 60m \
 		./query ./ingest ./pipeline/airquality ./dispatch/subscription ./dispatch ./internal/access ./dispatch/outbox ./dispatch/kafka
@@ -147,8 +147,8 @@ fuzz: $(NPM) ## run every fuzz target for FUZZTIME
 		$(GO) test -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) "./$$(dirname $$file)" < /dev/null; \
 	done
 
-# After another version of it in package.json; a test finds when this was forgotten.
-ifsc: $(NPM) ## write the list of IFSC anew from the npm package ifsc
+# Run it after updating the package ifsc in package.json. A test fails if that was forgotten.
+ifsc: $(NPM) ## regenerate the list of IFSC from the npm package ifsc
 	$(GO) run ./pipeline/verify/ifsc/generate node_modules/ifsc pipeline/verify/ifsc/codes.gz
 
 sbom: build $(SBOM) ## write the software bill of materials (CycloneDX) of bin/vayu and package-lock.json to bin/vayu.cdx.json
