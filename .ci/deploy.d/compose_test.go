@@ -15,14 +15,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// secrets is what the script that makes .env prints.
+// secrets returns the variables that the script for .env prints.
 func secrets(tb testing.TB) map[string]string {
 	tb.Helper()
 	return variables(tb, run(tb, filepath.Join(root(tb), operations, "compose/secrets")))
 }
 
-// compose loads docker-compose.yml as `docker compose config` does: schema,
-// interpolation, anchors, merges, and whether what is spoken of is there.
+// compose loads docker-compose.yml as `docker compose config` does: schema, interpolation, anchors, merges, and
+// references.
 func compose(tb testing.TB, environment map[string]string) (*types.Project, error) {
 	tb.Helper()
 	var pairs []string
@@ -47,7 +47,7 @@ func project(tb testing.TB) *types.Project {
 	return p
 }
 
-// Vayu's services are those of its image.
+// vayus returns the services with Vayu's image.
 func vayus(p *types.Project) map[string]types.ServiceConfig {
 	ours := map[string]types.ServiceConfig{}
 	for name, s := range p.Services {
@@ -66,7 +66,7 @@ func TestComposeIsValid(t *testing.T) {
 		t.Errorf("services %v, want %v", got, want)
 	}
 	if err := exec.CommandContext(t.Context(), "docker", "compose", "version").Run(); err != nil {
-		return // its loader has read the file above
+		return // without docker; compose has loaded the file above
 	}
 	cmd := exec.CommandContext(t.Context(), "docker", "compose", "--file", filepath.Join(root(t), "docker-compose.yml"), "config", "--quiet")
 	cmd.Env = os.Environ()
@@ -78,7 +78,7 @@ func TestComposeIsValid(t *testing.T) {
 	}
 }
 
-// A forgotten secret ends the start and names the page; none has a default.
+// A missing secret prevents the start and names the documentation page. No secret has a default.
 func TestComposeNeedsSecrets(t *testing.T) {
 	t.Parallel()
 	for name := range secrets(t) {
@@ -99,7 +99,7 @@ func TestComposeNeedsSecrets(t *testing.T) {
 	}
 }
 
-// Every service can do as little as it needs, and heals by itself.
+// Every service has minimal permissions, and restarts after a failure.
 func TestComposeIsHardened(t *testing.T) {
 	t.Parallel()
 	pinned := regexp.MustCompile(`^[a-z/-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)*(@sha256:[0-9a-f]{64})?$`)
@@ -129,7 +129,7 @@ func TestComposeIsHardened(t *testing.T) {
 	}
 }
 
-// Stores cannot be reached from outside, nor what believes X-Forwarded-For.
+// Stores are unreachable from outside, and so are services that trust X-Forwarded-For.
 func TestComposeNetworks(t *testing.T) {
 	t.Parallel()
 	p := project(t)
@@ -157,7 +157,7 @@ func TestComposeNetworks(t *testing.T) {
 	}
 }
 
-// The binary takes every setting, each volume has one owner, and all roles are there.
+// The binary accepts every setting, each volume has one owner, and all roles exist.
 func TestComposeSettings(t *testing.T) {
 	t.Parallel()
 	owners := map[string]string{}
@@ -182,7 +182,7 @@ func TestComposeSettings(t *testing.T) {
 	}
 }
 
-// Prometheus asks every instance, and the proxy those that answer.
+// Prometheus scrapes every instance, and the proxy balances those with the role api.
 func TestComposeTargets(t *testing.T) {
 	t.Parallel()
 	var prometheus struct {
@@ -219,8 +219,7 @@ func TestComposeTargets(t *testing.T) {
 	}
 }
 
-// HAProxy itself reads its file. The names of the instances mean something inside
-// the network only.
+// HAProxy itself checks its configuration. The names of the instances resolve only inside the network.
 func TestComposeProxy(t *testing.T) {
 	t.Parallel()
 	run(t, "haproxy", "-c", "-f", filepath.Join(root(t), operations, "compose/haproxy.cfg"))

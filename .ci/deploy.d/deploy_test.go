@@ -1,5 +1,4 @@
-// Package deploy checks the files with which Vayu is deployed, by the programs and
-// libraries that will read them, or those that these are made of. .ci/deploy runs it.
+// Package deploy checks the deployment files with the programs and libraries that read them. .ci/deploy runs it.
 package deploy
 
 import (
@@ -12,11 +11,10 @@ import (
 	"testing"
 )
 
-// operations is where what is not in the root stands.
+// operations is the folder of deployment files outside the root.
 const operations = "docs/operations"
 
-// root is the project's folder. Without it nothing is checked: `go test` in this
-// folder says so, and .ci/deploy gives it.
+// root returns the project's folder. Without it the tests are skipped with a hint; .ci/deploy sets it.
 func root(tb testing.TB) string {
 	tb.Helper()
 	dir := os.Getenv("VAYU_TEST_DEPLOY")
@@ -54,9 +52,8 @@ func variables(tb testing.TB, content string) map[string]string {
 	return all
 }
 
-// accepted asks the built binary whether it would start with these variables: every
-// name is a setting, every value is one that it takes, and all of them together make
-// sense.
+// accepted checks that the built binary would start with these variables. Every name must be a setting, every value
+// valid, and the combination consistent.
 func accepted(tb testing.TB, environment map[string]string) {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), filepath.Join(root(tb), "bin/vayu"), "config")
@@ -77,7 +74,7 @@ func accepted(tb testing.TB, environment map[string]string) {
 	}
 }
 
-// run runs a program and fails with all that it says.
+// run runs a program, and fails with its output.
 func run(tb testing.TB, name string, args ...string) string {
 	tb.Helper()
 	path, err := exec.LookPath(name)

@@ -19,11 +19,10 @@ import (
 	ocispecs "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// platform is one that the image is built for.
+// platform is a platform of the image.
 var platform = ocispecs.Platform{OS: "linux", Architecture: "amd64"}
 
-// bases stand for the registries: every base image is a Linux with a PATH. They note
-// which were asked for.
+// bases is a fake registry: every base image is a Linux with a PATH. It records the requested images.
 type bases struct{ asked []string }
 
 func (b *bases) ResolveImageConfig(_ context.Context, ref string, _ sourceresolver.Opt) (string, digest.Digest, []byte, error) {
@@ -32,17 +31,16 @@ func (b *bases) ResolveImageConfig(_ context.Context, ref string, _ sourceresolv
 	return ref, digest.FromBytes(image), image, err
 }
 
-// options are those of one build.
+// options returns the options of a build.
 func options(content []byte, registry *bases, arguments map[string]string) dockerfile2llb.ConvertOpt {
 	source := llb.NewSourceMap(nil, "Dockerfile", "Dockerfile", content)
-	source.Definition = new(llb.Definition) // of where the file came from: from here
+	source.Definition = new(llb.Definition) // the position of the source file, for messages
 	return dockerfile2llb.ConvertOpt{
 		Config: dockerui.Config{BuildArgs: arguments}, SourceMap: source, TargetPlatform: &platform, MetaResolver: registry,
 	}
 }
 
-// The Dockerfile is what `docker build --check` takes without a warning, for every
-// stage, and with the engine too.
+// `docker build --check` has no warning about the Dockerfile, for every stage, and also with the engine.
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	content := []byte(text(t, "Dockerfile"))
@@ -70,8 +68,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// What the image says of itself, since nothing else of it can be run without a
-// registry.
+// The image's metadata. Nothing else of it can be checked without a registry.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	content := []byte(text(t, "Dockerfile"))
@@ -80,7 +77,7 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := built.Image.Config
-	if c.User != "65532:65532" { // Kubernetes cannot tell of a name that it is not root's
+	if c.User != "65532:65532" { // Kubernetes cannot check that a user name is not root's
 		t.Errorf("user %q", c.User)
 	}
 	if _, ok := c.Volumes["/data"]; !ok || len(c.Volumes) != 1 || c.WorkingDir != "/data" {
@@ -90,15 +87,14 @@ func TestImage(t *testing.T) {
 		t.Errorf("health check %v", c.Healthcheck)
 	}
 	environment := variables(t, strings.Join(c.Env, "\n"))
-	if got, want := environment["PATH"], "/opt/vayu"; got != want { // or `docker exec … vayu` finds nothing
+	if got, want := environment["PATH"], "/opt/vayu"; got != want { // otherwise `docker exec … vayu` fails
 		t.Errorf("PATH %q, want %q", got, want)
 	}
 	delete(environment, "PATH")
 	accepted(t, environment)
 }
 
-// The context has every file that Git has, or the version in the binary would say
-// that it was built from something else; and it has no secret.
+// The context contains every file of Git, or the binary's version would be marked as modified. It contains no secret.
 func TestDockerContext(t *testing.T) {
 	t.Parallel()
 	patterns, err := ignorefile.ReadAll(strings.NewReader(text(t, ".dockerignore")))

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cluster is what `kubectl apply -k` would send, by kind and name.
+// cluster contains the objects that `kubectl apply -k` would send, by kind and name.
 type cluster struct {
 	Deployments map[string]*apps.Deployment
 	Budgets     map[string]*policy.PodDisruptionBudget
@@ -29,8 +29,7 @@ type cluster struct {
 	Settings    map[string]*core.ConfigMap
 }
 
-// into reads an object with the type of its kind; a field that the type does not
-// have is an error, as it is at the server.
+// into decodes an object into the type of its kind. An unknown field is an error, as on the API server.
 func into[T any](tb testing.TB, all *map[string]*T, name string, text []byte) {
 	tb.Helper()
 	object := new(T)
@@ -79,8 +78,7 @@ func kubernetes(tb testing.TB) cluster {
 	return c
 }
 
-// Pods keep the strictest of the pod security standards, and write nowhere else than
-// in their volumes.
+// Pods meet the strictest pod security standard, and can write only to their volumes.
 func TestKubernetesPodsAreRestricted(t *testing.T) {
 	t.Parallel()
 	evaluator, err := standards.NewEvaluator(standards.DefaultChecks(), nil)
@@ -110,8 +108,7 @@ func TestKubernetesPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// Selectors find the pods that they are for, and no others; probes and ports lead
-// somewhere.
+// Selectors match the intended pods and no others. Probes and Service ports refer to existing ports.
 func TestKubernetesBelongsTogether(t *testing.T) {
 	t.Parallel()
 	c := kubernetes(t)
@@ -165,14 +162,14 @@ func TestKubernetesBelongsTogether(t *testing.T) {
 	}
 }
 
-// stand-ins for what is in the Secret, by its key.
+// fake values of the Secret, by key
 var secret = map[string]string{
 	"clickhouse":     "clickhouse://vayu:secret@clickhouse:9000/",
 	"state":          "postgres://vayu:secret@postgres:5432/vayu",
 	"encryption-key": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
 }
 
-// The binary takes what its pod would give it.
+// The binary accepts the environment of each pod.
 func TestKubernetesSettings(t *testing.T) {
 	t.Parallel()
 	c := kubernetes(t)

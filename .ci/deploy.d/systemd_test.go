@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// exposure is the most that systemd's own measure may be, times ten: 0 is a service
-// that can do nothing, 100 one that can do all. Vayu needs the network and its folder.
+// exposure is the limit of systemd's exposure score, times ten. 0 is fully sandboxed, 100 is unrestricted. Vayu needs
+// the network and its folder.
 const exposure = "15"
 
-// unit copies the unit with the built binary in place of the installed one, which
-// verify wants to be there.
+// unit returns a copy of the unit with the built binary, because systemd-analyze verify requires that the binary
+// exists.
 func unit(tb testing.TB) string {
 	tb.Helper()
 	content := text(tb, operations, "systemd/vayu@.service")
@@ -41,7 +41,7 @@ func TestSystemdHardening(t *testing.T) {
 	run(t, "systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold="+exposure, unit(t))
 }
 
-// Each role's file is an instance, and with the shared one what the binary takes.
+// Each role's environment file is valid for the binary together with the shared one.
 func TestSystemdSettings(t *testing.T) {
 	t.Parallel()
 	shared := variables(t, text(t, operations, "systemd/vayu.env"))

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The settings of a broker; .ci/kafka sources this.
 
-# properties prints those of broker N of a quorum.
+# properties prints the settings of broker N of a quorum.
 properties() {
 	local n=$1 voters=$2 replicas protocol=PLAINTEXT
 	replicas=$((brokers < 3 ? brokers : 3))
@@ -31,10 +31,10 @@ properties() {
 		num.network.threads=2
 		num.io.threads=2
 		log.cleaner.dedupe.buffer.size=8388608
-		# A broker that was killed is let in again when its last life has timed out.
+		# A killed broker can register again after its old session has timed out.
 		broker.heartbeat.interval.ms=250
 		broker.session.timeout.ms=$((brokers > 1 ? 5000 : 1000))
-		# Members of tests come one at a time, and do not wait for others.
+		# Group members of tests join one at a time, and need not wait for others.
 		group.initial.rebalance.delay.ms=0
 	EOF
 	if secured; then secure_properties "$n"; fi

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Certificates and logins of secured brokers; .ci/kafka sources this.
 
-# make_certificates makes an authority, and what it signs, in DIR/tls.
+# make_certificates creates an authority and the certificates of brokers and clients in DIR/tls.
 make_certificates() {
 	need openssl openssl
 	mkdir -p "$dir/tls"
@@ -17,14 +17,14 @@ make_certificates() {
 	) >"$dir/tls.log" 2>&1 || { tail -n 20 "$dir/tls.log" >&2; fail "making certificates in $dir/tls failed"; }
 }
 
-# sign makes NAME.key and NAME.pem for a use, with one more extension or none.
+# sign creates NAME.key and NAME.pem for a purpose, with an optional additional extension.
 sign() {
 	openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" -keyout "$1.key" -out "$1.csr"
 	printf 'extendedKeyUsage=%s\n%s\n' "$2" "${3:-}" >"$1.ext"
 	openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile "$1.ext" -out "$1.pem"
 }
 
-# users prints the arguments with which the storage knows who may log in.
+# users prints the arguments that add the users to the storage.
 users() {
 	local password
 	secured || return 0
@@ -32,9 +32,9 @@ users() {
 	echo "--add-scram SCRAM-SHA-512=[name=vayu,password=$password] --add-scram SCRAM-SHA-256=[name=vayu,password=$password]"
 }
 
-# secure_properties prints the settings of a secured broker. Brokers log in at each
-# other as the same user, by PLAIN: SCRAM would have to be known before it can be
-# asked for.
+# secure_properties prints the settings of a secured broker. Brokers authenticate to each other
+# as the same user with PLAIN, because SCRAM credentials are not available before the quorum is
+# up.
 secure_properties() {
 	local password name
 	password=$(cat "$dir/tls/password")
