@@ -14,7 +14,7 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// defaultTolerance is the text for an account that has no name tolerance of its own.
+// defaultTolerance is the text for an account without a name tolerance.
 const defaultTolerance = "default"
 
 // toleranceScores are the least scores of the tolerances that have a name. Requests use the same names.

@@ -76,7 +76,7 @@ type BackupConfig struct {
 	Recipient string `koanf:"recipient" help:"public keys of age, age1…, to which backups are encrypted; empty for none"`
 }
 
-// Validate implements config.Validator.
+// Validate checks that backups can be encrypted to the recipients. It implements config.Validator.
 func (c BackupConfig) Validate() []error {
 	if c.Recipient == "" {
 		return nil
@@ -87,7 +87,7 @@ func (c BackupConfig) Validate() []error {
 	return nil
 }
 
-// Validate implements config.Validator.
+// Validate checks that level and format are known. It implements config.Validator.
 func (c LogConfig) Validate() []error {
 	var wrong []error
 	if err := new(slog.Level).UnmarshalText([]byte(c.Level)); err != nil {
@@ -122,7 +122,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate implements config.Validator.
+// Validate checks each setting, and combinations of settings. It implements config.Validator.
 func (c Config) Validate() []error {
 	var wrong []error
 	if c.Data == "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // Roles of instances. By default, an instance has all four. In a larger installation, each role can have
-// instances of its own.
+// separate instances.
 const (
 	// RoleAPI serves API requests, including the first call to an operator or bank.
 	RoleAPI = "api"

@@ -1,5 +1,4 @@
-// Package tool opens the stores for commands that do their work and end, beside a running service or without
-// one.
+// Package tool opens the stores for commands, with or without a running service.
 package tool
 
 import (
@@ -104,7 +103,7 @@ func Worlds(db *columnstore.DB) []columnstore.Params {
 	return all
 }
 
-// tablesOf returns the parameters of the tables of a world.
+// tablesOf returns the parameters of the migration templates for a world (live or sandbox).
 func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
 	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
 }

@@ -24,8 +24,8 @@ type State struct {
 	DB  *sqlstore.DB
 }
 
-// WithState runs work as soon as the state store is ready, even beside a running service. The data directory
-// must exist.
+// WithState runs work when the state store is ready, also while a service runs. The data directory must
+// exist.
 func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, false, work)
 }

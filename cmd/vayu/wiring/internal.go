@@ -52,7 +52,7 @@ const (
 	internalDrain  = time.Second
 )
 
-// internalPart returns the part of the service that serves the internal listener.
+// internalPart wraps the internal listener's HTTP server as a part of the service's lifecycle.
 func (s *Service) internalPart(listener net.Listener) lifecycle.Part {
 	return lifecycle.Part{Name: "internal", Drain: internalDrain + time.Second, Run: func(ctx context.Context) error {
 		s.log.Info("serving metrics", "address", "http://"+listener.Addr().String())

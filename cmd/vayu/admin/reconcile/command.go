@@ -150,7 +150,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	})
 }
 
-// settler returns a recharge service that can settle recharges, even beside a running service. It has no
+// settler returns a recharge service that can settle recharges, also while another process serves. It has no
 // connections to providers, because settling calls none.
 func settler(st *tool.State) (reconcile.Settler, error) {
 	events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})

@@ -35,7 +35,7 @@ func NewEvents() *cobra.Command {
 type fireOptions struct {
 	account, typ, mode string
 	count              int64   // 0 for any number
-	rate               float64 // events per second; 0 for as fast as it goes
+	rate               float64 // events per second; 0 for no limit
 }
 
 func newEventsFire() *cobra.Command {

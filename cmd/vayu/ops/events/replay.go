@@ -29,7 +29,7 @@ type replayOptions struct {
 	from, to     string
 	account, typ string
 	tests, dry   bool
-	rate         float64 // events per second; 0 for as fast as it goes
+	rate         float64 // events per second; 0 for no limit
 }
 
 func newEventsReplay() *cobra.Command {
