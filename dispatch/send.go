@@ -200,7 +200,7 @@ func (s *Service) releaseBuffered(ctx context.Context) error {
 	return s.releaseAll(limit, rest)
 }
 
-// untilNextClaim returns the time until the next claim.
+// untilNextClaim returns how long the claim loop sleeps before it claims again.
 func (s *Service) untilNextClaim() time.Duration {
 	if s.recordingStalled.Load() {
 		return claimRetry

@@ -97,8 +97,8 @@ var (
 	stateNumbers = map[schema.DeliveryState]int8{schema.DeliveryWaiting: 1, schema.DeliveryDelivered: 2, schema.DeliveryFailed: 3}
 )
 
-// columns returns the values of a world's attempts in the order of copiedColumns, and
-// their number.
+// columns returns the values of the attempts of a world (live or sandbox) in the order of
+// copiedColumns, and their number.
 func columns(world schema.World, batch []copied) (all []any, n int) {
 	var ids, events, kinds, webhooks, accounts, retries, faults []string
 	var numbers []uint8

@@ -73,7 +73,8 @@ func (t *healthStats) bound() (more bool) {
 	return true
 }
 
-// response returns the health of the webhook.
+// response computes the health of the webhook from the collected deliveries and
+// attempts.
 func (t *healthStats) response(active bool) schema.WebhookHealth {
 	h := schema.WebhookHealth{Status: schema.Success, WebhookID: t.webhook, HasMore: t.bound(), Deliveries: len(t.all)}
 	slices.SortFunc(t.attemptRows, func(a, b healthAttempt) int { // newest first

@@ -49,7 +49,8 @@ func (w *retryRequest) filter() (f filter, err error) {
 	return f, faults.Problem()
 }
 
-// checkIDs checks the ids of deliveries.
+// checkIDs validates delivery_ids: their number, duplicates, and that there is no other
+// selection.
 func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	for name, there := range map[string]bool{"webhook_id": w.Webhook != nil, "all": w.All, "from": w.From != nil, "to": w.To != nil} {
 		if there {

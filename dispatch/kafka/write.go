@@ -263,7 +263,7 @@ func outcome(reply *produce.Response, partition int32) error {
 	return errors.New("the broker's reply lacks the partition")
 }
 
-// wire returns a record in the types of the protocol.
+// wire converts the record to the type of the Kafka client.
 func (r record) wire() protocol.Record {
 	headers := make([]protocol.Header, len(r.headers))
 	for i, h := range r.headers {

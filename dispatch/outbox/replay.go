@@ -45,8 +45,8 @@ type Replayed struct {
 
 // Replay publishes events again that lack a delivery to a subscription. The subscription
 // must exist, be older than the event, and subscribe to its type now. A delivery in any
-// state, also failed or cancelled, is not missing. Replay is idempotent and can run beside
-// the service.
+// state, also failed or cancelled, is not missing. Replay is idempotent and can run during
+// normal operation.
 //
 // Each group of events is a transaction, after which Replay calls progress. An error of
 // progress ends the replay. With an error, Replay returns what was done before.

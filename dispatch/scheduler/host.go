@@ -254,7 +254,8 @@ func (q *Queue[T]) refill(now time.Time) {
 	}
 }
 
-// orNextToken returns the given time, or that of the first awaited token if it is earlier.
+// orNextToken returns at, or the time of the next token of an unproven host if that is
+// earlier.
 func (q *Queue[T]) orNextToken(at time.Time) time.Time {
 	if len(q.tokenWaiters) == 0 {
 		return at

@@ -164,7 +164,8 @@ func rotationOf(c *httpapi.Call) (Rotation, error) {
 	return n, f.Problem()
 }
 
-// testOf parses the optional body of a test; "" stands for the subscription's first type.
+// testOf parses the optional body of a test. An empty type means the subscription's first
+// type.
 func testOf(c *httpapi.Call) (schema.EventType, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return "", err

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// Most is the maximum number of subscriptions of an account in each world, unless
-	// Limits are lower.
+	// Most is the maximum number of subscriptions of an account in each world (live,
+	// sandbox), unless Limits are lower.
 	Most = 10_000
 	// DefaultGrace is how long the old secret also signs after a rotation, by default.
 	DefaultGrace = 24 * time.Hour

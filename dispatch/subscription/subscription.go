@@ -99,7 +99,7 @@ func (s *Subscription) Secrets(now time.Time) []string {
 	return s.secrets
 }
 
-// owner returns the owner of the subscription.
+// owner returns the account and the world (live or sandbox) of the subscription.
 func (s *Subscription) owner() schema.Owner { return schema.Owner{Account: s.Account, World: s.World} }
 
 // Cache holds all subscriptions in memory and refreshes them from the store. It is safe

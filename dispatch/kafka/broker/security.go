@@ -22,7 +22,7 @@ const (
 	LoginPlain = "plain"
 	// LoginScram256 is SCRAM with SHA-256 (RFC 7677).
 	LoginScram256 = "scram-sha-256"
-	// LoginScram512 is SCRAM with SHA-512.
+	// LoginScram512 selects SASL SCRAM-SHA-512.
 	LoginScram512 = "scram-sha-512"
 )
 
