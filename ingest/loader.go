@@ -18,7 +18,7 @@ import (
 )
 
 // Loader writes batches into the tables `reading`, `station`, `station_alias` and
-// `station_change` of one world. It is safe for concurrent use.
+// `station_change` of one world (live or sandbox). It is safe for concurrent use.
 type Loader struct {
 	conn     driver.Conn
 	database string

@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// Archive is a [Store] that can report what it holds.
+// Archive is a [Store] that can also report which times it covers.
 type Archive interface {
 	Store
 	// Coverage returns the first and the last stored end of an averaging interval
@@ -54,7 +54,8 @@ const (
 	breakerPause    = 15 * time.Minute
 )
 
-// Backoff of a feed. The first five attempts take four minutes, ten take an hour.
+// Limits of a feed's exponential backoff. The first five attempts take four minutes,
+// ten take an hour.
 const (
 	firstRetry   = 15 * time.Second
 	longestRetry = 10 * time.Minute

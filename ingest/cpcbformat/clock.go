@@ -9,9 +9,8 @@ import (
 // text is the content of a file (bytes) or of a decoded reply (string).
 type text interface{ ~string | ~[]byte }
 
-// ParseStamp parses a time of the live feed, strictly "DD-MM-YYYY HH:MM:SS" in
-// Indian Standard Time. It rejects other forms, because only its form distinguishes
-// a time in UTC.
+// ParseStamp parses a time of the live feed in Indian Standard Time. It accepts only
+// the form "DD-MM-YYYY HH:MM:SS", because times in UTC differ only in their form.
 func ParseStamp[T text](s T) (time.Time, bool) {
 	if len(s) != len("DD-MM-YYYY HH:MM:SS") || s[2] != '-' || s[5] != '-' || s[10] != ' ' {
 		return time.Time{}, false
@@ -19,10 +18,10 @@ func ParseStamp[T text](s T) (time.Time, bool) {
 	return ParseTime(s)
 }
 
-// ParseUpdate parses last_update of data.gov.in in Indian Standard Time. The
-// portal writes "DD-MM-YYYY HH:MM:SS". Spreadsheets omit the seconds; programs
-// write "YYYY-MM-DD HH:MM:SS" with a blank or T. A time with a zone is rejected:
-// the portal never writes one.
+// ParseUpdate parses last_update of data.gov.in in Indian Standard Time. The portal
+// writes "DD-MM-YYYY HH:MM:SS". Files from spreadsheets lack the seconds. Programs
+// write "YYYY-MM-DD HH:MM:SS" with a blank or T. A time with a zone is rejected,
+// because the portal never writes one.
 func ParseUpdate[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	if n := len(s); n != len("DD-MM-YYYY HH:MM") && n != len("DD-MM-YYYY HH:MM:SS") || s[10] != ' ' && s[10] != 'T' {
@@ -31,9 +30,9 @@ func ParseUpdate[T text](s T) (time.Time, bool) {
 	return ParseTime(s)
 }
 
-// ParseTime parses a time of the network's exports in Indian Standard Time. The
-// date is DD-MM-YYYY, DD-Mon-YYYY or YYYY-MM-DD, then blanks, " - " or "T". The
-// clock is HH:MM or HH:MM:SS; 24:00 ends the day. It does not use time.Parse, which
+// ParseTime parses a time of the network's exports in Indian Standard Time. The date is
+// DD-MM-YYYY, DD-Mon-YYYY or YYYY-MM-DD, followed by blanks, " - " or "T". The clock is
+// HH:MM or HH:MM:SS, and 24:00 is the end of the day. It does not use time.Parse, which
 // would take most of the time of reading a file.
 func ParseTime[T text](s T) (time.Time, bool) {
 	s = trim(s)

@@ -105,8 +105,8 @@ var states = []string{
 	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
 }
 
-// afterAgency reports whether text is a city or state, which some tables repeat
-// after the agency: "Chennai, Tamil Nadu". city is the one of the name.
+// afterAgency reports whether text is a city or state. Some tables repeat it after the
+// agency: "Chennai, Tamil Nadu". city is the city in the station's name.
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
 	ends := func(state string) bool { return strings.HasSuffix(key, state) }
@@ -134,8 +134,8 @@ func NormalizeName(name string) string {
 	return strings.TrimSuffix(name, agency) + first
 }
 
-// Period parses the averaging interval in names of CPCB's files: "15", "Min"; "1",
-// "Hr"; "8", "Hrs"; "1", "Day". It is 0 for anything else.
+// Period parses the averaging interval in names of CPCB's files, a number and a unit
+// such as 15 Min, 1 Hr, 8 Hrs or 1 Day. It returns 0 for other texts.
 func Period(number, unit string) time.Duration {
 	n, err := strconv.Atoi(number)
 	if err != nil || n <= 0 || n > 1440 {

@@ -168,9 +168,9 @@ func (b *Cache) ApplyRules() {
 	}
 }
 
-// linkStations records that two stations are one physical station. The one with the
-// lower [schema.NetworkPriority] refers to the other. With equal priorities, the
-// one with the older last reading does.
+// linkStations records that two stations are one physical station. The station with the
+// lower [schema.NetworkPriority] refers to the other. If the priorities are equal, the
+// station with the older last reading refers to the other.
 func (b *Cache) linkStations(one, other, reason string) {
 	s, t := b.Known[one], b.Known[other]
 	if t.SameAs != "" {

@@ -15,9 +15,9 @@ import (
 	"vayu/schema/geo"
 )
 
-// title is a station's name in folded parts, so that spellings of one name are
-// equal: "R K Puram, New Delhi - DPCC" and "DPCC RK Puram" give the place
-// "rkpuram" and the agency "dpcc".
+// title is a station's name in normalised parts, so that different spellings are equal.
+// "R K Puram, New Delhi - DPCC" and "DPCC RK Puram" both have the place "rkpuram" and
+// the agency "dpcc".
 type title struct {
 	place  string // without blanks, punctuation, city and agency
 	bare   string // place without a leading agency

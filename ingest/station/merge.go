@@ -33,8 +33,8 @@ func positionRank(source string) int {
 	return 2
 }
 
-// officialNames reports whether a network's names decide a station's city,
-// whatever its position. See [gazetteer.Locate].
+// officialNames reports whether a network's station names decide the city, regardless
+// of the position. See [gazetteer.Locate].
 func officialNames(network string) bool {
 	return network == officialNetwork || network == "simulator" || network == "citymean"
 }

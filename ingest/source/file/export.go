@@ -107,7 +107,7 @@ func (e *export) describe() schema.Station {
 	return cpcbformat.Station(e.name, city, state, 0, 0)
 }
 
-// title returns the station name in a row that holds nothing else, or "".
+// title returns the station name if the row has no other text, else "".
 func (e *export) title(cells [][]byte) string {
 	var only string
 	for i, cell := range cells {
@@ -133,8 +133,7 @@ func (e *export) title(cells [][]byte) string {
 	return ""
 }
 
-// remarks are the beginnings of lines beside the table that carry no information
-// about readings.
+// remarks are the beginnings of lines around the table that contain no readings.
 var remarks = []string{
 	"parameter", "avgperiod", "from", "to", "prescribed standards", "exceeding standards", "remarks",
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",

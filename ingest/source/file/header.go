@@ -15,8 +15,8 @@ type header struct {
 	names     []string
 }
 
-// newHeader parses a line, which it may modify. The separator is the one that
-// gives the most columns.
+// newHeader parses a line, which it may modify. It chooses the separator that yields
+// the most columns.
 func newHeader(line []byte) header {
 	line = bytes.TrimRight(line, "\r\n")
 	h := header{separator: ','}
@@ -35,7 +35,7 @@ func newHeader(line []byte) header {
 	return h
 }
 
-// headerOf makes a header from cells.
+// headerOf makes a header from the cells of a spreadsheet's row.
 func headerOf(cells [][]byte) header {
 	var h header
 	for _, cell := range cells {

@@ -173,7 +173,7 @@ const (
 	maxPlaceBytes = 8 << 20
 )
 
-// beside reads the saved replies of /v3/locations in the folder of a file. Their
+// beside reads the saved replies of /v3/locations in the same folder as a file. Their
 // names begin with "location". It skips files that are no such reply.
 func (p *openaqPlaces) beside(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))

@@ -28,8 +28,8 @@ func newStationList(h header) (row, bool) {
 	return nil, h.find("file") >= 0 && h.find("station") >= 0 && len(h.columns()) == 0
 }
 
-// stationOfFile returns the station of a file and the averaging interval in its
-// name, 0 for none. A station list beside the file takes precedence over the name.
+// stationOfFile returns the station of a file and the averaging interval in its name, 0
+// for none. A station list in the same folder takes precedence over the name.
 func stationOfFile(path string) (schema.Station, time.Duration, error) {
 	base := plainName(filepath.Base(path))
 	name, period := stationNameOf(base)
