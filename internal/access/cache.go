@@ -46,7 +46,8 @@ func (g *cachedKey) ended(now int64) bool {
 	return g.revokedAt != 0 && now >= g.revokedAt || g.expiresAt != 0 && now >= g.expiresAt
 }
 
-// keyState holds the counters and buckets of a cached key. A changed row of the key keeps them.
+// keyState has the counters and token buckets of a cached key. They survive a refresh of the key's
+// row.
 type keyState struct {
 	hash    keyHash // hash of the key; guarded by keyCache.mu
 	buckets [httpapi.LimitClasses]*bucket
@@ -60,8 +61,8 @@ type keyHash [sha256.Size]byte
 // keyMap has keys by their hash.
 type keyMap = tablecache.Map[keyHash, *cachedKey]
 
-// keyCache holds every account, and every key that is neither revoked nor expired. Lookups by hash
-// take no lock.
+// keyCache caches every account, and every key that is neither revoked nor expired. Lookups by
+// hash take no lock.
 type keyCache struct {
 	byHash atomic.Pointer[keyMap]
 	ended  endedKeys

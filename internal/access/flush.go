@@ -178,7 +178,7 @@ func (b *batch) requeue(l *usageCounters) {
 	}
 }
 
-// write writes the batch in tx.
+// write stores the batch in tx: calls by day, quotas by month, and the last use of keys.
 func (b *batch) write(tx *sqlstore.Tx, s *Service) error {
 	lines := make([][]any, len(b.rows))
 	for i, l := range b.rows {
@@ -262,8 +262,8 @@ type announcement struct {
 	mark int // index into marks
 }
 
-// publish records that the mark was announced, and appends the event. If it was announced before, publish does
-// nothing. So the event occurs once per month, whatever plans and instances there are.
+// publish records that the mark was announced, and appends the event. If the mark was announced before, it does
+// nothing. So the event occurs once per month, even if the plan changes or several instances count.
 func (a announcement) publish(tx *sqlstore.Tx, events Events, now int64) error {
 	m := &marks[a.mark]
 	set, err := tx.Exec(m.set, now, a.account, a.period)

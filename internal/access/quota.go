@@ -100,9 +100,9 @@ func (m *month) usedAt(i int, limit, total int64) int64 {
 	return total
 }
 
-// mergeTotal adds what other instances have counted, according to the store's total. pushed is the part that
-// this instance has just written; 0 after a read. The caller holds usageCounters.flushing, so that no other
-// write comes in between. Totals never fall, so an older total has no effect.
+// mergeTotal adds the calls that other instances have counted, according to the store's total. pushed is the
+// part that this instance has just written; 0 after a read. The caller holds usageCounters.flushing, which
+// excludes concurrent writes. Totals never fall, so an older total has no effect.
 func (m *month) mergeTotal(total, pushed int64) {
 	news := max(total, m.stored+pushed) - m.stored - pushed
 	m.stored += pushed + news

@@ -74,7 +74,7 @@ func newBucket(perSecond, burst int) *bucket {
 	return &bucket{rate.NewLimiter(rate.Limit(perSecond), burst)}
 }
 
-// take takes one token, if there is one.
+// take takes one token, and reports whether one was available.
 func (b *bucket) take(now time.Time) bool {
 	return b == nil || b.limiter.AllowN(now, 1)
 }

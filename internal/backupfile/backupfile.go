@@ -171,7 +171,7 @@ func create(path string, write func(io.Writer) error) (err error) {
 // counter counts the bytes that are written to it.
 type counter int64
 
-// Write counts.
+// Write adds the length of p to the count. It implements io.Writer.
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil

@@ -25,8 +25,8 @@ type Analyst struct {
 	Total   time.Duration // execution time of all queries per hour
 }
 
-// DefaultAnalyst are limits for a server with 16 GiB that serves two analysts beside the service. A year of hourly
-// data of India is read in seconds within 1 GiB; a notebook handles 10 million rows.
+// DefaultAnalyst are limits for two analysts on a server with 16 GiB that also serves Vayu. A year of hourly data of
+// India is read in seconds within 1 GiB; a notebook handles 10 million rows.
 func DefaultAnalyst() Analyst {
 	return Analyst{Memory: 4 * config.GiB, Time: time.Minute, Rows: 10_000_000, Queries: 1000, Total: 20 * time.Minute}
 }

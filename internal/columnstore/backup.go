@@ -173,7 +173,7 @@ func (b *backup) table(ctx context.Context, database, name string) (TableBackup,
 	return t, nil
 }
 
-// contentHash is the SQL of a row's hash. The tuple keeps a NULL column from making the whole hash NULL.
+// contentHash returns the SQL of a row's hash. Without tuple a NULL column would make the whole hash NULL.
 func contentHash(columns string) string { return "cityHash64(tuple(" + columns + "))" }
 
 func columnList(columns []string) string {

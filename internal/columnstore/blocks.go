@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 )
 
-// blockRows is how many rows are held in memory at once, ClickHouse's own block size. They take 10 MB of the widest
-// table.
+// blockRows is the maximum number of rows in memory, equal to ClickHouse's block size. For the widest table they
+// need 10 MB.
 const blockRows = 65_409
 
 // blockReader reads blocks of ClickHouse's Native format without BlockInfo, the form of files and HTTP.

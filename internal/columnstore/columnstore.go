@@ -77,7 +77,7 @@ func (db *DB) Conn() driver.Conn { return db.conn }
 // reservedConnections is one for each snapshot (current answers in memory): that of live and that of sandbox data.
 const reservedConnections = 2
 
-// Reserved is a small pool beside that of Conn, for queries that must not wait for client queries. The engine has
+// Reserved is a second, small pool for queries that must not wait for client queries on Conn. The engine has
 // capacity for both pools.
 func (db *DB) Reserved() driver.Conn { return db.reserved }
 

@@ -17,8 +17,8 @@ type Config struct {
 	Cluster string `koanf:"-"`
 	// Data is the directory of the embedded engine. Only one engine can use it at a time.
 	Data string `koanf:"-"`
-	// Library is the path of libchdb. If empty, it is searched beside the executable and in the node_modules beside
-	// and above it.
+	// Library is the path of libchdb. If empty, it is searched in the folder of the executable, and in node_modules
+	// there and in parent folders.
 	Library string `koanf:"library" help:"path of the ClickHouse engine's library, libchdb"`
 	// Port is the engine's preferred port on 127.0.0.1. If it is in use, or 0, any free port is used; DIR/engine.port
 	// has the address.
@@ -35,7 +35,7 @@ type Config struct {
 	File string `koanf:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
 	// Storage is the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `koanf:"storage"`
-	// Share uses an engine that already runs in Data, for a command beside a running service. If none runs, the
+	// Share uses an engine that already runs in Data, for a command during normal operation. If none runs, the
 	// command starts its own.
 	Share bool `koanf:"-"`
 	// ReadyTimeout limits how long a command, which sets Share, waits for a server; 0 means 20 seconds.

@@ -19,7 +19,7 @@ type Manifest struct {
 	Databases  []DatabaseBackup `json:"databases"`
 }
 
-// DatabaseBackup is one database of a backup.
+// DatabaseBackup lists the migrations and tables of one database in a backup.
 type DatabaseBackup struct {
 	Name       string        `json:"name"`
 	Migrations []record      `json:"migrations"` // that were applied
@@ -28,7 +28,7 @@ type DatabaseBackup struct {
 	Skipped []string `json:"skipped,omitempty"`
 }
 
-// TableBackup is one table of a backup.
+// TableBackup lists the columns and files of one table in a backup.
 type TableBackup struct {
 	Name    string       `json:"name"`
 	Columns []string     `json:"columns"`

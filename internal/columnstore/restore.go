@@ -15,9 +15,10 @@ import (
 	"vayu/internal/backupfile"
 )
 
-// Restore loads the backup in dir into the databases of worlds, which must be absent or have only empty tables. It
-// first verifies every file. It creates the tables in the version of the backup, stores the rows, compares them with
-// the manifest, and applies newer migrations. If it fails, it empties the tables that it was filling.
+// Restore loads the backup in dir into the databases of worlds (live, sandbox). They must be absent or have only
+// empty tables. It first verifies every file. It creates the tables in the version of the backup, stores the rows,
+// compares them with the manifest, and applies newer migrations. If it fails, it empties the tables that it was
+// filling.
 func Restore(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
@@ -125,7 +126,7 @@ func (r *restore) database(ctx context.Context, list []migration, d DatabaseBack
 
 func (r *restore) table(ctx context.Context, database string, t TableBackup) error {
 	// An INSERT returns when the file is stored completely. After a failed restore the same rows are stored again,
-	// because each insert has a token of its own.
+	// because the token of each insert is new.
 	name, columns := quoteName(database)+"."+quoteName(t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
 		err := backupfile.Read(r.path(f), f.SHA256, func(plain io.Reader) error {

@@ -25,7 +25,7 @@ type Storage struct {
 	Policy string `koanf:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
 	// ColdAfter is the age at which readings and hours move to ColdVolume; 0 for never.
 	ColdAfter time.Duration `koanf:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`
-	// ColdVolume is a volume of Policy.
+	// ColdVolume is the volume of Policy to which old rows move.
 	ColdVolume string `koanf:"cold-volume" help:"volume of the storage policy for old rows"`
 }
 

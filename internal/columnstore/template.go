@@ -118,8 +118,8 @@ func (p Params) everywhere(name string, args ...string) (string, error) {
 	return strings.Replace(text, sharded, unsharded, 1), err
 }
 
-// LocalTable names the table that holds the rows on each node, and the nodes, in the form for ALTER TABLE and DELETE
-// FROM: "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
+// LocalTable returns the name of the table that contains the rows on each node, with its ON CLUSTER clause. ALTER
+// TABLE and DELETE FROM need this form: "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
 func (p Params) LocalTable(table string) string {
 	return strings.TrimRight(p.Database+"."+p.local(table)+" "+p.onCluster(), " ")
 }

@@ -36,8 +36,8 @@ const EnvPrefix = "VAYU_"
 
 // Sources are the sources of settings; Load skips an empty one.
 type Sources struct {
-	// Flags holds the parsed flags that Bind registered. Only flags that were given on the command
-	// line count.
+	// Flags are the parsed flags that Bind registered. Flags that are absent from the command line have
+	// no effect.
 	Flags *pflag.FlagSet
 	// Environ is the environment as os.Environ returns it.
 	Environ []string

@@ -41,7 +41,7 @@ func Bind[T any](flags *pflag.FlagSet, defaults T, keys ...string) error {
 // flagText is the value of a flag as text. Load parses the text, as it does for every other source.
 type flagText struct{ text, kind string }
 
-// String is the text of the flag.
+// String returns the unparsed text. It implements pflag.Value.
 func (f *flagText) String() string { return f.text }
 
 // Set stores the text.

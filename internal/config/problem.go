@@ -50,7 +50,7 @@ func (p Problem) Error() string {
 	return text
 }
 
-// Unwrap returns Err for errors.Is and errors.As.
+// Unwrap returns the cause, so that errors.Is and errors.As see it.
 func (p Problem) Unwrap() error { return p.Err }
 
 // Problems are all errors of the configuration, in the order of detection: those of the sources, and then
@@ -67,7 +67,7 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the problems for errors.Is and errors.As.
+// Unwrap returns the single problems, so that errors.Is and errors.As see them.
 func (ps Problems) Unwrap() []error {
 	errs := make([]error, len(ps))
 	for i, p := range ps {
@@ -76,7 +76,7 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// UnknownKey describes a key that is none of the known ones, and suggests the closest of them.
+// UnknownKey describes an unknown key, and suggests the most similar known one.
 func UnknownKey(key string, known []string) error {
 	// A third of the letters may differ: "clikhouse" suggests "clickhouse", but "colour" does not
 	// suggest "data".

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes. Its text is a whole number with an optional unit:
-// B, kB MB GB TB (powers of 1000) or KiB MiB GiB TiB (powers of 1024).
+// Size is a number of bytes. Its text is a whole number with an optional unit. B, kB, MB, GB
+// and TB are powers of 1000. KiB, MiB, GiB and TiB are powers of 1024.
 type Size int64
 
 // Units of Size.
@@ -72,7 +72,7 @@ func (s Size) String() string {
 // IPv6 address in brackets. Port 0 selects a free one.
 type Address string
 
-// UnmarshalText checks the form of host:port; it resolves nothing.
+// UnmarshalText checks the form of host:port. It does not resolve the host.
 func (a *Address) UnmarshalText(text []byte) error {
 	host, port, err := net.SplitHostPort(string(text))
 	if err == nil {

@@ -44,7 +44,7 @@ const (
 var (
 	// ErrFormat is the error for a value that Encrypt did not make, or that a newer program made.
 	ErrFormat = errors.New("the encrypted value has an unknown format")
-	// ErrWrongKey is the error for a value that another key encrypted.
+	// ErrWrongKey means that a value was encrypted with a different key.
 	ErrWrongKey = errors.New("the value was encrypted with another key")
 	// ErrCorrupt is the error for a value that was changed, or moved from another row or column.
 	ErrCorrupt = errors.New("the encrypted value was changed or belongs to another place")
@@ -93,7 +93,7 @@ func (b *Cipher) readFile() error {
 	return b.setKey(raw)
 }
 
-// setKey makes a key the cipher's key.
+// setKey makes the cipher use a key, and derives the key's id.
 func (b *Cipher) setKey(key []byte) (err error) {
 	b.id = idOf(key)
 	b.cipher, err = chacha20poly1305.NewX(key)

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// variable is "NAME:N": kill this process when it passes the failpoint NAME for the Nth time.
+// variable is the environment variable with the value NAME:N. The process is killed when it
+// passes the failpoint NAME for the Nth time.
 const variable = "VAYU_TEST_CRASH"
 
 var passed atomic.Int64

@@ -25,7 +25,7 @@ type Holder struct {
 	Started time.Time `json:"started"` // UTC
 }
 
-// String is "pid 42 (vayu serve) since 2026-01-02T03:04:05Z".
+// String returns, for example, "pid 42 (vayu serve) since 2026-01-02T03:04:05Z".
 func (h Holder) String() string {
 	return fmt.Sprintf("pid %d (%s) since %s", h.PID, h.Owner, h.Started.Format(time.RFC3339))
 }

@@ -65,8 +65,8 @@ func RejectCursor(f *schema.RequestErrors) {
 	f.Add("cursor", "The cursor is not one that this list has given.")
 }
 
-// Reply makes the reply of a list. Callers read one row more than limit, so that Reply sees
-// whether there are more. wire converts a row, and cursor returns the cursor after a row.
+// Reply makes the reply of a list. Callers read one row more than limit, so that Reply knows whether more rows
+// follow. wire converts a row. cursor returns the cursor after a row.
 func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R) *string) (httpapi.Response, error) {
 	list := schema.List[W]{Status: schema.Success, Data: []W{}}
 	if len(rows) > limit {

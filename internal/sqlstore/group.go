@@ -91,8 +91,8 @@ func (s *sqlite) run(ctx context.Context) error {
 	}
 }
 
-// group is the changes of one commit. Those of the live world that are queued when it begins come first, then
-// changes of the sandbox (the world of test keys), as [group.next] decides.
+// group is the changes of one commit. Queued changes of the live world come first. Then follow changes of the
+// sandbox (the world of test keys), as [group.next] decides.
 type group struct {
 	live    []*change
 	sandbox *change // the first of the sandbox, if already received
@@ -148,8 +148,8 @@ func (s *sqlite) commit(g *group) {
 		s.db.metrics.commits.Inc()
 	}
 	for _, c := range all {
-		// A change may have failed because of what it read in this group. When the group is undone, its reason
-		// is undone too.
+		// A change may have failed because of rows that another change of this group wrote. If the group is
+		// rolled back, those rows are gone.
 		if c.err == nil || err != nil && c.started {
 			c.err = err
 		}

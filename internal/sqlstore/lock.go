@@ -18,7 +18,7 @@ const (
 )
 
 const (
-	// lockTimeout limits the wait for state.lock. A command that tests the lock holds it only for an instant.
+	// lockTimeout limits the wait for state.lock. Commands that test the lock release it immediately.
 	lockTimeout = time.Second
 	// migrateTimeout limits the wait for another process that migrates.
 	migrateTimeout = time.Minute

@@ -24,7 +24,7 @@ type postgres struct {
 }
 
 const (
-	// startTimeout limits the wait for a server that starts beside the service.
+	// startTimeout limits the wait for a PostgreSQL server that is still starting.
 	startTimeout = time.Minute
 	// commandTimeout is how long a person waits for a command.
 	commandTimeout = 10 * time.Second

@@ -53,7 +53,7 @@ func Each(q Querier, do func(Scanner) error, query string, args ...any) error {
 // Tx is one change in progress. Only the goroutine of the function that received it may use it, until that
 // function returns.
 type Tx struct {
-	ctx     context.Context //nolint:containedctx // lives as long as the change, and has no end of its own
+	ctx     context.Context //nolint:containedctx // lives as long as the change; not cancelled separately
 	session session
 	db      *DB
 	failed  error // of the first statement that failed
@@ -108,7 +108,7 @@ func (tx *Tx) each(do func(Scanner) error, query string, args []any) error {
 	return err
 }
 
-// note records a failed statement. The change fails then, whatever its function does with the error.
+// note records a failed statement. The change then fails, even if its function ignores the error.
 func (tx *Tx) note(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return err

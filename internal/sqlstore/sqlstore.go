@@ -26,8 +26,8 @@ type Config struct {
 	DSN config.DSN
 	// Data is the directory of the SQLite file, state.db.
 	Data string
-	// Share opens SQLite beside the process that locks the directory, for a command next to a running service.
-	// Otherwise this process locks it.
+	// Share lets a command open SQLite while a service holds the directory's lock. If no process holds the lock,
+	// this process acquires it.
 	Share bool
 	// Settings are the operator's choices. Zero values are replaced by DefaultSettings.
 	Settings Settings
@@ -52,7 +52,7 @@ type DB struct {
 	// outcomeTimeout limits the search for the outcome of a change whose COMMIT was not answered.
 	outcomeTimeout time.Duration
 	failing        atomic.Bool // the last change could not be written
-	// probe holds a value while a write probe is due: Check puts it in, and probeWrites takes it out.
+	// probe has a value while a write probe is due. Check sends it, and probeWrites receives it.
 	probe chan struct{}
 	// version is the target version of the tables; 0 for the newest. Only Load sets it.
 	version int64

@@ -64,8 +64,8 @@ func (st *stream) cursor() int64 {
 	return least
 }
 
-// put queues messages. The mark of their feed becomes mark when all are sent; 0 keeps the
-// old one. put never blocks: it ends a stream whose queue is full.
+// put queues messages. When all are sent, the mark of their feed becomes mark; 0 leaves it
+// unchanged. put never blocks. If the queue is full, it ends the stream.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
 		if mark != 0 && len(st.queue) == 0 { // a queued message may be of this feed

@@ -78,8 +78,8 @@ func (f *Follower) Ready(ctx context.Context) error {
 	}
 }
 
-// Refresh applies the present changes to the cache, within Timeout. A process calls it after a change of its own.
-// Other instances apply the change at their next refresh.
+// Refresh applies the present changes to the cache, within Timeout. A process calls it after it has changed the
+// table. Other instances apply the change at their next refresh.
 func (f *Follower) Refresh(ctx context.Context) error { return f.within(ctx, f.Now()) }
 
 // Fresh refreshes the cache within Timeout, if the last refresh began maxAge ago or earlier.

@@ -6,7 +6,7 @@ type Key string
 // The attributes of spans.
 const (
 	Method     Key = "http.request.method"
-	Route      Key = "http.route" // the template: ids stand in braces
+	Route      Key = "http.route" // the template, with ids in braces
 	Status     Key = "http.response.status_code"
 	Request    Key = "vayu.request" // X-Request-Id
 	World      Key = "vayu.world"   // live or sandbox

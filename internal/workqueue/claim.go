@@ -51,7 +51,7 @@ type dueRows struct {
 
 func (f *dueRows) size() int { return len(f.ids[0]) + len(f.ids[1]) }
 
-// first returns the first n rows.
+// first returns at most n rows, beginning with those that were never sent.
 func (f *dueRows) first(n int) dueRows {
 	out := dueRows{ids: f.ids}
 	for sent := range out.ids {

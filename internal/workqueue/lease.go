@@ -130,8 +130,8 @@ func (l *Leases) Renew(tx *sqlstore.Tx, until time.Time, all []Leased) (lost []L
 	return lost, err
 }
 
-// Release ends leases, and sets the due times of their rows. Rows with another token stay as
-// they are.
+// Release ends leases, and sets the due times of their rows. It does not change rows whose
+// token differs.
 func (l *Leases) Release(tx *sqlstore.Tx, all []Leased) error {
 	return l.release.Each(len(all), func(text string, from, to int) error {
 		args := make([]any, 0, (l.key+2)*(to-from))

@@ -1,8 +1,8 @@
 // Package workqueue claims, renews and releases jobs. A job is a table row with a due time and
 // the token of its lease. When a lease expires, any instance may claim the row. [Leases] has
-// the statements. [Queue] is a loop for each provider, which leases due rows while the
-// provider's [Pool] has free slots. One slot is one concurrent call. A row that is not due
-// costs no goroutine.
+// the statements. [Queue] is a loop for each provider. It leases due rows while the provider's
+// [Pool] has free slots. One slot is one concurrent call. A row that is not due costs no
+// goroutine.
 package workqueue
 
 import (
@@ -149,8 +149,8 @@ func (s *Queue[R]) Run(ctx context.Context) {
 	s.drain()
 }
 
-// RunWithoutPolling replaces Run on an instance that makes only the calls of its own
-// requests. Other instances claim the rows that become due.
+// RunWithoutPolling replaces Run on an instance that only makes calls for the requests it
+// serves. Other instances claim the rows that become due.
 func (s *Queue[R]) RunWithoutPolling(ctx context.Context) {
 	<-ctx.Done()
 	s.drain()

@@ -113,7 +113,7 @@ func (r *chainRow) wire(sum []byte) (schema.AuditRow, error) {
 		Hash: fmt.Sprintf("%x", sum),
 	}
 	d := json.NewDecoder(bytes.NewReader(r.detail))
-	d.UseNumber() // keeps a number as it was written
+	d.UseNumber() // preserves the digits of numbers
 	if err := d.Decode(&out.Detail); err != nil {
 		return out, fmt.Errorf("reading the detail of audit row %d: %w", r.seq, err)
 	}

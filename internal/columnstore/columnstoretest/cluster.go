@@ -11,7 +11,7 @@ import (
 	"vayu/internal/columnstore"
 )
 
-// ClusterName is the name of [Cluster]'s cluster.
+// ClusterName is the cluster's name in the configuration that [Cluster] writes.
 const ClusterName = "air"
 
 // oneShard describes a cluster of one shard of one node, which is this engine. The engine has no port for the

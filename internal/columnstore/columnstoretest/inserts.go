@@ -50,7 +50,7 @@ func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 }
 
 // Check fails the test unless there were inserts into each of tables, and into no other table. Each insert must
-// have a token of its own, and settings that acknowledge only stored batches on a cluster.
+// have a unique token, and settings that acknowledge only stored batches on a cluster.
 func (s *Inserts) Check(tb testing.TB, tables ...string) {
 	tb.Helper()
 	s.mu.Lock()

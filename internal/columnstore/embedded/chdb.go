@@ -9,7 +9,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// library is libchdb, bound without cgo. Its functions are those of chdb.h; handles are C pointers kept as uintptr.
+// library has the functions of libchdb (chdb.h), bound without cgo. Handles are C pointers in a uintptr.
 type library struct {
 	connect        func(argc int32, argv unsafe.Pointer) uintptr
 	closeConn      func(conn uintptr)
@@ -39,7 +39,7 @@ type library struct {
 }
 
 // loadLibrary opens the shared library at path and binds its functions. The process can never unload it, because the
-// engine has threads of its own.
+// engine starts threads.
 func loadLibrary(path string) (lib *library, err error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {

@@ -33,7 +33,7 @@ type Config struct {
 	Owner      string        `json:"owner"`       // the command that started it, for the lock file
 	Parent     int           `json:"parent"`      // process id of that command
 
-	Listened func(address string) `json:"-"` // called once, with host:port, when it serves; may be nil
+	Listened func(address string) `json:"-"` // called once with host:port when the listener is open; may be nil
 }
 
 // stopTime is how long running queries may take to finish after a stop; then they are cancelled.

@@ -63,9 +63,9 @@ var searched []string
 // temporary folder.
 func SearchIn(dir string) { searched = append(searched, dir) }
 
-// FindLibrary returns the path of libchdb. If a path is given, only that is used. Otherwise it searches beside the
-// executable, and in the node_modules beside and above it. It never searches the working directory, where another
-// user could place code to run with the caller's rights. The error is a [*MissingLibraryError], or an
+// FindLibrary returns the path of libchdb. If a path is given, only that is used. Otherwise it searches the folder
+// of the executable, and node_modules there and in parent folders. It never searches the working directory, where
+// another user could place code to run with the caller's rights. The error is a [*MissingLibraryError], or an
 // [*UnsafeLibraryError] for a file that other users can change.
 func FindLibrary(given string) (string, error) {
 	candidates := []string{given}
@@ -104,8 +104,8 @@ var libraryHashes = map[string]string{
 	"lib-linux-x64-gnu": "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5",
 }
 
-// verifyLibrary compares a library that was found, not given, with the pinned hash. Reading its 566 MB takes half a
-// second.
+// verifyLibrary compares the hash of a library with the pinned one, unless the path was configured. Reading its 566
+// MB takes half a second.
 func verifyLibrary(path string) error {
 	want, pinned := libraryHashes[platformPackage()]
 	if !pinned {

@@ -68,7 +68,7 @@ type secureConn struct {
 	tls *tls.Conn
 }
 
-// ConnectionState returns the TLS state of the connection.
+// ConnectionState is the method by which net/http recognises a TLS connection.
 func (c secureConn) ConnectionState() tls.ConnectionState { return c.tls.ConnectionState() }
 
 // CloseWrite closes the sending direction only. net/http calls it before Close, so that a client that is still

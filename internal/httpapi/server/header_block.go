@@ -49,7 +49,7 @@ func (h *HeaderBlock) AddBytes(name string, value []byte) {
 
 func (h *HeaderBlock) start(name string) []byte { return append(append(h.lines, name...), ": "...) }
 
-// String returns the header lines.
+// String returns the lines that were added.
 func (h *HeaderBlock) String() string { return string(h.lines) }
 
 type connKey struct{}

@@ -29,7 +29,7 @@ type Config struct {
 	CA []byte
 	// Keep leaves Dir when the cluster ends.
 	Keep bool
-	// Namespaces puts each instance into a network namespace of its own. Network partitions need it.
+	// Namespaces puts each instance into a separate network namespace. Network partitions need it.
 	Namespaces bool
 	// Out receives progress messages.
 	Out io.Writer

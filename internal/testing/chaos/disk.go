@@ -39,7 +39,7 @@ func (c *Cluster) mountDisks(ctx context.Context) error {
 	return nil
 }
 
-// ErrNoDisk means that a process has no disk of its own.
+// ErrNoDisk means that a process has no separate disk.
 var ErrNoDisk = errors.New("only root can give a process a small disk of its own, to fill it")
 
 // FillDisk fills the disk of api-2, engine, postgres or broker-2. free releases the space.

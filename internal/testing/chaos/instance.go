@@ -40,7 +40,7 @@ var topology = []struct {
 	{"dispatch-2", []string{"dispatch"}},
 }
 
-// Has reports whether the instance has a role.
+// Has reports whether the instance runs a role: api, ingest, pipeline or dispatch.
 func (i *Instance) Has(role string) bool { return slices.Contains(i.Roles, role) }
 
 // plan makes the instances with their folders, addresses and networks. It starts none.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Command runs a command of vayu beside the cluster and returns its standard output. An error
-// includes its standard error.
+// Command runs a command of vayu while the cluster runs, and returns its standard output. An
+// error includes its standard error.
 func (c *Cluster) Command(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.program(), args...) //nolint:gosec // the program under test
 	cmd.Env, cmd.Dir = append(c.environment(), "VAYU_DATA="+c.Dir, "VAYU_STATE="+c.DSN), c.Dir

@@ -98,7 +98,7 @@ func MissingKeys(tb testing.TB, page string, faults error, least int) (missing [
 }
 
 // Faults checks the files that match a pattern. A file begins with its expected faults, one per
-// line after #!. FILE in a fault stands for the path.
+// line after #!. FILE in a fault is replaced by the path.
 func Faults(t *testing.T, pattern string, check func(file string) error) {
 	t.Helper()
 	cases, err := filepath.Glob(pattern)

@@ -1,5 +1,5 @@
-// Package realdata finds the real files that tests use. They are beside the checkout, in ../shared/data, and
-// never part of it, because some of them may not be redistributed.
+// Package realdata finds the real files that tests use. They are outside the repository, in ../shared/data,
+// because some of them may not be redistributed.
 package realdata
 
 import (

@@ -1,4 +1,4 @@
-// Command cluster implements `make cluster`, `make faults` and `make partitions`.
+// Command cluster is the program of `make cluster`, `make faults` and `make partitions`.
 package main
 
 import (

@@ -12,14 +12,14 @@ import (
 	"vayu/internal/testing/chaos/fault"
 )
 
-// unsharedVariable marks a process in a network namespace of its own.
+// unsharedVariable marks a process that already runs in a separate network namespace.
 const unsharedVariable = "VAYU_CLUSTER_UNSHARED"
 
 // needed are programs of the system, and the Debian packages that contain them.
 var needed = map[string]string{"ip": "iproute2", "iptables": "iptables", "unshare": "util-linux", "sysctl": "procps"}
 
-// partitions drops packets between processes of a cluster under load. It runs in a network
-// namespace of its own, so that the network of this machine is not changed.
+// partitions drops packets between processes of a cluster under load. It runs in a separate
+// network namespace, so that the network of this machine is not changed.
 func partitions(ctx context.Context, r request) error {
 	chosen, err := fault.Select(fault.Partitions(), r.only)
 	if err != nil {
@@ -39,7 +39,7 @@ func partitions(ctx context.Context, r request) error {
 	return r.inject(ctx, chosen)
 }
 
-// unshared replaces this process by the same program in a network namespace of its own. It first
+// unshared replaces this process by the same program in a separate network namespace. It first
 // downloads dependencies, because the namespace has no route to the internet.
 func unshared(ctx context.Context, root string) error {
 	for name, of := range needed {

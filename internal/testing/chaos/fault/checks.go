@@ -48,7 +48,8 @@ func (r *Run) arrived(ctx context.Context) (lost map[string]bool, committed int,
 	}
 }
 
-// after returns how long after moment the last of the events arrived that were committed before moment.
+// after returns how long after moment the last event arrived, of those that were committed before
+// moment.
 func (r *Run) after(moment time.Time) (longest time.Duration) {
 	for _, id := range r.events.Between(r.began, moment) {
 		if at, ok := r.Inbox.Arrived(id); ok {

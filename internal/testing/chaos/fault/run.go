@@ -247,7 +247,7 @@ func shares(before, after map[string]float64) map[string]float64 {
 	return all
 }
 
-// report prints the result of one fault at once, because a run takes some minutes.
+// report prints the result of one fault immediately, because a run takes minutes.
 func (r *Run) report(d row) {
 	stats := r.air.Between(d.from, d.to)
 	_, _ = fmt.Fprintf(r.Out, "%s  %-20s %6d requests, %d failed; away %.1f s, well %.1f s later, air %.1f s  %s\n",

@@ -60,7 +60,7 @@ func (f *Feed) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// give writes a file with readings of a moment into the folder.
+// give writes a file with readings of the given time into the folder.
 func (f *Feed) give(at time.Time) {
 	file := filepath.Join(f.Folder, fmt.Sprint(at.Unix(), ".xml"))
 	err := os.WriteFile(file+".tmp", []byte(f.Air(at)), 0o600)

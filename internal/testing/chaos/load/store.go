@@ -58,7 +58,7 @@ const (
 // Quota returns the monthly quota of the plan Limited.
 func Quota() int { return int(access.DefaultSettings().Plans[Limited]) }
 
-// Accounts creates n accounts of a plan, each with a key of the live world.
+// Accounts creates n accounts of a plan, each with a live key.
 func (s *Store) Accounts(ctx context.Context, n int, plan string) ([]Account, error) {
 	if err := s.db.Ready(ctx); err != nil {
 		return nil, err

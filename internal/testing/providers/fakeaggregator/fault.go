@@ -50,7 +50,7 @@ func (s *Simulator) fault(reference, number string) Fault {
 // noise returns the fault of a request that is not an order.
 func (s *Simulator) noise(about string) Fault { return s.dice.Noise(s.Seed, s.Noise, about) }
 
-// answer writes an answer with a fault.
+// answer sends v as the reply, changed by the fault f.
 func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f Fault, status int, v any) {
 	providers.Answer(w, r, f, s.Slow, status, v)
 }

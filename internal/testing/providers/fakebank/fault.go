@@ -19,7 +19,7 @@ const (
 	Broken     = providers.Broken     // the deposit is made, and the answer is 500
 	Flood      = providers.Flood      // the answer is a megabyte of blanks
 
-	Duplicate   Fault = "duplicate"    // the result comes at once and in two callbacks
+	Duplicate   Fault = "duplicate"    // the reply has the result, and two callbacks repeat it
 	Late        Fault = "late"         // pending, and found after Config.Late
 	LateMissing Fault = "late_missing" // pending, and not found after Config.Late
 	LieMissing  Fault = "lie_missing"  // the first answer is a wrong not_found; enquiries are correct
@@ -54,7 +54,7 @@ func (s *Simulator) fault(reference, target string) Fault {
 	return s.dice.Fault(s.Seed, s.Rates, Faults, reference, target)
 }
 
-// answer writes a reply with a fault.
+// answer sends out as the reply, changed by the fault f.
 func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f Fault, status int, out reply) {
 	switch f {
 	case Forget, Waver:

@@ -168,7 +168,8 @@ func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, status, out)
 }
 
-// enquiryReply returns the reply to an enquiry.
+// enquiryReply returns what a status enquiry of an order answers. With some faults it
+// depends on the number of enquiries.
 func (s *Simulator) enquiryReply(o *order) reply {
 	o.enquiries++
 	switch {
