@@ -26,7 +26,7 @@ type Withdrawal struct {
 	MadeAt    time.Time // set by [Rollup.Withdrawals]
 }
 
-// NewWithdrawalID returns a new identifier.
+// NewWithdrawalID returns a random id with the prefix wdr_.
 func NewWithdrawalID() string { return "wdr_" + rand.Text() }
 
 // ErrNoReadings is the error for a withdrawal that covers no stored reading.

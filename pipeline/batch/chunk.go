@@ -41,7 +41,7 @@ type leaseRequest struct {
 	maxChunks int
 }
 
-// leases are the leases of chunks.
+// leases are the lease statements of the table batch_chunk.
 var leases = workqueue.NewLeases("batch_chunk", "batch_id", "first BIGINT")
 
 const (
@@ -107,7 +107,7 @@ func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued m
 	}, selectDue, kind, w.account, now.UnixMicro(), w.maxChunks)
 }
 
-// primaryKey returns the primary key of a chunk.
+// primaryKey returns the batch id and the number of the first record.
 func (c *chunk) primaryKey() []any { return []any{c.batch, c.first} }
 
 // read reads a chunk that this transaction has found.

@@ -12,7 +12,7 @@ type metrics struct {
 	inFlight, waiting                   *prometheus.GaugeVec
 }
 
-// kindMetrics are the metrics of one kind.
+// kindMetrics are the metrics of recharge batches or of verification batches.
 type kindMetrics struct {
 	accepted               prometheus.Counter
 	done, skipped, retried prometheus.Counter

@@ -65,7 +65,7 @@ func quoteForLog(value string) string {
 	return strconv.Quote(value)
 }
 
-// accepts reports whether answers with a status are read.
+// accepts reports whether the connector file describes answers with this HTTP status.
 func (r *answerReader) accepts(status int) bool {
 	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
 }

@@ -41,8 +41,8 @@ type Entry struct {
 // Present reports whether the file has the section.
 func (s *Section) Present() bool { return s.given }
 
-// Faultf reports a fault of a key; an empty key stands for the section itself. The text must
-// not contain values from the environment.
+// Faultf reports a fault of a key; an empty key means the section itself. The text must not
+// contain values from the environment.
 func (s *Section) Faultf(key, format string, args ...any) {
 	line := s.line
 	if i := s.find(key); i >= 0 {

@@ -22,8 +22,8 @@ type CallShape struct {
 	Identifiers []string
 	Answer      AnswerShape
 	List        bool // the answer is a list of items, and Answer has the fields of an item
-	// Separate gives the call a lane of its own, with slots and a breaker. It is for calls of
-	// low priority, which then cannot block the others.
+	// Separate gives the call a separate lane, with slots and a breaker. It is for calls of low
+	// priority, which then cannot block the others.
 	Separate bool
 }
 

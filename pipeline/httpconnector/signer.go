@@ -154,7 +154,7 @@ func (g *signer) verify(header http.Header, body []byte, now time.Time, toleranc
 	return g.checkTime(stamps[0], now, tolerance)
 }
 
-// checkTime checks the time of a signature.
+// checkTime rejects a timestamp of a signature that differs from now by more than tolerance.
 func (g *signer) checkTime(stamp string, now time.Time, tolerance time.Duration) error {
 	n, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {

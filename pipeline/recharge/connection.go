@@ -43,7 +43,8 @@ func (s *Service) connect(c Connection) error {
 	return err
 }
 
-// serves reports whether the connection serves an operator.
+// serves reports whether orders of an operator may use this connection. Without Operators it
+// serves all.
 func (conn *connection) serves(operator string) bool {
 	return conn.Operators == nil || slices.Contains(conn.Operators, operator)
 }

@@ -39,7 +39,7 @@ var invalidNumberTexts = map[schema.RechargeType]string{
 	schema.DTH:     "This is no id of a DTH subscriber: it has 8 to 12 digits.",
 }
 
-// numberField returns the field that has the number of a type.
+// numberField returns the name of the event's field for the recharged number.
 func numberField(t schema.RechargeType) string {
 	if t == schema.DTH {
 		return "subscriber_id"

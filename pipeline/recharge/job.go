@@ -96,7 +96,7 @@ func (s *Service) releaseUnusedSlot(j *job, res *providerResult, redirected bool
 	unneeded.Release(j.rec.Batch.Batch != "")
 }
 
-// callProvider makes the call of a job.
+// callProvider submits, enquires or reverses, and returns the result with its context.
 func (s *Service) callProvider(ctx context.Context, j *job) providerResult {
 	res := providerResult{call: j.call, resent: j.resent, refused: j.refused, reference: j.rec.Reference, calledAt: s.Now(), by: actor}
 	if j.call == callSubmit {

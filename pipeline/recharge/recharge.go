@@ -73,7 +73,7 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// recharges is the table of recharges.
+// recharges describes the table `recharge` for package transaction.
 var recharges = &transaction.Table[Record, *Record]{
 	Name: "recharge", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord, Missing: errNoRecharge,
 }
@@ -96,7 +96,7 @@ type Request struct {
 	RefID             string
 	Type              schema.RechargeType
 	Number            string // ten digits, or the id of a DTH subscriber; unchanged if it is not Valid
-	Valid             bool   // false: no possible number; the recharge fails with invalid_number
+	Valid             bool   // false if the number is impossible; the recharge then fails with invalid_number
 	RequestedOperator string // canonical name of the operator; empty for auto
 	Amount            schema.Paise
 	Caller            httpapi.Who
@@ -129,5 +129,5 @@ type Record struct {
 	RefundedAt        time.Time // zero unless refunded
 }
 
-// Status returns the state.
+// Status returns the state as a string. It is for package transaction.
 func (r *Record) Status() string { return string(r.State) }

@@ -37,7 +37,8 @@ func (st *transitionTx) requeue() error {
 	return st.storePostponed(&was, st.now.Add(workqueue.RetryPause))
 }
 
-// storePostponed stores a recharge that is due later. Without the lease it stays as it was.
+// storePostponed stores a recharge with a later due time. If the lease is lost, nothing is
+// changed.
 func (st *transitionTx) storePostponed(was *Record, due time.Time) error {
 	stored, err := recharges.Postpone(st.tx, &st.out.Record, st.lease, due)
 	if err != nil || !stored {

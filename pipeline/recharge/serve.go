@@ -15,7 +15,8 @@ import (
 const path = "/v1/recharge"
 
 const (
-	// defaultWait suits an operator that answers at once, and keeps the reply within a second.
+	// defaultWait is long enough for an operator that answers immediately, and keeps the reply
+	// within a second.
 	defaultWait = 800 * time.Millisecond
 	// longestWait is half of the server's time for a reply.
 	longestWait = 30 * time.Second

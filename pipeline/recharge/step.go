@@ -56,7 +56,7 @@ const ByFile = "reconcile"
 // result without a call has neither this source nor ByFile, a person entered it.
 const byCallback = "provider:"
 
-// stepAct returns the act of the step for a result.
+// stepAct returns the kind of timeline step that a result is recorded as.
 func (res *providerResult) stepAct() schema.StepAct {
 	switch {
 	case res.call != callNone:
@@ -70,7 +70,7 @@ func (res *providerResult) stepAct() schema.StepAct {
 	}
 }
 
-// stepAnswer returns the answer of the step for a result.
+// stepAnswer returns the outcome that the timeline step of a result shows.
 func (res *providerResult) stepAnswer() schema.StepAnswer {
 	switch {
 	case res.err != nil && res.Outcome != NotSubscriber: // with NotSubscriber the error is that of the lookup

@@ -21,7 +21,7 @@ func CheckItem(record jsontext.Value) error {
 	return nil
 }
 
-// Rejection says which refusals of a batch item are final.
+// Rejection defines which errors of a batch item are final.
 type Rejection struct {
 	// Final is the field of problems that a retry cannot avoid. Any other problem with the
 	// status 503 is temporary, and the item is retried for at most MaxAge.

@@ -54,21 +54,21 @@ func newMetrics(list, prefix string, log *slog.Logger) *Metrics {
 	return m
 }
 
-// Counters adds counters with labels.
+// Counters creates and registers counters with labels.
 func (m *Metrics) Counters(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
 	m.all = append(m.all, v)
 	return v
 }
 
-// Counter adds a counter.
+// Counter creates and registers a counter.
 func (m *Metrics) Counter(name, help string) prometheus.Counter {
 	v := prometheus.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
 	m.all = append(m.all, v)
 	return v
 }
 
-// Gauge adds a gauge of a world.
+// Gauge creates and registers a gauge of a world (live or sandbox), which reads of.
 func (m *Metrics) Gauge(name, help string, world schema.World, of *atomic.Int64) {
 	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},

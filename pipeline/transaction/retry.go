@@ -17,9 +17,9 @@ const (
 )
 
 // NextCall returns the time of the next call after a result that is not final. RetryAfter is
-// the pause that the provider requested; 0 for none. Unknown means that the provider does not
-// know the order. Then the next call is no later than the time from which the order may be
-// sent again.
+// the pause that the provider requested; 0 for none. Unknown means that the provider has no
+// record of the order. Then the next call is no later than the time from which the order may
+// be sent again.
 func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time.Duration, now time.Time) time.Time {
 	if retryAfter > 0 {
 		return now.Add(retryAfter)

@@ -32,8 +32,8 @@ func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)
 	all.Wait()
 }
 
-// RunWithoutPolling replaces Run on an instance that makes only the calls of its own
-// requests. Other instances poll for the rest.
+// RunWithoutPolling replaces Run on an instance that only makes calls for the requests it
+// serves. Other instances poll for the rest.
 func (c *Core[R, P]) RunWithoutPolling(ctx context.Context) error {
 	c.Queue.RunWithoutPolling(ctx)
 	return nil

@@ -17,8 +17,8 @@ type Table[R any, P Record[R]] struct {
 	Name    string // "recharge"
 	Columns string // as Scan reads them
 	Prefix  string // of ids, in lower case: "txn_"
-	// Unindexed is the most frequent state, which has no index of its own. Such an index
-	// would be written for nearly every row and select little.
+	// Unindexed is the most frequent state, which has no separate index. Such an index would
+	// be written for nearly every row and select little.
 	Unindexed string
 	// Scan reads a row of Columns.
 	Scan func(sqlstore.Scanner) (R, error)

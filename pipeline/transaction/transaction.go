@@ -143,7 +143,7 @@ func (c *Core[R, P]) Find(ctx context.Context, o schema.Owner, id string) (R, er
 // does not wait for clients. It is idempotent.
 func (c *Core[R, P]) CloseWaiters() { c.Waiters.Close() }
 
-// Names returns the names of states.
+// Names converts states to strings.
 func Names[S ~string](states []S) []string {
 	names := make([]string, len(states))
 	for i, s := range states {

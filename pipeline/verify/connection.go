@@ -26,7 +26,7 @@ func (l *connection) pool() *workqueue.Pool {
 	return l.Pool
 }
 
-// connect adds a connection to the service.
+// connect validates a connection and adds it to the service.
 func (s *Service) connect(c bank.Connection) error {
 	if c.Bank == nil {
 		return errors.New("no bank is set")

@@ -71,7 +71,7 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// verifications is the table of verifications.
+// verifications describes the table `verification` for package transaction.
 var verifications = &transaction.Table[Record, *Record]{
 	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord, Missing: errNoVerification,
 }
@@ -108,5 +108,5 @@ type Record struct {
 	Key         string // id of the API key
 }
 
-// Status returns the state.
+// Status returns the state as a string. It is for package transaction.
 func (r *Record) Status() string { return string(r.State) }

@@ -108,7 +108,8 @@ type decision struct {
 }
 
 const (
-	// decideRow is a compare-and-set on the pending state.
+	// decideRow settles a payment only if it is still pending, so that two settlements cannot
+	// both succeed.
 	decideRow = `UPDATE payment SET state = $2, error_code = $3, note = $4, completed_at = $5 WHERE id = $1 AND state = 'pending'
 		RETURNING ` + paymentColumns
 	keepBalance = "UPDATE payment SET balance = $2 WHERE id = $1"

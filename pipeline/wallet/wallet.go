@@ -110,7 +110,7 @@ func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator s
 	return e.postAfter(tx, now, o, "", kindRelease, "")
 }
 
-// Balance holds an account's available amount, and the amount held for pending recharges.
+// Balance is an account's available amount and the amount reserved for pending recharges.
 type Balance struct {
 	Available, Held schema.Paise
 }

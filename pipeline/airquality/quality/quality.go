@@ -43,9 +43,9 @@ func New(conn Conn, database string, settings Settings) (*Tester, error) {
 	return &Tester{conn: conn, database: database, settings: settings, sql: sql}, nil
 }
 
-// Values tests each reading by itself and against those of the same time. It tests
-// readings whose `at` lies between two instants, both included. It stores results
-// that are not good and removes stale ones. It is idempotent.
+// Values tests each reading alone and against readings of the same time. It covers
+// readings with `at` between two instants, both included. It stores results that are
+// not good, and removes outdated ones. It is idempotent.
 func (t *Tester) Values(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
@@ -102,8 +102,8 @@ func (t *Tester) Colocate(ctx context.Context, from, to time.Time) error {
 // of 2,000 sensors by the minute is 3 million readings.
 const seriesChunk = 2000
 
-// Limits of a test's times. What the SQL adds to them or subtracts stays in the
-// range of DateTime, 1970 to 2106.
+// Limits of the times of a test. The SQL adds and subtracts durations, and must stay in
+// the range of DateTime, 1970 to 2106.
 var (
 	earliest = time.Date(1970, 6, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2105, 12, 1, 0, 0, 0, 0, time.UTC)

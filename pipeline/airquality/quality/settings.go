@@ -16,12 +16,12 @@ type Settings struct {
 	// Exclude lists the tests whose suspect readings the index excludes. Failed
 	// readings are always excluded.
 	Exclude []string `koanf:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
-	// Colocated maps a sensor to the reference station beside it, by their ids. Use
-	// it for sensors without usable positions.
+	// Colocated maps a sensor to a nearby reference station, by their ids. Use it for
+	// sensors without usable positions.
 	Colocated map[string]string `koanf:"colocated" help:"reference station beside a sensor, by station id"`
 }
 
-// Validate implements config.Validator.
+// Validate checks the names of tests. It implements config.Validator.
 func (s Settings) Validate() []error {
 	var faults []error
 	unknown := func(key, name string) {

@@ -1,7 +1,7 @@
 package namematch
 
-// join matches a word of x with two or three consecutive words of y that form it. back means
-// that x is p.b and y is p.a.
+// join matches a word of x with two or three consecutive words of y that form it. x is p.a
+// and y is p.b; with back it is the reverse.
 func (p *pair) join(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {

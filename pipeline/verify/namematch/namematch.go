@@ -26,8 +26,8 @@ const (
 
 // Result is the similarity of two names.
 type Result struct {
-	// Score is 0 to 100: 100 if and only if Exact, 70 and more for the same person in another
-	// spelling, 50 to 69 if uncertain.
+	// Score is 0 to 100. It is 100 if and only if Exact. 70 and more means the same person in
+	// another spelling, and 50 to 69 is uncertain.
 	Score int
 	// Exact means equal words after folding: case, accents, punctuation, honorifics, S/O D/O
 	// W/O C/O tails, forms of companies, and order.

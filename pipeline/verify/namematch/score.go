@@ -108,7 +108,7 @@ func (p *pair) lostGiven() bool {
 }
 
 // crossed reports whether the given name of one name matches only a trailing initial of the
-// other, whose own given name is another word: Priya Mohan is not Mohan P.
+// other. The other then has a different given name: Priya Mohan is not Mohan P.
 func (p *pair) crossed() bool {
 	g, h := p.a.given(), p.b.given()
 	if g < 0 || h < 0 {

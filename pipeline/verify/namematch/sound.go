@@ -213,9 +213,9 @@ func (s *sound) finish() {
 	}
 }
 
-// cluster reports whether Sanskrit ends words in x, y and a. In other clusters an a between
-// the consonants was lost, and there the last a makes another person: Kamla is Kamala and not
-// Kamal, Swapna is not Swapan.
+// cluster reports whether Sanskrit ends words in x, y and a. In other clusters an a between the
+// consonants was lost. There the last a distinguishes persons: Kamla is Kamala and not Kamal, Swapna
+// is not Swapan.
 func cluster(x, y byte) bool {
 	switch {
 	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta

@@ -8,9 +8,10 @@ type stripped struct {
 	marks
 }
 
-// marks are the properties of a name beside its words.
+// marks are the properties of a name other than its words.
 type marks struct {
-	// length is that of the folded name with honorifics, because a bank cuts the whole text.
+	// length is the length of the folded name with honorifics, because a bank truncates the whole
+	// text.
 	length int
 	// tail is true if strip removed words from the end. A bank then did not cut the words before.
 	tail bool

@@ -20,7 +20,7 @@ const (
 	filler
 	// trade marks a name as that of a company, in which every word must match.
 	trade
-	// apart is a name of its own that sounds like another name: Sethi is not Shetty.
+	// apart is a separate name that sounds like another name: Sethi is not Shetty.
 	apart
 )
 
@@ -28,7 +28,7 @@ const (
 const (
 	// weak words occur in very many names and barely identify a person.
 	weak trait = 1 << iota
-	// prefix stands before a given name and is often left out.
+	// prefix precedes a given name and is often omitted.
 	prefix
 	// surname is a common surname. Alone it does not identify a person, and two different ones
 	// never match. In front it is not taken for the given name.

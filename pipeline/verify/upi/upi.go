@@ -37,7 +37,7 @@ func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 const (
-	// hidden replaces the characters that Mask removes, whatever their number.
+	// hidden replaces the characters that Mask removes. It does not show how many they were.
 	hidden = "****"
 	// numberDigits is the least number of digits in a local part that Mask treats as a number,
 	// such as of a mobile or an account. Other characters may stand between the digits.
