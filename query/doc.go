@@ -2,6 +2,6 @@
 // (concentrations and indices), history, and the places where it is measured.
 //
 // The package has the parameters, the routes and the errors. After each roll-up
-// query/snapshot holds the current answers ready, also on disk, so that the API
-// answers while ClickHouse is down. query/history answers about the past.
+// query/snapshot prepares the current answers, also on disk, so that the API can answer
+// while ClickHouse is down. query/history answers queries about past days and hours.
 package query

@@ -16,7 +16,7 @@ type metrics struct {
 	builds, errors, loads, refused *prometheus.CounterVec
 }
 
-// worldMetrics holds the counters of one world.
+// worldMetrics are the counters of one world (live or sandbox).
 type worldMetrics struct {
 	builds, errors, historyLoads, historyErrors prometheus.Counter
 }

@@ -71,7 +71,8 @@ type Service struct {
 	historySlots history.Slots // limit of concurrent history queries per account
 }
 
-// worldState is the state of one world.
+// worldState is the part of the service that exists once for live and once for the
+// sandbox.
 type worldState struct {
 	world          schema.World
 	tables         rollup.Tables // for queries of clients

@@ -100,7 +100,7 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 	return out, nil
 }
 
-// carryForward copies missing amounts of each moment from the moment before, if
+// carryForward fills missing amounts of each time with those of the time before, if
 // they are at most 24 h old.
 func carryForward(of []LastAmounts, moments []uint32) {
 	for n := 1; n < len(of); n++ {

@@ -34,7 +34,7 @@ func blockOf(d schema.Day) schema.Day {
 	return n
 }
 
-// daysOf returns the days of a block.
+// daysOf returns the first and the last day of the block with number n.
 func daysOf(n schema.Day) Span { return Span{n * blockDays, (n+1)*blockDays - 1} }
 
 func newBlock(number schema.Day, label string, days []row) *block {

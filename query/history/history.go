@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// History answers queries about past days and hours of one world.
+// History answers queries about past days and hours of one world (live or sandbox).
 type History struct {
 	tables reader
 	days   *cache // of cities

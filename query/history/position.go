@@ -72,8 +72,8 @@ func (t reader) newestOfDays(
 	return out, nil
 }
 
-// canonicalCity returns the city that a city's name resolves to. That is another
-// one if the city's state is unknown and a city of the same name has a state.
+// canonicalCity returns the city that a city's name resolves to. That is a different
+// city if the state of this one is unknown and a namesake has a state.
 func canonicalCity(s *snapshot.Snapshot, i int) int {
 	c := s.Cities[i].City
 	if found, err := s.Index.Find(c.Name + ", " + c.State); err == nil {

@@ -152,10 +152,10 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	return offices, nil
 }
 
-// FindPinFile returns the path of the file of pin codes. That is the configured
-// one, or pincodes.json.gz beside the program. Otherwise it searches node_modules
-// of the program's and the working directory, and of their parents. Its error
-// states the remedy.
+// FindPinFile returns the path of the file of pin codes. That is the configured one, or
+// pincodes.json.gz in the program's folder. Otherwise it searches node_modules of the
+// program's and the working directory, and of their parents. Its error states the
+// remedy.
 func FindPinFile(configured string) (string, error) {
 	if configured != "" {
 		if _, err := os.Stat(configured); err != nil {

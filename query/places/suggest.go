@@ -52,9 +52,9 @@ func (x *Index) Suggest(key string, limit int) []string {
 	return out
 }
 
-// distance returns the optimal string alignment distance of a and b. That is how
-// many letters must be added, dropped, changed or swapped with a neighbour. It
-// returns limit+1 for a larger distance.
+// distance returns the optimal string alignment distance of a and b. It counts the
+// letters that must be added, removed, changed or swapped with a neighbour. It returns
+// limit+1 for a larger distance.
 func distance(a, b []rune, limit int) int {
 	if diff := len(a) - len(b); diff > limit || -diff > limit {
 		return limit + 1

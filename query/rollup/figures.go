@@ -81,7 +81,7 @@ func (f *Figures) Record(label string) schema.Record {
 	}
 }
 
-// Instant returns the time of Unix seconds, in UTC.
+// Instant converts Unix seconds to a time in UTC.
 func Instant(seconds uint32) time.Time { return time.Unix(int64(seconds), 0).UTC() }
 
 // StaleAfter is the age beyond which a record is marked stale.

@@ -26,8 +26,8 @@ func complete(before, h CityHour) bool {
 	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
 }
 
-// CurrentHour returns the index of the hour whose figures are current, and when a
-// later one becomes current, Unix seconds; 0 for never. hours are in time order.
+// CurrentHour returns the index of the hour whose figures are current. next is when a
+// later hour becomes current, in Unix seconds; 0 for never. hours are in time order.
 func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 	for i := 1; i < len(hours); i++ {
 		due := int64(hours[i].At) + int64(HourWait/time.Second)

@@ -63,7 +63,7 @@ func (t Tables) Healthy() bool {
 	return t.breaker == nil || t.breaker.State() == gobreaker.StateClosed
 }
 
-// Tables reads one world's database.
+// Tables reads the database of one world (live or sandbox).
 type Tables struct {
 	conn       Conn
 	Database   string

@@ -60,7 +60,7 @@ func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) err
 	return nil
 }
 
-// readRecent sets Snapshot.recent.
+// readRecent loads the recent amounts of all stations into Snapshot.recent.
 func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.Changes) (err error) {
 	at := s.Newest()
 	if at == 0 || len(s.Stations) == 0 {
@@ -118,7 +118,7 @@ func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c 
 	return nil
 }
 
-// StationIDs returns the ids of the samples' stations.
+// StationIDs returns the station id of each sample.
 func (s *Snapshot) StationIDs(samples []rollup.Sample) []string {
 	ids := make([]string, len(samples))
 	for i, sm := range samples {

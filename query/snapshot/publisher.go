@@ -11,8 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// Publisher builds the snapshots of one world and publishes the latest. latest is
-// safe for concurrent use. Calls of the other methods must not overlap.
+// Publisher builds the snapshots of one world (live or sandbox) and publishes the
+// latest. latest is safe for concurrent use. Calls of the other methods must not
+// overlap.
 type Publisher struct {
 	tables    loader
 	kinds     rollup.KindSet // that count by default

@@ -1,5 +1,5 @@
-// Package snapshot holds the current answers of a world ready, and builds them after
-// each roll-up.
+// Package snapshot builds the current answers of a world (live or sandbox) after each
+// roll-up, and keeps them in memory.
 package snapshot
 
 import (

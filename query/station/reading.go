@@ -1,5 +1,5 @@
-// Package station reads what the tables hold about one station beyond its hours:
-// its latest readings and its quality results.
+// Package station reads the latest readings and the quality results of one station from
+// the tables.
 package station
 
 import (
