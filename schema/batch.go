@@ -2,7 +2,7 @@ package schema
 
 import "encoding/json"
 
-// BatchState is the state of a batch.
+// BatchState is the progress of a batch.
 type BatchState string
 
 // The states.

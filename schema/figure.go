@@ -10,7 +10,7 @@ import (
 // the API. In JSON it is a decimal number, or null if it is [Unknown].
 type Figure int32
 
-// Unknown stands for a missing measurement.
+// Unknown marks a missing measurement.
 const Unknown Figure = math.MinInt32
 
 // Known reports whether the figure was measured.

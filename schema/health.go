@@ -6,7 +6,7 @@ type Health string
 // The classes. Of several that apply, the OpenAPI document defines the order.
 const (
 	HealthIdle     Health = "idle"     // no attempt at these deliveries
-	HealthHealthy  Health = "healthy"  // none of the others
+	HealthHealthy  Health = "healthy"  // no other value applies
 	HealthDegraded Health = "degraded" // an attempt or a delivery failed recently
 	HealthFailing  Health = "failing"  // the newest attempts all failed
 	HealthPaused   Health = "paused"   // not active, so deliveries wait

@@ -2,8 +2,8 @@ package schema
 
 import "embed"
 
-// OpenAPI is the contract of the HTTP API: OpenAPI 3.1 in YAML. openapi.yaml is
-// the root; it and the files under openapi/ refer to each other. Package
+// OpenAPI is the contract of the HTTP API, OpenAPI 3.1 in YAML. openapi.yaml is the
+// root, and it and the files under openapi/ refer to each other. Package
 // vayu/internal/apidoc joins them into one JSON document.
 //
 //go:embed openapi.yaml openapi/*.yaml

@@ -1,6 +1,6 @@
 package schema
 
-// Owner is the account that owns something, with its world.
+// Owner is the account and the world (live or sandbox) that something belongs to.
 type Owner struct {
 	Account string // id
 	World   World

@@ -202,7 +202,7 @@ type RequestErrors []ProblemDetail
 // Add adds an error with the code invalid_request.
 func (f *RequestErrors) Add(field, message string) { f.AddAs(InvalidRequest, field, message) }
 
-// AddAs adds an error with another code.
+// AddAs adds an error with a code other than invalid_request.
 func (f *RequestErrors) AddAs(code Code, field, message string) {
 	*f = append(*f, ProblemDetail{Field: field, Code: code, Message: message})
 }

@@ -133,8 +133,7 @@ func (d Day) String() string {
 	return time.Unix(int64(d)*86400, 0).UTC().Format(time.DateOnly)
 }
 
-// FormatTime formats an instant for replies and events: RFC 3339 in UTC, in whole
-// seconds.
+// FormatTime formats a time for replies and events: RFC 3339 in UTC, in whole seconds.
 func FormatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // FormatMicros is [FormatTime] for the state store's microseconds of Unix time.

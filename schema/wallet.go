@@ -12,7 +12,7 @@ type Wallet struct {
 	Balance   Paise  `json:"balance"`   // available and held
 }
 
-// PaymentState is the state of a payment.
+// PaymentState is the progress of a payment into a wallet.
 type PaymentState string
 
 // The states.

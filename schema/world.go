@@ -1,7 +1,7 @@
 package schema
 
-// World is one of two separate sets of all data. A key belongs to one world and
-// cannot access the other.
+// World is one of two separate sets of all data: live or sandbox. A key belongs to one
+// world and cannot access the other.
 type World uint8
 
 const (

@@ -13,7 +13,8 @@ import (
 	"vayu/schema/geo"
 )
 
-// statesText holds the outlines of the states. Its head gives origin and licence.
+// statesText contains the outlines of the states. Its first lines give origin and
+// licence.
 //
 //go:embed states.txt
 var statesText string

@@ -10,7 +10,7 @@ import (
 	"vayu/schema/geo"
 )
 
-// extentsCSV holds the extents of cities. Its head gives origin and licence.
+// extentsCSV contains the extents of cities. Its first lines give origin and licence.
 //
 //go:embed extents.csv
 var extentsCSV string

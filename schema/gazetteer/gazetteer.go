@@ -70,7 +70,7 @@ func (c *City) Keys() []string {
 	return keys
 }
 
-// lies reports whether the city lies, wholly or partly, in a state.
+// lies reports whether at least a part of the city is in a state.
 func (c *City) lies(state string) bool {
 	return strings.EqualFold(state, c.State) || c.AlsoIn != "" && strings.EqualFold(state, c.AlsoIn)
 }

@@ -106,9 +106,8 @@ func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 // is the mean of its stations' AQIs (footnote of CPCB's daily bulletin).
 func Mean(sum, n int) int { return (2*sum + n) / (2 * n) }
 
-// Category returns the health category of a rounded index: Good to 50,
-// Satisfactory to 100, Moderate to 200, Poor to 300, Very Poor to 400, Severe
-// above.
+// Category returns the health category of a rounded index. The upper limits are: Good
+// 50, Satisfactory 100, Moderate 200, Poor 300, Very Poor 400. Above is Severe.
 func Category(aqi int) string {
 	for i, name := range categories {
 		if int64(aqi) <= indexEdge[i+1] {

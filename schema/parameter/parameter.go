@@ -49,12 +49,12 @@ const (
 type entry struct {
 	id, name, unit string
 	group          Group
-	molarMass      float64 // g/mol, IUPAC standard atomic weights; 0: mass and ppb are not converted
+	molarMass      float64 // molar mass in g/mol (IUPAC); 0 if mass and ppb are not converted
 	least, most    float64 // valid range, in unit
 	aliases        []string
 }
 
-// Valid reports whether p is in the catalogue.
+// Valid reports whether p is a known parameter.
 func (p Parameter) Valid() bool { return p > 0 && int(p) <= len(catalogue) }
 
 // Indexed reports whether p is one of the eight of the National Air Quality Index.
@@ -70,7 +70,7 @@ func (p Parameter) entry() *entry {
 // ID returns the identifier in columns and JSON fields, e.g. "pm25".
 func (p Parameter) ID() string { return p.entry().id }
 
-// String returns [Parameter.ID].
+// String returns the id, as [Parameter.ID] does.
 func (p Parameter) String() string { return p.ID() }
 
 // Name returns the display name, e.g. "PM2.5".
