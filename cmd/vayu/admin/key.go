@@ -102,7 +102,7 @@ func (r keyRequest) spec(now time.Time) (apikey.Spec, error) {
 	return spec, nil
 }
 
-// createNamed creates a key of the named account. It also creates the account if there is no account of that name.
+// createNamed creates a key for the account with a name. If that account is missing, it creates it first.
 func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, plan string) (apikey.Created, error) {
 	box, err := st.OpenCipher(ctx)
 	if err != nil {

@@ -80,7 +80,7 @@ func printStatements(w io.Writer, statements []string) error {
 	return nil
 }
 
-// errEmbeddedUsers is the error for creating users of the embedded engine, which has only one.
+// errEmbeddedUsers rejects the creation of users on the embedded engine, which has a single user.
 var errEmbeddedUsers = errors.New(`the embedded engine has a single user: analysts query with "vayu sql", or set readonly = 1 in their client; ` +
 	`users need a ClickHouse server (setting clickhouse)`)
 

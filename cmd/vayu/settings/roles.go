@@ -12,7 +12,7 @@ import (
 const (
 	// RoleAPI serves API requests, including the first call to an operator or bank.
 	RoleAPI = "api"
-	// RoleIngest collects readings and rolls them up. Only one of the instances does so, the leader.
+	// RoleIngest collects readings and rolls them up. Only the leader of the instances does so.
 	RoleIngest = "ingest"
 	// RolePipeline polls providers about pending transactions (status enquiries), and runs batches.
 	RolePipeline = "pipeline"

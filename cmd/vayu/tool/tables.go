@@ -82,9 +82,9 @@ const (
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// AwaitTables waits until the tables are as this program needs them. If change is set, it migrates them. It
-// retries while a server or node is unavailable, and logs the reason. It returns an error if a retry cannot
-// help.
+// AwaitTables waits until the tables have the version that this program needs. If change is set, it migrates
+// them. It retries while a server or node is unavailable, and logs the reason. It returns an error if a retry
+// cannot help.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	w := tableWait{log: log}
 	for {
@@ -142,8 +142,9 @@ func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 	return db.Conn().Ping(ctx) == nil
 }
 
-// ensureTables makes sure that the tables are as this program needs them. It migrates them if change is set or
-// this command has started the engine. Otherwise it checks them, and waits while a service migrates them.
+// ensureTables ensures that the tables have the version that this program needs. It migrates them if change is
+// set or this command has started the engine. Otherwise it checks them, and waits while a service migrates
+// them.
 func (t *Database) ensureTables(ctx context.Context, change bool) error {
 	if change || t.DB.OwnsEngine() {
 		return Migrate(ctx, t.DB)

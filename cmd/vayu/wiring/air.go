@@ -144,8 +144,8 @@ func (a *air) prepare(ctx context.Context) error {
 	return tool.AwaitTables(ctx, a.db, a.cfg.Has(settings.RoleIngest), a.log)
 }
 
-// changed rolls up new readings and refreshes the answers. It then runs the quality tests of time series, whose
-// changes need another refresh.
+// changed rolls up new readings and refreshes the answers. Then it runs the quality tests of time series. Their
+// results need another refresh.
 func (a *air) changed(ctx context.Context, w schema.World) error {
 	if _, err := a.rollups[w].Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)

@@ -103,8 +103,8 @@ func (s *Service) storesReady(ctx context.Context) map[string]any {
 const storeOK = "ok"
 
 // checkStores returns the status of every store that this instance needs. It checks them concurrently, so that
-// a slow one does not delay others. A status leaves out the text of the error, because that may contain
-// addresses. The log has the text.
+// a slow store does not delay the others. A status omits the error text, which may contain addresses and is
+// logged.
 func (s *Service) checkStores(ctx context.Context) map[string]string {
 	var mu sync.Mutex
 	statuses := map[string]string{}

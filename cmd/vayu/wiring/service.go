@@ -186,7 +186,7 @@ func (s *Service) Run(ctx context.Context) error {
 // parts returns the parts of the service that this instance's roles need, in the order of their start. The
 // parameter internal is nil if there is no internal listener.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
-	// The watcher reports unavailable stores, so it starts before parts that wait for a store.
+	// The watcher reports unavailable stores, so it starts before the parts that need a store.
 	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.Has(settings.RoleAPI) {
 		parts = append(parts, lifecycle.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
@@ -207,7 +207,7 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	if s.certificates != nil {
 		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
 	}
-	// Parts that wait for ClickHouse come last, so that no other part waits with them.
+	// Parts that need ClickHouse come last, so that its start does not delay the others.
 	if s.UsesClickHouse() {
 		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
 	}
