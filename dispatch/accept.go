@@ -53,7 +53,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	}
 	seen := s.Subscriptions.Snapshot()
 	batch = sortByFanOut(seen, batch)
-	var group []order // bounded: ten thousand subscriptions make millions of deliveries of a batch
+	var group []order // bounded, because ten thousand subscriptions turn a batch into millions of deliveries
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]

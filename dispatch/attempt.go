@@ -76,9 +76,9 @@ func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Su
 	return s.cachedRecipient(w.Webhook)
 }
 
-// cachedRecipient returns a subscription and whether deliveries may be sent to it. If it is
-// paused, its deliveries stay in the store. If it is deleted, they are cancelled there. If
-// its secret cannot be decrypted, they wait until it can.
+// cachedRecipient returns a subscription, and whether deliveries may be sent to it.
+// Deliveries of a paused one stay in the store. Those of a deleted one are cancelled there.
+// If the secret cannot be decrypted, they wait until it can.
 func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) {
 	sub := s.Subscriptions.Get(id)
 	return sub, sub != nil && sub.Active && !sub.Deleted && len(sub.Secrets(s.Now())) > 0

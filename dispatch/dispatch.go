@@ -53,8 +53,8 @@ const (
 	lease = 12 * time.Second
 )
 
-// failingStarts limits the attempts that start per second at all failing endpoints. Each
-// costs about 0.3 ms of CPU time, so 100 of them leave most of a core to other endpoints.
+// failingStarts limits how many attempts at failing endpoints start per second. Each costs
+// about 0.3 ms of CPU time, so 100 leave most of a core to other endpoints.
 const failingStarts = 100
 
 // hostOf returns the host and port of a subscription; "" if it is unknown.

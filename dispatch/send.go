@@ -90,9 +90,9 @@ func (s *Service) next() (id string, w *work, ok bool) {
 	return s.queue.Next(s.Now())
 }
 
-// claim claims deliveries for lanes that have room and reports whether there was a claim.
-// It claims nothing while the store rejects outcomes, because their leases may have expired.
-// They must be recorded before their deliveries are claimed again.
+// claim claims deliveries for lanes with room, and reports whether there was a claim. It
+// claims nothing while the store cannot record outcomes. Their leases may have expired, so
+// their deliveries would be claimed and sent again.
 func (s *Service) claim(ctx context.Context) bool {
 	if s.recordingStalled.Load() {
 		return false

@@ -17,7 +17,7 @@ const (
 	// deadAfter is the time without an acknowledgement after which a failing endpoint is
 	// dead.
 	deadAfter = 10 * time.Minute
-	// boundMost is how many deliveries of a webhook one comparison fails at most.
+	// boundMost limits the deliveries of a webhook that one comparison marks as failed.
 	boundMost = 10_000
 )
 
@@ -44,9 +44,9 @@ const (
 var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
-// bound fails the oldest waiting deliveries above the limit of each paused or dead webhook.
-// Other webhooks have a long backlog only while this service is late, and keep theirs.
-// Several instances may run bound at the same time.
+// bound marks the oldest waiting deliveries above the limit as failed, for each paused or
+// dead webhook. Other webhooks have a long backlog only while this service is late, so it
+// keeps theirs. Several instances may run bound at the same time.
 func (s *Service) bound(ctx context.Context) error {
 	if s.Backlog == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	return nil
 }
 
-// failGroup fails a group of deliveries and records their number.
+// failGroup marks a group of deliveries as failed and adds them to the backlog report.
 func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n int64, err error) {
 	now := s.Now().UnixMicro()
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {

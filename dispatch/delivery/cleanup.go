@@ -18,8 +18,8 @@ const (
 	sweepEvery = time.Minute
 	// retention is how long finished deliveries are kept.
 	retention = 30 * 24 * time.Hour
-	// cleanGroup is the maximum of rows in a transaction. It then takes only milliseconds,
-	// for which all other writes wait on SQLite.
+	// cleanGroup is the maximum of rows in a transaction. On SQLite all other writes wait
+	// for the transaction, which takes only milliseconds with so few rows.
 	cleanGroup = 500
 )
 

@@ -106,8 +106,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return err
 }
 
-// open listens on both addresses of localhost, so that no other program can listen on one
-// of them.
+// open listens on both addresses of localhost. Otherwise another program could receive on
+// the second one.
 func (l *Listener) open(ctx context.Context) ([]net.Listener, error) {
 	first, err := l.socket(ctx, "tcp4", "127.0.0.1")
 	if err != nil || l.Port == 0 {

@@ -13,8 +13,8 @@ import (
 const (
 	maxEvents = 500
 	maxBytes  = 8 << 20
-	// linger is how long a batch waits for more messages after its first one: enough for
-	// concurrent partitions, too short to notice.
+	// linger is how long a batch waits for more messages after its first one. It is long
+	// enough for concurrent partitions, and too short to notice.
 	linger = time.Millisecond
 	// ahead is how many messages are prefetched while a batch is processed.
 	ahead = 64

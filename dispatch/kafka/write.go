@@ -26,7 +26,7 @@ type lane struct {
 	leader    int32
 	waiting   []int // indexes of unacknowledged records
 	sending   int   // how many of waiting this round sends
-	limit     int   // maximum of records in one request; 0 for none
+	limit     int   // maximum number of records in a request; 0 for no limit
 	err       error
 }
 

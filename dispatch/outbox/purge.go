@@ -15,8 +15,9 @@ const (
 	retention  = 30 * 24 * time.Hour
 	purgeDelay = time.Minute // after the start, which is busy
 	purgeEvery = time.Hour
-	// purgeGroup is the maximum of events that a transaction deletes. It then takes only
-	// milliseconds, for which all other writes wait on SQLite.
+	// purgeGroup is the maximum of events that a transaction deletes. On SQLite all
+	// other writes wait for the transaction, which takes only milliseconds with so few
+	// events.
 	purgeGroup = 500
 	// purgePause lets other writes through. It allows 10,000 deletions a second.
 	purgePause = 50 * time.Millisecond

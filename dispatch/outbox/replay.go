@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// ReplayReach is the maximum age of an event that is replayed. Deliveries are kept
-	// for 30 days after their end, so those of younger events still exist. They must exist
-	// for one more day, until the event has passed the relay and Kafka.
+	// ReplayReach is the maximum age of a replayed event. Deliveries are kept for 30 days
+	// after their end, so those of younger events still exist. One day is left for the
+	// relay and Kafka.
 	ReplayReach = retention - 24*time.Hour
 	// replayGroup bounds the events of a transaction. Each is compared with the
 	// subscriptions of its account, of which there may be ten thousand.
@@ -39,7 +39,7 @@ type Replayed struct {
 	Scanned int64     // events scanned
 	Missing int64     // events that lack a delivery, without excluded test events
 	Tests   int64     // excluded test events that lack a delivery
-	Queued  int64     // of Missing, those added to the outbox; the others are in it already
+	Queued  int64     // the part of Missing that was added to the outbox; the rest is already in it
 	Until   time.Time // events before it have been scanned
 }
 

@@ -43,9 +43,9 @@ type group[T any] struct {
 // Otherwise busy quick lanes could starve all others.
 const reverseEvery = 8
 
-// share is how many attempts of a class may be in flight. Slow lanes get half of all
-// slots, failing lanes an eighth. Slow, failing and untried lanes together get three
-// quarters. So slow lanes leave slots to untried ones, and all of them to quick ones.
+// share is how many attempts of a class may be in flight. Slow lanes get half of all slots,
+// and failing lanes an eighth. Slow, failing and untried lanes together get three quarters.
+// So some slots remain for untried lanes, and some for quick ones.
 func (q *Queue[T]) share(c class) int {
 	switch c {
 	case slow:
@@ -85,9 +85,9 @@ func (q *Queue[T]) spend(l *lane[T]) {
 	}
 }
 
-// budget is how many more items of a class should be in memory. A class that is not quick
-// buffers only as many as it has slots. More items would wait until their lease expires,
-// and releasing them costs more than claiming them later.
+// budget is how many more items of a class may be buffered. A class other than quick buffers
+// at most one item per slot. Further items would wait until their lease expires, and
+// releasing them costs more than claiming them later.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt

@@ -38,7 +38,7 @@ type Result struct {
 	Duration time.Duration
 	Stage    schema.Stage // last stage reached
 	Status   int          // HTTP; 0 for no response
-	Error    string       // for the owner of the receiver; at most 200 bytes
+	Error    string       // shown to the owner of the receiver; at most 200 bytes
 	Body     []byte       // first KiB of the response
 	// Slow means that the attempt timed out.
 	Slow bool
@@ -88,7 +88,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	}
 	if err != nil {
 		r.Stage = a.stage()
-		if isRefused(err) { // the same stage as that of an unknown name
+		if isRefused(err) { // a forbidden address is reported like an unknown name
 			r.Stage = schema.StageDNS
 		}
 		switch {

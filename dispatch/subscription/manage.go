@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// nextRevision returns a number for a change, one above that of the change before. It locks
-// the counter until the transaction ends, so changes happen one by one, in that order.
+// nextRevision returns the number of a change, which is one more than the last. It locks
+// the counter until the transaction ends, so changes commit in the order of their numbers.
 func nextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE webhook_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {

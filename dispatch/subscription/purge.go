@@ -14,8 +14,8 @@ const (
 	purgeEvery = 10 * time.Minute
 	// purgeAfter is long after every instance has dropped a deleted subscription.
 	purgeAfter = time.Hour
-	// purgeGroup is the maximum of rows that a transaction deletes. On SQLite all other
-	// writes wait for it.
+	// purgeGroup is the maximum of rows that a transaction deletes, because on SQLite
+	// all other writes wait for the transaction.
 	purgeGroup = 500
 )
 

@@ -1,5 +1,5 @@
-// Package subscription manages webhook subscriptions: their table, a cache of it in
-// memory, and the API that changes them.
+// Package subscription manages webhook subscriptions: their table, an in-memory cache of the
+// table, and the API.
 package subscription
 
 import (
