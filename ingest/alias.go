@@ -105,8 +105,8 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 }
 
 // copyReadings copies the readings of one station to another. It skips withdrawn
-// readings and those that the other station has. The pattern matches the columns of
-// a reading's key except `station`.
+// readings, and readings that the other station already has. The pattern matches all
+// columns of a reading's key except `station`.
 func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
 	// The inner query reads the stored column `station`, not its replacement.

@@ -37,8 +37,8 @@ const (
 	// recentSlice is the range that a new source fetches first. Current answers
 	// need 24 hours; 12 more give a trend.
 	recentSlice = 36 * time.Hour
-	// backfillSlice is the range that one backfill run fetches. It bounds what is
-	// fetched again after an interruption.
+	// backfillSlice is the range that one backfill run fetches. An interrupted backfill
+	// repeats at most one slice.
 	backfillSlice = 7 * 24 * time.Hour
 )
 

@@ -123,9 +123,9 @@ func CheckValue(v float64) Reason {
 	return None
 }
 
-// ParseValueOf is [ParseValue] for a parameter: a signed one, such as a
-// temperature, may be below zero. The markers -99, -999 and -9999 remain missing
-// values, but -1 is a value.
+// ParseValueOf is [ParseValue] with the rules of a parameter. Signed parameters, such
+// as temperature, may be below zero. For them -1 is a value, while -99, -999 and -9999
+// still mark a missing one.
 func ParseValueOf(p parameter.Parameter, text string) (float64, Reason) {
 	v, reason := ParseValue(text)
 	return v, checkSigned(p, v, reason)

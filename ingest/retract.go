@@ -33,10 +33,10 @@ var removalColumns = []clickhouse.ColumnNameAndType{
 	{Name: "kind", Type: "Int8"}, {Name: "averaging", Type: "UInt16"}, {Name: "source", Type: "String"}, {Name: "removed", Type: "UInt8"},
 }
 
-// retract removes the stored readings that their own source now reports as missing.
-// It returns their number. A missing value that was never stored leaves no row. A
-// source removes only its own readings, so a mirror that lags cannot remove those
-// of the original feed.
+// retract removes the stored readings that their source now reports as missing, and
+// returns their number. A missing value that was never stored leaves no row. A source
+// removes only its own readings, so a late mirror cannot remove those of the original
+// feed.
 func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, error) {
 	if len(missing) == 0 {
 		return 0, nil

@@ -61,9 +61,9 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// NewRunner prepares a runner. onChange, which rolls up, is called after each
-// window that stored something, from several goroutines. If it fails, it is called
-// again after the next run. The error names the invalid feed.
+// NewRunner prepares a runner. It calls onChange, the roll-up, after each window that
+// stored something, from several goroutines. If onChange fails, it is called again
+// after the next run. The error names the invalid feed.
 func NewRunner(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)

@@ -68,7 +68,7 @@ func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (
 		}
 	}
 	if err := l.storeChanges(ctx); err != nil {
-		l.cache = nil // the cache is ahead of the tables: read them again
+		l.cache = nil // the cache has changes that the tables lack: reload it
 		return 0, nil, err
 	}
 	return moved, aliases, nil

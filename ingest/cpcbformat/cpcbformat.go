@@ -48,9 +48,9 @@ func Station(name, city, state string, latitude, longitude float64) schema.Stati
 	return s
 }
 
-// Split splits a station's name of the form "PLACE, CITY - AGENCY". It reports
-// false for a name in another form: that station belongs to another network. All
-// 603 known names have the form.
+// Split splits a station's name of the form "PLACE, CITY - AGENCY". All 603 known names
+// of CPCB's network have this form. It reports false for any other name, which belongs
+// to another network.
 func Split(name string) (city, agency string, ok bool) {
 	i := strings.LastIndex(name, " - ")
 	if i < 0 {

@@ -43,8 +43,8 @@ func NewCache(known map[string]Placement) *Cache {
 	}
 }
 
-// Describe merges a source's description of a station. It reports whether it
-// refused the described position, which is then too far from the known one.
+// Describe merges a source's description of a station. It reports whether the described
+// position was rejected, because it is too far from the known one.
 func (b *Cache) Describe(s schema.Station) (refused bool) {
 	a, aliased := b.Aliases[s.ID]
 	_, ok := b.Known[s.ID]

@@ -32,8 +32,8 @@ func (b *Cache) needIndex() {
 	}
 }
 
-// add adds a station, or a further position or name of it. Entries of earlier ones
-// stay, so callers compare what they find with the current station.
+// add indexes a station by its position and its names. Entries of earlier positions and
+// names remain. Callers therefore compare a result with the current station.
 func (x *stationIndex) add(s *schema.Station) {
 	if s.Located() {
 		appendNew(x.cells, cellOf(point(s)), s.ID)

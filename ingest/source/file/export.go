@@ -29,7 +29,7 @@ import (
 // into several tables with different columns.
 type export struct {
 	listed            []string // stations of the row "Station"
-	name, city, state string   // of the current block; no name until it is known
+	name, city, state string   // of the current block; the name is empty until it is found
 	named             bool     // a name came after the last header
 	doubtful          bool     // the block repeats columns and has no name
 	interval          interval
@@ -93,9 +93,8 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe returns the station of the current block. It uses city and state of the
-// export if that has one station. If it has several, it uses only the state, if all
-// are in one.
+// describe returns the station of the current block. An export of one station has its
+// city and state. An export of several stations has a state only if all are in it.
 func (e *export) describe() schema.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {

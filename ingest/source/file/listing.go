@@ -6,8 +6,8 @@ import (
 	"vayu/schema"
 )
 
-// listing is a download of data.gov.in's resource 3b01bcb8. A row is one pollutant
-// of one station; its value is a sub-index.
+// listing is a download of resource 3b01bcb8 of data.gov.in. Each row has the sub-index
+// of one pollutant at one station.
 type listing struct {
 	station, city, state, latitude, longitude int
 	stamp, pollutant, average                 int

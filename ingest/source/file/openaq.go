@@ -106,8 +106,8 @@ func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// time parses the row's time. It rejects a row whose two times differ: one of them
-// has the wrong zone.
+// time parses the row's time, which is given in UTC and in local time. It rejects a row
+// if the two differ, because one has the wrong zone.
 func (o *openaq) time(cells [][]byte) (time.Time, bool) {
 	if o.utc < 0 {
 		return o.clock.parse(cells[o.updated], zoned)

@@ -10,12 +10,12 @@ import (
 	"vayu/schema"
 )
 
-// archive is a file of OpenAQ's archive. It holds one day of a location, one value
-// a row. The time is the interval's end with the location's offset, so the first
-// hour of a day is 01:00. The archive lacks the interval's length. It follows from
-// the distance of a sensor's rows, at most an hour, because more is a gap. For a
-// single row it is an hour. A saved reply of /v3/locations beside the file gives
-// the station's kind and licence (see [openaqPlaces.beside]).
+// archive is a file of OpenAQ's archive. It contains one day of a location, with one
+// value in a row. The time is the interval's end with the location's offset, so the
+// first hour of a day is 01:00. The interval's length is missing. It is the distance
+// between a sensor's rows, at most an hour, because more is a gap. For a single row it
+// is an hour. A saved reply of /v3/locations in the same folder gives the station's
+// kind and licence (see [openaqPlaces.beside]).
 type archive struct {
 	location, sensor, name, stamp, latitude, longitude, parameter, unit, value int
 

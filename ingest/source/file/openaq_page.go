@@ -46,7 +46,7 @@ func (i openaqInstant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
 type openaqPage struct {
 	places   openaqPlaces
 	path     string
-	sensor   int64 // of a page of measurements, 0 until it is known
+	sensor   int64 // for a page of measurements; 0 until it is found
 	spacings spacings
 	stations map[*openaqPlace]int
 }

@@ -166,8 +166,8 @@ func (p *openaqPlaces) add(places []openaqPlace) {
 	}
 }
 
-// Limits of the location files that are read beside a file: their number, and the
-// size of one. A page of 1,000 locations has about 2 MB.
+// Limits of the location files that are read for a file: their number, and the size of
+// each. A page of 1,000 locations has about 2 MB.
 const (
 	maxPlaces     = 200
 	maxPlaceBytes = 8 << 20
