@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// pass is the admission of one call: its key, and what it counts against.
+// pass is an admitted call: its key, and the counters that it adds to.
 type pass struct {
 	service *Service
 	key     *cachedKey

@@ -12,10 +12,10 @@ var (
 	presentKeys     = sqlstore.NewBatchStatement(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
 )
 
-// dropMissing removes from a batch the usage of accounts and keys that are no longer in the store. That happens
-// after a manual DELETE, or after a restore of an older store. One such row would make every flush fail, for
-// all accounts. dropMissing reports whether it removed any; otherwise the flush failed for another reason. The
-// caller holds usageCounters.flushing.
+// dropMissing removes the usage of deleted accounts and keys from a batch. Rows are missing after a manual
+// DELETE, or after a restore of an older store. One of them would make every flush fail, for all accounts.
+// dropMissing reports whether it removed any; otherwise the flush failed for another reason. The caller holds
+// usageCounters.flushing.
 func (s *Service) dropMissing(ctx context.Context, b *batch) bool {
 	accounts, keys := make([]string, len(b.days)), make([]string, len(b.keys))
 	for i, d := range b.days {

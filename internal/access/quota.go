@@ -91,8 +91,8 @@ func (m *month) settle(reserved, n, limit int64) {
 	}
 }
 
-// usedAt returns the value of used when a mark was reached, if a call of this instance reached it. Otherwise it
-// returns total, which may be higher.
+// usedAt returns the used quota at which a mark was reached, if a call of this instance reached it. Otherwise
+// it returns total, which may be higher.
 func (m *month) usedAt(i int, limit, total int64) int64 {
 	if at := m.usedAtMark[i].Load(); at != 0 && at <= total && marks[i].reached(at, limit) {
 		return at

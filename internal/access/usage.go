@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// usageCounters holds the usage of this instance, and which of it is not in the store yet.
+// usageCounters has the usage that this instance has counted, and marks the part that is not in the store yet.
 //
 // A call adds to the counter of its account, world (live or sandbox), day and operation. A day is dirty while
 // it has unwritten counts. Dirty days are listed, so that a flush visits only those.

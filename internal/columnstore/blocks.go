@@ -117,7 +117,8 @@ func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Rea
 	return err
 }
 
-// batchBlocks is how many blocks make one INSERT of rows: a million rows, which ClickHouse stores as one part.
+// batchBlocks is the number of blocks in one INSERT. They have a million rows, which ClickHouse stores as one
+// part.
 const batchBlocks = 16
 
 // insertRows is insertBlocks for a client that takes rows.

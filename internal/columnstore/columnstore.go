@@ -74,7 +74,8 @@ func (db *DB) Cluster() string { return db.cfg.Cluster }
 // the engine and then fails. Run closes the pool when it returns.
 func (db *DB) Conn() driver.Conn { return db.conn }
 
-// reservedConnections is one for each snapshot (current answers in memory): that of live and that of sandbox data.
+// reservedConnections is one for the live snapshot and one for the sandbox's. A snapshot is the current answers in
+// memory.
 const reservedConnections = 2
 
 // Reserved is a second, small pool for queries that must not wait for client queries on Conn. The engine has

@@ -55,7 +55,7 @@ func (e *endpoint) fail(reason error) {
 	e.set(func() { e.up, e.reason, e.stopped = false, reason, true })
 }
 
-// stoppedError means that the engine will not start again, so that it is useless to wait for it.
+// stoppedError means that the engine will not start again, so callers must not wait for it.
 type stoppedError struct{ reason error }
 
 func (e *stoppedError) Error() string { return e.reason.Error() }

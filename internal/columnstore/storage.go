@@ -134,7 +134,7 @@ func (db *DB) ApplyStorage(ctx context.Context, p Params) error {
 		var done []string
 		for _, node := range has {
 			for _, statement := range db.cfg.Storage.changes(p, table, node) {
-				if slices.Contains(done, statement) { // it was run for another node of the cluster
+				if slices.Contains(done, statement) { // another node of the cluster has run it
 					continue
 				}
 				if err := db.conn.Exec(ctx, statement); err != nil {

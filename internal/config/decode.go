@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decoder sets values from one source after another. A value keeps the first source that has it, and its
-// default if the source has an error.
+// decoder sets values from the sources in order of precedence. The first source that has a value wins.
+// After an error in that source, the value is the default.
 type decoder struct {
 	source   string            // of the present values
 	origins  map[string]Origin // of all values, by key
@@ -63,7 +63,7 @@ func (d *decoder) decode(v reflect.Value, n *yaml.Node, key string, line int) {
 	}
 }
 
-// element decodes an element of a map or list. Its origin is that of its missing fields, too.
+// element decodes an element of a map or list. Fields that the element lacks get its origin, too.
 func (d *decoder) element(v reflect.Value, n *yaml.Node, key string, line int) {
 	d.decode(v, n, key, line)
 	d.origins[key] = Origin{d.source, line}

@@ -32,8 +32,7 @@ type Problem struct {
 	Err error
 }
 
-// Invalid returns the error of a Validate method for one of its settings; key is relative to the
-// struct.
+// Invalid returns an error about one setting for a Validate method. key is relative to the struct.
 func Invalid(key, format string, args ...any) error {
 	return Problem{Key: key, Err: fmt.Errorf(format, args...)}
 }
@@ -53,8 +52,8 @@ func (p Problem) Error() string {
 // Unwrap returns the cause, so that errors.Is and errors.As see it.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Problems are all errors of the configuration, in the order of detection: those of the sources, and then
-// those of the Validate methods.
+// Problems are all errors of the configuration in order of detection. Errors of the sources come before
+// errors of the Validate methods.
 type Problems []Problem
 
 // Error has one line for each problem.

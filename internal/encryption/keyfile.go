@@ -48,8 +48,8 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey creates the key file. If several processes do so at once, only one creates it. made is true if it was
-// this process.
+// makeKey creates the key file. If several processes call it concurrently, one of them creates the file. made
+// reports whether this process did.
 func makeKey(dir string) (made bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err

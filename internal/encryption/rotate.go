@@ -159,9 +159,9 @@ func (r *Rotation) sweep() {
 	}
 }
 
-// reencrypt is the transaction of a rotation. Its first change is the row with the store's key id, which blocks
-// other rotations and starting instances. On PostgreSQL it raises the statement timeout, usually ten seconds.
-// That is too short for a page of a column that is NULL in millions of rows.
+// reencrypt is the transaction of a rotation. It first changes the row with the store's key id, which blocks
+// other rotations and starting instances. On PostgreSQL it raises the statement timeout. The usual ten seconds
+// are too short for a page of a column that is NULL in millions of rows.
 func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Cipher) ([]ReencryptedColumn, error) {
 	if tx.Name() == "postgres" {
 		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {

@@ -33,8 +33,8 @@ type Pass interface {
 	// Verify checks the signature of the request, if the key requires one. It needs the body, so the router
 	// calls it after reading the body and before the handler.
 	Verify(c *Call) error
-	// Reserve reserves n calls of the account's quota for this call. They include the one that Admit has
-	// reserved. It is idempotent. If fewer are left, it reserves none and returns a *schema.Problem.
+	// Reserve reserves n calls of the account's quota for this call, including the one that Admit reserved. It
+	// is idempotent. If fewer are left, it reserves none and returns a *schema.Problem.
 	Reserve(c *Call, n int64) error
 	// End counts the call and updates Limits. The router calls it once with the status of the
 	// reply, before it writes the header.

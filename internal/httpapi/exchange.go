@@ -6,8 +6,8 @@ import (
 	"vayu/internal/httpapi/server"
 )
 
-// exchange is the router's state of one request and its reply. It is one value, so that a request needs one
-// allocation.
+// exchange is the router's state of one request and its reply. It is one struct, so that a request needs a
+// single allocation.
 type exchange struct {
 	http.ResponseWriter
 	call       Call

@@ -13,7 +13,7 @@ type Error struct {
 	Stack []byte
 }
 
-// Error implements error. It has no stack, which only logs show.
+// Error implements error. It omits the stack, which is only logged.
 func (e *Error) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // LogValue implements slog.LogValuer: a log shows the stack as well.
@@ -21,8 +21,8 @@ func (e *Error) LogValue() slog.Value {
 	return slog.StringValue(fmt.Sprintf("%v\n%s", e, e.Stack))
 }
 
-// Catch calls do and returns its error, or an *Error if do panics. Code of providers,
-// sources and parsers runs in it: bad data would otherwise end the service, and again
+// Catch calls do and returns its error, or an *Error if do panics. Providers, sources
+// and parsers run in it. Otherwise bad data would end the service, and end it again
 // after each restart.
 func Catch(do func() error) (err error) {
 	defer func() {

@@ -16,7 +16,7 @@ const groupForms = 5
 type BatchStatement [groupForms]string
 
 // NewBatchStatement makes the texts of a statement: head, the rows separated by commas, and tail. Each ? of row
-// is a value of its own. The placeholders of head and tail are numbered by hand, from $1 to fixed.
+// is a separate value. The placeholders of head and tail are numbered by hand, from $1 to fixed.
 func NewBatchStatement(fixed int, head, row, tail string) (all BatchStatement) {
 	parts := strings.Split(row, "?")
 	for form := range all {

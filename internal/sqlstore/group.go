@@ -148,8 +148,8 @@ func (s *sqlite) commit(g *group) {
 		s.db.metrics.commits.Inc()
 	}
 	for _, c := range all {
-		// A change may have failed because of rows that another change of this group wrote. If the group is
-		// rolled back, those rows are gone.
+		// A change may have read rows that another change of this group wrote, and failed because of them. A
+		// rollback of the group removes those rows, so the error of the group replaces that of the change.
 		if c.err == nil || err != nil && c.started {
 			c.err = err
 		}

@@ -62,7 +62,8 @@ type Tx struct {
 	origin  context.Context //nolint:containedctx // of the caller of Update
 }
 
-// CallerContext is the context of the caller of Update, for its values; its end has no effect any more.
+// CallerContext is the context of the caller of Update. Use its values only: its cancellation has no effect on
+// a change that has started.
 func (tx *Tx) CallerContext() context.Context { return tx.origin }
 
 // OnCommit registers a function that runs once the change is durable, on the goroutine of Update, before Update
@@ -134,7 +135,7 @@ func (tx *Tx) result(err error) error {
 	return tx.failed
 }
 
-// each runs do over the rows. It returns the number of rows, the error of do, and that of the store.
+// each calls do for every row and returns the number of rows. The errors are that of do and that of the store.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {

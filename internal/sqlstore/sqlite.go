@@ -69,9 +69,9 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// createPrivate creates the file readable by its owner only, before SQLite creates it. SQLite gives its other
-// files the same mode. An existing file must not be opened: closing it would drop this process's POSIX locks on
-// it.
+// createPrivate creates the file readable by its owner only, before SQLite opens it. SQLite gives its other
+// files the same mode. An existing file must not be opened, because closing it would drop this process's POSIX
+// locks on the file.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrExist) {

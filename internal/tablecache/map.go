@@ -9,8 +9,8 @@ import (
 	"maps"
 )
 
-// shardCount keeps the copies small that a change makes. With 100,000 entries it copies a shard of 400
-// of them, and the array of shards of 2 KiB.
+// shardCount is large, so that a change copies little. With 100,000 entries it copies a shard of 400
+// entries, and the array of shards of 2 KiB.
 const shardCount = 256
 
 // Map is an immutable map. A nil Map is empty.
@@ -52,7 +52,7 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// Edit returns a draft of the next version, which begins as this one.
+// Edit returns a draft of the next version, which starts as a copy of this one.
 func (m *Map[K, V]) Edit() *Draft[K, V] {
 	if m == nil {
 		return &Draft[K, V]{next: &Map[K, V]{seed: maphash.MakeSeed()}}

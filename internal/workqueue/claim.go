@@ -145,8 +145,8 @@ func (s *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next ti
 	return next, nil
 }
 
-// ExpireForeignLeases makes the rows due that an earlier process has leased. It does so on
-// SQLite only: there one process owns the store, so the earlier one has ended.
+// ExpireForeignLeases makes rows due that an earlier process had leased. It does so on SQLite
+// only. There a single process owns the store, so the earlier one has ended.
 func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
 		return nil // other instances may hold leases; those expire

@@ -183,7 +183,7 @@ func (s *Queue[R]) Stopped() bool {
 func (s *Queue[R]) Wait() { s.state.calls.Wait() }
 
 // pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause ends.
-// Released slots wake the loop, so it would otherwise repeat the failed poll at once.
+// Otherwise released slots would wake it, and it would repeat the failed poll immediately.
 func (s *Queue[R]) pollLoop(ctx context.Context, i int) {
 	p := s.pools[i]
 	wake := p.wake

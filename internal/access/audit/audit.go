@@ -39,7 +39,7 @@ func Append(tx *sqlstore.Tx, now time.Time, e Entry) error {
 			return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
 		}
 	}
-	// This statement reads the end of the chain and also locks it, on both engines.
+	// The statement reads the end of the chain and locks it, on SQLite and on PostgreSQL.
 	var before, mac []byte
 	err = tx.QueryRow(`
 		INSERT INTO audit_head (account_id, mode, seq, hash) VALUES ($1, $2, 1, $3)

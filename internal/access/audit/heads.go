@@ -85,8 +85,8 @@ func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (hea
 	return len(moved), hex.EncodeToString(hash[:]), nil
 }
 
-// appendFile appends lines to a file. If an earlier write left a line without its end, it starts a new line.
-// After an error it removes what it has written.
+// appendFile appends lines to a file. If an interrupted write left half a line, it starts a new one. After an
+// error it removes what it has written.
 func appendFile(path string, text []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Report is the one line of JSON that a child writes to its standard output: its address, or why it failed to start.
+// Report is the line of JSON that a child writes to stdout. It has its address, or the reason why it failed to
+// start.
 type Report struct {
 	Address string `json:"address,omitempty"` // host:port
 	Error   string `json:"error,omitempty"`

@@ -27,8 +27,8 @@ type Config struct {
 	Library    string        `json:"library"`     // path of libchdb, "" to search for it
 	File       string        `json:"file"`        // a ClickHouse configuration file, "" for none
 	Port       int           `json:"port"`        // preferred port, 0 for any; falls back to any if in use
-	MaxMemory  int64         `json:"max_memory"`  // bytes one query may use unless it sets its own, 0 for no limit
-	MaxTime    time.Duration `json:"max_time"`    // duration of one query unless it sets its own, 0 for no limit
+	MaxMemory  int64         `json:"max_memory"`  // limit of memory of a query that sets none, in bytes; 0 for no limit
+	MaxTime    time.Duration `json:"max_time"`    // limit of the duration of a query that sets none; 0 for no limit
 	MaxQueries int           `json:"max_queries"` // concurrent queries, 0 for 32
 	Owner      string        `json:"owner"`       // the command that started it, for the lock file
 	Parent     int           `json:"parent"`      // process id of that command

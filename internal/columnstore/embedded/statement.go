@@ -2,7 +2,7 @@ package embedded
 
 import "strings"
 
-// statement describes a query before it runs: how to run it, and for an INSERT where its data begins.
+// statement is what must be known about a query before it runs, such as where the data of an INSERT begins.
 type statement struct {
 	verb   string // first keyword, upper case
 	text   string // the query; of an INSERT with data, what stands before FORMAT or VALUES

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Connections limits the open connections of a listener. The zero value limits only their total, not those of
-// one client.
+// Connections limits the open connections of a listener. The zero value limits only their total, and not the
+// connections of one client.
 type Connections struct {
 	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64 network. 0 is no
 	// limit. It does not apply to addresses in Proxies and to loopback, because a proxy there has many clients.
@@ -40,9 +40,9 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	return at, true
 }
 
-// limitedListener limits open connections. At a limit, it makes room for a new connection by closing the one
-// that has been idle longest. At the limit of a client, it closes one of that client. The listener of
-// golang.org/x/net/netutil would wait instead, and it hides CloseWrite.
+// limitedListener limits open connections. At the limit, it closes the connection that has been idle longest.
+// At the limit of a client, it closes a connection of that client. The listener of golang.org/x/net/netutil
+// would wait instead, and it hides CloseWrite.
 type limitedListener struct {
 	net.Listener
 	Connections
@@ -80,7 +80,7 @@ func newLimitedListener(l net.Listener, c Connections, closings *prometheus.Coun
 	}
 }
 
-// Accept waits for a connection for which there is room. It implements net.Listener.
+// Accept waits until a connection is within the limits. It implements net.Listener.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()

@@ -19,9 +19,9 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client returns the client's address: that of the socket or, behind trusted proxies, one from X-Forwarded-For.
-// That is the rightmost address that is not a trusted proxy. Entries to its left may be forged and are ignored.
-// On a Unix socket the address is invalid.
+// Client returns the client's address. Without trusted proxies that is the socket's address. Behind them it is
+// the rightmost address of X-Forwarded-For that is not a trusted proxy. Entries to its left may be forged and
+// are ignored. On a Unix socket the address is invalid.
 func (p Proxies) Client(r *http.Request) netip.Addr {
 	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

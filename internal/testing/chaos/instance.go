@@ -20,7 +20,7 @@ type Instance struct {
 	*Process
 
 	Roles   []string
-	Address string // host:port of its API, or of its /readyz alone
+	Address string // host:port of its API; without the role api only /readyz is served there
 	Data    string
 	Net     *Network // nil if it has the network of this process
 }

@@ -58,8 +58,8 @@ func (c *Cluster) Leader(ctx context.Context) *Instance {
 // backfillTimeout limits the computation of the sandbox's 60 past days, on a small machine under load.
 const backfillTimeout = 10 * time.Minute
 
-// AwaitBackfill waits until the past hours of the sandbox, which has simulated air, are computed. That begins
-// at the first start and uses most of a small machine, so there is no idle baseline before its end.
+// AwaitBackfill waits until the past hours of the sandbox's simulated air are computed. The computation
+// begins at the first start and uses most of a small machine, so measurements must wait for its end.
 func (c *Cluster) AwaitBackfill(ctx context.Context) error {
 	err := await(ctx, backfillTimeout, func(ctx context.Context) error {
 		i := c.Leader(ctx)

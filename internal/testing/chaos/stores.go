@@ -21,7 +21,8 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// brokers is the number of Kafka brokers: the least that tolerates the loss of one.
+// brokers is the number of Kafka brokers. Three is the smallest number that tolerates the loss
+// of one.
 const brokers = 3
 
 // newKey returns a new encryption key for the state store.

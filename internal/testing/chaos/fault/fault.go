@@ -246,8 +246,8 @@ func fullDisk(name string) func(context.Context, *chaos.Cluster) (string, error)
 	}
 }
 
-// fullDiskPostgres fills the disk of PostgreSQL. PostgreSQL continues without what needs space, or
-// ends when it cannot write its log. It is restarted as soon as there is space.
+// fullDiskPostgres fills the disk of PostgreSQL. PostgreSQL then rejects writes that need space, or ends
+// when it cannot write its log. It is restarted as soon as there is space.
 func fullDiskPostgres(ctx context.Context, c *chaos.Cluster) (string, error) {
 	note, err := fullDisk("postgres")(ctx, c)
 	if err != nil || note != "" {

@@ -85,7 +85,8 @@ func known(what string, delays []time.Duration, limit time.Duration) check {
 	return check{what, is, must, p95 <= limit}
 }
 
-// percentile is the least of sorted durations that is at least the given percentage of them.
+// percentile returns the smallest of sorted durations that at least the given percentage of them does not
+// exceed.
 func percentile(sorted []time.Duration, of int) time.Duration {
 	return sorted[(len(sorted)*of+99)/100-1]
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Events commits events of the clients, round robin, each in a transaction of its own.
+// Events commits events of the clients, round robin, each in a separate transaction.
 type Events struct {
 	Store    *Store
 	Accounts []Account

@@ -74,8 +74,8 @@ func (f *Feed) give(at time.Time) {
 	}
 }
 
-// selectStored selects the moments of readings, when storing them began, and the end of the first
-// roll-up that began after that and so includes them. Times are milliseconds, 0 for none.
+// selectStored selects for each moment of readings when storing them began. It also selects the end of the
+// first roll-up that began later, and so includes them. Times are milliseconds, 0 for none.
 const selectStored = `SELECT toUnixTimestamp(r.at), toUnixTimestamp64Milli(r.stored), toUnixTimestamp64Milli(u.at)
 	FROM (SELECT 1 AS one, at, min(ingested_at) AS stored FROM %[1]s.reading GROUP BY at) AS r
 	ASOF LEFT JOIN (SELECT 1 AS one, started, at FROM %[1]s.rollup) AS u ON r.one = u.one AND r.stored <= u.started`

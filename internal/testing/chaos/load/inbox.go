@@ -48,7 +48,7 @@ func NewInbox() *Inbox {
 // are refused by the system.
 func (in *Inbox) Close() { in.server.Close() }
 
-// Subscribe creates a webhook for each client, each with a path of its own.
+// Subscribe creates a webhook for each client, each with a different path.
 func (in *Inbox) Subscribe(ctx context.Context, api string, all []Account) error {
 	for _, a := range all {
 		var made struct{ Secret string }

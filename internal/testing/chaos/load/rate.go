@@ -8,8 +8,8 @@ import (
 	"vayu/internal/sleep"
 )
 
-// pace calls do at a rate until ctx ends, whether or not earlier calls have returned, and waits for
-// the calls in flight. If limit calls are in flight, it calls missed instead.
+// pace calls do at a rate until ctx ends, even if earlier calls have not returned. Then it waits
+// for the calls in flight. If limit calls are in flight, it calls missed instead.
 func pace(ctx context.Context, perSecond float64, limit int, do func(n int), missed func(n int)) {
 	slots := make(chan struct{}, limit)
 	var all sync.WaitGroup
