@@ -239,8 +239,8 @@ func (c *chunk) include(other chunk) {
 	c.readings += other.readings
 }
 
-// maxPasses is the maximum number of passes per month. A pass takes at least a
-// fifth of a second, so joinSpans replaces more of them by one.
+// maxPasses is the maximum number of passes per month. A pass takes at least a fifth of
+// a second. If there were more, joinSpans replaces them by one longer pass.
 const maxPasses = 4
 
 // joinSpans joins the chunks of a month into one, with a common span of hours, if

@@ -26,7 +26,8 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 			return plan{}, err
 		}
 		// Sub-hourly readings of the hour that the last tests found incomplete are
-		// tested again. So are those of the hour after it: a clock may be ahead.
+		// tested again. So are those of the next hour, because the clock of a source
+		// may be ahead.
 		closed := schema.HourEnd(started).Add(-time.Hour)
 		chunks, err := r.plan(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
 			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))

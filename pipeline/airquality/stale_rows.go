@@ -15,8 +15,8 @@ import (
 // eraseChunk is the number of keys in the text of one DELETE statement.
 const eraseChunk = 1000
 
-// sweep removes rows of the chunk that the step did not write again: those computed
-// before started. ctx carries the parameters of the chunk.
+// sweep removes rows of the chunk that were computed before started, because the step
+// did not write them again. ctx carries the parameters of the chunk.
 func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	var keys []string
 	text := make([]string, len(s.key))

@@ -15,8 +15,8 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// step fills one table in a roll-up. A step comes after those whose tables it
-// reads.
+// step fills one table in a roll-up. The steps are ordered, so that a step reads only
+// tables that earlier steps have filled.
 type step struct {
 	table    string
 	insert   string

@@ -36,9 +36,9 @@ func (l *lane) canStart(now time.Time) (bool, time.Time) {
 	return true, time.Time{}
 }
 
-// scheduler limits the records in flight to maxInFlight. The account with the fewest
-// records in flight is next. So a single account has all slots; a second one gets every
-// slot that becomes free until both have the same number.
+// scheduler limits the records in flight to maxInFlight. The account with the fewest records
+// in flight is next. A single account can use all slots. A second account gets every slot
+// that becomes free, until both have the same number.
 type scheduler struct {
 	maxInFlight int
 	inFlight    int

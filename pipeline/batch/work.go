@@ -56,7 +56,7 @@ type worker struct {
 	tokens        *workqueue.Tokens
 	leases        uint64          // number of claims
 	jobs          int             // goroutines that will send to completions
-	busy          map[string]bool // jobs of which only one runs at a time
+	busy          map[string]bool // names of running jobs, of which only one may run at a time
 	pollAgain     bool            // a poll was requested during a poll
 	leasingPaused bool            // no leases before the next poll
 	stopping      bool

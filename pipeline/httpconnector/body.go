@@ -20,7 +20,7 @@ type tree struct {
 	names    []string // of a mapping
 	kids     []tree
 	leaf     template
-	constant string // JSON of a leaf that is no text, such as true
+	constant string // JSON text of a value that is not a string, such as true
 }
 
 // tree reads the body under a key of a call.

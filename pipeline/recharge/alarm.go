@@ -10,8 +10,8 @@ import (
 
 // Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
-	// alarmLateSuccess: a failed recharge was carried out. It is raised once: it leaves a
-	// posting, or sets the column "stray_at" if another order replaced that one.
+	// alarmLateSuccess: a failed recharge was carried out. It is raised once. A posting marks
+	// that, or the column "stray_at" if another order replaced that one.
 	alarmLateSuccess = "late_success"
 	// alarmLateFailure: a charged recharge was not carried out. It is raised once, because the
 	// column keeps the value.

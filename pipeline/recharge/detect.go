@@ -39,7 +39,8 @@ func (s *Service) detect(ctx context.Context, world schema.World, number string)
 var errLookupFailed = errors.New("the operator of the number could not be looked up")
 
 // lookup queries the providers of a world (live or sandbox) for a number, one after the other
-// until one finds it. A zero Subscriber without an error means that none has it.
+// until one finds it. A zero Subscriber without an error means that no provider has the
+// number.
 func (s *Service) lookup(ctx context.Context, world schema.World, number string) (Subscriber, error) {
 	limit, done := context.WithTimeout(ctx, detectTimeout)
 	defer done()

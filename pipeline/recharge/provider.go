@@ -49,7 +49,7 @@ type Answer struct {
 	Code        schema.Code // of Failed: invalid_number, insufficient_balance, operator_network_error ...
 	ProviderRef string
 	Circle      string // if the provider names it
-	Reason      string // of Reversed, for people: one of a fixed set, never the provider's text
+	Reason      string // reason of Reversed for people: one of a fixed set, never the provider's text
 	// RetryAfter requests another enquiry after this time, even after a final outcome. 0
 	// means the usual backoff, or none after a final outcome.
 	RetryAfter time.Duration

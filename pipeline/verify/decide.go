@@ -23,8 +23,8 @@ const (
 	fail                         // pending -> failed
 )
 
-// decide maps a provider result to the transition of a pending verification. It is the only
-// place that does so.
+// decide maps a provider result to the transition of a pending verification. No other code
+// decides transitions.
 func decide(r *Record, res *providerResult, resendAfter time.Duration) transition {
 	switch {
 	case res.err != nil:

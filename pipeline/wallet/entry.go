@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// entry is one change of the ledger: an amount that moves between two ledgers, the route of its
-// kind. Its subject is the recharge or payment that causes it.
+// entry is one change of the ledger. An amount moves along the route of the entry's kind, a pair
+// of ledger accounts. Its subject is the recharge or payment that causes it.
 type entry struct {
 	subject, kind string
 	operator      string // owner of the clearing ledger; empty if none

@@ -81,7 +81,7 @@ func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, 
 }
 
 const (
-	// claimTransfer waits on PostgreSQL for another transaction that claims the same
+	// claimTransfer waits, on PostgreSQL, for a concurrent transaction that claims the same
 	// reference.
 	claimTransfer  = "INSERT INTO bank_transfer (scope, reference, payment_id) VALUES ($1, $2, $3) ON CONFLICT (scope, reference) DO NOTHING"
 	selectTransfer = selectPayment + " WHERE id = (SELECT payment_id FROM bank_transfer WHERE scope = $1 AND reference = $2)"

@@ -75,7 +75,7 @@ func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	return v.report, err
 }
 
-// each runs checks for both worlds of an account; "" for all accounts.
+// each runs the checks for both worlds (live and sandbox) of an account; "" for all accounts.
 func (v *verifier) each(account string, checks ...func() error) error {
 	accounts, err := sqlstore.All(v.view, func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)

@@ -81,15 +81,15 @@ func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amo
 	return true, entry{subject, kindReserve, "", amount}.post(tx, now, o)
 }
 
-// Commit transfers the reserved amount of a subject to an operator. It fails, and with it the
-// transaction, unless exactly that amount is reserved.
+// Commit transfers the reserved amount of a subject to an operator. Unless exactly that amount is
+// reserved, it returns an error, and the transaction must fail.
 func Commit(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindCommit, operator, amount}
 	return e.postAfter(tx, now, o, takeHeld, kindReserve, kindRelease)
 }
 
-// Release returns the reserved amount of a subject to the available balance. It fails, and
-// with it the transaction, unless exactly that amount is reserved.
+// Release returns the reserved amount of a subject to the available balance. Unless exactly that
+// amount is reserved, it returns an error, and the transaction must fail.
 func Release(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
 	e := entry{subject, kindRelease, "", amount}
 	return e.postAfter(tx, now, o, returnHeld, kindReserve, kindCommit)

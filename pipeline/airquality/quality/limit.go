@@ -10,8 +10,9 @@ type limit struct {
 	least, full float64
 	// Values above most or below floor are impossible and fail.
 	floor, most float64
-	// spike is how far a spike at least lies above or below both its neighbours.
-	// This distance must also exceed their range, and half of the larger one.
+	// spike is the minimum distance of a spike above or below both its neighbours. The
+	// distance must also exceed the neighbours' own difference, and half of the larger
+	// one.
 	spike float64
 	// jump is the minimum difference of two successive readings that is suspect.
 	// One must also be more than twice the other.

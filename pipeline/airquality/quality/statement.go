@@ -161,7 +161,7 @@ func newTemplateData(database string, settings Settings) templateData {
 	return f
 }
 
-// of returns a copy of the data for one statement, which runs these tests.
+// of returns a copy of the template data for a statement that runs these tests.
 func (f templateData) of(settings Settings, tests []string, among, span string) templateData {
 	var names, versions, off []string
 	for _, name := range tests {

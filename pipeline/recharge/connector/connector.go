@@ -100,8 +100,8 @@ func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) p
 	return b
 }
 
-// readServes reads the served operators: those of the key "serves", or else those with a
-// code, or else all.
+// readServes reads the served operators from the key "serves". Without it they are the
+// operators with a code, and without codes all.
 func (b *providerCodes) readServes(s *httpconnector.Section) {
 	known := operatorNames()
 	if b.operators.codes != nil {

@@ -20,7 +20,7 @@ type Entry struct {
 	Why string
 }
 
-// pageSize bounds the rows of one query, so that queries are short.
+// pageSize limits the rows of a query, so that each query is short.
 const pageSize = 500
 
 // The queries have no condition on the world (live or sandbox). SQLite would then choose an

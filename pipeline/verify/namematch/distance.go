@@ -5,7 +5,7 @@ package namematch
 // consonants, and the vowel of the first syllable (Rohan, Rehan).
 const (
 	wholeEdit  = 4
-	looseLimit = 2 // the most that loose allows: one doubtful vowel, or two silent ones
+	looseLimit = 2 // the limit of the function loose: one doubtful vowel, or two silent ones
 )
 
 // loose reports whether two sound keys may come from spellings of one name.

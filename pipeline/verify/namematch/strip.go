@@ -74,7 +74,7 @@ func relation(w string) bool {
 	return strings.IndexByte("sdwch", w[0]) >= 0
 }
 
-// tailOf returns the number of words before a relation in full, such as "son of"; 0 for none.
+// tailOf returns the number of words before a written-out relation such as "son of"; 0 for none.
 func tailOf(words []string) int {
 	for i := 1; i+2 < len(words); i++ {
 		if words[i+1] != "of" {

@@ -17,8 +17,8 @@ import (
 	"vayu/schema"
 )
 
-// longestName is the limit of an expected name, in characters. The names that banks keep have
-// at most half of it.
+// longestName is the limit of an expected name, in characters. Names in banks' records have at most
+// half as many.
 const longestName = 256
 
 // tolerances maps the named tolerances to scores (CONTRACT 5).
@@ -59,8 +59,8 @@ func Parse(body []byte) (r Request, async bool, err error) {
 // form collects the faults of a body.
 type form struct{ schema.RequestErrors }
 
-// problem returns the faults as one error; nil for none. Syntax faults come before values that are
-// well formed and not supported.
+// problem returns the faults as one error; nil for none. Syntax faults come before well-formed
+// values that are not supported.
 func (f *form) problem() error {
 	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()

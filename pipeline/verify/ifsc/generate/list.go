@@ -51,8 +51,8 @@ func read(folder string) (s source, err error) {
 	return s, nil
 }
 
-// bank returns the bank of a code: the one that the code is sublet to, else the one of the
-// longest sublet prefix.
+// bank returns the name of a code's bank. If the code, or a prefix of it, is sublet, that is
+// the other bank. A longer prefix takes precedence.
 func (s *source) bank(code string) string {
 	holder := code[:4]
 	for n := range len(code) + 1 {
