@@ -46,7 +46,10 @@ func ParseYAML(file string, text []byte) (*yaml.Node, Problems) {
 // Pairs returns the keys of a mapping with their values, in the order of the file.
 func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(k, v *yaml.Node) bool) {
-		for i := 0; i+1 < len(n.Content) && yield(n.Content[i], n.Content[i+1]); i += 2 {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if !yield(n.Content[i], n.Content[i+1]) {
+				return
+			}
 		}
 	}
 }

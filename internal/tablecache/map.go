@@ -42,7 +42,7 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 		if m == nil {
 			return
 		}
-		for _, shard := range m.shards {
+		for _, shard := range &m.shards {
 			for key, value := range shard {
 				if !yield(key, value) {
 					return

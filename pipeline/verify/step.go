@@ -46,14 +46,12 @@ func (res *providerResult) stepAct() schema.StepAct {
 
 // stepAnswer returns the timeline's name of the answer, or of its absence.
 func (res *providerResult) stepAnswer() schema.StepAnswer {
-	switch {
-	case res.err == nil:
-		return [...]schema.StepAnswer{
-			schema.AnswerPending, schema.AnswerFound, schema.AnswerNotFound, schema.AnswerUnknown, schema.AnswerNotMade,
-		}[res.Outcome]
-	default:
+	if res.err != nil {
 		return transaction.MissingAnswer(res.err)
 	}
+	return [...]schema.StepAnswer{
+		schema.AnswerPending, schema.AnswerFound, schema.AnswerNotFound, schema.AnswerUnknown, schema.AnswerNotMade,
+	}[res.Outcome]
 }
 
 // summaryOf returns the part of the timeline that the row holds; noted means that steps are
