@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// stopSignals returns the signals that stop the program gracefully. The end of a terminal sends SIGHUP, which
-// also stops the program unless nohup has made it ignored.
+// stopSignals returns the signals that stop the program gracefully. They include SIGHUP, which is
+// sent when a terminal is closed, unless nohup made the program ignore it.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -47,8 +47,8 @@ func stopSignals() []os.Signal {
 	return all
 }
 
-// userMessage returns the text of an error for a user of the command line. For a problem (error of the API), it
-// names the flags instead of the fields and omits the code.
+// userMessage returns the text of an error for a user of the command line. For a problem (error of
+// the API), it names flags instead of JSON fields, and omits the problem's code.
 func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
@@ -64,12 +64,12 @@ func userMessage(err error) string {
 	return strings.Join(lines, "\n      ")
 }
 
-// flagNames are the flags that correspond to fields of the API.
+// flagNames are the flags that correspond to fields of API requests, as prefixes of messages.
 var flagNames = map[string]string{
 	"allow_list": "--allow: ", "amount": "--amount: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "note": "--note: ", "plan": "--plan: ", "scopes": "--scopes: ",
 }
 
-// flagPrefix returns the flag for a field, as the prefix of a message; "" if the field has no flag.
+// flagPrefix returns the entry of flagNames for a field of the API; "" if the field has no flag.
 func flagPrefix(field string) string {
 	name, _, _ := strings.Cut(field, ".")
 	return flagNames[name]
@@ -104,8 +104,8 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown rejects the arguments of a command that only has subcommands, because they name no subcommand.
-// Package cobra does so for the root command only.
+// rejectUnknown returns an error if a command that only has subcommands gets an argument. Such an
+// argument names no subcommand. Package cobra checks this for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

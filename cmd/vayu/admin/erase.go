@@ -57,17 +57,17 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 	return cmd
 }
 
-// erasures returns the personal data of an account that are erased, by table. The order makes sure that no row
-// refers to a deleted row.
+// erasures returns what is erased of a closed account, one element for each table. In this order,
+// no row refers to a row that is already deleted.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
 		recharge.Personal(), wallet.Personal(), access.Personal())
 }
 
-// activeKeys counts the keys of account $1 that can be used at $2.
+// activeKeys counts the keys of account $1 that can be used at time $2.
 const activeKeys = "SELECT count(*) FROM api_key WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"
 
-// matters are queries that count what account $1 has open, such as pending recharges.
+// matters are queries that count what is open in account $1, such as pending recharges.
 var matters = [...]struct{ name, query string }{
 	{"paise in its live wallet", "SELECT CAST(COALESCE(sum(available + held), 0) AS BIGINT) FROM wallet WHERE account_id = $1 AND mode = 'live'"},
 	{"open recharges", `SELECT count(*) FROM recharge WHERE account_id = $1

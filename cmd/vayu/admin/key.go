@@ -71,7 +71,7 @@ service within a second. A missing account is created.`,
 	return cmd
 }
 
-// spec converts the flags.
+// spec converts the flags to the specification of a key.
 func (r keyRequest) spec(now time.Time) (apikey.Spec, error) {
 	spec := apikey.Spec{Name: r.name, AllowList: r.allow, RequireSignature: r.signed}
 	switch r.mode {
@@ -102,7 +102,8 @@ func (r keyRequest) spec(now time.Time) (apikey.Spec, error) {
 	return spec, nil
 }
 
-// createNamed creates a key for the account with a name. If that account is missing, it creates it first.
+// createNamed creates a key for the named account. If the account does not exist, createNamed
+// creates it too.
 func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, plan string) (apikey.Created, error) {
 	box, err := st.OpenCipher(ctx)
 	if err != nil {
@@ -125,7 +126,8 @@ func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, pl
 	return made, err
 }
 
-// accountFor finds or creates the account of a new key. It sets the plan of the account unless plan is empty.
+// accountFor finds or creates the account of a new key. If plan is not empty, the account gets that
+// plan.
 func accountFor(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (account.Record, error) {
 	if err := account.Lock(tx); err != nil { // another command may create the account concurrently
 		return account.Record{}, err
@@ -146,8 +148,8 @@ func isNotFound(err error) bool {
 	return errors.As(err, &refused) && refused.Code == schema.NotFound
 }
 
-// printKey prints a new key. With quiet, which is for scripts, it prints only the key and, on a second line,
-// its signing secret.
+// printKey prints a new key with its details. If quiet is set (for scripts), it prints only the key
+// and, on a second line, the signing secret.
 func printKey(cmd *cobra.Command, made apikey.Created, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
@@ -197,7 +199,7 @@ func newKeyList() *cobra.Command {
 	return cmd
 }
 
-// eachKey calls do for every key of an account. If name is empty, it does so for all accounts.
+// eachKey calls do for every key of the named account; name "" is for the keys of all accounts.
 func eachKey(ctx context.Context, st *tool.State, name string, do func(account.Record, schema.Key)) error {
 	view := st.DB.View(ctx)
 	holders, err := account.List(view)

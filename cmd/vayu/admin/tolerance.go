@@ -14,10 +14,10 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// defaultTolerance is the text for an account without a name tolerance.
+// defaultTolerance is the text for an account that has no name tolerance of its own.
 const defaultTolerance = "default"
 
-// toleranceScores are the least scores of the tolerances that have a name. Requests use the same names.
+// toleranceScores are the minimum scores of the named tolerances. API requests use the same names.
 var toleranceScores = map[string]int64{"strict": 100, "standard": namematch.Standard, "lenient": namematch.Lenient}
 
 func newAccountTolerance() *cobra.Command {

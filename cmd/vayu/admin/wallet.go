@@ -22,7 +22,7 @@ func NewWallet() *cobra.Command {
 	return cmd
 }
 
-// withWallets runs work as soon as the state store is ready, with a wallet service on it.
+// withWallets runs work with a wallet service, as soon as the state store is ready.
 func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *tool.State, wallets *wallet.Service) error) error {
 	return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
 		events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})

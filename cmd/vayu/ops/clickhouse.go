@@ -31,8 +31,8 @@ func NewClickHouse() *cobra.Command {
 	return cmd
 }
 
-// settingsOf returns the configuration, and the parameters of the two databases, one for each world (live and
-// sandbox).
+// settingsOf returns the configuration, and the migration parameters of the two databases. There is
+// one database for each world (live and sandbox).
 func settingsOf(cmd *cobra.Command) (settings.Config, []columnstore.Params, error) {
 	cfg, _, err := settings.LoadQuietly(cmd)
 	if err != nil {
@@ -159,7 +159,7 @@ func readHash(in io.Reader) (string, error) {
 	return strings.ToLower(fields[0]), nil
 }
 
-// applyStatements runs statements on the configured server.
+// applyStatements runs SQL statements on the configured ClickHouse server.
 func applyStatements(cmd *cobra.Command, statements []string) error {
 	return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
 		for s := range slices.Values(statements) {

@@ -54,7 +54,7 @@ name stay. It works beside a running service, which uses the directory from then
 	}
 }
 
-// decompress returns the content of a file, decompressed if it is gzipped.
+// decompress returns a reader of the file's content. It decompresses a gzipped file.
 func decompress(file io.Reader) (io.Reader, error) {
 	in := bufio.NewReader(file)
 	if magic, err := in.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b { // RFC 1952, 2.3.1
@@ -63,7 +63,7 @@ func decompress(file io.Reader) (io.Reader, error) {
 	return gzip.NewReader(in)
 }
 
-// showBranches prints the summary of an import.
+// showBranches prints the summary of an import of bank branches.
 func showBranches(out io.Writer, path string, s branch.Summary) {
 	_, _ = fmt.Fprintf(out, "%s\n%9d read\n%9d taken, %d of them new or changed\n", path, s.Read, s.Imported, s.Changed)
 	for _, r := range s.Rejected {

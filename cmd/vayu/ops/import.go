@@ -48,8 +48,8 @@ is run again. It works beside a running service, whose answers follow within sec
 	}
 }
 
-// importFiles imports files in order, and then computes hours and days from their readings. If a file cannot be
-// read, it continues with the next one.
+// importFiles imports files in order, and then computes hourly and daily values from their
+// readings. If a file cannot be imported, it continues with the next one.
 func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
 	loader := ingest.NewLoader(t.DB.Conn(), schema.Live.Database())
 	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
@@ -83,7 +83,7 @@ func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []s
 	return nil
 }
 
-// ImportFile imports one file and returns the number of its stored readings.
+// ImportFile imports one file and returns the number of readings that it has stored.
 func ImportFile(ctx context.Context, out io.Writer, importer *ingest.Importer, path string) (int, error) {
 	key, err := ingest.FileKey(path)
 	if err != nil {
@@ -129,7 +129,8 @@ func showSummary(out io.Writer, path, format string, s ingest.Summary) {
 
 func noBar() {}
 
-// newBar returns a function that updates a progress bar. Without a terminal, the function does nothing.
+// newBar returns a function that updates a progress bar. If standard error is not a terminal, the
+// function does nothing.
 func newBar(name string, f *file.File) func() {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return noBar

@@ -74,7 +74,7 @@ trusts the certificate and may send to this machine.`,
 	return cmd
 }
 
-// config returns the receiver configuration of the flags and the environment.
+// config builds the receiver's configuration from the flags and the environment.
 func (r listenRequest) config(cmd *cobra.Command, cfg settings.Config) devreceiver.Config {
 	c := devreceiver.Config{
 		Data: cfg.Data, Port: r.port, Secrets: r.secrets, Answer: r.answer, Delay: r.delay,
@@ -98,7 +98,7 @@ func (r listenRequest) config(cmd *cobra.Command, cfg settings.Config) devreceiv
 	return c
 }
 
-// program returns the name by which this program can be started from any folder.
+// program returns a name or path that starts this program from any folder.
 func program() string {
 	name := os.Args[0]
 	if !strings.ContainsRune(name, filepath.Separator) {
@@ -110,7 +110,7 @@ func program() string {
 	return name
 }
 
-// localURL returns the URL at which this machine reaches a service with this configuration.
+// localURL returns the URL of a service with this configuration, for a client on the same machine.
 func localURL(cfg settings.Config) string {
 	scheme := "http"
 	if cfg.TLS.Enabled() {

@@ -25,8 +25,8 @@ const (
 	readyPath  = "/readyz"
 )
 
-// Limits of a probe: its time and the size of the reply, which usually has a few hundred bytes. The default
-// time-out of container engines, 30 seconds, is too long for use by hand.
+// A probe has a time limit, because the default limit of container engines, 30 seconds, is too long
+// for use by hand. The size of the reply is limited too. A usual reply has a few hundred bytes.
 const (
 	probeTimeout = 3 * time.Second
 	maxProbeBody = 4 << 10
@@ -81,7 +81,7 @@ With --internal it requests the internal listener (setting internal-listen), whi
 	return cmd
 }
 
-// target returns the URL to request, from the argument or the settings.
+// target returns the URL to request. It is from the argument or, without one, from the settings.
 func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
 	path := healthPath
 	if r.ready {
@@ -112,8 +112,8 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 	return u.String(), nil
 }
 
-// localAPI returns the base URL of the API of a service with the same settings on this machine. If that listens
-// on all addresses, the URL has the loopback address.
+// localAPI returns the base URL of the API of a service on this machine that has the same settings.
+// If the service listens on all addresses, the URL has the loopback address.
 func localAPI(c settings.Config) (string, error) {
 	scheme := "http"
 	if c.TLS.Enabled() {
@@ -126,8 +126,8 @@ func localAPI(c settings.Config) (string, error) {
 	return scheme + "://" + at, nil
 }
 
-// localInternal returns the base URL of the internal listener of a service with the same settings on this
-// machine.
+// localInternal returns the base URL of the internal listener of a service on this machine that has
+// the same settings.
 func localInternal(c settings.Config) (string, error) {
 	address, _ := c.InternalAddress()
 	if address == "" {
@@ -140,8 +140,8 @@ func localInternal(c settings.Config) (string, error) {
 	return "http://" + at, nil
 }
 
-// connectAddress converts an address to listen on to one to connect to. It replaces "all addresses" by
-// loopback.
+// connectAddress returns the address at which a client can connect to a listener. If the listener
+// has all addresses, such as 0.0.0.0, it returns the loopback address.
 func connectAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -156,7 +156,7 @@ func connectAddress(address string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// probe sends one request, and returns the line to print.
+// probe sends one request, and returns the line to print about the reply.
 func (r *probeRequest) probe(ctx context.Context, target string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -193,7 +193,7 @@ func (r *probeRequest) probe(ctx context.Context, target string) (string, error)
 	return fmt.Sprintf("%s answered in %s: %s", target, time.Since(began).Round(100*time.Microsecond), message), nil
 }
 
-// tlsConfig returns the TLS settings of the flags.
+// tlsConfig returns the TLS settings for the flags --ca and --insecure.
 func (r *probeRequest) tlsConfig() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: r.insecure} //nolint:gosec // only with --insecure, and for the service on this machine
 	if r.ca == "" {

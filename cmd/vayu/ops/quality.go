@@ -58,7 +58,7 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 	return cmd
 }
 
-// showFits prints the latest fit of each sensor to its nearby reference station.
+// showFits prints the latest calibration fit of each sensor to its nearby reference station.
 func showFits(ctx context.Context, t *tool.Database, cmd *cobra.Command) error {
 	rows, err := t.DB.Conn().Query(ctx, `SELECT sensor, reference, hours, slope, humidity, intercept, error, error_raw, r2 FROM `+schema.Live.Database()+`.colocation FINAL
 		ORDER BY sensor, fitted_at DESC LIMIT 1 BY sensor`)

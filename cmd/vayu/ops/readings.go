@@ -25,7 +25,7 @@ func NewReadings() *cobra.Command {
 	return cmd
 }
 
-// withdrawalOptions has the common flags of the commands about withdrawals.
+// withdrawalOptions has the flags that the commands about withdrawals have in common.
 type withdrawalOptions struct {
 	account, reason string
 	sandbox         bool
@@ -45,8 +45,8 @@ func (w *withdrawalOptions) flags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagRequired("reason")
 }
 
-// run writes the audit entry that prepare returns, runs work, and computes the changed hours and days again.
-// The audit row is written first, so that there is no change without one.
+// run appends the audit entry that prepare returns, runs work, and recomputes the affected hours
+// and days. It appends the entry first, so that every change has an audit row.
 func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (audit.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")
@@ -128,7 +128,7 @@ readings are withdrawn whose averaging interval ends after --from and not after 
 	return cmd
 }
 
-// withdrawal converts the flags of `readings withdraw`.
+// withdrawal converts the flags of `readings withdraw` to a Withdrawal.
 func withdrawal(station, measured, from, to string) (airquality.Withdrawal, error) {
 	w := airquality.Withdrawal{ID: airquality.NewWithdrawalID(), Station: station}
 	if measured != "" {
@@ -150,8 +150,8 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 	return w, nil
 }
 
-// parseInstant parses a time or a day. For a day it returns the result of end, the start or the end of that
-// day.
+// parseInstant parses a time or a day. For a day, it returns end(day). The function end returns the
+// start or the end of a day.
 func parseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil

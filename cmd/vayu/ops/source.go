@@ -46,7 +46,7 @@ func newSourceList() *cobra.Command {
 	}
 }
 
-// testWindow is the length of the time range that `source test` fetches, up to now.
+// testWindow is the length of the time range that `source test` fetches. The range ends now.
 const testWindow = 24 * time.Hour
 
 func newSourceTest() *cobra.Command {
@@ -97,8 +97,8 @@ func showSample(w io.Writer, s ingest.Sample, most int) error {
 	return err
 }
 
-// newest returns a text about the age of the newest reading. It shows whether a source returns only old
-// readings.
+// newest returns a text about the age of the newest reading. With it, an operator sees whether a
+// source returns only old readings.
 func newest(readings []schema.Reading, now time.Time) string {
 	if len(readings) == 0 {
 		return ""

@@ -20,7 +20,7 @@ const InternalOffset = 1000
 // maxPort is the largest TCP port.
 const maxPort = 1<<16 - 1
 
-// CheckInternal validates internal-listen.
+// CheckInternal validates the setting internal-listen.
 func (c Config) CheckInternal() []error {
 	switch c.InternalListen {
 	case "", InternalOff, InternalPublic:
@@ -32,8 +32,8 @@ func (c Config) CheckInternal() []error {
 	return nil
 }
 
-// InternalAddress returns the address of the internal listener; "" for none. The result chosen is true if the
-// operator has set internal-listen.
+// InternalAddress returns the address of the internal listener; "" if there is none. The result
+// chosen is true if the operator has set internal-listen.
 func (c Config) InternalAddress() (address string, chosen bool) {
 	switch c.InternalListen {
 	case InternalOff, InternalPublic:

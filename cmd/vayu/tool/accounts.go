@@ -12,17 +12,17 @@ import (
 	"vayu/schema"
 )
 
-// Name and plan of the bootstrap account, the first one of an empty store.
+// Name and plan of the account that the service creates in an empty store.
 const (
 	DefaultAccount = "default"
 	DefaultPlan    = "free"
 )
 
-// CommandActor is the actor in audit rows about changes by the command line.
+// CommandActor is the actor in the audit rows of changes by a command.
 const CommandActor = "command"
 
-// AppendAudit appends the entry of a change to the audit log, unless err is set. A change without an effect has
-// an empty entry, which is not appended.
+// AppendAudit appends the entry of a change to the audit log, unless the change has failed with
+// err. The entry is empty if the change had no effect; then nothing is appended.
 func AppendAudit(tx *sqlstore.Tx, e audit.Entry, err error) error {
 	if err != nil || e.Action == "" {
 		return err
@@ -31,19 +31,19 @@ func AppendAudit(tx *sqlstore.Tx, e audit.Entry, err error) error {
 	return audit.Append(tx, time.Now(), e)
 }
 
-// CreateAccount creates an account and its audit row.
+// CreateAccount creates an account, and appends an audit row about it.
 func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (account.Record, error) {
 	made, entry, err := account.Create(tx, plans, name, plan, time.Now())
 	return made, AppendAudit(tx, entry, err)
 }
 
-// CreateKey creates a key and its audit row.
+// CreateKey creates a key, and appends an audit row about it.
 func CreateKey(tx *sqlstore.Tx, box *encryption.Cipher, spec apikey.Spec) (apikey.Created, error) {
 	made, entry, err := apikey.Create(tx, box, spec, time.Now())
 	return made, AppendAudit(tx, entry, err)
 }
 
-// AccountNames returns the names of all accounts, by id.
+// AccountNames returns a map from the id of each account to its name.
 func AccountNames(q sqlstore.Querier) (map[string]string, error) {
 	all, err := account.List(q)
 	names := make(map[string]string, len(all))
@@ -53,7 +53,7 @@ func AccountNames(q sqlstore.Querier) (map[string]string, error) {
 	return names, err
 }
 
-// ParseWorld converts the flag --mode.
+// ParseWorld returns the world that the value of the flag --mode names.
 func ParseWorld(mode string) (schema.World, error) {
 	switch mode {
 	case "live":

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 )
 
-// RestoringName marks a data directory with an incomplete restore.
+// RestoringName is the name of a file that marks the data directory of an incomplete restore.
 const RestoringName = "restore.partial"
 
-// CheckNotRestoring rejects a data directory with an incomplete restore.
+// CheckNotRestoring returns an error if the data directory has an incomplete restore.
 func CheckNotRestoring(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, RestoringName)); err == nil {
 		return fmt.Errorf("a restore into %s is running, or was killed: in that case empty the directory and restore again", dir)
@@ -17,8 +17,8 @@ func CheckNotRestoring(dir string) error {
 	return nil
 }
 
-// MakeData creates the data directory. Only its owner may read it, because it contains keys. It rejects a
-// directory with an incomplete restore.
+// MakeData creates the data directory if it does not exist. Only its owner may read it, because it
+// contains keys. If it has an incomplete restore, MakeData returns an error.
 func MakeData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
@@ -26,7 +26,7 @@ func MakeData(dir string) error {
 	return CheckNotRestoring(dir)
 }
 
-// NoData returns the error for a data directory that does not exist.
+// NoData returns the error that the data directory does not exist.
 func NoData(dir string) error {
 	return fmt.Errorf("there is no data directory %q; name it with --data, or make one with vayu serve", dir)
 }

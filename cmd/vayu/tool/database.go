@@ -19,7 +19,7 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Database is what a command needs that works with ClickHouse and then ends.
+// Database has what a short-lived command needs to work with ClickHouse.
 type Database struct {
 	settings.Config
 	Log *slog.Logger
@@ -33,7 +33,7 @@ func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database
 	return Options{}.Run(cmd, work)
 }
 
-// WithNewDatabase is WithDatabase for commands that may create the data directory.
+// WithNewDatabase is like WithDatabase, but creates the data directory if it does not exist.
 func WithNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
 	return Options{Create: true}.Run(cmd, work)
 }
@@ -45,7 +45,7 @@ type Options struct {
 	Timeout time.Duration // for the connection to a server; 0 for the default
 }
 
-// Run runs work as soon as ClickHouse and its tables are ready.
+// Run loads the configuration, opens ClickHouse, and runs work as soon as the tables are ready.
 func (r Options) Run(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
 	cfg, log, err := settings.LoadQuietly(cmd)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r Options) Run(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 	})
 }
 
-// Run opens ClickHouse, runs work as soon as it is ready, and closes it.
+// Run opens ClickHouse, runs work as soon as ClickHouse is ready, and closes it.
 func (t *Database) Run(ctx context.Context, settings columnstore.Config, work func(context.Context) error) error {
 	var err error
 	if t.DB, err = columnstore.Open(settings, t.Log, t.Reg); err != nil {
@@ -91,10 +91,12 @@ func (t *Database) Run(ctx context.Context, settings columnstore.Config, work fu
 	return errors.Join(outcome, err)
 }
 
-// EngineDrain is the time for the engine to finish its queries and close its tables when it is stopped.
+// EngineDrain is the time that the engine has for a graceful shutdown. It finishes its queries and
+// closes its tables.
 const EngineDrain = 20 * time.Second
 
-// Worlds returns the parameters of the two databases, one for each world (live and sandbox).
+// Worlds returns the migration parameters of the two databases, one for each world (live and
+// sandbox).
 func Worlds(db *columnstore.DB) []columnstore.Params {
 	var all []columnstore.Params
 	for _, w := range schema.Worlds {
@@ -108,7 +110,7 @@ func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
 	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
 }
 
-// NewRollup creates the roll-up of a world, which computes hours and days from readings.
+// NewRollup creates the roll-up of a world, which computes hourly and daily values from readings.
 func NewRollup(c settings.Config, db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
 	storage := c.ColumnStore().Storage
 	return airquality.New(airquality.Config{

@@ -17,20 +17,21 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// State is what a command needs that works with the state store and then ends.
+// State has what a short-lived command needs to work with the state store.
 type State struct {
 	settings.Config
 	Log *slog.Logger
 	DB  *sqlstore.DB
 }
 
-// WithState runs work when the state store is ready, also while a service runs. The data directory must
-// exist.
+// WithState runs work when the state store is ready, even while a service runs. The data directory
+// must exist.
 func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, false, work)
 }
 
-// WithKey is WithState for work that appends to the audit log, which needs the encryption key for its MACs.
+// WithKey is like WithState, for work that appends to the audit log. That needs the encryption key,
+// because the log has MACs.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }
@@ -45,7 +46,7 @@ func WithEncryption(work func(ctx context.Context, st *State) error) func(ctx co
 	}
 }
 
-// WithNewState is WithState for commands that may create the data directory.
+// WithNewState is like WithState, but creates the data directory if it does not exist.
 func WithNewState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, true, work)
 }
@@ -69,7 +70,7 @@ func runState(cmd *cobra.Command, create bool, work func(ctx context.Context, st
 	return OpenState(cmd.Context(), cfg, cfg.StateStore(true), log, work)
 }
 
-// OpenState opens the state store, runs work as soon as it is ready, and closes it.
+// OpenState opens the state store, runs work as soon as the store is ready, and closes it.
 func OpenState(ctx context.Context, cfg settings.Config, settings sqlstore.Config, log *slog.Logger, work func(ctx context.Context, st *State) error) error {
 	st := &State{Config: cfg, Log: log}
 	var err error
@@ -90,7 +91,7 @@ func OpenState(ctx context.Context, cfg settings.Config, settings sqlstore.Confi
 	return errors.Join(outcome, err)
 }
 
-// OpenCipher opens the encryption key, and checks that it is the key of the store.
+// OpenCipher loads the encryption key, and checks that it is the key of the store.
 func (st *State) OpenCipher(ctx context.Context) (*encryption.Cipher, error) {
 	box, err := encryption.Open(st.Encryption, st.Data)
 	if err != nil {

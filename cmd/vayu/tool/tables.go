@@ -15,11 +15,11 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu restore`, and a
-// process that has started the embedded engine.
+// Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu
+// restore`, and a process that has started the embedded engine.
 //
-// Other processes only check the tables. Therefore a command of another version, or with other settings,
-// changes nothing for the service.
+// Other processes only check the tables. A command of another version, or with other settings,
+// therefore cannot change the tables of a running service.
 
 // Migrate migrates the databases of both worlds (live and sandbox).
 func Migrate(ctx context.Context, db *columnstore.DB) error {
@@ -49,7 +49,8 @@ func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
 // checkTimeout limits a check of the tables. A cluster needs some seconds to detect an unavailable node.
 const checkTimeout = 15 * time.Second
 
-// checkTables fails if the tables of a world are not as this program needs them.
+// checkTables returns an error if the tables of a world do not have the version that this program
+// needs.
 func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -72,19 +73,21 @@ func needsMigration(err error) bool {
 }
 
 const (
-	// tablesPollInterval is the interval at which a waiting instance checks the tables.
+	// tablesPollInterval is the interval at which an instance checks the tables while it waits for
+	// their migration.
 	tablesPollInterval = 2 * time.Second
-	// waitLogInterval is the interval of log messages about an unavailable server or node.
+	// waitLogInterval is the interval of log messages about an unavailable server or node of
+	// ClickHouse.
 	waitLogInterval = time.Minute
-	// tablesTimeout is how long a command that uses the engine of a service waits until the service has
-	// migrated the tables.
+	// tablesTimeout is how long a command that uses the engine of a running service waits until the
+	// service has migrated the tables.
 	tablesTimeout         = 10 * time.Second
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// AwaitTables waits until the tables have the version that this program needs. If change is set, it migrates
-// them. It retries while a server or node is unavailable, and logs the reason. It returns an error if a retry
-// cannot help.
+// AwaitTables waits until the tables have the version that this program needs. If change is set, it
+// migrates them itself. It retries while a server or node is unavailable, and logs the reason. It
+// returns an error if a retry cannot help.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	w := tableWait{log: log}
 	for {
@@ -111,8 +114,8 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 	}
 }
 
-// tableWait logs why an instance waits for the tables. If they need a migration, it logs that once. It logs
-// other reasons at intervals, because their texts differ between attempts.
+// tableWait logs why an instance waits for the tables. If the tables need a migration, it logs that
+// once. It logs other reasons at intervals, because their error texts differ between attempts.
 type tableWait struct {
 	log    *slog.Logger
 	at     time.Time // of the last message; zero before the first
@@ -128,7 +131,7 @@ func (w *tableWait) warn(ctx context.Context, err error) {
 	w.log.WarnContext(ctx, "waiting for the tables of ClickHouse", "error", err)
 }
 
-// done logs the end of the wait, if warn has logged its beginning.
+// done logs that the tables are ready, if warn has logged that the instance waits.
 func (w *tableWait) done(ctx context.Context) {
 	if !w.at.IsZero() {
 		w.log.InfoContext(ctx, "the tables of ClickHouse are up to date")
@@ -142,9 +145,9 @@ func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 	return db.Conn().Ping(ctx) == nil
 }
 
-// ensureTables ensures that the tables have the version that this program needs. It migrates them if change is
-// set or this command has started the engine. Otherwise it checks them, and waits while a service migrates
-// them.
+// ensureTables ensures that the tables have the version that this program needs. It migrates them
+// if change is set or this command has started the engine. Otherwise it only checks them. If a
+// running service owns the engine, it first waits a short time for the service's migration.
 func (t *Database) ensureTables(ctx context.Context, change bool) error {
 	if change || t.DB.OwnsEngine() {
 		return Migrate(ctx, t.DB)

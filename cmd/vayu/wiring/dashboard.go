@@ -8,7 +8,8 @@ import (
 	"vayu/internal/dashboard"
 )
 
-// pages returns the handlers of the dashboard and of the API's description, by path. They need no key.
+// pages returns the handlers of the dashboard and of the API's documentation, by path. Requests to
+// these pages need no API key.
 func pages() (map[string]http.Handler, error) {
 	open, err := apidoc.New()
 	if err != nil {

@@ -25,6 +25,6 @@ func (s *Service) newTrace(cfg settings.Config, log *slog.Logger, reg prometheus
 	return err
 }
 
-// tracePart returns the part that exports spans (timed steps of traces). It starts first and ends last, so that
-// the spans of the last requests are exported.
+// tracePart returns the part that exports spans (timed steps of traces). It starts first and stops
+// last, so that it can export the spans of the last requests.
 func (s *Service) tracePart() lifecycle.Part { return lifecycle.Part{Name: "traces", Run: s.trace.Run} }

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// storeCheckInterval is the interval of checks of the stores. Alerts fire after minutes, so it can be many
-	// seconds.
+	// storeCheckInterval is the time between checks of the stores. It need not be short, because
+	// alerts fire only after minutes.
 	storeCheckInterval = 15 * time.Second
 	// The ledger is checked some minutes after a start, and then daily. A check reads every posting, so it
 	// should not compete with other work at startup.
@@ -30,12 +30,12 @@ const (
 	// A failed check is retried soon. Within the hour before the alert LedgerUnverified fires, a new leader has
 	// ten attempts.
 	ledgerRetryInterval = 5 * time.Minute
-	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. A
-	// copied head reveals a later removal of its row.
+	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a
+	// file. The copy of a head reveals if its row is removed later.
 	headsInterval = time.Minute
 )
 
-// watcher updates the metrics of the stores and of the ledger checks.
+// watcher checks the stores and the ledger at intervals, and sets the metrics about them.
 type watcher struct {
 	service        *Service
 	up             *prometheus.GaugeVec // by store
@@ -82,7 +82,8 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// runLedgerChecks repeats ledger checks while this instance leads. Only the leader's metrics have the results.
+// runLedgerChecks repeats ledger checks while this instance is the leader. Only the leader's
+// metrics have the results.
 func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
 	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
@@ -98,8 +99,8 @@ func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	})
 }
 
-// copyHeads copies the audit heads to a file at intervals until ctx ends. It logs the hash of each copy, so
-// that changes of the file can be detected.
+// copyHeads copies the audit heads to a file at intervals until ctx ends. It logs the hash of each
+// copy, so that a later change of the file can be detected.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
 	heads := audit.NewHeadLog(path)
@@ -126,7 +127,8 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks calls prove until ctx ends. The function prove reports whether its check was completed.
+// repeatLedgerChecks calls prove repeatedly until ctx ends. The function prove checks the ledgers
+// once. It returns false if the check could not be completed.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval
@@ -136,7 +138,8 @@ func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	}
 }
 
-// checkLedger checks all ledgers, and updates the metrics. It reports whether the check was completed.
+// checkLedger checks all ledgers, and updates the metrics. It returns false if the check could not
+// be completed.
 func (w *watcher) checkLedger(ctx context.Context) bool {
 	report, err := status.CheckLedgers(ctx, w.service.state, "")
 	w.ledgerFailures.Observe(ctx, err)

@@ -36,8 +36,8 @@ type webhooks struct {
 	copier        *delivery.Copier
 }
 
-// newWebhooks creates the services that deliver events, except the outbox. That was created before, because
-// access needs it.
+// newWebhooks creates the services that deliver events, except the outbox. The outbox is created
+// earlier, because access control needs it.
 func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	w := &s.webhooks
 	allow, err := cfg.Webhook.Networks()
@@ -78,7 +78,8 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 	return nil
 }
 
-// webhookRoots returns the certificate authorities that are trusted in connections to receivers.
+// webhookRoots returns the certificate authorities that are trusted in connections to webhook
+// receivers.
 func webhookRoots(c settings.Config) (*x509.CertPool, error) {
 	var files []string
 	if c.Webhook.CA != "" {
@@ -94,7 +95,7 @@ func webhookRoots(c settings.Config) (*x509.CertPool, error) {
 	return dispatch.Roots(files...)
 }
 
-// test stores a test event and one delivery of it, to the given subscription.
+// test stores a test event, and one delivery of the event to the given subscription.
 func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event schema.EventType) (eventID, deliveryID string, err error) {
 	stored, err := w.outbox.Store(tx, s.Account, s.World, event, schema.TestEventData(event))
 	if err != nil {
@@ -104,13 +105,13 @@ func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event sch
 	return stored.ID, deliveryID, err
 }
 
-// dispatchDrain is the time for deliveries to finish when the service stops. It suffices for attempts in flight
-// (5 s), storing their results (4 s) and releasing leases (2 s), with a margin.
+// dispatchDrain is the time that deliveries have to finish when the service stops. It suffices for
+// attempts in flight (5 s), storing their results (4 s) and releasing leases (2 s), with a margin.
 const dispatchDrain = 15 * time.Second
 
-// parts returns the parts of the service that this instance's roles need, in the order of their start. The
-// outbox relay starts last, because it uses all others. An instance with the API alone needs only the cache of
-// subscriptions.
+// parts returns the parts of the service that this instance's roles need, in the order of their
+// start. The outbox relay starts last, because it uses all other parts. An instance that has the
+// role api but not dispatch needs only the cache of subscriptions.
 func (w *webhooks) parts(c settings.Config) []lifecycle.Part {
 	if !c.Has(settings.RoleAPI, settings.RoleDispatch) {
 		return nil
@@ -133,12 +134,12 @@ func (w *webhooks) parts(c settings.Config) []lifecycle.Part {
 		}})
 }
 
-// routes returns the endpoints about webhooks.
+// routes returns the endpoints for webhooks, deliveries and events.
 func (w *webhooks) routes() []httpapi.Route {
 	return slices.Concat(w.subscriptions.Routes(), w.deliveries.Routes(), w.outbox.Routes())
 }
 
-// backlog returns the number of unpublished events, and the age of the oldest.
+// backlog returns the number of unpublished events, and the age of the oldest one.
 func (w *webhooks) backlog() map[string]any {
 	waiting, oldest := w.outbox.Backlog()
 	return map[string]any{"waiting": waiting, "oldest_seconds": int64(oldest.Seconds())}

@@ -68,7 +68,8 @@ type reconciliation struct {
 	apply, json                    bool
 }
 
-// worlds returns the world (live or sandbox) that --mode selects, or both without --mode.
+// worlds returns the world (live or sandbox) that --mode selects. Without --mode, it returns both
+// worlds.
 func (r *reconciliation) worlds() ([]schema.World, error) {
 	if r.mode == "" {
 		return schema.Worlds[:], nil
@@ -150,8 +151,8 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	})
 }
 
-// settler returns a recharge service that can settle recharges, also while another process serves. It has no
-// connections to providers, because settling calls none.
+// settler returns a recharge service that can settle recharges, even while `vayu serve` runs. The
+// service has no connections to providers, because settling sends them no requests.
 func settler(st *tool.State) (reconcile.Settler, error) {
 	events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
 	if err != nil {
@@ -160,7 +161,7 @@ func settler(st *tool.State) (reconcile.Settler, error) {
 	return recharge.New(recharge.Config{DB: st.DB, Events: events, Log: st.Log})
 }
 
-// comparison converts the flags of the command with a file.
+// comparison validates the flags that apply to a file, and converts them to a Comparison.
 func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	c := reconcile.Comparison{Provider: r.provider, Layout: reconcile.Layout{Columns: r.columns, Statuses: map[string]reconcile.Status{}}}
 	if r.provider == "" {
@@ -213,8 +214,8 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 	return first.Start(), last.End(), nil
 }
 
-// checkProvider rejects a provider without recharges. Otherwise a mistyped name would cause a difference for
-// every line of the file.
+// checkProvider returns an error if the provider of the file has no recharge in the store.
+// Otherwise a mistyped name would cause a difference for every line of the file.
 func checkProvider(q sqlstore.Querier, c *reconcile.Comparison) error {
 	names, err := reconcile.Providers(q, c.World)
 	if err != nil || slices.Contains(names, c.Provider) {

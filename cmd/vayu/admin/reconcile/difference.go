@@ -29,7 +29,8 @@ func newDifferences(out io.Writer, names map[string]string, of *reconcile.Compar
 	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
 }
 
-// difference prints a difference as JSON, or keeps it for the tables at the end.
+// difference prints a difference as JSON. Without --json, it keeps the difference for the tables at
+// the end.
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
@@ -40,7 +41,7 @@ func (s *differences) difference(d reconcile.Difference) error {
 	return nil
 }
 
-// differenceLine is a line of the JSON output, about one difference.
+// differenceLine is one line of the JSON output. It describes one difference.
 type differenceLine struct {
 	Kind      reconcile.Kind `json:"kind"`
 	What      string         `json:"what"`
@@ -83,7 +84,7 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// countLine is a count with the sums of amounts, in the JSON output.
+// countLine is a number of recharges and the sums of their amounts, in the JSON output.
 type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`
@@ -92,7 +93,8 @@ type countLine struct {
 	Action string       `json:"action,omitempty"`
 }
 
-// end prints the result of a comparison. If that has failed with err, end prints what was settled before.
+// end prints the result of a comparison. If the comparison has failed with err, end prints only how
+// many differences were settled before the failure.
 func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	switch {
 	case s.json && err == nil:
@@ -120,7 +122,7 @@ func (s *differences) endJSON(sum reconcile.Summary) error {
 	})
 }
 
-// head prints how many lines of the file match their recharge.
+// head prints the name of the file, and how many of its lines match their recharge.
 func (s *differences) head(path string, sum reconcile.Summary) error {
 	_, _ = fmt.Fprintf(s.out, "%s: %s of %s (%s)", path, counted(sum.Lines, "line"), s.of.Provider, s.of.World)
 	if s.of.From.IsZero() {
@@ -144,7 +146,7 @@ func (s *differences) head(path string, sum reconcile.Summary) error {
 	return table.Flush()
 }
 
-// kinds prints the differences by kind.
+// kinds prints a section for each kind of difference: the number, the remedy and a table.
 func (s *differences) kinds(sum reconcile.Summary) error {
 	for _, about := range reconcile.Kinds {
 		t := sum.Kinds[about.Kind]
@@ -166,8 +168,8 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 	return nil
 }
 
-// action returns what an operator can do about the differences of a kind. The parameter done is the number of
-// those that the command has settled.
+// action returns what an operator can do about the differences of a kind. The parameter done is the
+// number of differences of that kind that the command has settled.
 func (s *differences) action(about reconcile.KindInfo, done int) string {
 	switch {
 	case done > 0 && about.Kind == reconcile.Suspense:
@@ -180,13 +182,14 @@ func (s *differences) action(about reconcile.KindInfo, done int) string {
 	return about.Action
 }
 
-// actionsDone are the messages about differences that the command has settled.
+// actionsDone are the messages about settled differences, by kind.
 var actionsDone = map[reconcile.Kind]string{
 	reconcile.SettleSuccess: "settled %s as success", reconcile.SettleFailed: "settled %s as failed", reconcile.Refund: "refunded %s",
 	reconcile.Suspense: "booked %s to suspense",
 }
 
-// describeDone returns the messages about all differences that the command has settled.
+// describeDone returns a text about all differences that the command has settled. The parameter
+// done has their number by kind.
 func describeDone(done map[reconcile.Kind]int) string {
 	var parts []string
 	for _, about := range reconcile.Kinds {
@@ -209,7 +212,7 @@ func sumsOf(t reconcile.Counts) string {
 	return ""
 }
 
-// rows prints the differences of one kind.
+// rows prints the table of the differences of one kind.
 func (s *differences) rows(kind reconcile.Kind) error {
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	if kind != reconcile.Unreadable {
@@ -255,7 +258,7 @@ func (s *differences) row(d *reconcile.Difference) []string {
 	return []string{at, reference, there, here, name, number, created, now}
 }
 
-// tail prints what was settled, and how many differences are left.
+// tail prints the last line of the report: what was settled, and how many differences are left.
 func (s *differences) tail(sum reconcile.Summary) error {
 	automatic, differs := 0, 0
 	for kind, t := range sum.Kinds {

@@ -13,7 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// blockRows is the number of rows whose columns are aligned together. They are kept in memory until then.
+// blockRows is the number of rows in one block of the table. Columns are aligned within a block, so
+// a block is kept in memory until it is complete.
 const blockRows = 1000
 
 // entries prints the recharges that need attention.
@@ -95,8 +96,8 @@ func (e *entries) end() error {
 	return err
 }
 
-// why returns the reason why a recharge is in the list. The text about an alarm leaves out the state of the
-// recharge, which may have changed after the alarm.
+// why returns the text that explains why a recharge is in the list. The text about an alarm omits
+// the state of the recharge, because the state may have changed after the alarm.
 func why(e *reconcile.Entry) string {
 	return map[string]string{
 		string(schema.RechargePending): "pending for more than a day",
@@ -105,7 +106,7 @@ func why(e *reconcile.Entry) string {
 	}[e.Why]
 }
 
-// aged formats a duration for people: 26h, 3d.
+// aged formats a duration for people, such as 26h or 3d.
 func aged(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -117,7 +118,7 @@ func aged(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/day)
 }
 
-// counted formats a number with its unit: 1 line, 1,234 lines.
+// counted formats a number with its unit, such as 1 line or 1,234 lines.
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -125,7 +126,7 @@ func counted(n int, what string) string {
 	return grouped(n) + " " + what
 }
 
-// grouped formats a number with commas between thousands.
+// grouped formats a number with commas, such as 1,234,567.
 func grouped(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -38,21 +38,23 @@ type backupManifest struct {
 	// Encryption names the place of the state store's encryption key: keyInBackup, keyInSetting or keyApart. It
 	// is empty if nothing was encrypted yet.
 	Encryption string `json:"encryption"`
-	// Owner is the id of the encryption key. It is also empty in backups of earlier versions.
+	// Owner is the id of the encryption key. It is empty if nothing was encrypted yet, and in
+	// backups of earlier versions.
 	Owner string `json:"owner,omitempty"`
-	// Recipient is the public key of age with which all other files are encrypted; empty if they are not.
+	// Recipient is the age public key to which all other files of the backup are encrypted. It is
+	// empty if they are not encrypted.
 	Recipient string `json:"recipient,omitempty"`
 }
 
-// Places of the encryption key.
+// Values of Encryption, which names where the encryption key was at the time of the backup.
 const (
 	keyInBackup  = "file"
 	keyInSetting = "setting"
 	keyApart     = "apart" // in the data directory, but not in the backup
 )
 
-// stagingName is the folder of the data directory where a backup is built before its encryption. The data
-// directory has the same data unencrypted in any case.
+// stagingName is the folder of the data directory where a backup is built before it is encrypted.
+// Unencrypted files are acceptable there, because the data directory has the same data unencrypted.
 const stagingName = "backup.staging"
 
 // NewBackup returns the command `vayu backup`.
@@ -110,7 +112,7 @@ Snapshots, logs and import positions are not copied, because the service makes t
 	return cmd
 }
 
-// recipients parses Recipient. It returns nil if the backup is not encrypted.
+// recipients parses the field Recipient. It returns nil if the backup is not to be encrypted.
 func (n *backupManifest) recipients() ([]age.Recipient, error) {
 	if n.Recipient == "" {
 		return nil, nil
@@ -122,7 +124,7 @@ func (n *backupManifest) recipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// write adds the manifest to a backup, which makes it complete.
+// write adds the manifest to the backup in dir. The manifest marks the backup as complete.
 func (n *backupManifest) write(dir string) error {
 	n.Made = time.Now().UTC().Truncate(time.Second)
 	text, err := json.MarshalIndent(n, "", "  ")
@@ -132,7 +134,8 @@ func (n *backupManifest) write(dir string) error {
 	return writePrivate(filepath.Join(dir, backupName), append(text, '\n'))
 }
 
-// backUpEncrypted writes a backup into a folder of the data directory, and encrypts its files into dir.
+// backUpEncrypted writes an unencrypted backup into a folder of the data directory, and then
+// encrypts its files into dir.
 func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest, recipients []age.Recipient) (err error) {
 	staging := filepath.Join(data, stagingName)
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -201,8 +204,9 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 	})
 }
 
-// backUpKey copies the key file into the backup, if the backup will be encrypted. It returns the place of the
-// key. The parameter owner is the id of the store's key; "" if nothing is encrypted.
+// backUpKey copies the key file into dir if encrypted is set (the backup will be encrypted). It
+// returns the place of the key, such as keyInBackup. The parameter owner is the id of the store's
+// key; "" if nothing is encrypted.
 func backUpKey(cmd *cobra.Command, cfg settings.Config, dir, owner string, encrypted bool) (where string, err error) {
 	if owner == "" {
 		return "", nil

@@ -69,7 +69,8 @@ func NewRestore() *cobra.Command {
 	return cmd
 }
 
-// missingKeyError returns the error for an encryption key that is not in the backup; nil if none is missing.
+// missingKeyError returns an error if the encryption key is needed but not in the backup; nil
+// otherwise.
 func (n *backupManifest) missingKeyError() error {
 	switch n.Encryption {
 	case keyInSetting:
@@ -101,8 +102,8 @@ func restoreEncrypted(cmd *cobra.Command, cfg settings.Config, log *slog.Logger,
 	})
 }
 
-// fillMarked calls fill to fill a data directory. A file marks the directory as incomplete until fill has
-// succeeded. If fill fails, fillMarked empties the directory.
+// fillMarked creates a data directory and calls fill to fill it. A file marks the directory as
+// incomplete until fill has succeeded. If fill fails, fillMarked empties the directory.
 func fillMarked(dir string, fill func() error) error {
 	if err := tool.MakeData(dir); err != nil {
 		return err

@@ -26,10 +26,11 @@ import (
 )
 
 const (
-	// rotationTimeout limits the transaction of a rotation. Half of it suffices for the stored replies of a day
-	// with a thousand calls per second, over a network.
+	// rotationTimeout limits the transaction that rotates the key. Half of that time suffices to
+	// re-encrypt one day's stored replies at a thousand calls per second, over a network.
 	rotationTimeout = 24 * time.Hour
-	// disconnectTimeout is how long the rotation waits for instances that were just stopped to disconnect.
+	// disconnectTimeout is how long a rotation waits until instances that were just stopped have
+	// disconnected.
 	disconnectTimeout      = 5 * time.Second
 	disconnectPollInterval = 100 * time.Millisecond
 )
@@ -72,7 +73,8 @@ ends it with an error that names the value. Afterwards the old key is needed for
 				defer lock.Release()
 			}
 			settings := cfg.StateStore(false)
-			// The transaction needs one connection. With no more, OtherConnections counts only other processes.
+			// The rotation needs one connection. It opens no more, so that OtherConnections counts
+			// only the connections of other processes.
 			settings.Settings.Connections, settings.ChangeTimeout = 1, rotationTimeout
 			return tool.OpenState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *tool.State) error {
 				return rotateKey(ctx, st, cmd.OutOrStdout())
@@ -116,7 +118,7 @@ func rotateKey(ctx context.Context, st *tool.State, out io.Writer) error {
 	return nil
 }
 
-// errOtherConnections is the error for a rotation while other processes are connected to the store.
+// errOtherConnections is the error of a rotation if other processes are connected to the store.
 var errOtherConnections = errors.New("other connections of vayu to this database are open: stop every instance and command first " +
 	"(a pool of connections in between keeps them for a while)")
 

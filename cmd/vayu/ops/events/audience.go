@@ -78,8 +78,8 @@ func (v fireOptions) countWebhooks(q sqlstore.Querier, account string) (audience
 	return found, nil
 }
 
-// String describes the target and its audience. It also counts the webhooks of the
-// other world, and names the flag to reach them.
+// String describes the target. It also gives the number of webhooks of the other world, and the
+// flag to reach them.
 func (a eventTarget) String() string {
 	text := fmt.Sprintf("%s, %s; %s", a.world, a.typ, a.audience[a.world])
 	other := schema.Live
@@ -92,7 +92,7 @@ func (a eventTarget) String() string {
 	return text
 }
 
-// String returns the count as a sentence without a full stop.
+// String returns the count as a clause, such as "2 webhooks subscribe to them".
 func (n webhookCount) String() string {
 	switch {
 	case n.total == 0:

@@ -97,7 +97,8 @@ func (v fireOptions) check() error {
 	return err
 }
 
-// prepare finds the account. It returns the target of the events and a function that commits event number n.
+// prepare finds the account. It returns the target of the events, and a function that commits the
+// event with number n.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, func(ctx context.Context, n int64) error, error) {
 	holder, err := account.ByName(st.DB.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
@@ -124,20 +125,21 @@ func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, 
 	}, nil
 }
 
-// numbered appends the member "n" to a JSON object.
+// numbered appends the member "n", with the given number, to a JSON object.
 func numbered(object json.RawMessage, n int64) json.RawMessage {
 	out := append(bytes.TrimSuffix(slices.Clone(object), []byte("}")), `,"n":`...)
 	return append(strconv.AppendInt(out, n, 10), '}')
 }
 
-// maxConcurrentCommits limits the commits in flight. SQLite commits at most so many changes together.
+// maxConcurrentCommits limits the commits in flight. SQLite commits at most this number of changes
+// in one transaction.
 const maxConcurrentCommits = 256
 
-// fire commits events until all are committed, ctx ends or a commit fails. It waits for
-// commits in flight and returns the first error.
+// fire commits events until all are committed, ctx ends or a commit fails. It waits for commits in
+// flight and returns the first error.
 //
-// Number and rate alone determine when an event is due, not earlier commits. After a slow commit, fire
-// therefore commits the overdue events at once.
+// When an event is due depends only on its number and the rate, not on earlier commits. After a
+// slow commit, fire therefore commits all overdue events at once.
 func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -170,7 +172,7 @@ func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx c
 	return t.failure
 }
 
-// eventCounts counts the fired events by the result of their commit.
+// eventCounts counts fired events by the result of their commit.
 type eventCounts struct {
 	mu        sync.Mutex
 	committed int64  // acknowledged by the store
@@ -179,8 +181,8 @@ type eventCounts struct {
 	target    string // target of the events
 }
 
-// observe counts the result of a commit, and reports whether it failed. A canceled commit has committed
-// nothing, and is not a failure.
+// observe counts the result of a commit, and reports whether the commit failed. A canceled commit
+// has committed nothing, and is not a failure.
 func (t *eventCounts) observe(err error) (failed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

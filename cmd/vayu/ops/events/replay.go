@@ -17,11 +17,11 @@ import (
 	"vayu/schema"
 )
 
-// replayMinAge is the default age of the youngest event that is replayed. Younger events may still be in normal
-// delivery.
+// replayMinAge is the default minimum age of the events that are replayed. Younger events may still
+// be in normal delivery.
 const replayMinAge = time.Minute
 
-// progressInterval is the interval of progress messages.
+// progressInterval is the minimum time between two progress messages.
 const progressInterval = 2 * time.Second
 
 // replayOptions are the flags of `events replay`.
@@ -76,7 +76,7 @@ most. Begin with --dry-run, which counts and changes nothing.`,
 	return cmd
 }
 
-// check validates the flags and converts them.
+// check validates the flags and converts them to a request.
 func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
 	request = outbox.Replay{Type: schema.EventType(r.typ), Tests: r.tests, DryRun: r.dry, To: now.Add(-replayMinAge)}
 	if r.from == "" {
@@ -101,7 +101,8 @@ func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
 	return request, nil
 }
 
-// parseTime parses a time, a day in India (its start), or a duration before now.
+// parseTime parses a time such as 2026-11-20T10:00:00Z, a day (its start in India), or a duration
+// before now such as 12h.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
@@ -115,8 +116,8 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is none of 2026-11-20T10:00:00Z, 2026-11-20 and 12h", text)
 }
 
-// run finds the account and replays its events. It writes the summary to out, even after an interruption, and
-// meanwhile messages to progress.
+// run finds the account and replays its events. It writes progress messages to progress. At the
+// end, even after an interruption, it writes the summary to out.
 func (r replayOptions) run(ctx context.Context, st *tool.State, request outbox.Replay, out, progress io.Writer) error {
 	if r.account != "" {
 		holder, err := account.ByName(st.DB.View(ctx), r.account)
@@ -154,7 +155,7 @@ func (r replayOptions) run(ctx context.Context, st *tool.State, request outbox.R
 	return err
 }
 
-// summary returns the last message of the command.
+// summary returns the text about the result of a replay.
 func (r replayOptions) summary(request outbox.Replay, done outbox.Replayed) string {
 	text := fmt.Sprintf("looked at %d events from %s to %s: %d lack a delivery", done.Scanned,
 		request.From.UTC().Format(time.RFC3339), done.Until.UTC().Format(time.RFC3339), done.Missing)
