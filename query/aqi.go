@@ -9,8 +9,8 @@ import (
 // scope is the permission that a key needs for the routes of this package.
 const scope = "aqi:read"
 
-// Routes returns the routes of this package. The busiest comes first, because the
-// router tries them in order.
+// Routes returns the routes of this package. The most used route comes first,
+// because the router tries the routes in order.
 func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, Handler: s.aqi},
@@ -21,7 +21,8 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// aqi handles GET /v1/aqi in all its forms.
+// aqi handles GET /v1/aqi, for current figures and for history, and for one city or
+// several.
 func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.now()
 	q, err := parse(c.URL.RawQuery, now)

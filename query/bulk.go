@@ -17,10 +17,11 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// bulkLoads is how many cities' histories one query loads concurrently.
+// bulkLoads is how many cities' histories one bulk query loads concurrently.
 const bulkLoads = 4
 
-// bulk answers a query for several cities, in their order.
+// bulk answers a query for several cities. The results are in the order of the
+// cities in the query.
 func (s *Service) bulk(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
@@ -63,7 +64,7 @@ func (s *Service) bulk(
 }
 
 // appendProblem appends a problem (an error for the client) as the result of a
-// city. It returns any other error.
+// city. It returns any error that is not a problem.
 func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	var p *schema.Problem
 	if !errors.As(err, &p) {
@@ -77,7 +78,7 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 }
 
 // preload loads the histories of cities concurrently into the cache. It ignores
-// errors, because the answer for the city loads a missing history again.
+// errors, because a history that is still missing is loaded again for the answer.
 func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Snapshot, names []string) {
 	var group errgroup.Group
 	group.SetLimit(bulkLoads)
@@ -92,8 +93,9 @@ func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Sna
 	_ = group.Wait()
 }
 
-// splitCities splits a list of cities at its commas. If several states share a name, the
-// next item may be the state: "Pune,Aurangabad, Bihar,Delhi" are three cities.
+// splitCities splits a list of cities at its commas. If cities in several states
+// have the same name, the item after that name may be the state. For example,
+// "Pune,Aurangabad, Bihar,Delhi" are three cities.
 func splitCities(list string) ([]string, error) {
 	items := strings.Split(list, ",")
 	names := items[:0]
@@ -121,7 +123,8 @@ func splitCities(list string) ([]string, error) {
 	return names, nil
 }
 
-// withField returns a problem with another parameter as its Field.
+// withField returns a copy of a problem with field as its Field. It returns any
+// other error unchanged.
 func withField(err error, field string) error {
 	var p *schema.Problem
 	if !errors.As(err, &p) {

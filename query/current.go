@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// answer answers a query for one place.
+// answer answers a query for one place (a city, a position or a pin code).
 func (s *Service) answer(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (resp httpapi.Response, err error) {
@@ -52,7 +52,8 @@ func (a *worldState) cityCurrent(
 	return resp, err
 }
 
-// positionCurrent answers a query for a position or a pin code.
+// positionCurrent answers a query for the current figures of a position or pin
+// code.
 func (s *Service) positionCurrent(
 	ctx context.Context, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
@@ -74,8 +75,9 @@ func (s *Service) positionCurrent(
 	return resp, err
 }
 
-// checkAge sets the age of an answer and rejects one that is older than the query
-// allows. In a bulk query each city is checked separately.
+// checkAge sets the age of an answer, and returns an error if the answer is older
+// than the query allows. In a bulk query, the age of each city's answer is checked
+// separately.
 func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil

@@ -20,14 +20,14 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Radius of GET /v1/stations?near=, km.
+// Default and maximum of the parameter radius_km of GET /v1/stations, in km.
 const (
 	defaultRadius = 25.0
 	maxRadius     = 500.0
 )
 
-// listParams parses the query of a list and rejects parameters that are not
-// allowed.
+// listParams parses the query of a list endpoint. It returns an error for a
+// parameter that is not in allowed.
 func listParams(raw string, allowed ...string) (map[string]string, error) {
 	out, err := httpapi.Parameters(raw, allowed...)
 	if err != nil {
@@ -44,8 +44,8 @@ func listParams(raw string, allowed ...string) (map[string]string, error) {
 }
 
 // page returns the range of entries that the parameters `limit` and `cursor`
-// select, out of n sorted by key. A cursor contains the name of its list, so that
-// other lists reject it. next is nil on the last page.
+// select. The list has n entries, sorted by key. A cursor contains the name of its
+// list, so that other lists reject the cursor. next is nil on the last page.
 func page(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
 	list += "\x00"
 	limit, wrong := httpapi.PageSize(params)
@@ -113,7 +113,8 @@ func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time
 	return aqi, category, updated
 }
 
-// degrees returns a position rounded to a metre, or nil if it is unknown.
+// degrees returns a position in degrees, rounded to about a metre. It returns nil
+// for both if the position is unknown.
 func degrees(p places.Point) (lat, lon *float64) {
 	if !p.Known() {
 		return nil, nil
@@ -123,8 +124,8 @@ func degrees(p places.Point) (lat, lon *float64) {
 	return &a, &b
 }
 
-// listStations handles GET /v1/stations: those near a position by distance, or all
-// by id.
+// listStations handles GET /v1/stations. It lists the stations near a position by
+// distance, or all stations by id.
 func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := listParams(c.URL.RawQuery, "near", "radius_km", "limit", "cursor")
 	if err != nil {
@@ -234,8 +235,9 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// latest returns the latest reading of each parameter of a station. It is nil if
-// they cannot be read, because the rest of the answer does not need them.
+// latest returns the latest reading of each parameter of a station. It returns nil
+// if the readings cannot be read, because the rest of the answer does not need
+// them.
 func (a *worldState) latest(ctx context.Context, st *schema.Station) []schema.LatestReading {
 	if !a.tables.Healthy() {
 		return nil

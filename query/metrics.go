@@ -51,7 +51,8 @@ func (m *metrics) world(w schema.World) *worldMetrics {
 	}
 }
 
-// watch registers the gauges, which are read at each scrape.
+// watch registers the gauges of each world. Their values are computed at each
+// scrape.
 func (m *metrics) watch(s *Service) {
 	if m.reg == nil {
 		return

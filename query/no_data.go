@@ -16,11 +16,12 @@ import (
 	"vayu/schema/naqi"
 )
 
-// explainTimeout bounds the query for one station's readings in an error message.
-// Without them the message is less detailed.
+// explainTimeout limits the query that reads one station's readings for an error
+// message. Without the readings, the message has fewer details.
 const explainTimeout = 500 * time.Millisecond
 
-// conditionText holds, for each unmet condition, why a station does not count.
+// conditionText explains, for each condition that a station does not meet, why the
+// station does not count.
 var conditionText = map[schema.Condition]string{
 	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
 	schema.OnePM:           "it measures neither PM2.5 nor PM10",
@@ -31,7 +32,8 @@ var conditionText = map[schema.Condition]string{
 	schema.InPeriod:        "it has no index in the requested period",
 }
 
-// noStationNear returns the error for a position without a usable station.
+// noStationNear returns the error for a position without a station nearby that has
+// current figures.
 func (a *worldState) noStationNear(
 	ctx context.Context, snap *snapshot.Snapshot, p places.Point, q *aqiQuery, now time.Time,
 ) error {
@@ -56,7 +58,7 @@ func (a *worldState) noStationNear(
 	return problem
 }
 
-// noFigures returns the error for a city whose stations have no figures.
+// noFigures returns the error for a city that has no current figures.
 func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *aqiQuery, now time.Time) error {
 	kinds := snap.KindsFor(q.kinds)
 	c := &snap.Cities[i]
@@ -65,8 +67,8 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	if len(stations) == 0 {
 		return problem
 	}
-	// A station that does not count only because of its kind explains more than the
-	// nearest.
+	// If a station fails to count only because of its kind, that is a better
+	// explanation than the nearest station.
 	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.Has(schema.Sensor) {
@@ -75,7 +77,8 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	return problem
 }
 
-// explain adds a station to a problem, and why it does not count.
+// explain adds a station to a problem, with the reasons why the station does not
+// count.
 func (a *worldState) explain(
 	ctx context.Context, snap *snapshot.Snapshot, problem *schema.Problem, sm rollup.Sample, q *aqiQuery, now time.Time,
 ) {
@@ -106,15 +109,15 @@ func (a *worldState) explain(
 	problem.Message += " " + describe(n)
 }
 
-// measuredPollutants returns the pollutants of the index that a station measures,
-// and those of them with enough hours. If it cannot read readings, or in a bulk
-// query, it uses the station's latest hour.
+// measuredPollutants returns the pollutants of the index that a station measures
+// (has), and those with enough hours of readings (whole). In a bulk query, or if
+// the readings cannot be read, it uses the station's latest hour instead.
 func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *aqiQuery) (has, whole []schema.Pollutant) {
 	if !q.bulk && a.tables.Healthy() {
 		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
 		defer cancel()
-		// This read bypasses the circuit breaker, because its short timeout is no
-		// sign that ClickHouse fails.
+		// This read bypasses the circuit breaker. Its time limit is so short that a
+		// time-out is no sign of a failure of ClickHouse.
 		if rows, err := station.Readings(ctx, a.snapshotTables, &st.Station); err == nil && len(rows) > 0 {
 			newest := slices.MaxFunc(rows, func(x, y station.Reading) int { return x.At.Compare(y.At) }).At
 			for _, p := range schema.Pollutants {
@@ -142,7 +145,8 @@ func particles(list []schema.Pollutant) bool {
 	return slices.Contains(list, schema.PM25) || slices.Contains(list, schema.PM10)
 }
 
-// describe states what a station measures and why it does not count.
+// describe returns a sentence about what a station measures and why the station
+// does not count.
 func describe(n *schema.NearestStation) string {
 	text := "The nearest station is " + n.ID
 	if n.DistanceKM != nil {

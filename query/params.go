@@ -23,8 +23,8 @@ const (
 	maxName      = 200 // bytes of one place's name; the longest in the gazetteer has 96
 )
 
-// aqiQuery holds the parameters of GET /v1/aqi, checked except for the existence of
-// cities and pin codes.
+// aqiQuery holds the parameters of GET /v1/aqi. They are validated, but the city or
+// pin code may not exist.
 type aqiQuery struct {
 	given    uint16 // bits of the parameters that the query has
 	city     string
@@ -88,9 +88,9 @@ func parameterBit(name string) uint16 {
 
 func (q *aqiQuery) has(bits uint16) bool { return q.given&bits != 0 }
 
-// parse parses the raw query of GET /v1/aqi. Its error is a *schema.Problem that
-// names the parameter. It rejects unknown parameters, so that `citty=Delhi` does
-// not count as an empty query.
+// parse parses and validates the raw query of GET /v1/aqi. Its error is a
+// *schema.Problem that names the parameter. It rejects unknown parameters, so that
+// `citty=Delhi` is not treated as an empty query.
 func parse(raw string, now time.Time) (aqiQuery, error) {
 	var q aqiQuery
 	for raw != "" {
@@ -119,7 +119,8 @@ func parse(raw string, now time.Time) (aqiQuery, error) {
 	return q, err
 }
 
-// decodePair decodes the percent-encoding of one name=value.
+// decodePair splits one name=value pair of a query, and decodes its
+// percent-encoding.
 func decodePair(pair string) (name, value string, err error) {
 	name, value, _ = strings.Cut(pair, "=")
 	if strings.ContainsAny(name, "%+") {
@@ -177,7 +178,7 @@ func (q *aqiQuery) set(bit uint16, name, value string) error {
 	return err
 }
 
-// checkText rejects values that are invalid for every parameter.
+// checkText rejects values that no parameter may have, such as control characters.
 func checkText(name, value string) error {
 	if value == "" {
 		return invalid(name, "The parameter "+name+" is empty.")
@@ -198,7 +199,8 @@ func checkText(name, value string) error {
 	return nil
 }
 
-// checkName rejects texts that cannot be names, before a search for similar names.
+// checkName rejects a text that cannot be the name of a place, so that no similar
+// names are searched for it.
 func checkName(field, value string) error {
 	if len(value) > maxName {
 		return invalid(field, "A name has at most "+strconv.Itoa(maxName)+" bytes.")
@@ -232,8 +234,8 @@ func parseDay(name, value string) (schema.Day, error) {
 	return 0, invalid(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
 }
 
-// parseSeconds parses a whole number of seconds. It has at most 31 bits, so that an
-// integer of any client can hold it.
+// parseSeconds parses a whole number of seconds. The number has at most 31 bits, so
+// that an integer type of any client's language can hold it.
 func parseSeconds(name, value string) (int64, error) {
 	n, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
@@ -245,8 +247,8 @@ func parseSeconds(name, value string) (int64, error) {
 // current reports whether the query is for current figures.
 func (q *aqiQuery) current() bool { return !q.has(paramDate | paramFrom | paramTo) }
 
-// check rejects invalid combinations of parameters. interval=day, the default, is
-// valid in every query.
+// check rejects invalid combinations of parameters. interval=day is the default, so
+// it is valid in every query.
 func (q *aqiQuery) check(now time.Time) error {
 	if err := q.checkPlace(); err != nil {
 		return err
@@ -333,7 +335,7 @@ func unknownParameter(name string) error {
 	return invalid(name, "There is no parameter "+name+".")
 }
 
-// parseKinds parses a list of kinds such as "reference,sensor".
+// parseKinds parses a list of kinds of stations such as "reference,sensor".
 func parseKinds(name, value string) (rollup.KindSet, error) {
 	var set rollup.KindSet
 	for word := range strings.SplitSeq(value, ",") {

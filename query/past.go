@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// past answers a query for a date or a range.
+// past answers a query for a past date or range of days.
 func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery) (resp httpapi.Response, err error) {
 	h := history.Query{
 		City: -1, Point: q.point, Pin: q.pin, Kinds: q.kinds, Span: history.Span{First: q.from, Last: q.to}, Interval: history.Days, Detail: q.detail, Account: c.Account,
@@ -43,8 +43,9 @@ func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, 
 	return resp, s.noDataNear(c, a, snap, q, &h)
 }
 
-// noDataNear returns the problem for a position without stations nearby, or without
-// figures in the period. It takes one of the account's slots.
+// noDataNear returns the problem for a position that has no stations nearby, or no
+// figures in the period. It takes one of the account's slots, because it queries
+// ClickHouse.
 func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, h *history.Query) error {
 	release, err := s.historySlots.Acquire(c.Context(), c.Account)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// pinTimeout bounds the wait for the pin codes, which take a second to load after a
-// start.
+// pinTimeout is how long a query waits for the pin codes. Loading them takes about
+// a second after a start.
 const pinTimeout = 3 * time.Second
 
 // locatePin returns the position of a pin code.

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Limits of GET /v1/stations/{id}/quality, in days.
+// Default and maximum number of days of GET /v1/stations/{id}/quality.
 const (
 	qualityDays     = 7 // if the query has no from
 	mostQualityDays = 366
@@ -49,7 +49,8 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
 }
 
-// qualityRange parses from and to. The default is the seven days up to today.
+// qualityRange parses the parameters from and to. The default is the last seven
+// days including today.
 func qualityRange(params map[string]string, today schema.Day) (from, to schema.Day, err error) {
 	to = today
 	if text, ok := params["to"]; ok {

@@ -19,30 +19,33 @@ import (
 	"vayu/schema"
 )
 
-// Config configures a Service. Zero values of the optional fields select the stated
-// defaults.
+// Config configures a Service. For an optional field, the zero value selects the
+// default that its comment states.
 type Config struct {
-	// Conn runs the queries of clients, for both worlds.
+	// Conn runs the queries that answer clients, for both worlds.
 	Conn rollup.Conn
-	// Snapshots runs the queries that build snapshots. Its connections are
-	// separate, so that queries of clients cannot use them up. nil means Conn.
+	// Snapshots runs the queries that build snapshots. It should have connections
+	// of its own, so that queries of clients cannot use them up. nil means Conn.
 	Snapshots rollup.Conn
-	// Database names the database of a world (live or sandbox); nil means
-	// [schema.World.Database].
+	// Database returns the name of the database of a world (live or sandbox). nil
+	// means [schema.World.Database].
 	Database func(schema.World) string
-	// Directory holds the snapshot files between runs; "" disables them.
+	// Directory is the directory of the snapshot files, which the next start
+	// restores. "" means that there are no files.
 	Directory string
-	// PinFile is the file of pin codes; "" searches for it, see
+	// PinFile is the path of the file with pin codes. For "", see
 	// [places.FindPinFile].
 	PinFile string
-	// Poll is the interval between two polls for new roll-ups; 0 is 1 s.
+	// Poll is the interval between two polls for new roll-ups. 0 means 1 s.
 	Poll time.Duration
-	// HistoryBytes bounds the history cache of both worlds together. Three quarters
-	// are for days of cities, one quarter for hours. 0 is 64 MiB, enough for 10
-	// years of some 200 cities and a month of hours of some 300 places.
+	// HistoryBytes limits the memory of the history caches of both worlds together.
+	// Three quarters are for days of cities, and one quarter is for hours. 0 means
+	// 64 MiB. That suffices for 10 years of about 200 cities and a month of hours
+	// of about 300 places.
 	HistoryBytes int64
-	// Kinds are the kinds of stations that the city tables include. They count
-	// unless a query names others. nil is [schema.Reference].
+	// Kinds are the kinds of stations that the city tables include. These kinds
+	// count in an answer unless the query names others. nil means
+	// [schema.Reference].
 	Kinds   []schema.StationKind
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -50,16 +53,17 @@ type Config struct {
 }
 
 const (
-	// defaultPoll is half of the two seconds within which answers show a roll-up,
-	// by this or another instance.
+	// defaultPoll is half of two seconds. Within two seconds, answers must show a
+	// roll-up by this or another instance.
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
-	// refreshTimeout bounds a refresh. The first one after an import of years reads
-	// every station hour once.
+	// refreshTimeout limits a refresh of a snapshot. The first refresh after an
+	// import of several years reads every station hour once.
 	refreshTimeout = 2 * time.Minute
 )
 
-// Service answers API queries about the air quality of both worlds.
+// Service answers API queries about the air quality of both worlds (live and
+// sandbox).
 type Service struct {
 	worlds       [len(schema.Worlds)]*worldState
 	pins         *places.Pins
@@ -71,8 +75,8 @@ type Service struct {
 	historySlots history.Slots // limit of concurrent history queries per account
 }
 
-// worldState is the part of the service that exists once for live and once for the
-// sandbox.
+// worldState has the parts of the service that exist once for each world (live and
+// sandbox).
 type worldState struct {
 	world          schema.World
 	tables         rollup.Tables // for queries of clients
@@ -84,8 +88,8 @@ type worldState struct {
 	mu             sync.Mutex // one refresh at a time
 }
 
-// New returns a Service without data. Restore loads the snapshots of the last run,
-// Run keeps them up to date.
+// New returns a Service without data. Restore loads the snapshots of the last run.
+// Run keeps the snapshots up to date.
 func New(c Config) (*Service, error) {
 	if c.Conn == nil {
 		return nil, errors.New("query needs a connection to ClickHouse")
@@ -128,9 +132,9 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Restore publishes the snapshots of the last run and returns how many worlds have
-// one. It logs and ignores files that cannot be used. It takes some 10 ms and runs
-// before the API listens.
+// Restore publishes the snapshots of the last run from their files. It returns the
+// number of worlds that have a snapshot. It logs and ignores files that cannot be
+// used. It takes about 10 ms and must be called before the API listens.
 func (s *Service) Restore() int {
 	n := 0
 	for _, a := range s.worlds {
@@ -146,8 +150,8 @@ func (s *Service) Restore() int {
 	return n
 }
 
-// Run loads the pin codes and refreshes the snapshots until ctx ends. It logs and
-// counts failures; the last snapshot stays published.
+// Run loads the pin codes, and refreshes the snapshots until ctx ends. If a refresh
+// fails, Run logs and counts the failure, and the last snapshot stays published.
 func (s *Service) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	wait.Go(func() { s.loadPins(ctx) })
@@ -169,8 +173,8 @@ func (s *Service) loadPins(ctx context.Context) {
 	}
 }
 
-// follow polls for roll-ups of a world. It logs when polls begin to fail and when
-// they succeed again.
+// follow polls for new roll-ups of a world until ctx ends. It logs when polls begin
+// to fail, and when they succeed again.
 func (s *Service) follow(ctx context.Context, a *worldState) {
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
@@ -194,8 +198,8 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world after a roll-up, or when an hour is
-// due to become current. Calls for one world are serialized.
+// Refresh publishes a new snapshot of a world if there is a new roll-up, or if an
+// hour is due to become current. Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a := s.worlds[world]
 	a.mu.Lock()
@@ -221,17 +225,18 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	return nil
 }
 
-// cacheHeader is the Cache-Control value of all answers within one second.
+// cacheHeader is the Cache-Control value that all answers within one second have.
 type cacheHeader struct {
 	second int64
 	value  []string
 }
 
-// publishDelay is how long after the hour new figures are expected, because the
-// feed is fetched with a few minutes of jitter.
+// publishDelay is how long after the end of an hour its figures are expected.
+// Readings are fetched with a few minutes of jitter.
 const publishDelay = 5 * time.Minute
 
-// cacheControl lets clients cache an answer until the next expected figures.
+// cacheControl returns a Cache-Control value that lets clients cache an answer
+// until the next figures are expected.
 func (s *Service) cacheControl(now time.Time) []string {
 	second := now.Unix()
 	if h := s.cache.Load(); h != nil && h.second == second {
@@ -246,8 +251,8 @@ func (s *Service) cacheControl(now time.Time) []string {
 
 var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")
 
-// snapshotOf returns the state and snapshot of the call's world. It is an error
-// before the first snapshot.
+// snapshotOf returns the state and the snapshot of the world that a call is for. It
+// returns errNoFigures if there is no snapshot yet.
 func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, error) {
 	a := s.worlds[c.World]
 	snap := a.publisher.Latest()

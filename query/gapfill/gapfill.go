@@ -1,4 +1,5 @@
-// Package gapfill fills missing amounts of a record from stations nearby.
+// Package gapfill fills the missing amounts (concentrations) of a record from
+// stations nearby.
 package gapfill
 
 import (
@@ -11,23 +12,24 @@ import (
 	"vayu/schema"
 )
 
-// FillWindow is the maximum age of a value for gap filling, in seconds before the
-// time of the record.
+// FillWindow is how old an amount may be to fill a gap of a record, in seconds
+// before the time of the record.
 const FillWindow = 24 * 3600
 
-// LastAmounts holds, by pollutant, the last amount that a station measured and its
-// hour; 0 for none.
+// LastAmounts holds, for each pollutant of a record, the last amount that a station
+// measured. The array at has the hours of the amounts; 0 if there is no amount.
 type LastAmounts struct {
 	Amount [rollup.Records]schema.Figure
 	at     [rollup.Records]uint32
 }
 
-// noAmounts returns LastAmounts without values.
+// noAmounts returns LastAmounts without any amount.
 func noAmounts() LastAmounts { return LastAmounts{Amount: rollup.NoFigures().Amount} }
 
-// Read reads the last amounts of each station in the 24 h before each of
-// the moments (hours). It returns them by station, in the order of the moments,
-// which must ascend. Moments must be few or close together.
+// Read reads the last amounts that each station measured in the 24 h before each of
+// the moments. Moments are ends of hours in ascending order. They must be few or
+// close together. The result has the amounts by station, in the order of the
+// moments.
 func Read(
 	ctx context.Context, t rollup.Tables, stations []string, moments []uint32,
 ) (map[string][]LastAmounts, error) {
@@ -37,10 +39,10 @@ func Read(
 	})
 }
 
-// ReadWhere is Read for the stations that match an SQL
-// condition, and for hours at or after from. ClickHouse assigns each hour to the
-// first moment at or after it, and thus reads it once. carryForward extends it to
-// the later moments.
+// ReadWhere is like Read, for the stations that match an SQL condition, and for
+// hours at or after from. ClickHouse assigns each hour to the first moment at or
+// after the hour, and thus reads each hour once. Then carryForward copies amounts
+// to later moments.
 func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastAmounts, error) {
@@ -50,7 +52,7 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
 	}
 	// The SQL function roundDown returns the greatest element of a sorted list that
-	// is at most a number. Negated numbers make it round up.
+	// is at most a given number. With negated numbers, it rounds up.
 	list := make([]string, len(moments))
 	for i, m := range moments {
 		list[len(list)-1-i] = fmt.Sprint(-int64(m))
@@ -100,8 +102,8 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 	return out, nil
 }
 
-// carryForward fills missing amounts of each time with those of the time before, if
-// they are at most 24 h old.
+// carryForward copies amounts from each moment to the next if the next lacks them.
+// It does not copy amounts that are 24 h old or older at the next moment.
 func carryForward(of []LastAmounts, moments []uint32) {
 	for n := 1; n < len(of); n++ {
 		for p, at := range of[n-1].at {
@@ -112,8 +114,9 @@ func carryForward(of []LastAmounts, moments []uint32) {
 	}
 }
 
-// Fill fills the gaps of wanted from the nearest station with a value in the 24
-// h before. ids are sorted by distance.
+// Fill fills the gaps of each element of wanted. It uses the nearest station that
+// has measured the pollutant in the 24 h before. The stations ids are sorted by
+// distance.
 func Fill(ctx context.Context, t rollup.Tables, ids []string, wanted []*rollup.Figures) error {
 	var moments []uint32
 	for _, f := range wanted {

@@ -8,14 +8,15 @@ import (
 	"vayu/schema"
 )
 
-// Recent holds the last amounts of every station at one hour. It is immutable.
+// Recent holds the last amounts of every station, as of one hour. It is immutable.
 type Recent struct {
 	at      uint32        // Unix seconds
 	amounts []LastAmounts // by station
 }
 
-// ReadRecent returns the last amounts of the stations ids at an hour. It reads those
-// that changed since before, which may be nil, and copies the others.
+// ReadRecent returns the last amounts of the stations ids as of the hour at. It
+// reads the amounts of changed stations, and copies those of other stations from
+// before. If before is nil, it reads all.
 func ReadRecent(
 	ctx context.Context, t rollup.Tables, before *Recent, at uint32, ids []string, c *rollup.Changes,
 ) (*Recent, error) {
@@ -63,8 +64,9 @@ func ReadRecent(
 	return r, nil
 }
 
-// At returns the last amounts of a station in the 24 h before an instant. It returns
-// false if r, which may be nil, does not hold them.
+// At returns the last amounts that station i measured in the 24 h before an
+// instant. It returns false if r is nil, or if the instant is after the hour of r
+// or more than 3 h before it.
 func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if r == nil || at > r.at || at+rollup.InterpolationWindow < r.at {
 		return nil, false
@@ -82,7 +84,8 @@ func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	return &within, true
 }
 
-// single returns the amounts of a single moment; a station without rows has none.
+// single returns the amounts of the only moment. A station without rows has no
+// amounts.
 func single(of []LastAmounts) LastAmounts {
 	if len(of) == 0 {
 		return noAmounts()
@@ -90,8 +93,9 @@ func single(of []LastAmounts) LastAmounts {
 	return of[0]
 }
 
-// update replaces amounts by those of last, which were measured at or after since.
-// It returns false if last lacks such an amount that l has.
+// update copies the amounts of last to l. last has only amounts that were measured
+// at or after since. It returns false if l has such an amount of a pollutant but
+// last does not.
 func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

@@ -12,12 +12,12 @@ import (
 	"vayu/schema"
 )
 
-// blockDays is the number of days per block. A range of a year needs at most two
-// blocks.
+// blockDays is the number of days in a block. A range of one year thus needs at
+// most two blocks.
 const blockDays = 512
 
-// block holds the records of up to blockDays days as JSON, each after a comma. The
-// answer to a range of days is a part of the text.
+// block holds the records of up to blockDays days as JSON text. A comma precedes
+// each record. The answer for a range of days contains a part of this text.
 type block struct {
 	label  string
 	first  schema.Day
@@ -53,14 +53,15 @@ func newBlock(number schema.Day, label string, days []row) *block {
 	return b
 }
 
-// cut returns the block's records of these days.
+// cut returns the JSON text of the records that the block has for the given days.
 func (b *block) cut(days Span) []byte {
 	i, j := max(days.First-b.first, 0), min(days.Last-b.first+1, blockDays)
 	return b.text[b.starts[i]:b.starts[j]]
 }
 
-// blocks returns the blocks of a range and renders those that are not cached. It
-// does not cache blocks with gaps that could not be filled.
+// blocks returns the blocks that cover a range of days. It renders blocks that are
+// not cached. It does not cache a block if reading the values for gap filling
+// failed.
 func (h *cache) blocks(
 	ctx context.Context, p *entry, rows []row, label string, days Span, neighbours func() []string,
 ) []*block {
@@ -83,7 +84,7 @@ func (h *cache) blocks(
 	return out
 }
 
-// uncachedBlocks renders rows as blocks.
+// uncachedBlocks renders rows as blocks, and does not cache them.
 func uncachedBlocks(label string, rows []row) []*block {
 	var out []*block
 	for n := blockOf(rows[0].day); n <= blockOf(rows[len(rows)-1].day); n++ {
@@ -107,7 +108,8 @@ func (h *cache) storeBlock(p *entry, n schema.Day, b *block, marks uint64) {
 	h.addBytes(p, int64(cap(b.text)+4*cap(b.starts)))
 }
 
-// dropBlocks removes the blocks of days from one on. The caller must hold p.mu.
+// dropBlocks removes the cached blocks that contain the given day or later days.
+// The caller must hold p.mu.
 func (h *cache) dropBlocks(p *entry, from schema.Day) {
 	for n, b := range p.blocks {
 		if n >= blockOf(from) {
@@ -117,8 +119,8 @@ func (h *cache) dropBlocks(p *entry, from schema.Day) {
 	}
 }
 
-// rangeResponse makes the answer for a range of days from blocks. It returns false
-// if there is no record.
+// rangeResponse assembles the answer for a range of days from blocks. It returns
+// false if no day has a record.
 func rangeResponse(label string, days Span, kinds rollup.KindSet, blocks []*block) (httpapi.Response, bool) {
 	head, end := appendRangeHead(make([]byte, 0, 160), label, days, "day"), rangeEnd
 	if kinds != 0 {

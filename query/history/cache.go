@@ -19,9 +19,9 @@ import (
 	"vayu/schema"
 )
 
-// cache caches days of cities in memory. The first query for a city loads all its
-// days with one SQL query; later ones use a binary search. Another value of the
-// type caches the hours of places by day.
+// cache caches days of cities in memory. The first query for a city loads all days
+// of the city with one SQL query. Later queries find days by binary search. History
+// has a second cache of this type, for the hours of places by day.
 type cache struct {
 	tables        reader
 	entries       *lru.Cache[place, *entry]
@@ -33,10 +33,11 @@ type cache struct {
 	counters      Counters
 }
 
-// Counters count reads of history, and those that failed.
+// Counters count the reads of history from ClickHouse, and the reads that failed.
 type Counters struct{ Loads, Failures prometheus.Counter }
 
-// maxCities bounds the number of entries, not their size: India has 8,000 towns.
+// maxCities limits the number of entries in a cache. The field limit limits their
+// size. India has 8,000 towns.
 const maxCities = 10_000
 
 func newCache(t reader, limit int64, c Counters) (*cache, error) {
@@ -46,24 +47,26 @@ func newCache(t reader, limit int64, c Counters) (*cache, error) {
 	return h, err
 }
 
-// entry holds one city's days, or one place's hours.
+// entry holds the days of one city, or the hours of one place.
 type entry struct {
 	days atomic.Pointer[[]row] // sorted, immutable
 	mu   sync.Mutex
-	// bytes is the entry's share of the cache size. It is no longer counted once
-	// the entry is evicted.
+	// bytes is the part of the cache's size that is due to this entry. It is 0
+	// after the entry is evicted.
 	bytes   int64
 	evicted bool
-	// dirty is the first day to reload; notDirty for none.
+	// dirty is the first day that must be reloaded; notDirty if there is none.
 	dirty schema.Day
-	// invalidations counts calls of invalidate. A reload during which it changes
-	// does not clear dirty.
+	// invalidations counts calls of invalidate. If it changes during a reload, the
+	// reload does not clear dirty.
 	invalidations uint64
 	filledDays    map[schema.Day]rollup.Figures // days with gaps filled
-	// blocks hold days as rendered JSON; only range queries make them.
+	// blocks holds days that are rendered as JSON, by number of the block. Only
+	// queries for a range of days create blocks.
 	blocks map[schema.Day]*block
-	// hours holds the hours of each day, computed with the stations of index. An
-	// empty element means that the day has no hours.
+	// hours holds the hours of each day. They are computed with the stations of
+	// index. If a day is present without hours, ClickHouse has no hours of that
+	// day.
 	hours map[schema.Day]dayHours
 	index *places.Index
 }
@@ -74,7 +77,7 @@ func newEntry() *entry {
 
 const notDirty = schema.Day(math.MaxInt32)
 
-// invalidate marks a day and all later ones as dirty.
+// invalidate marks the given day and all later days for a reload, in all entries.
 func (h *cache) invalidate(from schema.Day) {
 	h.invalidations.Add(1)
 	for _, p := range h.entries.Values() {
@@ -95,8 +98,9 @@ func (p *entry) dirtyState() (dirty schema.Day, marks uint64) {
 	return p.dirty, p.invalidations
 }
 
-// cityDays returns a city's days, sorted. It first reloads dirty days. If
-// ClickHouse is down or slow, it returns the stale days and the reload continues.
+// cityDays returns a city's days, sorted. It first reloads days that are marked as
+// dirty. If ClickHouse is down or slow, it returns the cached days, and the reload
+// continues.
 func (h *cache) cityDays(ctx context.Context, c places.City) (*entry, []row, error) {
 	p, ok := h.entries.Get(place{city: c})
 	if ok {
@@ -104,8 +108,8 @@ func (h *cache) cityDays(ctx context.Context, c places.City) (*entry, []row, err
 			return p, *p.days.Load(), nil
 		}
 	}
-	// Concurrent callers share this load, so it must survive the cancellation of
-	// the first.
+	// Concurrent callers share this load. It must therefore continue if the first
+	// caller cancels its context.
 	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
 		p, err := h.load(context.WithoutCancel(ctx), c)
 		if err != nil {
@@ -186,7 +190,7 @@ func (h *cache) load(ctx context.Context, c places.City) (*entry, error) {
 	return p, nil
 }
 
-// setDays replaces a city's days.
+// setDays replaces the days of an entry, and updates the size of the cache.
 func (h *cache) setDays(p *entry, days []row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,7 +201,8 @@ func (h *cache) setDays(p *entry, days []row) {
 	h.addBytes(p, int64(grown)*int64(unsafe.Sizeof(row{})))
 }
 
-// addBytes adds to the size of the cache. The caller must hold p.mu.
+// addBytes adds grown to the size of the cache, unless the entry is evicted. The
+// caller must hold p.mu.
 func (h *cache) addBytes(p *entry, grown int64) {
 	if !p.evicted {
 		p.bytes += grown
@@ -218,9 +223,9 @@ func (h *cache) evictToLimit() {
 	}
 }
 
-// filled returns the days with gaps filled from stations nearby, and caches the
-// result. If the values cannot be read, the gaps stay and whole is false. The
-// timeout is short if the last query of ClickHouse failed.
+// filled returns the given days with gaps filled from stations nearby, and caches
+// the filled days. If the stations' values cannot be read, the gaps stay and whole
+// is false. The time limit is shorter if the last query of ClickHouse failed.
 func (h *cache) filled(
 	ctx context.Context, p *entry, days []row, neighbours func() []string,
 ) (out []row, whole bool) {

@@ -12,11 +12,12 @@ import (
 	"vayu/schema"
 )
 
-// reader reads the rows of history.
+// reader reads the stored hours and days of cities and stations.
 type reader struct{ rollup.Tables }
 
-// cityRows returns a city's days or hours. kinds is 0 for the default ones, whose
-// figures are stored. Days of the default kinds are cached.
+// cityRows returns a city's days or hours. The figures of the default kinds of
+// stations (kinds is 0) are stored by city, and their days are cached. For other
+// kinds, figures are computed from the stations.
 func (h *History) cityRows(
 	ctx context.Context, snap *snapshot.Snapshot, i int, kinds rollup.KindSet, days Span, hourly bool,
 ) ([]row, error) {
@@ -39,7 +40,7 @@ func (h *History) cityRows(
 	return rows, rollup.Unavailable(gapfill.Fill(ctx, h.tables.Tables, snap.NeighboursOf(i)(), pointers(rows)))
 }
 
-// days reads a city's days, beginning with a day, sorted.
+// days reads the days of a city from the given day on, sorted.
 func (t reader) days(ctx context.Context, c places.City, from schema.Day) ([]row, error) {
 	var out []row
 	var d int32
@@ -70,8 +71,8 @@ func (t reader) cityHours(ctx context.Context, c places.City, days Span) ([]row,
 	return out, nil
 }
 
-// readHour sets the figures of the samples to those of one hour. Stations without a
-// row in that hour get empty figures.
+// readHour sets the figures of each sample to those of its station in the hour at.
+// A station without a row in that hour gets figures without values.
 func (t reader) readHour(ctx context.Context, snap *snapshot.Snapshot, samples []rollup.Sample, at uint32) error {
 	got := make(map[string]rollup.Figures, len(samples))
 	var id string

@@ -1,5 +1,5 @@
-// Package history answers queries about past days and hours from ClickHouse, over a
-// cache in memory.
+// Package history answers queries about past days and hours. It reads them from
+// ClickHouse and caches them in memory.
 package history
 
 import (
@@ -24,8 +24,8 @@ type History struct {
 	slots  *Slots
 }
 
-// New returns a history without cached rows. limit bounds the cache in bytes:
-// three quarters are for days, one quarter for hours.
+// New returns a History with an empty cache. limit is the size of the cache in
+// bytes: three quarters for days of cities, one quarter for hours of places.
 func New(t rollup.Tables, limit int64, s *Slots, c Counters) (*History, error) {
 	h := &History{tables: reader{t}, slots: s}
 	var err error
@@ -36,13 +36,14 @@ func New(t rollup.Tables, limit int64, s *Slots, c Counters) (*History, error) {
 	return h, err
 }
 
-// SetReloadTimeout bounds how long a query for cached days waits for newer ones. It
-// is called before the first query.
+// SetReloadTimeout sets how long a query for cached days waits for a reload of
+// changed days. It must be called before the first query.
 func (h *History) SetReloadTimeout(d time.Duration) {
 	h.days.reloadTimeout, h.hours.reloadTimeout = d, d
 }
 
-// Invalidate marks the cached rows of a day and of all later ones for a reload.
+// Invalidate marks the cached rows of the given day and of all later days for a
+// reload.
 func (h *History) Invalidate(from schema.Day) {
 	h.days.invalidate(from)
 	h.hours.invalidate(from)
@@ -51,17 +52,17 @@ func (h *History) Invalidate(from schema.Day) {
 // Bytes returns the memory that cached rows use.
 func (h *History) Bytes() int64 { return h.days.size.Load() + h.hours.size.Load() }
 
-// Preload loads the days of a city into the cache. A caller may ignore its error,
-// because the answer for the city loads missing days again.
+// Preload loads the days of a city into the cache. A caller may ignore the error,
+// because Answer loads missing days again.
 func (h *History) Preload(ctx context.Context, c places.City) error {
 	_, _, err := h.days.cityDays(ctx, c)
 	return err
 }
 
-// interval is the form of an answer.
+// interval states whether an answer has one day, days or hours.
 type interval uint8
 
-// The intervals: a record of one day, a list of days, a list of hours.
+// The intervals: the record of one day, a list of days, and a list of hours.
 const (
 	OneDay interval = iota
 	Days
@@ -80,11 +81,11 @@ type Query struct {
 	Account  string // whose slots the query takes
 }
 
-// ErrNoRows reports that a place has no figures in the span.
+// ErrNoRows means that a place has no figures in the requested span of days.
 var ErrNoRows = errors.New("no figures in the span")
 
-// Answer answers a query, by one route for every place and interval. Its error is
-// errNoRows if there are no figures.
+// Answer answers a query for any place and interval. It returns ErrNoRows if there
+// are no figures.
 func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query) (httpapi.Response, error) {
 	limited, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
@@ -108,7 +109,8 @@ func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query)
 	return httpapi.Ready(q.Kinds.AppendTo(rows[0].append(make([]byte, 0, 280), label)), time.Time{}), nil
 }
 
-// cachedRange answers a query for days of a city from rendered blocks.
+// cachedRange answers a query for a range of days of a city. It assembles the
+// answer from cached blocks.
 func (h *History) cachedRange(ctx context.Context, snap *snapshot.Snapshot, q *Query) (httpapi.Response, error) {
 	label := snap.Index.Label(q.City)
 	p, rows, err := h.days.cityDays(ctx, snap.Cities[q.City].City)
@@ -123,7 +125,8 @@ func (h *History) cachedRange(ctx context.Context, snap *snapshot.Snapshot, q *Q
 	return resp, nil
 }
 
-// dayDetail returns the detailed answer for one day, which never becomes stale.
+// dayDetail returns the answer for one day with the fields of view=detail. A day in
+// the past is never marked as stale.
 func (h *History) dayDetail(
 	ctx context.Context, snap *snapshot.Snapshot, q *Query, label string, r *row,
 ) (httpapi.Response, error) {

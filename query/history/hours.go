@@ -9,25 +9,25 @@ import (
 	"vayu/schema"
 )
 
-// place is a cache key: a city or a position, with the kinds of stations that
-// count, 0 for the default kinds.
+// place is the key of a cache entry: a city or a position, and the kinds of
+// stations that count. The kinds are 0 for the default kinds.
 type place struct {
 	city  places.City
 	point places.Point
 	kinds rollup.KindSet
 }
 
-// dayHours holds the hours of one place on one Indian day, gaps filled.
+// dayHours holds the hours of one place on one Indian day. Gaps are filled.
 type dayHours []row
 
 func (d dayHours) bytes() int64 {
 	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(row{}))
 }
 
-// hours returns a place's hours on these days, from the cache or by read,
-// which returns rows in time order. Hours stay cached until a roll-up recomputes
-// their day. They are also discarded if index is new, because stations were added,
-// removed or relocated.
+// hours returns the hours of a place on the given days, in time order. It calls
+// read for days that are not cached. Hours stay cached until a roll-up recomputes
+// their day. They are also discarded if index is a new one, because stations were
+// added, removed or relocated.
 func (h *cache) hours(ctx context.Context, key place, index *places.Index, days Span,
 	read func(ctx context.Context, days Span) ([]row, error),
 ) ([]row, error) {
@@ -45,7 +45,8 @@ func (h *cache) hours(ctx context.Context, key place, index *places.Index, days 
 	return append(append(before, rows...), after...), nil
 }
 
-// entry returns the cache entry of a place, and makes it if necessary.
+// entry returns the cache entry of a place. If there is none, it creates an empty
+// entry.
 func (h *cache) entry(key place) *entry {
 	for {
 		if p, ok := h.entries.Get(key); ok {
@@ -55,8 +56,8 @@ func (h *cache) entry(key place) *entry {
 	}
 }
 
-// cachedHours returns the cached hours before the first and after the last missing
-// day.
+// cachedHours returns the span of days to read, and the cached hours before and
+// after that span. marks is the number of invalidations so far, for storeHours.
 func (p *entry) cachedHours(
 	h *cache, index *places.Index, days Span,
 ) (before []row, missing Span, after []row, marks uint64) {
@@ -93,8 +94,8 @@ func (p *entry) cachedHours(
 	return before, missing, after, p.invalidations
 }
 
-// storeHours caches the hours of days, unless a roll-up or a new index has
-// invalidated the entry since the read began.
+// storeHours caches the hours of the given days. It does nothing if a roll-up or a
+// new index has invalidated the entry since the read began.
 func (h *cache) storeHours(p *entry, index *places.Index, days Span, rows []row, marks uint64) {
 	defer h.evictToLimit()
 	p.mu.Lock()

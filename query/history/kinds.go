@@ -15,7 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// cityRowsOfKinds returns a city's days or hours from its stations of these kinds.
+// cityRowsOfKinds returns a city's days or hours, computed from the city's stations
+// of the given kinds.
 func (t reader) cityRowsOfKinds(
 	ctx context.Context, snap *snapshot.Snapshot, i int, kinds rollup.KindSet, days Span, hourly bool,
 ) ([]row, error) {
@@ -53,8 +54,8 @@ func (t reader) cityRowsOfKinds(
 	return out, rollup.Unavailable(gapfill.Fill(ctx, t.Tables, neighbours, pointers(out)))
 }
 
-// ratedHours counts the stations with an AQI in each hour. Series of city means
-// count only on days without hours of stations.
+// ratedHours counts, for each hour, the stations with an AQI. Series of city means
+// are counted only on days on which no station has an AQI.
 func (t reader) ratedHours(ctx context.Context, snap *snapshot.Snapshot, all []rollup.Sample, after, to uint32) ([]rollup.CityHour, error) {
 	var measured, averaged []rollup.Sample
 	for _, sm := range all {

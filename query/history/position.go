@@ -11,12 +11,13 @@ import (
 	"vayu/schema"
 )
 
-// positionRows returns the days or hours of a position with these stations nearby. It
-// interpolates stations within 25 km. For other days or hours it uses the city of
-// the nearest station, if that is within 25 km. Last comes the nearest station
-// within 100 km.
+// positionRows returns the days or hours of a position. near are the stations
+// nearby. It interpolates the stations within 25 km. For days or hours without such
+// figures, it uses the city of the nearest station, if that station is within 25
+// km. For the remaining days or hours, it uses the nearest station within 100 km.
 //
-// The city's history may begin before that of any station with a position.
+// The city is needed because its history may begin earlier than that of any station
+// with a known position.
 func (h *History) positionRows(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, kinds rollup.KindSet, days Span, hourly bool,
 ) ([]row, error) {
@@ -48,8 +49,9 @@ func (h *History) positionRows(
 	return rows, rollup.Unavailable(err)
 }
 
-// newestOfDays reads the latest hour of each day in which one of the samples'
-// stations has an AQI. It is empty for hourly queries, which do not compare hours.
+// newestOfDays returns, for each day, the latest hour in which any of the stations
+// has an AQI. For hourly queries the result is empty, because they do not compare
+// hours.
 func (t reader) newestOfDays(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, days Span, hourly bool,
 ) (map[schema.Day]uint32, error) {
@@ -72,8 +74,8 @@ func (t reader) newestOfDays(
 	return out, nil
 }
 
-// canonicalCity returns the city that a city's name resolves to. That is a different
-// city if the state of this one is unknown and a namesake has a state.
+// canonicalCity returns the city that the name of city i resolves to. It is another
+// city if the state of city i is unknown and a city of the same name has a state.
 func canonicalCity(s *snapshot.Snapshot, i int) int {
 	c := s.Cities[i].City
 	if found, err := s.Index.Find(c.Name + ", " + c.State); err == nil {
@@ -82,7 +84,8 @@ func canonicalCity(s *snapshot.Snapshot, i int) int {
 	return i
 }
 
-// rowCount returns the number of the days, or of their hours.
+// rowCount returns the number of days in a span or, if hourly is set, the number of
+// their hours.
 func rowCount(days Span, hourly bool) int {
 	n := int(days.Last-days.First) + 1
 	if hourly {
@@ -91,7 +94,8 @@ func rowCount(days Span, hourly bool) int {
 	return n
 }
 
-// join adds to rows those of more for other days or hours, and sorts by time.
+// join adds those rows of more whose day or hour is not in rows. It sorts the
+// result by time.
 func join(rows, more []row) []row {
 	type key struct {
 		day schema.Day
@@ -116,10 +120,10 @@ func join(rows, more []row) []row {
 	return rows
 }
 
-// interpolateBetween reads the samples' stations over a range and interpolates each
-// day or hour. A day uses each station's last hour with an AQI. Stations whose hour
-// is more than 3 h older than the day's newest are left out. With reach 0 only the
-// nearest station counts.
+// interpolateBetween reads the figures of the stations near over a range, and
+// interpolates each day or hour. For a day, it uses the last hour with an AQI of
+// each station. It leaves out stations whose hour is more than 3 h older than the
+// newest hour of the day. If reach is 0, it uses only the nearest station.
 func (t reader) interpolateBetween(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, newest map[schema.Day]uint32, days Span, hourly bool, reach float64,
 ) ([]row, error) {
@@ -130,7 +134,7 @@ func (t reader) interpolateBetween(
 	for _, sm := range near {
 		by[snap.Stations[sm.Station].ID] = sm
 	}
-	// One second is subtracted, because midnight ends an interval of the day
+	// One second is subtracted, because a reading at midnight belongs to the day
 	// before.
 	per := fmt.Sprintf("station, toDate(at + %d)", int(schema.IndiaOffset.Seconds())-1)
 	if hourly {

@@ -8,31 +8,31 @@ import (
 	"vayu/schema"
 )
 
-// row holds the figures of a place on an Indian day or, if day is hourOnly, in an
-// hour.
+// row holds the figures of a place on one Indian day. If day is hourOnly, the
+// figures are those of one hour.
 type row struct {
 	day schema.Day
 	rollup.Figures
 }
 
-// hourOnly, which is no valid day, marks a row that holds an hour.
+// hourOnly marks a row that holds an hour. It is not a valid day.
 const hourOnly = notDirty
 
-// Span is a range of days, both included.
+// Span is a range of days. It includes First and Last.
 type Span struct{ First, Last schema.Day }
 
 func find(days []row, d schema.Day) (int, bool) {
 	return slices.BinarySearchFunc(days, d, func(e row, d schema.Day) int { return int(e.day) - int(d) })
 }
 
-// between returns the rows of these days. rows are sorted by day.
+// between returns the rows of the given days. The rows must be sorted by day.
 func between(rows []row, days Span) []row {
 	i, _ := find(rows, days.First)
 	j, _ := find(rows, days.Last+1)
 	return rows[i:j]
 }
 
-// append appends the row as a record.
+// append appends the row to b as a JSON record.
 func (r *row) append(b []byte, label string) []byte {
 	record := r.Record(label)
 	b = record.Append(b)

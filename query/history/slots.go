@@ -11,14 +11,14 @@ import (
 
 const (
 	// maxInFlight is the limit of concurrent history queries in ClickHouse per
-	// account. More of them would only make queries of other accounts time out.
+	// account. A higher limit would only make queries of other accounts time out.
 	maxInFlight = 4
-	// slotTimeout bounds the wait for a slot.
+	// slotTimeout is how long a query waits for a slot.
 	slotTimeout = time.Second
 )
 
-// Slots limits how many queries each account has in flight. The zero value is ready
-// to use.
+// Slots limits how many history queries each account has in flight. The zero value
+// is ready to use.
 type Slots struct {
 	mu       sync.Mutex
 	accounts map[string]*accountSlots
@@ -29,8 +29,8 @@ type accountSlots struct {
 	users int // calls that hold a slot or wait for one
 }
 
-// Acquire waits for a slot of an account. The error is a *schema.Problem if none
-// becomes free within slotTimeout.
+// Acquire waits for a slot of an account. The caller must call release. If no slot
+// becomes free within slotTimeout, the error is a *schema.Problem.
 func (s *Slots) Acquire(ctx context.Context, account string) (release func(), err error) {
 	s.mu.Lock()
 	if s.accounts == nil {

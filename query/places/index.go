@@ -26,8 +26,8 @@ type term struct {
 	city int32
 }
 
-// NewIndex returns an index of cities. The methods return positions in the slice
-// cities.
+// NewIndex returns an index of cities. Its methods identify a city by its position
+// in the slice cities.
 func NewIndex(cities []City) *Index {
 	x := &Index{cities: cities, labels: make([]string, len(cities)), byKey: make(map[string][]int32, 6*len(cities))}
 	states := map[string][]int{}
@@ -66,8 +66,8 @@ func (x *Index) add(i int32, c City) {
 	}
 }
 
-// preferKnownState drops a city without a state if another of the same name has a
-// state, because both are the same city.
+// preferKnownState drops a city without a state if a city of the same name has a
+// state. Both are the same city.
 func (x *Index) preferKnownState(found []int32) []int32 {
 	if len(found) < 2 {
 		return found
@@ -84,16 +84,17 @@ func (x *Index) preferKnownState(found []int32) []int32 {
 	return withState
 }
 
-// City returns the city at a position.
+// City returns the city at position i of the slice that the index was made from.
 func (x *Index) City(i int) City { return x.cities[i] }
 
-// Label returns the city's name in replies. It includes the state if cities of
-// several states share the name.
+// Label returns the name of a city in replies. It includes the state if cities in
+// several states have the same name.
 func (x *Index) Label(i int) string { return x.labels[i] }
 
 // Find returns the position of the city with a name. Its error is a
-// *schema.Problem. The code location_not_found comes with suggestions,
-// ambiguous_location with candidates. A known city without readings gives no_data.
+// *schema.Problem. A location_not_found problem has suggestions, and an
+// ambiguous_location problem has candidates. For a known city without readings, the
+// problem is no_data.
 func (x *Index) Find(name string) (int, error) {
 	var buf [64]byte
 	key := gazetteer.AppendKey(buf[:0], name)
@@ -125,8 +126,8 @@ func (x *Index) notFound(name, key string, found []int32) error {
 	return p
 }
 
-// Prefix returns the positions of the cities that have a name with this prefix,
-// sorted by label. An empty prefix selects all.
+// Prefix returns the positions of the cities with a name that begins with prefix,
+// sorted by label. An empty prefix selects all cities.
 func (x *Index) Prefix(prefix string) []int {
 	key := gazetteer.Key(prefix)
 	from, _ := slices.BinarySearchFunc(x.terms, key, func(t term, k string) int { return strings.Compare(t.key, k) })
@@ -145,8 +146,7 @@ func (x *Index) Prefix(prefix string) []int {
 	return out
 }
 
-// maxQuoted bounds how much of a client's text an error message quotes, in
-// characters.
+// maxQuoted is how many characters of a client's text an error message quotes.
 const maxQuoted = 60
 
 func quote(name string) string {

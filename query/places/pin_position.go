@@ -2,13 +2,15 @@ package places
 
 import "slices"
 
-// maxStray is the maximum distance of a pin code from the median of its sorting
-// district, in km. Pin codes of a district have the same first three digits.
+// maxStray is how far, in km, a pin code may be from the median position of its
+// sorting district. The pin codes of a sorting district have the same first three
+// digits.
 const maxStray = 150
 
-// locate returns one position per pin code, sorted by code: the median of its post
-// offices. If that is unknown or too far from the district's median, it uses the
-// latter. It leaves out pin codes without either.
+// locate returns one position for each pin code, sorted by code. The position is
+// the median of the code's post offices. If that is unknown or too far from the
+// median of the sorting district, the position is the median of the district. A pin
+// code without either median is left out.
 func locate(offices []packedPin) []packedPin {
 	slices.SortFunc(offices, func(a, b packedPin) int { return int(a.code - b.code) })
 	district := map[int32]Point{}
@@ -29,8 +31,8 @@ func locate(offices []packedPin) []packedPin {
 	return slices.Clip(table)
 }
 
-// groups yields the runs of offices whose codes are equal after division by
-// divisor.
+// groups yields the runs of consecutive offices whose codes are equal after
+// division by divisor.
 func groups(offices []packedPin, divisor int32) func(func([]packedPin) bool) {
 	return func(yield func([]packedPin) bool) {
 		for start := 0; start < len(offices); {
@@ -47,7 +49,7 @@ func groups(offices []packedPin, divisor int32) func(func([]packedPin) bool) {
 }
 
 // median returns the median latitude and longitude of the offices that have a
-// position, else an unknown point.
+// position. It returns an unknown point if no office has one.
 func median(offices []packedPin) Point {
 	var lats, lons []float32
 	for _, o := range offices {

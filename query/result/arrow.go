@@ -11,11 +11,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// arrowRows is the number of rows per record batch of the stream.
+// arrowRows is the number of rows in each record batch of an Arrow stream.
 const arrowRows = 1 << 14
 
-// Arrow writes rows as an Arrow IPC stream. Integers, floats, booleans, dates and
-// instants keep their type. Other types become text, lists and tuples as JSON.
+// Arrow writes rows as an Arrow IPC stream, and returns the number of rows.
+// Integers, floats, booleans, dates and instants keep their type. Values of other
+// types become text; lists and tuples become JSON text.
 func Arrow(w io.Writer, rows Rows) (int, error) {
 	types := rows.ColumnTypes()
 	names := rows.Columns()
@@ -53,7 +54,8 @@ func Arrow(w io.Writer, rows Rows) (int, error) {
 	return n, err
 }
 
-// arrowType returns the Arrow type for the Go type that a column scans into.
+// arrowType returns the Arrow type of column i. It depends on the Go type into
+// which the column scans; date is set for calendar dates.
 func arrowType(c cells, i int, date bool) arrow.DataType {
 	switch c[i].(type) {
 	case *int8, **int8:

@@ -1,5 +1,5 @@
-// Package result writes the result of an SQL statement as a table for people, or as
-// CSV, JSON lines or an Arrow stream for programs.
+// Package result writes the result of an SQL statement. For people it writes a
+// table. For programs it writes CSV, JSON lines or an Arrow stream.
 package result
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Rows is a result of ClickHouse, read once, row by row.
+// Rows is the result of a ClickHouse query. It can be read once, row by row.
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
@@ -27,7 +27,7 @@ type Rows interface {
 // Writer writes a result and returns the number of its rows.
 type Writer func(w io.Writer, rows Rows) (int, error)
 
-// Formats maps the names of the formats to their writers.
+// Formats maps the name of each format to its writer.
 var Formats = map[string]Writer{
 	"table": Table,
 	"csv":   CSV,
@@ -35,8 +35,8 @@ var Formats = map[string]Writer{
 	"arrow": Arrow,
 }
 
-// cells holds one row: a pointer per column, of the type that the column scans
-// into.
+// cells holds one row. Each element is a pointer to the type into which its column
+// scans.
 type cells []any
 
 func newCells(rows Rows) cells {
@@ -54,18 +54,21 @@ func newCells(rows Rows) cells {
 	return c
 }
 
-// ClickHouse types for which the driver reports a Go type that it cannot scan into.
+// ClickHouse types for which the driver reports a Go type into which it cannot
+// scan.
 var (
 	unnamedTuple = regexp.MustCompile(`^Tuple\(\w+[,()]`) // in a named tuple a blank follows the first word
 	composite    = regexp.MustCompile(`^(Tuple|Nested|Variant|Dynamic|JSON)\b`)
 )
 
-// each scans every row into the same cells and calls row for it.
+// each scans the rows one after the other into the same cells, and calls the
+// function row after each scan. It returns the number of rows.
 func each(rows Rows, row func(c cells) error) (int, error) {
 	c := newCells(rows)
 	n := 0
 	for rows.Next() {
-		// For NULL, Scan leaves the pointer of an earlier row in place.
+		// Cells are reset, because Scan does not overwrite a pointer of the row
+		// before with NULL.
 		for i := range c {
 			reflect.ValueOf(c[i]).Elem().SetZero()
 		}
@@ -80,7 +83,8 @@ func each(rows Rows, row func(c cells) error) (int, error) {
 	return n, rows.Err()
 }
 
-// value returns the value of a cell: nil for NULL, never a pointer.
+// value returns the value of cell i, which is never a pointer. It returns nil for
+// NULL.
 func (c cells) value(i int) any {
 	v := reflect.ValueOf(c[i]).Elem()
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
@@ -99,7 +103,8 @@ func (c cells) value(i int) any {
 	return v.Interface()
 }
 
-// text returns a cell as text for tables and CSV; null represents NULL.
+// text returns cell i as text for tables and CSV. It returns the text null for
+// NULL.
 func (c cells) text(i int, null string) string {
 	switch v := c.value(i).(type) {
 	case nil:
@@ -131,7 +136,8 @@ func isDate(t driver.ColumnType) bool {
 	return false
 }
 
-// dates returns a formatter that writes cells of date columns as YYYY-MM-DD.
+// dates returns a function that formats a cell as text. It formats cells of date
+// columns as YYYY-MM-DD.
 func dates(rows Rows) func(c cells, i int, null string) string {
 	types := rows.ColumnTypes()
 	day := make([]bool, len(types))

@@ -12,7 +12,8 @@ import (
 	"github.com/olekukonko/tablewriter"
 )
 
-// Table writes rows as an aligned table. It holds all rows in memory.
+// Table writes rows as an aligned table, and returns their number. It holds all
+// rows in memory.
 func Table(w io.Writer, rows Rows) (int, error) {
 	table := tablewriter.NewWriter(w)
 	table.Options(tablewriter.WithHeaderAutoFormat(-1))
@@ -32,8 +33,8 @@ func Table(w io.Writer, rows Rows) (int, error) {
 	return n, table.Render()
 }
 
-// CSV writes a header and a line per row (RFC 4180). NULL is an empty field;
-// instants are RFC 3339 in UTC.
+// CSV writes a header line and one line per row (RFC 4180), and returns the number
+// of rows. NULL is an empty field. Instants are in RFC 3339 and UTC.
 func CSV(w io.Writer, rows Rows) (int, error) {
 	out := csv.NewWriter(w)
 	if len(rows.Columns()) > 0 { // a result without rows may lack its columns
@@ -56,8 +57,8 @@ func CSV(w io.Writer, rows Rows) (int, error) {
 	return n, err
 }
 
-// JSON writes one JSON object per row and line, with fields in column order.
-// Numbers that JSON cannot represent become null.
+// JSON writes each row as a JSON object on its own line, and returns the number of
+// rows. Fields are in column order. Numbers that JSON cannot represent become null.
 func JSON(w io.Writer, rows Rows) (int, error) {
 	out := bufio.NewWriter(w)
 	names := make([][]byte, len(rows.Columns()))

@@ -10,11 +10,11 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// breaker is a circuit breaker that rejects queries at once after ClickHouse has
-// failed. It opens after one failure and closes after one success.
+// breaker is a circuit breaker: after a failure of ClickHouse, it rejects queries
+// at once. It opens after one failure and closes after one success.
 type breaker = gobreaker.CircuitBreaker[struct{}]
 
-// NewBreaker returns a closed circuit breaker.
+// NewBreaker returns a circuit breaker that is closed, so queries pass.
 func NewBreaker(name string) *breaker {
 	return gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
 		Name: name, MaxRequests: 1, Timeout: breakerTimeout,
@@ -23,7 +23,8 @@ func NewBreaker(name string) *breaker {
 			var exception *clickhouse.Exception // ClickHouse is up if it replies, even with an error
 			return err == nil || errors.As(err, &exception)
 		},
-		// A disconnected client and a slow query are no failures of ClickHouse.
+		// A query whose client has disconnected, and a slow query, are no failures
+		// of ClickHouse.
 		IsExcluded: func(err error) bool {
 			var slow *busyError
 			return errors.Is(err, context.Canceled) || errors.As(err, &slow)
@@ -31,17 +32,18 @@ func NewBreaker(name string) *breaker {
 	})
 }
 
-// busyError is the timeout of a query during which ClickHouse answered another one,
+// busyError means that a query timed out while ClickHouse answered another query,
 // such as the poll for roll-ups. ClickHouse is busy, not down.
 type busyError struct{ error }
 
 func (e *busyError) Unwrap() error { return e.error }
 
-// lastAnswer is the time of ClickHouse's last answer, Unix nanoseconds.
+// lastAnswer is the time when ClickHouse last answered a query, in Unix
+// nanoseconds.
 type lastAnswer struct{ at atomic.Int64 }
 
-// observe runs a query. It turns a timeout into a busyError if ClickHouse answered
-// another query meanwhile.
+// observe calls do, which runs a query. If do times out although ClickHouse
+// answered another query meanwhile, the error is a busyError.
 func (a *lastAnswer) observe(do func() error) error {
 	began := time.Now()
 	err := do()

@@ -1,8 +1,8 @@
 package rollup
 
-// Changes are the differences of a snapshot from the previous one. Hours at or after
-// since may have changed at the stations that changed marks and the SQL condition
-// selects.
+// Changes describes how a snapshot differs from the snapshot before. Hours at or
+// after Since may have changed for the stations that Changed marks. Condition is
+// the SQL condition that selects these stations.
 type Changes struct {
 	Changed    []bool // by station; nil if there are no such stations
 	Since      uint32 // Unix seconds

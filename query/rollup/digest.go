@@ -7,25 +7,27 @@ import (
 	"strings"
 )
 
-// Buckets is the number of parts into which a hash of the id divides the stations.
-// With 100,000 stations a bucket has 24, so 100 changed stations cause 2,400 rows
-// to be read.
+// Buckets is the number of buckets into which stations are divided by a hash of
+// their id. With 100,000 stations, a bucket has 24. If 100 stations change, 2,400
+// rows are read.
 const Buckets = 4096
 
-// Digest holds a checksum of the rows of each bucket of a table. It differs if a
-// row was added, replaced or removed. It may also differ after a merge of parts.
+// Digest holds, for each bucket, a checksum of the bucket's rows in a table. The
+// checksum changes if a row is added, replaced or removed. It may also change when
+// ClickHouse merges parts of the table.
 type Digest []uint64
 
-// MarkDiffering marks the buckets in which two digests differ. A nil digest differs
-// in all.
+// MarkDiffering sets changed for the buckets in which two digests differ. A nil
+// digest differs in all buckets.
 func MarkDiffering(a, b Digest, changed []bool) {
 	for i := range changed {
 		changed[i] = changed[i] || a == nil || b == nil || a[i] != b[i]
 	}
 }
 
-// HashCondition returns the SQL condition that a column's hash is in a marked
-// bucket, "" for all. It returns false if none is marked.
+// HashCondition returns the SQL condition that the hash of a column is in a marked
+// bucket. The condition is "" if all buckets are marked. It returns false if no
+// bucket is marked.
 func HashCondition(column string, changed []bool) (condition string, some bool) {
 	var list []string
 	for i, yes := range changed {
@@ -42,7 +44,7 @@ func HashCondition(column string, changed []bool) (condition string, some bool) 
 	return fmt.Sprintf("cityHash64(%s) %% %d IN (%s)", column, Buckets, strings.Join(list, ", ")), true
 }
 
-// StationDigest reads the digest of the stations.
+// StationDigest reads the digest of the table of stations.
 func (t Tables) StationDigest(ctx context.Context) (Digest, error) {
 	out := make(Digest, Buckets)
 	var part uint16
@@ -55,7 +57,8 @@ func (t Tables) StationDigest(ctx context.Context) (Digest, error) {
 	return out, nil
 }
 
-// HourDigests reads the digests of the hours at or after since.
+// HourDigests reads the digest of each hour at or after since, from the table of
+// stations' hours.
 func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Digest, error) {
 	out := map[uint32]Digest{}
 	var at uint32

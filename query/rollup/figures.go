@@ -1,5 +1,5 @@
-// Package rollup reads the figures that roll-ups have stored in ClickHouse, and
-// computes means of them.
+// Package rollup reads the figures (concentrations and indices) that roll-ups have
+// stored in ClickHouse. It also computes means of figures.
 package rollup
 
 import (
@@ -9,12 +9,12 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Records is the number of pollutants in a record.
+// Records is the number of pollutants whose concentration a record has.
 const Records = len(schema.RecordPollutants)
 
-// Figures holds the values of a place in an hour or on a day. Element p-1 of amount
-// and index is that of pollutant p. Amounts (concentrations) are of the record's
-// six.
+// Figures holds the values of a place in an hour or on a day. Element p-1 of Amount
+// and Index is the value of pollutant p. Amount has the concentrations of the six
+// pollutants of a record. Index has the sub-indices of all pollutants.
 type Figures struct {
 	At, Updated uint32 // Unix seconds; at is 0 if there are no figures
 	Amount      [Records]schema.Figure
@@ -22,13 +22,13 @@ type Figures struct {
 	AQI         int16                         // -1 for none
 	Dominant    schema.Pollutant
 	Used, Total uint16
-	// Properties of amounts; bit p-1 is that of pollutant p. Derived amounts were
-	// computed from a sub-index. Daily amounts are 24-hour means in place of 8-hour
-	// means. Gap-filled amounts are those of another place.
+	// Sets of pollutants; bit p-1 is for pollutant p. Derived: the amount was
+	// computed from a sub-index. Daily: the amount is a 24-hour mean instead of an
+	// 8-hour mean. GapFilled: the amount is that of another place.
 	Derived, Daily, GapFilled uint8
 }
 
-// NoFigures returns figures without values.
+// NoFigures returns figures in which every value is missing.
 func NoFigures() Figures {
 	f := Figures{AQI: -1}
 	for i := range f.Amount {
@@ -40,7 +40,7 @@ func NoFigures() Figures {
 	return f
 }
 
-// Missing returns the bits of the record's pollutants without an amount.
+// Missing returns the set of the record's pollutants that have no amount, as bits.
 func (f *Figures) Missing() uint8 {
 	var bits uint8
 	for i, amount := range f.Amount {
@@ -61,7 +61,7 @@ func (f *Figures) ClearFilled() {
 	f.GapFilled = 0
 }
 
-// FillFrom copies missing amounts from those of another place.
+// FillFrom fills each missing amount with the amount of another place.
 func (f *Figures) FillFrom(from *[Records]schema.Figure) {
 	for i := range f.Amount {
 		if !f.Amount[i].Known() && from[i].Known() {
@@ -71,7 +71,8 @@ func (f *Figures) FillFrom(from *[Records]schema.Figure) {
 	}
 }
 
-// Record returns the figures as a record. They must have an AQI.
+// Record returns the figures as the record of a place with this label. The figures
+// must have an AQI.
 func (f *Figures) Record(label string) schema.Record {
 	return schema.Record{
 		Status: schema.Success, City: label,

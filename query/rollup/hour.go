@@ -7,27 +7,30 @@ import (
 )
 
 const (
-	// HourWait is how long after its end an hour waits for readings of the stations
-	// that the previous hour has. Then it becomes current in any case.
+	// HourWait is how long an hour, after its end, waits for readings of stations
+	// that the previous hour has. After that, the hour becomes current even without
+	// them.
 	HourWait = 30 * time.Minute
-	// HourReach is the maximum distance of two hours that are compared, in seconds.
+	// HourReach is how far apart two hours may be to be compared, in seconds.
 	HourReach = 24 * 3600
 )
 
-// CityHour is an hour of a city and the number of its stations with an AQI.
+// CityHour is the end of an hour of a city, and the number of the city's stations
+// that have an AQI in that hour.
 type CityHour struct {
 	At   uint32
 	Used uint16
 }
 
 // complete reports whether h has at least half as many stations as the hour before.
-// It is also true if that hour is more than a day older.
+// It also returns true if that hour is more than a day older than h.
 func complete(before, h CityHour) bool {
 	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
 }
 
-// CurrentHour returns the index of the hour whose figures are current. next is when a
-// later hour becomes current, in Unix seconds; 0 for never. hours are in time order.
+// CurrentHour returns the index of the hour whose figures are current. hours are in
+// time order. next is the time at which a later hour becomes current, in Unix
+// seconds; 0 if there is no later hour.
 func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 	for i := 1; i < len(hours); i++ {
 		due := int64(hours[i].At) + int64(HourWait/time.Second)
@@ -42,9 +45,9 @@ func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 }
 
 // hourOfDay returns the index of the hour that represents a day. hours are in time
-// order, and those from first on are of the day. It is the last hour with at least
-// half as many stations as the hour before. Without one it is the last of the hours
-// with the most stations.
+// order. The hours of that day begin at index first. The result is the last hour
+// with at least half as many stations as the hour before. If there is none, it is
+// the last of the hours with the most stations.
 func hourOfDay(hours []CityHour, first int) int {
 	most := first
 	for i := len(hours) - 1; i >= first; i-- {
@@ -58,7 +61,8 @@ func hourOfDay(hours []CityHour, first int) int {
 	return most
 }
 
-// HoursOfDays returns the hour that represents each day, beginning with a day.
+// HoursOfDays returns the hour that represents each day, for the given day and
+// later days.
 func HoursOfDays(hours []CityHour, from schema.Day) []uint32 {
 	var out []uint32
 	for start := 0; start < len(hours); {

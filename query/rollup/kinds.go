@@ -6,7 +6,7 @@ import (
 	"vayu/schema"
 )
 
-// KindSet is a set of kinds of stations: bit k is set for kind k.
+// KindSet is a set of kinds of stations. Bit k is set if the set includes kind k.
 type KindSet uint8
 
 // KindsOf returns the set of these kinds.
@@ -18,14 +18,16 @@ func KindsOf(kinds ...schema.StationKind) KindSet {
 	return set
 }
 
-// DefaultKinds count in an answer unless the query names others. City mean series
-// replace missing reference stations.
+// DefaultKinds are the kinds of stations that count in an answer unless the query
+// names others. City mean series are included, because they replace missing
+// reference stations.
 var DefaultKinds = KindsOf(schema.Reference, schema.CityMean)
 
 // Has reports whether the set includes a kind.
 func (s KindSet) Has(k schema.StationKind) bool { return s&(1<<k) != 0 }
 
-// names returns the names of the kinds in the set, as a query has them.
+// names returns the names of the kinds in the set, as in the parameter kinds of a
+// query.
 func (s KindSet) names() []string {
 	var out []string
 	for _, k := range [...]schema.StationKind{schema.Reference, schema.Sensor} {
@@ -36,7 +38,7 @@ func (s KindSet) names() []string {
 	return out
 }
 
-// Named returns the names for a reply; nil for the empty set.
+// Named returns the names of the kinds for a reply; nil for the empty set.
 func (s KindSet) Named() []string {
 	if s == 0 {
 		return nil
@@ -44,8 +46,8 @@ func (s KindSet) Named() []string {
 	return s.names()
 }
 
-// AppendTo adds the set to the end of a JSON object as the field kinds. The empty set
-// adds nothing.
+// AppendTo adds the set as the field kinds to the JSON object in b. It adds nothing
+// for the empty set.
 func (s KindSet) AppendTo(b []byte) []byte {
 	if s == 0 {
 		return b

@@ -8,7 +8,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Sample is a station's figures with its distance and weight.
+// Sample has the figures of a station, and the station's distance and weight in an
+// interpolation.
 type Sample struct {
 	Station int32
 	KM      float64
@@ -16,12 +17,13 @@ type Sample struct {
 	Figures *Figures
 }
 
-// InterpolationWindow is how much older than the newest hour a station's hour may
-// be in an interpolation, in seconds.
+// InterpolationWindow is how much older than the newest hour the hour of a station
+// may be in an interpolation, in seconds.
 const InterpolationWindow = uint32(StaleAfter / time.Second)
 
-// WeightedMean returns the weighted mean of the samples within interpolationWindow
-// of the newest hour, and these samples. Each sample must have an AQI.
+// WeightedMean returns the weighted mean of the samples whose hour is within
+// InterpolationWindow of the newest hour. It also returns the samples that it used.
+// Each sample must have an AQI.
 func WeightedMean(samples []Sample) (Figures, []Sample) {
 	var newest uint32
 	for _, s := range samples {
@@ -62,8 +64,8 @@ func WeightedMean(samples []Sample) (Figures, []Sample) {
 	return out, used
 }
 
-// HalfUp rounds half-up. The tolerance keeps a tie from rounding down when the sum
-// of weights is inexact.
+// HalfUp rounds to the nearest integer, and a half up. It adds a small tolerance,
+// so that a half is not rounded down when the sum of weights is inexact.
 func HalfUp(v float64) float64 { return math.Floor(v + 0.5 + 1e-9) }
 
 func weightedIndex(used []Sample, p schema.Pollutant) (float64, bool) {
@@ -92,9 +94,9 @@ func weightedAmount(used []Sample, i int) schema.Figure {
 }
 
 // Mean returns the figures of a city from its stations in one hour, by the rule of
-// pipeline/airquality. The AQI is the mean of the station AQIs, half-up, and the
-// pollutant with the largest mean sub-index is dominant. Concentrations include
-// stations without an AQI. At least one sample must have an AQI.
+// pipeline/airquality. The AQI is the mean of the station AQIs, rounded half up.
+// The pollutant with the largest mean sub-index is dominant. Concentrations include
+// those of stations without an AQI. At least one sample must have an AQI.
 func Mean(samples []Sample) Figures {
 	out := NoFigures()
 	var aqi, used int
@@ -129,7 +131,8 @@ func Mean(samples []Sample) Figures {
 			continue
 		}
 		out.Index[p-1] = int16(naqi.Mean(sum, n))
-		// Of equal means the pollutant that is dominant at more stations wins.
+		// If two pollutants have equal mean sub-indices, the one that is dominant
+		// at more stations wins.
 		if m := float64(sum)/float64(n) + float64(led)/1e7; m > largest {
 			largest, out.Dominant = m, p
 		}

@@ -19,14 +19,15 @@ type Conn interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
 }
 
-// Hundredths returns the SQL that converts a Nullable concentration to a
-// schema.Figure.
+// Hundredths returns an SQL expression that converts expr, a Nullable
+// concentration, to a schema.Figure.
 func Hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
 
-// figureColumns returns the SQL columns of figures in the order of raw.into. The
-// tables city_hour and city_day also have counts of stations, station_hour has not.
+// figureColumns returns the SQL columns of figures, in the order of Scanned.Into.
+// With counts, they include the numbers of stations, which city_hour and city_day
+// have, but not station_hour.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
 	for _, p := range schema.RecordPollutants {
@@ -50,7 +51,7 @@ var (
 	CityFigures = figureColumns(true)
 )
 
-// Scanned holds figures in the types into which the driver scans.
+// Scanned holds the figures of one row, in the types into which the driver scans.
 type Scanned struct {
 	at, updated    uint32
 	amount         [Records]int32
@@ -61,7 +62,8 @@ type Scanned struct {
 	derived, daily uint8
 }
 
-// Into returns the scan destinations of a row, after the leading columns.
+// Into returns the destinations for scanning a row. The row begins with the leading
+// columns, before the columns of the figures.
 func (r *Scanned) Into(leading ...any) []any {
 	dest := slices.Concat(leading, []any{&r.at, &r.updated})
 	for i := range r.amount {
@@ -73,7 +75,7 @@ func (r *Scanned) Into(leading ...any) []any {
 	return append(dest, &r.aqi, &r.used, &r.total, &r.dominant, &r.derived, &r.daily)
 }
 
-// Figures returns the scanned row.
+// Figures returns the figures of the row that was scanned last.
 func (r *Scanned) Figures() Figures {
 	f := Figures{
 		At: r.at, Updated: r.updated, Index: r.index, AQI: r.aqi, Dominant: schema.Pollutant(r.dominant),
@@ -85,16 +87,18 @@ func (r *Scanned) Figures() Figures {
 	return f
 }
 
-// Param returns a server-side parameter, {name:Type} in the SQL.
+// Param returns a server-side query parameter. The SQL text refers to it as
+// {name:Type}.
 func Param(name string, value any) any { return clickhouse.Named(name, value) }
 
-// Number returns a server-side parameter of an integer type.
+// Number returns a server-side query parameter of an integer type.
 func Number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
 	return clickhouse.Named(name, fmt.Sprint(value))
 }
 
-// Unavailable turns an error into a temporary problem for the client. Exceptions of
-// ClickHouse, which are internal errors, and problems stay as they are.
+// Unavailable converts an error to a problem that tells the client to try again
+// later. It returns problems unchanged, and also exceptions of ClickHouse, which
+// are internal errors.
 func Unavailable(err error) error {
 	var exception *clickhouse.Exception
 	var problem *schema.Problem // such as that of slots.acquire

@@ -11,25 +11,28 @@ import (
 )
 
 const (
-	// QueryTimeout bounds ClickHouse's work for one client query. The p99 of a
-	// city's first load is well under a second. After three seconds ClickHouse
-	// counts as down, even if its socket is open.
+	// QueryTimeout limits ClickHouse's work for one client query. The 99th
+	// percentile of the time to load a city's history is well below a second. If
+	// ClickHouse takes longer than QueryTimeout, it counts as down, even if the
+	// connection is open.
 	QueryTimeout = 3 * time.Second
-	// CachedTimeout is how long a query with cached days waits for newer ones.
-	// Reading these takes milliseconds, or hundreds on a busy machine. If
-	// ClickHouse is healthy, a slow answer is better than a stale one.
+	// CachedTimeout is how long a query for cached days waits for a reload of
+	// changed days. A reload takes milliseconds, or hundreds of them on a busy
+	// machine. If ClickHouse is healthy, a slow answer is better than a stale one.
 	CachedTimeout = time.Second
-	// DownTimeout replaces cachedTimeout after a failure of ClickHouse.
+	// DownTimeout replaces CachedTimeout after a failure of ClickHouse.
 	DownTimeout = 100 * time.Millisecond
 	// FillTimeout is how long an answer waits for gap filling. It is shorter than
-	// queryTimeout, because everything else of the answer is ready.
+	// QueryTimeout, because the rest of the answer is already there.
 	FillTimeout = time.Second
-	// breakerTimeout is how long the open breaker rejects queries before it lets
-	// one test ClickHouse. Retry-After is of the same order.
+	// breakerTimeout is how long the open breaker rejects all queries. Then it lets
+	// one query pass, to test ClickHouse. The header Retry-After of replies is of
+	// the same order.
 	breakerTimeout = 2 * time.Second
 )
 
-// Each calls the function each, through the circuit breaker if there is one.
+// Each runs a query like the function each. If t has a circuit breaker, the query
+// goes through it.
 func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 	run := func() error {
 		return t.lastAnswer.observe(func() error { return each(ctx, t.conn, dest, row, query, args...) })
@@ -41,12 +44,12 @@ func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, 
 	return err
 }
 
-// MaxStationsPerQuery bounds the stations of one query. The client sends them in
-// the URL, whose length servers limit (http_max_uri_size, 1 MiB).
+// MaxStationsPerQuery is the maximum number of stations in one query. Their ids are
+// sent in the URL, whose length servers limit (http_max_uri_size, 1 MiB).
 const MaxStationsPerQuery = 2000
 
-// EachNamed runs a query that has the SQL parameter `stations`. It splits a long
-// list of stations into several queries.
+// EachNamed runs a query that has the SQL parameter `stations`. For a long list of
+// stations, it runs several queries.
 func (t Tables) EachNamed(
 	ctx context.Context, stations []string, dest []any, row func(), query string, args ...any,
 ) error {
@@ -58,7 +61,8 @@ func (t Tables) EachNamed(
 	return nil
 }
 
-// Healthy reports whether ClickHouse answered the last query.
+// Healthy reports whether the circuit breaker is closed. It is open after a failure
+// of ClickHouse.
 func (t Tables) Healthy() bool {
 	return t.breaker == nil || t.breaker.State() == gobreaker.StateClosed
 }
@@ -71,24 +75,25 @@ type Tables struct {
 	lastAnswer *lastAnswer
 }
 
-// NewTables returns the tables of a database, without a circuit breaker.
+// NewTables returns the tables of a database. Their queries go through no circuit
+// breaker.
 func NewTables(conn Conn, database string) Tables {
 	return Tables{conn: conn, Database: database, lastAnswer: &lastAnswer{}}
 }
 
-// WithBreaker returns the same tables for other queries, which a circuit breaker of
-// this name guards.
+// WithBreaker returns the same tables, with another connection. Queries go through
+// a new circuit breaker with the given name.
 func (t Tables) WithBreaker(conn Conn, name string) Tables {
 	t.conn, t.breaker = conn, NewBreaker(name)
 	return t
 }
 
-// SQL inserts the name of the database into a format.
+// SQL returns format with the name of the database inserted.
 func (t Tables) SQL(format string) string {
 	return fmt.Sprintf(format, t.Database)
 }
 
-// each runs a query and calls row after it has scanned each row into dest.
+// each runs a query. It scans each row into dest and then calls row.
 func each(ctx context.Context, conn Conn, dest []any, row func(), query string, args ...any) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {

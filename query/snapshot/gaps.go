@@ -9,8 +9,8 @@ import (
 	"vayu/query/rollup"
 )
 
-// fillCityGaps fills the gaps of cities whose hour is at or after since, with one
-// SQL query per hour.
+// fillCityGaps fills the gaps in the figures of cities whose current hour is at or
+// after since. It uses one SQL query per hour.
 func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) error {
 	type group struct {
 		ids    []string
@@ -60,7 +60,7 @@ func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) err
 	return nil
 }
 
-// readRecent loads the recent amounts of all stations into Snapshot.recent.
+// readRecent reads the recent amounts of all stations into s.recent.
 func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.Changes) (err error) {
 	at := s.Newest()
 	if at == 0 || len(s.Stations) == 0 {
@@ -78,9 +78,10 @@ func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.C
 	return err
 }
 
-// readCityHourReports reads which stations reported in their city's current hour
-// although their own latest hour differs, and their AQI then. It reads only
-// stations for which that may have changed since the previous snapshot.
+// readCityHourReports reads figures for stations whose own latest hour is not the
+// current hour of their city. For each, it reads whether the station reported in
+// the city's hour, and its AQI in that hour. It skips stations for which neither
+// can have changed since the previous snapshot.
 func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *rollup.Changes) error {
 	var ids, hours []string
 	same := before != nil && c.SamePlaces

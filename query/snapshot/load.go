@@ -11,11 +11,11 @@ import (
 	"vayu/schema"
 )
 
-// loader reads the rows of snapshots.
+// loader reads the rows from which snapshots are built.
 type loader struct{ rollup.Tables }
 
-// stations reads the stations that match an SQL condition, "" for all, sorted by
-// id. Their figures are not set.
+// stations reads the stations that match an SQL condition, sorted by id; "" selects
+// all. It does not set the figures of the stations.
 func (t loader) stations(ctx context.Context, condition string) ([]Station, error) {
 	var (
 		out         []Station
@@ -42,14 +42,15 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 	return out, nil
 }
 
-// stationHours reads each station's latest hour with an AQI at or after since (Unix
-// seconds). For a station without one it reads the latest hour. condition selects
-// stations in SQL, "" for all.
+// stationHours reads one hour of each station: the latest hour with an AQI at or
+// after since (Unix seconds). If no hour has an AQI, it is the latest hour.
+// condition selects stations in SQL; "" for all.
 func (t loader) stationHours(ctx context.Context, since uint32, condition string) (map[string]rollup.Figures, error) {
 	return t.hoursWith(ctx, since, condition, t.Each)
 }
 
-// hoursOfStations is stationHours for the named stations, without a time limit.
+// hoursOfStations is like stationHours, for the named stations and for hours of any
+// age.
 func (t loader) hoursOfStations(ctx context.Context, names []string) (map[string]rollup.Figures, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -59,8 +60,8 @@ func (t loader) hoursOfStations(ctx context.Context, names []string) (map[string
 	})
 }
 
-// hoursWith reads hours with the function read. The condition uses only the key, so
-// it runs before FINAL, which then merges few rows.
+// hoursWith reads hours with the function read. The condition uses only key
+// columns, so it can run before FINAL. FINAL then merges only a few rows.
 func (t loader) hoursWith(ctx context.Context, since uint32, condition string,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string]rollup.Figures, error) {
@@ -83,20 +84,22 @@ func (t loader) hoursWith(ctx context.Context, since uint32, condition string,
 	return out, nil
 }
 
-// mark identifies the latest roll-up, so that a poll detects a new one.
+// mark identifies the latest roll-up. A poll detects a new roll-up by a new mark.
 type mark struct {
 	at    int64 // end of the latest roll-up, Unix milliseconds
 	count uint64
 }
 
-// lookback is how far a poll for roll-ups reaches back before the last mark. The
-// row of a roll-up is stamped before it becomes visible, on a cluster by another
-// server's clock. It becomes visible well within a second; a minute allows for a
-// busy machine. Hours of the last minute are therefore read twice.
+// lookback is how far before the last mark a poll searches for roll-ups. The time
+// in the row of a roll-up is earlier than the moment when the row becomes visible.
+// On a cluster, the time is from another server's clock. The difference is well
+// within a second, and a minute allows for a busy machine. Hours of the last minute
+// are therefore read twice.
 const lookback = time.Minute
 
 // rollups returns the new mark, and the earliest hour that roll-ups since the last
-// mark computed, minus [lookback].
+// mark have computed. It includes roll-ups that ended up to [lookback] before the
+// last mark.
 func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
 	err = t.Each(ctx, []any{&now.at, &now.count, &from}, func() {},
@@ -108,8 +111,9 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, rollup.Instant(from), nil
 }
 
-// refresh reads the rows that changed at or after since. It reads stations and
-// their hours from the buckets whose digest differs from the previous snapshot.
+// refresh reads the rows that changed at or after since. It reads the stations and
+// their hours only in buckets whose digest differs from that of the previous
+// snapshot.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -127,8 +131,8 @@ func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now
 	return f, err
 }
 
-// refreshStations reads the stations of changed buckets. It copies the others, and
-// all figures, from the previous snapshot.
+// refreshStations reads the stations of changed buckets. It copies the other
+// stations, and the figures of all stations, from the previous snapshot.
 func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
 	var old []Station
 	var known rollup.Digest
@@ -198,8 +202,8 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 			return err
 		}
 	}
-	// Names are stations that lost their hour, or new ones with possibly older
-	// hours.
+	// The array names has stations that lost their latest hour, and new stations,
+	// which may have older hours.
 	names := f.changes.Added
 	if before == nil {
 		names = nil
@@ -235,18 +239,18 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	return nil
 }
 
-// digestReach is how far back hours are compared by digest, in seconds. After a
-// roll-up of older hours, all stations are read.
+// digestReach is how old hours may be to be compared by digest, in seconds. After a
+// roll-up of older hours, the hours of all stations are read.
 const digestReach = 26 * 3600
 
-// digests are the digests of the rows of a snapshot.
+// digests are the digests of the rows from which a snapshot was built.
 type digests struct {
 	stations rollup.Digest
 	hours    map[uint32]rollup.Digest // station_hour, by hour
 }
 
-// changedHours returns the digests of the hours after a roll-up of hours at or
-// after since. It marks the buckets with a changed hour.
+// changedHours returns the new digests of hours, after a roll-up of hours at or
+// after since. It also returns which buckets have a changed hour.
 func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]rollup.Digest, []bool, error) {
 	changed := make([]bool, rollup.Buckets)
 	if old == nil || since+digestReach < old.Newest() {

@@ -10,13 +10,14 @@ import (
 	"vayu/query/rollup"
 )
 
-// pinAnswers holds the answers for one pin code in one snapshot.
+// pinAnswers holds the answers for one pin code: the record, and the answer with
+// view=detail.
 type pinAnswers struct {
 	record httpapi.Response
 	detail atomic.Pointer[detailedAnswer]
 }
 
-// Position selects the current answer for a position.
+// Position is a query for the current answer at a position.
 type Position struct {
 	Point  places.Point
 	Pin    int32          // of the point, 0 for none
@@ -24,8 +25,8 @@ type Position struct {
 	Detail bool
 }
 
-// CachedPin returns the answer of a pin code, which the first query for it caches.
-// The kinds are the default ones.
+// CachedPin returns the cached answer for a pin code and the default kinds. It
+// returns false if [Snapshot.At] has not cached an answer yet.
 func (s *Snapshot) CachedPin(pin int32, detail bool, now time.Time) (httpapi.Response, bool) {
 	got, ok := s.pins.Load(pin)
 	if !ok {
@@ -41,8 +42,9 @@ func (s *Snapshot) CachedPin(pin int32, detail bool, now time.Time) (httpapi.Res
 	return httpapi.Response{}, false
 }
 
-// At returns the answer for a position, and caches that of a pin code. It
-// returns false if no station within reach has an AQI.
+// At returns the current answer for a position. For a pin code and the default
+// kinds, it caches the answer. It returns false if no station within 100 km has an
+// AQI.
 func (s *Snapshot) At(q Position, now time.Time) (resp httpapi.Response, ok bool, err error) {
 	f, used, ok := s.Interpolate(q.Point, s.KindsFor(q.Kinds))
 	if !ok {
@@ -77,8 +79,8 @@ func (s *Snapshot) At(q Position, now time.Time) (resp httpapi.Response, ok bool
 	return resp, true, nil
 }
 
-// PlaceName returns the place of a station in a record: its city, or its own name
-// if its city is unknown.
+// PlaceName returns the name that a record has if station i is the nearest: the
+// station's city. If the city is unknown, it is the name of the station.
 func (s *Snapshot) PlaceName(i int32) string {
 	if c := s.Stations[i].InCity; c >= 0 {
 		return s.Index.Label(int(c))

@@ -12,8 +12,8 @@ import (
 )
 
 // Publisher builds the snapshots of one world (live or sandbox) and publishes the
-// latest. latest is safe for concurrent use. Calls of the other methods must not
-// overlap.
+// latest one. The method Latest is safe for concurrent use. Calls of the other
+// methods must not overlap.
 type Publisher struct {
 	tables    loader
 	kinds     rollup.KindSet // that count by default
@@ -24,8 +24,9 @@ type Publisher struct {
 	read      bool  // the tables have been read once in this run
 }
 
-// NewPublisher returns a publisher of snapshots from tables, in which kinds count by
-// default. directory holds the files of the worlds; "" for none.
+// NewPublisher returns a Publisher that builds snapshots from tables. By default,
+// stations of the given kinds and of [rollup.DefaultKinds] count. directory has the
+// snapshot files of the worlds; "" if there are no files.
 func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, directory string) *Publisher {
 	p := &Publisher{tables: loader{t}, kinds: rollup.DefaultKinds | kinds}
 	if directory != "" {
@@ -34,11 +35,11 @@ func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, dir
 	return p
 }
 
-// Latest returns the published snapshot; nil for none.
+// Latest returns the published snapshot; nil if there is none yet.
 func (p *Publisher) Latest() *Snapshot { return p.published.Load() }
 
-// Restore publishes the snapshot of the last run. It returns false without an error
-// if there is none.
+// Restore publishes the snapshot of the last run from its file. It returns false
+// and no error if there is no file.
 func (p *Publisher) Restore() (bool, error) {
 	if p.file == "" {
 		return false, nil
@@ -54,7 +55,7 @@ func (p *Publisher) Restore() (bool, error) {
 	return true, nil
 }
 
-// Save writes the published snapshot to the file.
+// Save writes the published snapshot to its file, if it has one.
 func (p *Publisher) Save() error {
 	if p.file == "" {
 		return nil
@@ -62,17 +63,17 @@ func (p *Publisher) Save() error {
 	return writeSnapshot(p.file, p.published.Load())
 }
 
-// Change is what a refresh changed.
+// Change states what a refresh has changed.
 type Change struct {
 	Published bool
-	// From is the first day of which a roll-up may have changed rows. It is set if
-	// rolled.
+	// From is the first day whose rows a roll-up may have changed. It is set if
+	// Rolled is true.
 	From   schema.Day
 	Rolled bool
 }
 
-// Refresh publishes a new snapshot after a roll-up, or when an hour is due to become
-// current.
+// Refresh publishes a new snapshot if there is a new roll-up, or if an hour is due
+// to become current.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {
@@ -98,8 +99,9 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 	return Change{Published: true, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
 }
 
-// rebuild makes a new snapshot. If rolled, it reads the hours at or after since.
-// Otherwise it uses the previous input at a later time.
+// rebuild builds a new snapshot. If rolled is set (there is a new roll-up), it
+// reads the hours at or after since. Otherwise it uses the input of the previous
+// snapshot, and only selects the current hours again.
 func (p *Publisher) rebuild(ctx context.Context, rolled bool, since uint32, now time.Time) (s *Snapshot, err error) {
 	before := p.Latest()
 	f := before.input()

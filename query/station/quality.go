@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// QualityPage selects a page of a station's results.
+// QualityPage selects a page of the quality results of a station.
 type QualityPage struct {
 	Station  string
 	From, To schema.Day
@@ -22,7 +22,8 @@ type QualityPage struct {
 
 var errCursor = schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not one that this list has given.")
 
-// list returns the text by which a cursor identifies the list that it belongs to.
+// list returns the text by which a cursor names the list to which the cursor
+// belongs.
 func (q *QualityPage) list() string {
 	return fmt.Sprintf("quality of %s %s %s", q.Station, q.From, q.To)
 }
@@ -52,14 +53,15 @@ func (q *QualityPage) Parse(params map[string]string) error {
 	return nil
 }
 
-// cursor returns the cursor of the page after a result.
+// cursor returns the cursor of the page that begins after result r.
 func (q *QualityPage) cursor(r *schema.QualityResult) *string {
 	key := []string{q.list(), strconv.FormatInt(r.At.Unix(), 10), r.Parameter, r.Test, r.Kind, strconv.Itoa(int(r.Averaging))}
 	text := base64.RawURLEncoding.EncodeToString([]byte(strings.Join(key, "\x00")))
 	return &text
 }
 
-// Quality reads the results of the quality tests at a station.
+// Quality reads the results of the quality tests of a station: counts by test, and
+// one page of results.
 func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*schema.QualityReply, error) {
 	reply := &schema.QualityReply{
 		Status: schema.Success, Station: q.Station, From: q.From.String(), To: q.To.String(),
@@ -111,8 +113,9 @@ func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*schema.Quali
 	return reply, nil
 }
 
-// readNOxForm reads the units of NO, NO2 and NOx in which NO + NO2 = NOx holds on most
-// days.
+// readNOxForm returns the assumption about the units of NO, NO2 and NOx under which
+// NO + NO2 = NOx on most days, such as "one_unit". It returns nil if no day was
+// tested.
 func readNOxForm(ctx context.Context, t rollup.Tables, q QualityPage) (*string, error) {
 	var found *string
 	var name string

@@ -1,5 +1,5 @@
-// Package station reads the latest readings and the quality results of one station from
-// the tables.
+// Package station reads the latest readings and the quality results of one station
+// from ClickHouse.
 package station
 
 import (
@@ -12,19 +12,21 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingWindow bounds the search for the latest reading of a parameter, back from
-// the station's latest reading. It spans two monthly partitions of the table.
+// readingWindow limits the search for the latest reading of a parameter. It is the
+// time before the station's latest reading. The search thus reads two monthly
+// partitions of the table.
 const readingWindow = 31 * 24 * time.Hour
 
-// Reading is the latest reading of a parameter. Hours is the number of
-// hours with a reading, of the 24 before the station's latest reading.
+// Reading is the latest reading of a parameter. Hours is the number of hours with a
+// reading, in the 24 hours before the station's latest reading.
 type Reading struct {
 	schema.LatestReading
 	Hours uint64
 }
 
-// Whole reports whether the parameter has the 16 of 24 hours that a sub-index
-// needs. If the source publishes sub-indices, it does not need them.
+// Whole reports whether the parameter has readings in at least 16 of 24 hours, as a
+// sub-index requires. A sub-index that the source has published needs no such
+// hours.
 func (r *Reading) Whole() bool {
 	return r.Hours >= 16 || r.Kind == schema.SubIndex.String()
 }
