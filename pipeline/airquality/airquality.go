@@ -1,9 +1,9 @@
-// Package airquality computes means and indices from readings inside ClickHouse;
-// one such computation is a roll-up. It computes plain means of hours and days per
-// station and parameter. From those it computes the rolling means and indices of
-// stations and cities, by the rule of schema/naqi.
+// Package airquality computes means and indices from readings inside ClickHouse.
+// One such computation is a roll-up. A roll-up first computes plain means (of one
+// hour or one day) for each station and parameter. From these it computes the
+// rolling means and indices of stations and cities, by the rule of schema/naqi.
 //
-// It is the only writer of the tables station_parameter_hour,
+// This package is the only writer of the tables station_parameter_hour,
 // station_parameter_day, station_hour, city_hour, city_day and rollup.
 package airquality
 
@@ -30,9 +30,10 @@ type Conn interface {
 	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
-// Rollup computes the means and indices of one database from its readings. The work
-// to do follows from the database alone: readings stored since the last roll-up
-// began. So the next roll-up, in any process, completes the work of a killed one.
+// Rollup computes the means and indices of one database from its readings. The
+// database alone determines which work is due: the readings stored since the last
+// roll-up began. If a roll-up is killed, the next one completes its work, in any
+// process.
 type Rollup struct {
 	conn    Conn
 	tables  columnstore.Params
@@ -57,19 +58,20 @@ type Result struct {
 type Config struct {
 	Conn   Conn
 	Tables columnstore.Params // the database and its cluster
-	// Kinds are the kinds of stations that count for a city; empty for
-	// [schema.Reference].
+	// Kinds are the kinds of stations that count for the figures of a city. If it
+	// is empty, only [schema.Reference] counts.
 	Kinds   []schema.StationKind
 	Quality quality.Settings
-	// KeepReadings and KeepHours are the retention of readings and of hours; 0 for
-	// ever. Computed rows stay when the rows that they were computed from expire.
+	// KeepReadings and KeepHours are how long readings and hours are kept; 0 means
+	// for ever. Computed rows are kept even when the rows from which they were
+	// computed expire.
 	KeepReadings, KeepHours time.Duration
 	Log                     *slog.Logger
 	Metrics                 prometheus.Registerer
 }
 
-// New returns the Rollup of a database without running it. An error means that a
-// statement's template is invalid.
+// New returns a Rollup for a database. It computes nothing yet. An error means that
+// the template of an SQL statement is invalid.
 func New(c Config) (*Rollup, error) {
 	if len(c.Kinds) == 0 {
 		c.Kinds = []schema.StationKind{schema.Reference}
@@ -88,12 +90,13 @@ func New(c Config) (*Rollup, error) {
 	}, nil
 }
 
-// reach is how long a reading affects later hours. It is part of the 8-hour means
-// of its own hour and of the next 7. The last of these means affects 23 more hours.
+// reach is how long a reading affects later hours. A reading is part of the 8-hour
+// means of its own hour and of the next 7 hours. The last of these means affects 23
+// more hours.
 const reach = 30 * time.Hour
 
-// Update runs [Rollup.Increment] and [Rollup.TestSeries]. The result is that of the
-// increment.
+// Update runs [Rollup.Increment] and then [Rollup.TestSeries]. It returns the
+// result of the increment.
 func (r *Rollup) Update(ctx context.Context) (Result, error) {
 	result, err := r.Increment(ctx)
 	if err != nil {
@@ -103,10 +106,10 @@ func (r *Rollup) Update(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// Increment computes only the hours that may have changed since the last roll-up,
-// through stored or corrected readings, withdrawals or relocated stations. It is
-// idempotent. Readings of the last two days count before [Rollup.TestSeries] has
-// compared them with other readings.
+// Increment computes only the hours that may have changed since the last roll-up.
+// Hours change because of new or corrected readings, withdrawals and relocated
+// stations. Increment is idempotent. It counts readings of the last two days before
+// [Rollup.TestSeries] has compared them with other readings.
 func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	wanted, err := r.meansWanted(ctx)
 	if err != nil {
@@ -127,8 +130,8 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	})
 }
 
-// Backfill recomputes every hour from one instant to another for all stations. It
-// does not move the mark, after which readings are new.
+// Backfill recomputes every hour of all stations from one instant to another. It
+// does not change the mark that separates new readings from old ones.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)
@@ -140,8 +143,8 @@ func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, erro
 	})
 }
 
-// planner runs the quality tests that precede a roll-up and plans its work. started
-// is the time of ClickHouse's clock.
+// planner plans the work of a roll-up, and runs the quality tests that must precede
+// the work. started is the start of the roll-up, by ClickHouse's clock.
 type planner func(ctx context.Context, started time.Time) (plan, error)
 
 func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result Result, err error) {
@@ -186,9 +189,10 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 	return result, nil
 }
 
-// compute runs the steps over a chunk, a range of hours of some stations. Each step
-// writes rows stamped with started. It then removes rows of the chunk with an older
-// stamp, because their hours have lost their readings or their AQI.
+// compute runs all steps for a chunk, which is a range of hours of some stations.
+// Each step writes rows that have the stamp started. Then it removes rows of the
+// chunk with an older stamp. The hours of these rows no longer have readings or an
+// AQI.
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
 		if c.citiesOnly && !s.ofCities || c.meansOnly && !s.ofMeans {
@@ -207,14 +211,14 @@ func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error 
 	return nil
 }
 
-// recordColumns are the columns of table rollup that [Rollup.record] sets.
+// recordColumns are the columns that [Rollup.record] sets in the table rollup.
 var recordColumns = []clickhouse.ColumnNameAndType{
 	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "seen", Type: "UInt64"}, {Name: "tested", Type: "DateTime64(3, 'UTC')"}, {Name: "hours_from", Type: "DateTime('UTC')"},
 	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"}, {Name: "means", Type: "Int8"},
 }
 
-// record stores that a roll-up is done. The next roll-up skips readings stored
-// before its start, and package query reloads its hours.
+// record stores that a roll-up is done. The next roll-up then skips readings stored
+// before the start of this one. Package query reloads the hours of this roll-up.
 func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	epoch := time.Unix(0, 0)
 	if result.From.IsZero() { // the tests changed no figure
@@ -232,7 +236,8 @@ func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	return nil
 }
 
-// serverTime returns ClickHouse's clock, which also stamps the readings.
+// serverTime returns the time of ClickHouse's clock. The same clock stamps the
+// readings when they are stored.
 func (r *Rollup) serverTime(ctx context.Context) (now time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT now64(3, 'UTC')")
 	if err != nil {

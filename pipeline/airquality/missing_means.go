@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// meansDone is the value of column rollup.means after the plain means of all
-// readings that Vayu 0.1.0 stored are computed.
+// meansDone is a value of the column rollup.means. It means that the plain means of
+// all readings from Vayu 0.1.0 are computed.
 const meansDone int8 = 2
 
-// meansWanted reports whether a migration from Vayu 0.1.0 copied readings whose
-// plain means are still missing.
+// meansWanted reports whether plain means are missing, because a migration from
+// Vayu 0.1.0 has copied readings without computing their means.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT countIf(means = 'wanted') > 0 AND countIf(means = 'done') = 0 FROM "+r.tables.Database+".rollup")
 	if err != nil {
@@ -27,13 +27,14 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	return wanted, rows.Err()
 }
 
-// recentMeans is how far back means are computed before the first increment. The
-// rolling means of an hour need 31 hours.
+// recentMeans is the age of the readings whose means are computed before the first
+// increment. The rolling means of one hour need 31 hours of plain means.
 const recentMeans = 4 * 24 * time.Hour
 
-// afterMigration runs the first increment after a migration. It computes the latest
-// means first, so that current figures are not delayed by older years. Then it
-// computes all means and repeats the increment, because this may have older hours.
+// afterMigration runs the first increment after a migration. It first computes the
+// means of the latest days, so that older years do not delay current figures. Then
+// it runs the increment and computes the means of all readings. At the end it
+// repeats the increment, which may include hours older than the latest days.
 func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	newest, err := r.newestReading(ctx)
 	if err != nil {
@@ -67,7 +68,8 @@ func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	return result, r.record(ctx, plan{started: time.Unix(0, 0), tested: tested, means: meansDone}, done)
 }
 
-// newestReading returns the end of the latest averaging interval that is stored.
+// newestReading returns the end of the latest averaging interval of any stored
+// reading.
 func (r *Rollup) newestReading(ctx context.Context) (at time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(at) FROM "+r.tables.Database+".reading")
 	if err != nil {
@@ -83,8 +85,9 @@ func (r *Rollup) newestReading(ctx context.Context) (at time.Time, err error) {
 }
 
 // fillMeans computes the plain means of all readings since an instant, the latest
-// first. The indices that Vayu 0.1.0 computed stay, although it lacked some quality
-// tests. Only a backfill replaces them.
+// readings first. It does not recompute the indices that Vayu 0.1.0 computed,
+// although that version lacked some quality tests. Only a backfill replaces these
+// indices.
 func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

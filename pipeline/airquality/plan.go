@@ -13,18 +13,19 @@ import (
 	"vayu/schema"
 )
 
-// chunk is the work of one pass, a run of all statements: a range of hours of some
-// stations. Both from and to are included. The readings of a chunk are limited,
-// which bounds the memory of a pass in a long backfill.
+// chunk is the work of one pass, which runs every statement once. It covers a range
+// of hours, including from and to, for some stations. The number of readings in a
+// chunk is limited. This limits the memory of a pass in a long backfill.
 type chunk struct {
 	from, to time.Time
 	stations []string
-	// cities are those that stations have left, as city and state. They are
-	// computed in addition to the cities of the stations.
+	// cities are the cities (city and state) that stations have left. They are
+	// computed in addition to the current cities of the stations.
 	cities [][2]string
-	// citiesOnly skips the stations' own figures: only their place changed.
+	// citiesOnly skips the figures of the stations, because only the places of the
+	// stations changed.
 	citiesOnly bool
-	// meansOnly skips the index: only plain means are missing.
+	// meansOnly skips the indices, because only plain means are missing.
 	meansOnly bool
 
 	readings uint64 // readings that the plan selected
@@ -32,26 +33,27 @@ type chunk struct {
 	filled   int    // pairs of station and month that have such readings
 }
 
-// plan is the work of a roll-up, and what its row in the table `rollup` will hold.
+// plan is the work of a roll-up, and the values for its row in the table `rollup`.
 type plan struct {
 	chunks []chunk
-	// started is the mark: the next roll-up skips readings stored before it. A
-	// backfill does not look for new readings and stores the epoch.
+	// started is the mark: the next roll-up skips readings stored before this time.
+	// A backfill does not look for new readings, so its mark is the epoch (1970).
 	started     time.Time
 	fingerprint uint64 // see [Rollup.fingerprint]
 	means       int8   // value of the column `means`: meansDone, or 0
-	// tested is the start of [Rollup.TestSeries]; zero for other roll-ups.
+	// tested is the start of a run of [Rollup.TestSeries]; zero for other roll-ups.
 	tested time.Time
-	// last is the end of the previous roll-up. Results of quality tests since then
-	// may not be in the means yet, such as those of a killed roll-up.
+	// last is the end of the previous roll-up. Results of quality tests that were
+	// stored after this time may not be in the means yet. For example, a roll-up
+	// that was killed may have stored them.
 	last  time.Time
 	tests time.Duration // time that quality tests took during planning
 }
 
 const second = "2006-01-02 15:04:05"
 
-// parameters returns a context that sets the statements' parameters to the chunk
-// and the start of the pass.
+// parameters returns a context with the query parameters of the statements, for a
+// chunk and the start of its pass.
 func (c chunk) parameters(ctx context.Context, started time.Time, keep retention) context.Context {
 	cities := make([]string, len(c.cities))
 	for i, city := range c.cities {
@@ -69,11 +71,12 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 	}))
 }
 
-// retention is the retention of readings and hours; 0 for ever.
+// retention is how long readings and hours are kept; 0 means for ever.
 type retention struct{ readings, hours time.Duration }
 
-// oldest returns the instant after which all input of a row is still stored. It
-// adds two days for rolling means and for the end of an Indian day.
+// oldest returns the instant after which the input of a row is still stored as a
+// whole. It is two days after the limit of the retention. Rolling means and the end
+// of an Indian day need these two days.
 func oldest(now time.Time, keep time.Duration) string {
 	if keep == 0 {
 		return time.Unix(0, 0).UTC().Format(second)
@@ -81,37 +84,37 @@ func oldest(now time.Time, keep time.Duration) string {
 	return now.Add(-keep).Add(48 * time.Hour).UTC().Format(second)
 }
 
-// quote returns a ClickHouse string literal.
+// quote returns a text as a ClickHouse string literal.
 func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
-// lookback is how far a roll-up reaches back before the start of the previous one.
-// A reading is stamped when its insert begins, and becomes visible when the insert
-// ends. That takes well below a second; a minute allows for a busy machine and for
-// clock skew.
+// lookback is how far before the start of the previous roll-up a roll-up looks for
+// new readings. A reading gets its time stamp when its insert begins, and becomes
+// visible when the insert ends. An insert takes much less than a second. A minute
+// allows for a busy machine and for clock skew.
 const lookback = time.Minute
 
-// mark is the previous roll-up. Readings stored after its start are new.
+// mark describes the previous roll-up. Readings stored after its start are new.
 type mark struct {
 	started     time.Time
 	ended       time.Time
 	fingerprint uint64
 }
 
-// since plans the hours that may have changed after the last roll-up began.
+// since plans the hours that may have changed since the previous roll-up began.
 func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	last, err := r.lastMark(ctx)
 	if err != nil {
 		return plan{}, err
 	}
-	// The fingerprint is read before the readings. The next roll-up then detects a
-	// reading that becomes visible in between.
+	// The fingerprint is read before the readings. If a reading becomes visible
+	// between the two queries, the next roll-up then detects it.
 	p := plan{started: started, last: last.ended}
 	if p.fingerprint, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err
 	}
 	from := last.started.Add(-lookback)
-	// If the fingerprint is unchanged, the previous roll-up has computed every
-	// reading of the minute before the mark.
+	// If the fingerprint has not changed, the previous roll-up has included every
+	// reading of the minute before its start.
 	if last.fingerprint != 0 {
 		now, err := r.fingerprint(ctx, last.started)
 		if err != nil {
@@ -138,8 +141,9 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	return p, nil
 }
 
-// lastMark returns the mark of the latest roll-up. It ignores starts in the future,
-// so that a clock set back hides no new readings.
+// lastMark returns the mark of the latest roll-up. It ignores roll-ups that start
+// in the future. Otherwise, after a clock was set back, no reading would count as
+// new.
 func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(started), max(at), argMax(seen, started) FROM "+r.tables.Database+".rollup WHERE started <= now64(3)")
 	if err != nil {
@@ -155,8 +159,8 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 }
 
 // fingerprint returns a checksum of the readings stored in the minute before an
-// instant, never 0. If a second call returns the same, no reading of that minute
-// became visible between the calls.
+// instant. The checksum is never 0. If a later call returns the same checksum, no
+// reading of that minute became visible between the calls.
 func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT 1 + groupBitXor(cityHash64(station, parameter, at, kind, averaging, value, ingested_at)) FROM `+r.tables.Database+`.reading
 		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-lookback).UnixMilli(), at.UnixMilli())
@@ -172,13 +176,14 @@ func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err
 	return max(sum, 1), rows.Err()
 }
 
-// between plans the hours of all readings from one instant to another.
+// between plans the hours of all readings whose time is after from and not after
+// to.
 func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, error) {
 	return r.plan(ctx, "reading", "at > ? AND at <= ?", from, to)
 }
 
-// plan selects readings by a condition and plans the hours that they affect, in
-// time order.
+// plan selects readings by an SQL condition, and plans the hours that these
+// readings affect. The chunks are in time order.
 func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) ([]chunk, error) {
 	const selected = `
 		SELECT station, min(at - if(averaging > 60 AND averaging < 1440, (intDiv(averaging + 59, 60) - 1) * 3600, 0)), max(at), count()
@@ -222,7 +227,7 @@ func (c *chunk) add(station string, readings uint64) {
 	c.readings += readings
 }
 
-// widen extends c to the hours from and to.
+// widen extends the range of c, so that it includes the hours from and to.
 func (c *chunk) widen(from, to time.Time) {
 	if from.Before(c.from) {
 		c.from = from
@@ -232,19 +237,20 @@ func (c *chunk) widen(from, to time.Time) {
 	}
 }
 
-// include extends c to the hours and stations of the other chunk.
+// include extends c, so that it includes the hours and stations of the other chunk.
 func (c *chunk) include(other chunk) {
 	c.widen(other.from, other.to)
 	c.stations = append(c.stations, other.stations...)
 	c.readings += other.readings
 }
 
-// maxPasses is the maximum number of passes per month. A pass takes at least a fifth of
-// a second. If there were more, joinSpans replaces them by one longer pass.
+// maxPasses is the maximum number of passes per month. A pass takes at least a
+// fifth of a second. If a month has more passes, joinSpans replaces them by one
+// longer pass.
 const maxPasses = 4
 
-// joinSpans joins the chunks of a month into one, with a common span of hours, if
-// there are more than maxPasses.
+// joinSpans joins all chunks of a month into one if the month has more than
+// maxPasses chunks. The joined chunk covers the hours of all of them.
 func joinSpans(plan []chunk) []chunk {
 	var out []chunk
 	for len(plan) > 0 {
@@ -269,12 +275,13 @@ func joinSpans(plan []chunk) []chunk {
 
 func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() == b.Month() }
 
-// maxReadings bounds the readings of a pass, and with them its memory: about a
-// month of all stations in India, 1.2 GB.
+// maxReadings limits the number of readings in a pass, and thus its memory. It is
+// about a month of all stations in India, for which a pass needs 1.2 GB.
 const maxReadings = 4_000_000
 
-// merge joins chunks of successive months while the result stays small, and at
-// least half of its pairs of station and month have selected readings.
+// merge joins chunks of successive months. A joined chunk has at most maxReadings
+// readings. Of its pairs of a station and a month, at least half have selected
+// readings.
 func merge(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {
@@ -299,23 +306,26 @@ func merge(plan []chunk) []chunk {
 	return out
 }
 
-// firstReading returns the earliest time of a reading in the chunk's first hour. It
-// excludes the hour before, whose readings may be in another part of the table.
+// firstReading returns the earliest time that a reading of the chunk's first hour
+// can have. It is one second after the hour before, whose readings may be in
+// another part of the table.
 func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
 
-// lastReading returns the end of the last hour with readings. The chunk's later
-// hours are those that these readings still affect.
+// lastReading returns the end of the last hour that has readings of the chunk. The
+// later hours of the chunk have none, but these readings affect them.
 func (c *chunk) lastReading() time.Time { return c.to.Add(-reach) }
 
-// with returns the chunk's stations and others without duplicates.
+// with returns the stations of the chunk and the other stations, sorted and without
+// duplicates.
 func (c *chunk) with(others []string) []string {
 	all := slices.Concat(c.stations, others)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// split splits chunks with too many stations for one request. If a city's stations
-// are in two parts, both compute the city, and the second has all values.
+// split splits chunks that have too many stations for one request. If the stations
+// of a city are in two parts, both parts compute the city. The second part uses the
+// values of all stations, so its result is correct.
 func split(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {

@@ -11,23 +11,24 @@ import (
 	"vayu/schema"
 )
 
-// recentWindow is the age up to which [Rollup.TestSeries] tests readings, after
-// their hours are computed. So current indices are not delayed. Older readings come
-// in bulk and are tested first. So their hours are computed once.
+// recentWindow is the age up to which readings are tested by [Rollup.TestSeries],
+// after their hours are computed. The tests thus do not delay current indices.
+// Older readings arrive in large numbers. They are tested before their hours are
+// computed, so that the hours are computed only once.
 const recentWindow = 48 * time.Hour
 
-// TestSeries runs the quality tests that compare a reading with others, over recent
-// complete hours with untested readings. It recomputes the hours with changed
-// results. It is idempotent.
+// TestSeries runs the quality tests that compare a reading with other readings. It
+// covers recent hours that have ended and have untested readings. It recomputes the
+// hours whose results changed. It is idempotent.
 func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	return r.run(ctx, "tests", func(ctx context.Context, started time.Time) (plan, error) {
 		last, ended, err := r.lastTests(ctx, started)
 		if err != nil {
 			return plan{}, err
 		}
-		// Sub-hourly readings of the hour that the last tests found incomplete are
-		// tested again. So are those of the next hour, because the clock of a source
-		// may be ahead.
+		// The last tests may have run before an hour had all of its sub-hourly
+		// readings. The readings of that hour are tested again. So are those of the
+		// next hour, because the clock of a source may be ahead.
 		closed := schema.HourEnd(started).Add(-time.Hour)
 		chunks, err := r.plan(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
 			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))
@@ -39,15 +40,16 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 				return plan{}, err
 			}
 		}
-		// A reading changes the results of readings that are at most 24 hours
+		// A reading can change the results of readings that are up to 24 hours
 		// older.
 		changed, err := r.changedResults(ctx, resultFilter{since: ended, after: last.Add(-recentWindow - 24*time.Hour), tests: quality.SeriesTests()})
 		return plan{chunks: split(merge(changed)), started: time.Unix(0, 0), tested: started}, err
 	})
 }
 
-// lastTests returns the start and the end of the last [Rollup.TestSeries]. By
-// default it started two days ago, because older readings are tested earlier.
+// lastTests returns the start and the end of the last run of [Rollup.TestSeries].
+// If there was none, the start is two days ago, because older readings are tested
+// by other roll-ups.
 func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(tested), maxIf(at, toUnixTimestamp64Milli(tested) > 0) FROM "+r.tables.Database+".rollup WHERE tested <= now64(3)")
 	if err != nil {
@@ -65,9 +67,9 @@ func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended t
 	return started, ended, rows.Err()
 }
 
-// testIncrement runs the quality tests that precede the computation of an
-// increment. It returns the plan's chunks, and others for changed results of older
-// readings.
+// testIncrement runs the quality tests that must precede an increment. It returns
+// the chunks of the plan, and additional chunks for older readings whose results
+// changed.
 func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) ([]chunk, error) {
 	var old, fresh []chunk
 	for _, c := range p.chunks {
@@ -89,9 +91,9 @@ func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) (
 	return slices.Concat(old, fresh), err
 }
 
-// testAll tests the readings of chunks and corrects low-cost sensors. It returns
-// them, and chunks for other hours with changed results: a reading can change
-// results of earlier readings and of stations nearby.
+// testAll tests the readings of the chunks, and corrects low-cost sensors. It
+// returns the chunks, and additional chunks for other hours whose results changed.
+// A reading can change results of earlier readings and of stations nearby.
 func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) ([]chunk, error) {
 	if len(chunks) == 0 {
 		return nil, nil
@@ -117,8 +119,8 @@ func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) (
 	return slices.Concat(chunks, split(merge(more))), nil
 }
 
-// testValues tests the readings of a chunk one by one and corrects its low-cost
-// sensors.
+// testValues runs [quality.Tester.Values] for the readings of a chunk, and corrects
+// the low-cost sensors of the chunk.
 func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	if c.citiesOnly {
 		return nil
@@ -130,13 +132,13 @@ func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	return r.tester.Correct(ctx, c.stations, from, to)
 }
 
-// covers reports whether c includes all work of another chunk, which has one
+// covers reports whether c includes all work of the chunk one, which has a single
 // station.
 func (c chunk) covers(one chunk) bool {
 	return !c.citiesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])
 }
 
-// resultFilter selects results of quality tests.
+// resultFilter selects stored results of quality tests.
 type resultFilter struct {
 	since time.Time // stored at or after this time
 	after time.Time // of readings after this time; zero for all
@@ -144,8 +146,8 @@ type resultFilter struct {
 	tests []string  // of these tests; empty for all
 }
 
-// changedResults returns the hours that depend on the selected suspect or failed
-// results, per station and month.
+// changedResults returns chunks with the hours that depend on the selected suspect
+// or failed results. There is one chunk for each station and month.
 func (r *Rollup) changedResults(ctx context.Context, of resultFilter) ([]chunk, error) {
 	condition, args := "computed_at >= fromUnixTimestamp64Milli(?) AND flag IN ('suspect', 'fail')", []any{max(of.since.UnixMilli(), 0)}
 	if !of.after.IsZero() {

@@ -10,8 +10,8 @@ import (
 )
 
 // relocations plans the cities of stations whose city, alias or physical station
-// changed after an instant. It covers the old and the new city for all hours of the
-// station. The stations' own rows stay.
+// changed after an instant. The chunks cover the old and the new cities, for all
+// hours of the stations. The rows of the stations do not change.
 func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, error) {
 	const query = `
 		SELECT change.station, groupUniqArrayIf(change.before, change.field = 'city' AND change.before != ''), min(hours.at), max(hours.at)
@@ -58,7 +58,8 @@ func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, err
 	if len(all.stations) == 0 {
 		return nil, nil
 	}
-	// A year, the length of a chunk, has 4.4 million hours of all stations.
+	// A chunk covers one year. In a year, all stations together have 4.4 million
+	// hours.
 	var chunks []chunk
 	for part := range columnstore.NameGroups(all.stations) {
 		for from := all.from; !from.After(all.to); from = from.AddDate(1, 0, 0) {

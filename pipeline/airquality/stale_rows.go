@@ -12,11 +12,12 @@ import (
 	"vayu/internal/columnstore"
 )
 
-// eraseChunk is the number of keys in the text of one DELETE statement.
+// eraseChunk is the maximum number of row keys in one statement that removes rows.
 const eraseChunk = 1000
 
-// sweep removes rows of the chunk that were computed before started, because the step
-// did not write them again. ctx carries the parameters of the chunk.
+// sweep removes rows of a chunk that were computed before started. The step has not
+// written these rows again, so they are outdated. ctx carries the query parameters
+// of the chunk.
 func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	var keys []string
 	text := make([]string, len(s.key))
@@ -55,13 +56,14 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	return nil
 }
 
-// erase removes rows by their keys. If the table's engine supports a column
-// `removed`, it inserts tombstones. In tables of the form of Vayu 0.1.0 it deletes
-// the rows on every node.
+// erase removes the rows with the given keys. If the engine of the table supports a
+// column `removed`, it inserts tombstones. For tables that still have the form of
+// Vayu 0.1.0, it deletes the rows on every node.
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {
-		// A node of a cluster that is down must not stop roll-ups on the others.
+		// If a node of the cluster is down, roll-ups must continue on the other
+		// nodes.
 		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"distributed_ddl_output_mode": "none_only_active"}))
 		return r.conn.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
 			r.tables.LocalTable(s.table), columns, list, started.UnixMilli()))
@@ -71,8 +73,9 @@ func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.
 		r.tables.Database, s.table, columns, started.UnixMilli(), list, insertSettings))
 }
 
-// write runs a statement that changes rows. Its own token keeps a replicated table
-// from dropping rows that equal those of an earlier statement.
+// write runs a statement that writes rows, with a deduplication token of its own.
+// Without it, a replicated table would drop rows that equal those of an earlier
+// statement.
 func (r *Rollup) write(ctx context.Context, statement string) error {
 	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)
 }

@@ -15,7 +15,7 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// step fills one table in a roll-up. The steps are ordered, so that a step reads only
+// step fills one table in a roll-up. Steps run in order, and a step reads only
 // tables that earlier steps have filled.
 type step struct {
 	table    string
@@ -27,8 +27,8 @@ type step struct {
 	ofMeans  bool     // a row is a plain mean
 }
 
-// templateData is the data of the templates of the SQL statements. All numbers of
-// the index come from schema/naqi.
+// templateData is the input of the templates of the SQL statements. All numbers
+// that belong to the index come from schema/naqi.
 type templateData struct {
 	Database      string
 	Pollutants    []string
@@ -48,10 +48,10 @@ type templateData struct {
 	Place         string // SQL that selects the stations that count for the wanted cities
 }
 
-// insertSettings are the settings of every INSERT. A pass over sparse years writes
-// many partitions, one per month. On a cluster the rows of a statement must be
-// visible to the next one, and its subqueries must read all shards. No shard
-// computes alone, because the stations of a city are on several.
+// insertSettings are the ClickHouse settings of every INSERT. A pass over sparse
+// years writes many partitions, one per month. On a cluster, the rows of a
+// statement must be visible to the next statement. Subqueries must read all shards,
+// because the stations of one city are on several shards.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
@@ -60,7 +60,7 @@ func (f templateData) IsEightHour(p string) bool {
 	return p == schema.O3.String() || p == schema.CO.String()
 }
 
-// newSteps returns the steps for one database.
+// newSteps returns the steps of a roll-up for one database.
 func newSteps(tables columnstore.Params, kinds []schema.StationKind, tester *quality.Tester) ([]step, error) {
 	f := templateData{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
@@ -135,9 +135,9 @@ func newSteps(tables columnstore.Params, kinds []schema.StationKind, tester *qua
 	return steps, nil
 }
 
-// roundFour returns the SQL that rounds an expression half-up to four decimals. It
-// rounds to millionths first, so that a tie does not depend on the order of
-// additions.
+// roundFour returns an SQL expression that rounds to four decimals, and a half up.
+// It first rounds to millionths. The result for a half thus does not depend on the
+// order of additions.
 func roundFour(expression string) string {
 	return fmt.Sprintf("intDiv(toInt64(floor(%s * 1000000 + 0.5)) + 50, 100) / 10000", expression)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Withdrawal is an operator's order to exclude readings from every mean and index.
-// The readings themselves stay.
+// The readings stay stored.
 type Withdrawal struct {
 	ID        string              // wdr_…, see [NewWithdrawalID]
 	Station   string              // station id
@@ -32,12 +32,13 @@ func NewWithdrawalID() string { return "wdr_" + rand.Text() }
 // ErrNoReadings is the error for a withdrawal that covers no stored reading.
 var ErrNoReadings = errors.New("no readings of this station and parameter in this time")
 
-// ErrNoWithdrawal is the error for an unknown identifier of a withdrawal.
+// ErrNoWithdrawal is the error for the id of a withdrawal that does not exist or
+// was revoked.
 var ErrNoWithdrawal = errors.New("no such withdrawal")
 
 // CountWithdrawn returns the number of stored readings that a withdrawal excludes.
-// The error is [ErrNoReadings] if there are none. It rejects aliases, whose
-// readings are stored under another station's id.
+// If there are none, the error is [ErrNoReadings]. It also returns an error for an
+// alias, because the readings of an alias are stored under another station's id.
 func (r *Rollup) CountWithdrawn(ctx context.Context, w Withdrawal) (readings uint64, err error) {
 	station, err := r.aliasOf(ctx, w.Station)
 	if err != nil {
@@ -68,7 +69,8 @@ func (r *Rollup) CountWithdrawn(ctx context.Context, w Withdrawal) (readings uin
 	return readings, nil
 }
 
-// aliasOf returns the station of which an id is an alias, or "".
+// aliasOf returns the id of the station that the alias id stands for; "" if id is
+// not an alias.
 func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT station FROM "+r.tables.Database+".station_alias FINAL WHERE alias = {alias:String}", clickhouse.Named("alias", id))
 	if err != nil {
@@ -83,20 +85,20 @@ func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err er
 	return station, rows.Err()
 }
 
-// Withdraw stores a withdrawal. The next [Rollup.Increment] recomputes its hours.
-// It is idempotent by ID.
+// Withdraw stores a withdrawal. The next [Rollup.Increment] recomputes the affected
+// hours. It is idempotent: a second call with the same ID changes nothing.
 func (r *Rollup) Withdraw(ctx context.Context, w Withdrawal) error {
 	return r.storeWithdrawal(ctx, w, 0)
 }
 
-// Reinstate revokes a withdrawal, with w.Reason and w.Actor. The next
-// [Rollup.Increment] includes its readings again.
+// Reinstate revokes a withdrawal, and stores w.Reason and w.Actor. The next
+// [Rollup.Increment] includes the readings again.
 func (r *Rollup) Reinstate(ctx context.Context, w Withdrawal) error {
 	return r.storeWithdrawal(ctx, w, 1)
 }
 
-// Withdrawal returns the withdrawal with an identifier. The error is
-// [ErrNoWithdrawal] if it is unknown or revoked.
+// Withdrawal returns the withdrawal with an id. If it does not exist or is revoked,
+// the error is [ErrNoWithdrawal].
 func (r *Rollup) Withdrawal(ctx context.Context, id string) (Withdrawal, error) {
 	all, err := r.Withdrawals(ctx)
 	if err != nil {
@@ -109,7 +111,7 @@ func (r *Rollup) Withdrawal(ctx context.Context, id string) (Withdrawal, error) 
 	return all[i], nil
 }
 
-// Withdrawals returns every withdrawal in force, the latest first.
+// Withdrawals returns every withdrawal that is not revoked, the latest first.
 func (r *Rollup) Withdrawals(ctx context.Context) (all []Withdrawal, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT id, station, parameter, from_at, to_at, reason, actor, made_at
 		FROM `+r.tables.Database+`.withdrawal FINAL ORDER BY made_at DESC, id`)
@@ -132,7 +134,7 @@ func (r *Rollup) Withdrawals(ctx context.Context) (all []Withdrawal, err error) 
 	return all, nil
 }
 
-// parameter returns the value of the column `parameter`; "" for all parameters.
+// parameter returns the value for the column `parameter`; "" means all parameters.
 func (w *Withdrawal) parameter() string {
 	if !w.Parameter.Valid() {
 		return ""
@@ -140,7 +142,7 @@ func (w *Withdrawal) parameter() string {
 	return w.Parameter.ID()
 }
 
-// withdrawalColumns are the columns of table withdrawal that the program sets.
+// withdrawalColumns are the columns that this program sets in the table withdrawal.
 var withdrawalColumns = []clickhouse.ColumnNameAndType{
 	{Name: "id", Type: "String"}, {Name: "station", Type: "String"}, {Name: "parameter", Type: "String"},
 	{Name: "from_at", Type: "DateTime('UTC')"}, {Name: "to_at", Type: "DateTime('UTC')"},

@@ -12,14 +12,14 @@ import (
 	"vayu/schema"
 )
 
-// Limits of one payment, both inclusive.
+// The smallest and the largest amount of one payment.
 const (
 	leastTopup schema.Paise = 1_00
 	mostTopup  schema.Paise = 10_00_000_00
 )
 
-// requestOf reads the body of POST /v1/wallet/topups and reports every fault. Syntax faults
-// come before values that are well formed and not supported.
+// requestOf reads and validates the body of POST /v1/wallet/topups, and reports every fault. It
+// sorts the faults: syntax faults precede values that are well formed but not supported.
 func requestOf(c *httpapi.Call) (request, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return request{}, err
@@ -57,7 +57,8 @@ func methods() string {
 	return strings.Join(names, ", ")
 }
 
-// amountOf reads an amount from the digits of a JSON number, without the rounding of a float.
+// amountOf reads an amount from the digits of a JSON number. It does not convert the number to a
+// float, which would round it.
 func amountOf(f *schema.RequestErrors, v jsontext.Value) schema.Paise {
 	const field = "amount"
 	switch {
@@ -75,8 +76,8 @@ func amountOf(f *schema.RequestErrors, v jsontext.Value) schema.Paise {
 	return amount
 }
 
-// ParseAmount reads the amount of a payment in rupees and checks the limits. The error is a
-// *schema.Problem.
+// ParseAmount parses the amount of a payment in rupees, and checks that it is within the limits.
+// The error is a *schema.Problem.
 func ParseAmount(text string) (schema.Paise, error) {
 	amount, err := schema.ParsePaise(text)
 	switch {

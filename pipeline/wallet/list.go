@@ -11,11 +11,11 @@ import (
 	"vayu/schema"
 )
 
-// selectPayments reads a page of payments. An empty filter or cursor excludes none.
+// selectPayments reads a page of payments. A filter or cursor that is "" excludes no payment.
 const selectPayments = selectPayment + ` WHERE account_id = $1 AND mode = $2 AND ($3 = '' OR id < $3)
 	AND ($4 = '' OR state = $4) AND ($5 = '' OR ref_id = $5) AND created_at >= $6 AND created_at < $7 ORDER BY id DESC LIMIT $8`
 
-// listPayments answers GET /v1/wallet/topups, the newest first.
+// listPayments answers GET /v1/wallet/topups. The newest payments come first.
 func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "status", "ref_id", "from", "to", "limit", "cursor")
 	if err != nil {

@@ -62,8 +62,8 @@ type request struct {
 const insertPayment = `INSERT INTO payment (id, account_id, mode, ref_id, method, amount, state, error_code, note, created_at)
 	VALUES ($1, $2, $3, $4, $5, $6, 'pending', '', '', $7) ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insertPending stores a pending payment and returns its id; empty if the reference was used
-// before.
+// insertPending stores a pending payment and returns its id. The id is "" if the account has
+// another payment with the same reference; then nothing is stored.
 func insertPending(tx *sqlstore.Tx, now time.Time, r request) (id string, err error) {
 	id = idPrefix + ulid.MustNewDefault(now).String()
 	n, err := tx.Exec(insertPayment, id, r.owner.Account, r.owner.World.String(), sql.NullString{String: r.ref, Valid: r.ref != ""},
@@ -77,7 +77,7 @@ func insertPending(tx *sqlstore.Tx, now time.Time, r request) (id string, err er
 	return id, nil
 }
 
-// byRef returns the payment with a reference; sql.ErrNoRows if it does not exist.
+// byRef returns the owner's payment with a reference. The error is sql.ErrNoRows if there is none.
 func byRef(q sqlstore.Querier, o schema.Owner, ref string) (*Payment, error) {
 	return scanPayment(q.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND ref_id = $3", o.Account, o.World.String(), ref))
 }
@@ -86,7 +86,8 @@ func errNoPayment() error {
 	return schema.NewProblem(schema.NotFound, "id", "There is no such payment.")
 }
 
-// byID returns a payment of any account; not_found if it does not exist.
+// byID returns a payment of any account by its id. The error is a not_found problem if there is
+// none.
 func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	if !schema.IsID(id) {
 		return nil, errNoPayment()
@@ -101,7 +102,7 @@ func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	return p, nil
 }
 
-// decision is the outcome of a payment, with a note.
+// decision is the final outcome of a payment, with a note.
 type decision struct {
 	succeeded bool
 	note      string
@@ -115,7 +116,8 @@ const (
 	keepBalance = "UPDATE payment SET balance = $2 WHERE id = $1"
 )
 
-// decide settles a pending payment, with its postings and its event; nil if it is not pending.
+// decide settles a pending payment, and writes its postings and its event. It returns nil and no
+// error if the payment is not pending.
 func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) (*Payment, error) {
 	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
 	if !v.succeeded {

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// topupPath is the collection of payments into wallets.
+// topupPath is the path of payments into wallets.
 const topupPath = "/v1/wallet/topups"
 
 // Routes returns the endpoints under /v1/wallet.
@@ -32,7 +32,7 @@ func (s *Service) Routes() []httpapi.Route {
 
 func ownerOf(c *httpapi.Call) schema.Owner { return schema.Owner{Account: c.Account, World: c.World} }
 
-// get answers GET /v1/wallet.
+// get answers GET /v1/wallet with the balances of the account.
 func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
@@ -61,7 +61,7 @@ func (s *Service) getPayment(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: p.toWire()}, nil
 }
 
-// post answers POST /v1/wallet/topups.
+// post answers POST /v1/wallet/topups, which creates a payment.
 func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	resp, p, err := s.createPayment(c)
 	switch refused, ok := errors.AsType[*schema.Problem](err); {
@@ -74,7 +74,8 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// createPayment creates a payment, or finds the one with the same reference.
+// createPayment creates a payment. If the account has a payment with the same reference, it
+// returns that payment instead.
 func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {
@@ -106,11 +107,11 @@ func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Paym
 	return resp, p, err
 }
 
-// sandboxFails reports whether the sandbox fails a payment of an amount (CONTRACT 7).
+// sandboxFails reports whether a payment of this amount fails in the sandbox (CONTRACT 7).
 func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 
-// findRepeated returns the payment with the same reference. Its amount and method must be
-// equal.
+// findRepeated returns the existing payment with the reference of want. If its amount or method
+// differs from want, the error is a duplicate_ref_id problem.
 func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 	p, err := byRef(tx, want.owner, want.ref)
 	if err != nil {

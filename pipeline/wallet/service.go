@@ -16,29 +16,30 @@ import (
 type Config struct {
 	DB     *sqlstore.DB
 	Events Events
-	// Change makes an audited, idempotent handler of a Changer; may be nil if Routes is unused.
+	// Change wraps a Changer as a handler that is idempotent and writes an audit row. It may be
+	// nil if Routes is not used.
 	Change  func(access.Changer) httpapi.Handler
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
-	// Now is the clock; nil for time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
-// Events appends events for an account's webhooks, in the transaction of the change that they
-// record.
+// Events appends an event for the webhooks of an account. It uses the transaction of the change
+// that the event reports.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Service records payments and serves balances, payments and statements.
+// Service records payments into wallets, and serves balances, payments and statements.
 type Service struct {
 	Config
 
 	metrics *metrics
 }
 
-// New returns a service. It has no background work. It fails if a metric is already
-// registered.
+// New returns a Service. The service has no background work. New returns an error if a metric is
+// already registered.
 func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

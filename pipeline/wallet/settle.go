@@ -11,11 +11,12 @@ import (
 	"vayu/schema"
 )
 
-// Settle decides a pending payment and returns it. Postings, event and audit row are written
-// in the same transaction. note is the decision's reference, such as a bank's. It may be empty
-// only for a failed payment. A note credits only one payment of all accounts, or of each account
-// in the sandbox. Case and blanks do not count. The audit log names by as the actor. Settle
-// fails if the payment does not exist, is already decided, or if its note credited another one.
+// Settle decides a pending payment and returns it. It writes the postings, the event and the audit
+// row in one transaction. note is the reference of the decision, such as a bank's. It may be empty
+// only if the payment failed. The same note can credit only one payment of all accounts. In the
+// sandbox, it can credit one payment of each account. Notes that differ only in case and blanks
+// are the same. The parameter by is the actor in the audit log. Settle returns an error if the
+// payment does not exist or is already decided, or if the note has credited another payment.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
@@ -29,8 +30,9 @@ func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, b
 	return p, nil
 }
 
-// Credit creates a payment for money that has arrived, as by a bank transfer, and decides it
-// as [Service.Settle] does. The error is a *schema.Problem for an invalid amount.
+// Credit creates a payment for money that has already arrived, for example by a bank transfer. It
+// decides the payment in the same way as [Service.Settle]. For an invalid amount, the error is a
+// *schema.Problem.
 func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Paise, note, by string) (*Payment, error) {
 	if _, err := ParseAmount(amount.String()); err != nil {
 		return nil, err
@@ -81,14 +83,15 @@ func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, 
 }
 
 const (
-	// claimTransfer waits, on PostgreSQL, for a concurrent transaction that claims the same
-	// reference.
+	// claimTransfer records a bank reference. On PostgreSQL it waits for any concurrent
+	// transaction that records the same reference.
 	claimTransfer  = "INSERT INTO bank_transfer (scope, reference, payment_id) VALUES ($1, $2, $3) ON CONFLICT (scope, reference) DO NOTHING"
 	selectTransfer = selectPayment + " WHERE id = (SELECT payment_id FROM bank_transfer WHERE scope = $1 AND reference = $2)"
 )
 
-// claimReference records the bank reference of a credited payment. It refuses a reference that
-// credited another payment. In the sandbox only payments of the same account count.
+// claimReference records the bank reference of a credited payment. It returns an error if the
+// reference has credited another payment. In the sandbox, only payments of the same account are
+// compared.
 func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	scope := p.Owner.World.String()
 	if p.Owner.World == schema.Sandbox {
@@ -116,13 +119,13 @@ func claimReference(tx *sqlstore.Tx, p *Payment) error {
 		holder, before.Note, before.ID, before.Amount.Rupees(), schema.FormatTime(before.CompletedAt)))
 }
 
-// foldReference returns a bank reference in upper case without blanks, so that spellings of
-// one reference are equal. It is empty for blanks only.
+// foldReference returns a bank reference in upper case and without blanks, so that all spellings
+// of a reference are equal. It returns "" for a text of blanks.
 func foldReference(note string) string {
 	return strings.ToUpper(strings.Join(strings.Fields(note), ""))
 }
 
-// Pending returns the undecided payments, the oldest first, at most limit.
+// Pending returns up to limit payments that are not decided yet, the oldest first.
 func Pending(q sqlstore.Querier, limit int) ([]*Payment, error) {
 	all, err := sqlstore.All(q, scanPayment, selectPayment+" WHERE state = 'pending' ORDER BY id LIMIT $1", limit)
 	if err != nil {

@@ -13,20 +13,23 @@ import (
 	"vayu/schema"
 )
 
-// statementLine is a ledger entry as the change of an account's two balances.
+// statementLine is one line of an account statement: a ledger entry and how it changed the two
+// balances.
 type statementLine struct {
 	subject, kind   string // subject: id of the recharge or payment
 	at              int64  // microseconds
 	available, held schema.Paise
 }
 
-// selectLines scans the index "posting_account" backwards and stops after a page. It selects one
-// posting of each entry that changes a balance: of "held" for a commit, else of "available". A
-// commit or release comes before the reserve of the same instant, because it is newer.
+// selectLines reads a page of statement lines. It scans the index "posting_account" backwards, and
+// stops after the page. It selects one of the two postings of each entry that changes a balance.
+// For a commit, that is the posting of the ledger "held"; for other entries, that of "available".
+// If a reserve and a commit or release have the same time, the reserve is listed last, because it
+// happened first.
 const selectLines = selectLine + "FROM posting " + whereLines
 
-// selectSubjectLines is selectLines for one subject. It materializes the few postings of the
-// subject first, because SQLite would otherwise scan all postings of the account.
+// selectSubjectLines is like selectLines, for one subject. It first materializes the few postings
+// of the subject. Otherwise SQLite would scan all postings of the account.
 const selectSubjectLines = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
 
 const selectLine = "SELECT subject, kind, ledger, at, amount "
@@ -53,7 +56,7 @@ func scanLine(row sqlstore.Scanner) (l statementLine, err error) {
 	return l, nil
 }
 
-// listEntries answers GET /v1/wallet/entries, the newest first.
+// listEntries answers GET /v1/wallet/entries. The newest entries come first.
 func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "subject", "from", "to", "limit", "cursor")
 	if err != nil {
@@ -91,8 +94,8 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 // subjects matches the ids of recharges and payments.
 var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 
-// subjectIn reads the query parameters "subject" ("" for all), "from" and "to". It reads the last
-// two as [pagination.TimeRange] does.
+// subjectIn parses the query parameters "subject", "from" and "to". subject is "" for all
+// subjects. from and to are as in [pagination.TimeRange].
 func subjectIn(f *schema.RequestErrors, params map[string]string) (subject string, from, to int64) {
 	subject, ok := params["subject"]
 	if ok && !subjects.MatchString(subject) {

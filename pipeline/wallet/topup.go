@@ -8,12 +8,13 @@ import (
 	"vayu/schema"
 )
 
-// giveNew adds to the available balance as giveAvailable does. It creates a missing wallet.
+// giveNew adds an amount to the available balance, like giveAvailable. In addition, it creates the
+// wallet if it does not exist.
 const giveNew = `INSERT INTO wallet (account_id, mode, available, held) VALUES ($2, $3, $1, 0)
 	ON CONFLICT (account_id, mode) DO UPDATE SET available = wallet.available + excluded.available
 	RETURNING available`
 
-// topup credits a payment to an account, and returns the available balance.
+// topup credits a payment to an account, and returns the new available balance.
 func topup(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (schema.Paise, error) {
 	var after schema.Paise
 	if err := tx.QueryRow(giveNew, int64(amount), o.Account, o.World.String()).Scan(&after); err != nil {

@@ -12,11 +12,13 @@ import (
 
 // Report is the result of [Verify].
 type Report struct {
-	// Ledgers holds the sum of every ledger, sorted by world (live or sandbox) and name.
+	// Ledgers has the sum of every ledger, sorted by world (live or sandbox) and name of the
+	// ledger.
 	Ledgers []LedgerSum
 	// Postings, Recharges and Payments are the numbers of checked rows.
 	Postings, Recharges, Payments int64
-	// FaultCount is the number of faults, and Faults the first of them.
+	// FaultCount is the number of all faults. Faults has only the first of them, at most
+	// faultsMost.
 	FaultCount int64
 	Faults     []Fault
 }
@@ -28,7 +30,7 @@ type LedgerSum struct {
 	Sum    schema.Paise
 }
 
-// Fault is one inconsistency.
+// Fault is one inconsistency in the ledger of an account.
 type Fault struct {
 	Owner   schema.Owner
 	Subject string // id of the recharge or payment; empty for a fault of the wallet
@@ -44,28 +46,31 @@ func (f Fault) String() string {
 }
 
 const (
-	// faultsMost is the number of faults that are kept. The first ones usually show the cause.
+	// faultsMost is the maximum number of faults in a report. The first faults usually show the
+	// cause.
 	faultsMost = 1000
-	// verifyRows is the limit of rows per statement. Such a statement takes half a second. The
-	// statement timeout is ten seconds.
+	// verifyRows is the maximum number of rows that one statement reads. A statement with so many
+	// rows takes half a second. The limit for statements is ten seconds.
 	verifyRows = 20_000
 )
 
-// Verify checks the ledger of all accounts, or of the given one. The service may work meanwhile,
-// because each comparison reads one snapshot in one statement. The invariants are:
+// Verify checks the ledger of the given account; "" is for all accounts. The service may run
+// meanwhile, because each comparison reads its data in one statement. Verify checks that:
 //
 //   - every entry has two postings with the sum zero, and belongs to a recharge or payment;
-//   - a wallet's balances equal the sums of its postings, and its held amount equals the sum of
-//     its pending recharges;
-//   - every recharge and every payment has exactly the entries of its state, with its amount
-//     and operator.
+//   - the balances of a wallet equal the sums of the account's postings, and the held amount
+//     equals the sum of the pending recharges;
+//   - every recharge and every payment has exactly the entries that its state requires. The
+//     entries have the amount and the operator of the recharge or payment.
 //
-// The error is a read error, or a missing account.
+// Violations are in the report. The error is for a failed read, or an account that does not
+// exist.
 func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verify(db.View(ctx), account, verifyRows)
 }
 
-// verify is Verify with a limit of rows per statement, which tests reduce.
+// verify does the work of Verify. rows is the maximum number of rows per statement, which tests
+// reduce.
 func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
 	err := v.each(account, v.checkBalances, v.checkRecharges, v.checkPayments)
@@ -75,7 +80,8 @@ func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	return v.report, err
 }
 
-// each runs the checks for both worlds (live and sandbox) of an account; "" for all accounts.
+// each runs the checks for both worlds (live and sandbox) of an account. If account is "", it runs
+// them for all accounts.
 func (v *verifier) each(account string, checks ...func() error) error {
 	accounts, err := sqlstore.All(v.view, func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)
@@ -116,7 +122,7 @@ func (v *verifier) wrongf(subject, format string, args ...any) {
 	}
 }
 
-// finish converts the sums to a list.
+// finish adds the sums of the ledgers to the report, as a sorted list.
 func (v *verifier) finish() {
 	for l, sum := range v.sums {
 		l.Sum = sum

@@ -7,27 +7,29 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// VerifyAuditLog checks that every final recharge, payment and verification has its audit row, for
-// all accounts or the given one. The report has faults only. The error is as with [Verify].
+// VerifyAuditLog checks that every final recharge, payment and verification has its audit row. If
+// account is "", it checks all accounts. The report has only faults. The error is as for [Verify].
 func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 
-// verifyAudited is VerifyAuditLog with a limit of rows per statement, which tests reduce.
+// verifyAudited does the work of VerifyAuditLog. rows is the maximum number of rows per statement,
+// which tests reduce.
 func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
 	err := v.each(account, v.checkAuditLog)
 	return v.report, err
 }
 
-// selectAudited lists the rows of a table by id, and whether each has its audit row. The audit
-// log has an index of subjects.
+// selectAudited lists the rows of a table by id. For each it selects whether the row is pending or
+// has its audit row. The audit log has an index by subject.
 const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 FROM audit a
 		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
 	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`
 
-// checkAuditLog compares the final rows of an account's world with its audit log, in pages. A
-// row and its audit row are committed together.
+// checkAuditLog checks, for one owner, that each final row has its audit row. It reads the rows in
+// pages. This is safe while the service runs, because a row and its audit row are committed
+// together.
 func (v *verifier) checkAuditLog() error {
 	for _, table := range []string{"recharge", "payment", "verification"} {
 		statement := fmt.Sprintf(selectAudited, table)

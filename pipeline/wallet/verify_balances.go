@@ -9,14 +9,14 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter is the age, relative to the newest posting, beyond which no posting can still
-// appear. It exceeds the time from a change's timestamp to its commit, and the clock skew of
-// instances.
+// settledAfter is the age of settled postings, relative to the newest posting. No more postings of
+// that age can appear. The age is more than the time from a posting's timestamp to its commit,
+// plus the clock skew of instances.
 const settledAfter = time.Minute
 
-// checkBalances compares a wallet with its postings. One statement cannot sum all postings of
-// a large account. Settled postings are therefore summed in parts, because they are immutable.
-// Newer ones are read together with the wallet.
+// checkBalances compares the balances of a wallet with the sums of its postings. One statement
+// cannot sum all postings of a large account. Settled postings are therefore summed in parts,
+// because they do not change. Newer postings are read in one statement together with the wallet.
 func (v *verifier) checkBalances() error {
 	var newest sql.NullInt64
 	err := v.view.QueryRow("SELECT max(at) FROM posting WHERE account_id = $1 AND mode = $2",
@@ -43,9 +43,9 @@ func (v *verifier) checkBalances() error {
 	return nil
 }
 
-// eachPart splits the time range (after, until] into parts. A part has at most v.rows postings,
-// unless more have the same instant. The entries of each part are checked. Then the function
-// also is called, unless it is nil.
+// eachPart splits the time range (after, until] into parts. A part has at most v.rows postings, or
+// more if they all have the same time. For each part, it checks the entries, and then calls also
+// unless that is nil.
 func (v *verifier) eachPart(after, until int64, also func(after, end int64) error) error {
 	for {
 		var end sql.NullInt64
@@ -67,8 +67,9 @@ func (v *verifier) eachPart(after, until int64, also func(after, end int64) erro
 	}
 }
 
-// checkEntries checks that the postings of a part form complete entries, each of a recharge or a
-// payment. Both postings of an entry have the same owner and time.
+// checkEntries checks that the postings in the time range (after, end] form complete entries. Each
+// entry must be of a recharge or payment. Both postings of an entry must have the same owner and
+// time.
 func (v *verifier) checkEntries(after, end int64) error {
 	err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var subject, kind string
@@ -96,7 +97,7 @@ func (v *verifier) checkEntries(after, end int64) error {
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// addLedgers adds the postings of a part to the sums of their ledgers.
+// addLedgers adds the postings in the time range (after, end] to the sums of their ledgers.
 func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) error {
 	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var ledger string
@@ -111,8 +112,8 @@ func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) er
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// selectBalances reads an account's balances in one snapshot: by its newer postings, its wallet
-// and its pending recharges.
+// selectBalances reads three sources of an account's balances in one statement: the newer
+// postings, the wallet, and the pending recharges.
 const selectBalances = `
 	SELECT 'posting', ledger, CAST(sum(amount) AS BIGINT), count(*) FROM posting
 		WHERE account_id = $1 AND mode = $2 AND at > $3 GROUP BY ledger
@@ -121,8 +122,8 @@ const selectBalances = `
 	UNION ALL SELECT 'pending', 'held', CAST(COALESCE(sum(amount), 0) AS BIGINT), count(*) FROM recharge
 		WHERE account_id = $1 AND mode = $2 AND state = 'pending'`
 
-// compareBalances adds the postings after an instant to the sums. It then compares the sums, the
-// wallet and the pending recharges.
+// compareBalances adds the postings later than after to sums. Then it compares the sums with the
+// wallet, and the held amount with the pending recharges.
 func (v *verifier) compareBalances(sums map[string]schema.Paise, after int64) error {
 	var pending schema.Paise
 	has := map[string]schema.Paise{}

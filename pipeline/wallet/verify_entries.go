@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// subject is a recharge or a payment with its postings.
+// subject is a recharge or a payment, with its postings.
 type subject struct {
 	id, state           string
 	amount              schema.Paise
@@ -20,7 +20,7 @@ type subject struct {
 	postings            []posting
 }
 
-// posting is one side of an entry.
+// posting is one of the two postings of an entry.
 type posting struct {
 	kind, ledger string
 	owner        schema.Owner
@@ -28,12 +28,14 @@ type posting struct {
 }
 
 const (
-	// selectRechargeEntries reads a page of recharges with their postings in one snapshot.
+	// selectRechargeEntries reads a page of recharges together with their postings, so that both
+	// are of the same snapshot.
 	selectRechargeEntries = `SELECT r.id, r.state, r.amount, r.operator, r.reference, r.alarm, r.sent, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount, operator, reference, alarm, sent FROM recharge
 			WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS r
 		LEFT JOIN posting p ON p.subject = r.id ORDER BY r.id`
-	// selectPaymentEntries reads a page of payments with their postings, as selectRechargeEntries.
+	// selectPaymentEntries reads a page of payments together with their postings, in the columns
+	// of selectRechargeEntries.
 	selectPaymentEntries = `SELECT y.id, y.state, y.amount, '', '', '', 0, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount FROM payment WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS y
 		LEFT JOIN posting p ON p.subject = y.id ORDER BY y.id`
@@ -51,8 +53,8 @@ func (v *verifier) checkPayments() error {
 	return err
 }
 
-// checkSubjects checks all recharges or all payments of an owner, in pages. allowed returns the
-// possible kinds of entries of a subject.
+// checkSubjects checks all recharges or all payments of an owner, in pages. It returns their
+// number. The function allowed returns which sets of entries a subject may have.
 func (v *verifier) checkSubjects(query string, allowed func(*subject) []string) (all int64, err error) {
 	const postingsEach = 4 // usual for recharges
 	size, after := max(v.rows/postingsEach, 1), ""
@@ -100,10 +102,11 @@ func scanSubject(row sqlstore.Scanner) (*subject, *posting, error) {
 	return &s, &posting{kind.String, ledger.String, owner, schema.Paise(amount.Int64)}, nil
 }
 
-// kindsKey returns the kinds of entries in one text, sorted, for comparison.
+// kindsKey joins kinds of entries into one text, sorted, so that sets of kinds can be compared.
 func kindsKey(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
 
-// entriesOfPayment returns the entries of a payment in its state.
+// entriesOfPayment returns the set of entries that a payment in this state must have, as kindsKey
+// returns it.
 func (s *subject) entriesOfPayment() []string {
 	if schema.PaymentState(s.state) == schema.PaymentSuccess {
 		return []string{kindTopup}
@@ -111,9 +114,10 @@ func (s *subject) entriesOfPayment() []string {
 	return []string{""}
 }
 
-// entriesOfRecharge returns the possible entries of a recharge in its state. Several are possible
-// if it may have failed before its reservation. The same holds if a late success may concern
-// another order of the recharge than the reserved one.
+// entriesOfRecharge returns the sets of entries that a recharge in this state may have,
+// as kindsKey returns them. A failed recharge may have failed before its amount was
+// reserved, so it may have no entries. A late success may be of another order than the
+// one with the reserved amount, so there may be two sets.
 func (s *subject) entriesOfRecharge() []string {
 	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {
@@ -139,8 +143,8 @@ func (s *subject) entriesOfRecharge() []string {
 	return []string{released, ""}
 }
 
-// checkSubject checks that a subject has allowed entries, and that each moves the amount between
-// the ledgers of its route.
+// checkSubject checks that a subject has one of the allowed sets of entries. It also checks that
+// each entry moves the amount between the ledgers of the entry's route.
 func (v *verifier) checkSubject(s *subject, allowed []string) {
 	byKind := map[string][]posting{}
 	for _, p := range s.postings {

@@ -1,7 +1,7 @@
-// Package wallet keeps the double-entry ledger of accounts. It records payments into wallets,
-// amounts reserved for pending recharges, and amounts given to operators. Every entry has
-// postings with the sum zero. Balances are a cache of an account's postings and never
-// negative.
+// Package wallet has the double-entry ledger of accounts. It records payments into wallets,
+// amounts that are reserved for pending recharges, and amounts that operators received. Every
+// entry has two postings with the sum zero. The balances in a wallet are a cache of the account's
+// postings. A balance is never negative.
 package wallet
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Ledgers. Only available and held are balances of an account.
+// Ledgers. Only available and held are balances of a wallet.
 const (
 	available      = "available" // can be spent on recharges
 	held           = "held"      // reserved for pending recharges
@@ -23,7 +23,7 @@ const (
 	clearingPrefix = "clearing:" // followed by an operator: the amounts given to it
 )
 
-// Kinds of entries.
+// Kinds of ledger entries.
 const (
 	kindTopup   = "topup"   // a payment succeeded
 	kindReserve = "reserve" // a recharge began
@@ -33,7 +33,7 @@ const (
 	kindSuspend = "suspend" // the operator charged the failed recharge
 )
 
-// route returns the ledgers between which an entry of a kind moves its amount.
+// route returns the two ledgers between which an entry of a kind moves its amount.
 func route(kind, operator string) (from, to string) {
 	clearing := clearingPrefix + operator
 	switch kind {
@@ -53,8 +53,9 @@ func route(kind, operator string) (from, to string) {
 	return "", ""
 }
 
-// Balances are updated before postings are inserted. On PostgreSQL the update locks the wallet
-// until the transaction ends. Entries of an account are therefore serialized.
+// Statements that change balances. They run before postings are inserted. On PostgreSQL, they lock
+// the wallet until the transaction ends, so entries of one account are written one after the
+// other.
 const (
 	takeAvailable = `UPDATE wallet SET available = available - $1, held = held + $1
 		WHERE account_id = $2 AND mode = $3 AND available >= $1`
@@ -65,8 +66,8 @@ const (
 )
 
 // Reserve reserves an amount for a subject (a recharge) by one conditional update. It returns
-// false, without a change, if the available balance is too low. A second reservation for the
-// subject is an error, which fails the transaction.
+// false and changes nothing if the available balance is too low. If the subject already has a
+// reservation, it returns an error, and the caller must roll back the transaction.
 func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (bool, error) {
 	if amount <= 0 {
 		return false, fmt.Errorf("reserving %s for %s: nothing to reserve", amount, subject)
@@ -81,41 +82,43 @@ func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amo
 	return true, entry{subject, kindReserve, "", amount}.post(tx, now, o)
 }
 
-// Commit transfers the reserved amount of a subject to an operator. Unless exactly that amount is
-// reserved, it returns an error, and the transaction must fail.
+// Commit transfers the reserved amount of a subject to an operator. It returns an error unless
+// exactly that amount is reserved. After an error, the caller must roll back the transaction.
 func Commit(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindCommit, operator, amount}
 	return e.postAfter(tx, now, o, takeHeld, kindReserve, kindRelease)
 }
 
-// Release returns the reserved amount of a subject to the available balance. Unless exactly that
-// amount is reserved, it returns an error, and the transaction must fail.
+// Release returns the reserved amount of a subject to the available balance. It returns an error
+// unless exactly that amount is reserved. After an error, the caller must roll back the
+// transaction.
 func Release(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
 	e := entry{subject, kindRelease, "", amount}
 	return e.postAfter(tx, now, o, returnHeld, kindReserve, kindCommit)
 }
 
-// Refund transfers a committed amount from an operator back to the account. It fails, and with
-// it the transaction, unless exactly that amount was committed and not yet refunded.
+// Refund transfers a committed amount from an operator back to the account. It returns an error
+// unless exactly that amount was committed and is not yet refunded. After an error, the caller
+// must roll back the transaction.
 func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindRefund, operator, amount}
 	return e.postAfter(tx, now, o, giveAvailable, kindCommit, "")
 }
 
-// Suspend records that an operator charged an amount that was released. The amount comes from the
-// ledger "suspense", not from the account. Suspend fails, and with it the transaction, unless
-// exactly that amount was released.
+// Suspend records that an operator charged an amount although it was released. The amount comes
+// from the ledger "suspense", not from the account. Suspend returns an error unless exactly that
+// amount was released. After an error, the caller must roll back the transaction.
 func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindSuspend, operator, amount}
 	return e.postAfter(tx, now, o, "", kindRelease, "")
 }
 
-// Balance is an account's available amount and the amount reserved for pending recharges.
+// Balance has the available amount of an account, and the amount reserved for pending recharges.
 type Balance struct {
 	Available, Held schema.Paise
 }
 
-// BalanceOf reads the balance of an account; zero for an account without a wallet.
+// BalanceOf reads the balance of an account. It is zero if the account has no wallet.
 func BalanceOf(q sqlstore.Querier, o schema.Owner) (Balance, error) {
 	var b Balance
 	err := q.QueryRow("SELECT available, held FROM wallet WHERE account_id = $1 AND mode = $2", o.Account, o.World.String()).

@@ -8,10 +8,10 @@ import (
 	"vayu/schema"
 )
 
-// failureText is the message of a failed payment for clients.
+// failureText is the message to clients about a failed payment.
 const failureText = "The bank could not carry the payment out. Nothing was paid."
 
-// eventBody returns a decided payment as the body of its event.
+// eventBody returns a payment as the body of the event about its decision.
 func (p *Payment) eventBody() schema.Payment {
 	out := schema.Payment{
 		PaymentID: p.ID, Amount: p.Amount, Currency: schema.Currency, Method: p.Method, Purpose: schema.WalletTopup, Status: p.State,
@@ -30,7 +30,7 @@ func (p *Payment) eventBody() schema.Payment {
 	return out
 }
 
-// toWire returns a payment in the form of replies.
+// toWire returns a payment as replies of the API represent it.
 func (p *Payment) toWire() schema.Payment {
 	out := p.eventBody()
 	out.CreatedAt = schema.FormatTime(p.CreatedAt)
@@ -45,7 +45,8 @@ func (p *Payment) toWire() schema.Payment {
 	return out
 }
 
-// reply returns the response to a request for a payment.
+// reply returns the response to the request that created the payment. replayed is true if the
+// payment existed before the request.
 func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
 	out := p.toWire()
 	resp := httpapi.Response{Status: http.StatusOK, Location: topupPath + "/" + p.ID, Replayed: replayed}
@@ -61,7 +62,7 @@ func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
 	return resp
 }
 
-// auditEntry returns the audit row of a payment's last change.
+// auditEntry returns the audit row about the last change of a payment.
 func (p *Payment) auditEntry() audit.Entry {
 	action := "payment." + string(p.State)
 	if p.State == schema.PaymentPending {

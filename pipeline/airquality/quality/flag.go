@@ -1,25 +1,27 @@
 package quality
 
-// Flag is the result of one test, and the worst result of a reading. Its numbers
-// are those of QARTOD, the standard for real-time ocean data (ioos_qc 9c1853a,
-// QartodFlags), and of column reading_quality.flag.
+// Flag is the result of one test of a reading, or the worst result of all tests.
+// The numbers are those of QARTOD (ioos_qc 9c1853a, QartodFlags), the standard for
+// real-time ocean data. The column reading_quality.flag has the same numbers.
 type Flag uint8
 
-// The flags. Good results are not stored.
+// The flags. Good results are not stored in the table reading_quality.
 const (
 	// Good is the flag of a reading that passed the test.
 	Good Flag = 1
-	// NotEvaluated means that the test lacked input, such as an earlier reading.
+	// NotEvaluated means that the test had no input to compare with, such as an
+	// earlier reading.
 	NotEvaluated Flag = 2
-	// Suspect is for an unlikely but possible value. It counts in the index.
+	// Suspect is for an unlikely but possible value. The reading still counts in
+	// the index.
 	Suspect Flag = 3
-	// Fail is for an impossible value. The index excludes it.
+	// Fail is for an impossible value. The reading does not count in the index.
 	Fail Flag = 4
 	// Missing marks an averaging interval without a reading.
 	Missing Flag = 9
 )
 
-// String returns the identifier of the Enum8 column in ClickHouse.
+// String returns the name of the flag in the Enum8 column of ClickHouse.
 func (f Flag) String() string {
 	switch f {
 	case Good:

@@ -1,9 +1,10 @@
-// Package quality tests readings inside ClickHouse, as QARTOD does, the standard
-// for real-time ocean data. Each test has a name and a version, and its results are
-// stored separately. The flag of a reading is the worst of its results. The package
-// also corrects low-cost sensors and fits them to reference stations beside them.
+// Package quality tests readings inside ClickHouse, in the manner of QARTOD, the
+// standard for real-time ocean data. Each test has a name and a version, and the
+// results of each test are stored separately. The flag of a reading is its worst
+// result. The package also corrects low-cost sensors, and fits sensors to reference
+// stations beside them.
 //
-// Raw values never change. The package is the only writer of the tables
+// It never changes raw values. It is the only writer of the tables
 // `reading_quality`, `nox_form`, `corrected` and `colocation`.
 package quality
 
@@ -34,7 +35,7 @@ type Tester struct {
 	sql      statements
 }
 
-// New returns a Tester for a database without running a test.
+// New returns a Tester for a database. It runs no test yet.
 func New(conn Conn, database string, settings Settings) (*Tester, error) {
 	sql, err := newStatements(database, settings)
 	if err != nil {
@@ -43,21 +44,23 @@ func New(conn Conn, database string, settings Settings) (*Tester, error) {
 	return &Tester{conn: conn, database: database, settings: settings, sql: sql}, nil
 }
 
-// Values tests each reading alone and against readings of the same time. It covers
-// readings with `at` between two instants, both included. It stores results that are
-// not good, and removes outdated ones. It is idempotent.
+// Values runs the tests that compare a reading with thresholds or with readings of
+// the same time. It covers the stations' readings with `at` from one instant to
+// another, both included. It stores results that are not good, and removes outdated
+// results. It is idempotent.
 func (t *Tester) Values(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
 
-// Series tests readings against earlier and later ones and against other stations.
-// It tests all readings whose results may depend on the readings of stations from
-// one instant to another. It stores and removes results as [Tester.Values] does.
+// Series runs the tests that compare a reading with earlier and later readings and
+// with other stations. It tests all readings whose results may depend on the
+// stations' readings from one instant to another. It stores and removes results
+// like [Tester.Values].
 func (t *Tester) Series(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.series, slices.Chunk(stations, seriesChunk), from, to)
 }
 
-// Run runs Values, then Series.
+// Run runs Values and then Series.
 func (t *Tester) Run(ctx context.Context, stations []string, from, to time.Time) error {
 	if err := t.Values(ctx, stations, from, to); err != nil {
 		return err
@@ -76,8 +79,9 @@ func (t *Tester) run(ctx context.Context, tests []statement, groups iter.Seq[[]s
 	return nil
 }
 
-// Correct writes corrected values of the low-cost sensors among stations to the
-// table `corrected`. It covers readings from one instant to another, both included.
+// Correct writes corrected values of low-cost sensors to the table `corrected`. It
+// covers the sensors among the stations, and readings from one instant to another,
+// both included.
 func (t *Tester) Correct(ctx context.Context, stations []string, from, to time.Time) error {
 	for group := range columnstore.NameGroups(stations) {
 		if err := t.exec(ctx, t.sql.correction, group, from, to); err != nil {
@@ -88,9 +92,10 @@ func (t *Tester) Correct(ctx context.Context, stations []string, from, to time.T
 }
 
 // Colocate fits the PM2.5 of low-cost sensors to the reference stations beside
-// them, over the hours from one instant to another. It stores the fits in the table
-// `colocation`. A sensor is fitted to the nearest reference station within 1 km,
-// and to the one that [Settings.Colocated] names.
+// them. It uses the hours from one instant to another, and stores the fits in the
+// table `colocation`. A sensor is fitted to the reference station that
+// [Settings.Colocated] names. Other sensors are fitted to the nearest reference
+// station within 1 km.
 func (t *Tester) Colocate(ctx context.Context, from, to time.Time) error {
 	if err := t.exec(ctx, t.sql.colocation, nil, from, to); err != nil {
 		return fmt.Errorf("fitting sensors to reference stations: %w", err)
@@ -98,12 +103,13 @@ func (t *Tester) Colocate(ctx context.Context, from, to time.Time) error {
 	return nil
 }
 
-// seriesChunk is the number of stations per test of series. It bounds memory: a day
-// of 2,000 sensors by the minute is 3 million readings.
+// seriesChunk is the maximum number of stations in one statement of Series. It
+// limits memory. One day of 2,000 sensors with a reading each minute is 3 million
+// readings.
 const seriesChunk = 2000
 
-// Limits of the times of a test. The SQL adds and subtracts durations, and must stay in
-// the range of DateTime, 1970 to 2106.
+// The earliest and latest time for a test. The SQL adds and subtracts durations,
+// and the result must be in the range of DateTime, 1970 to 2106.
 var (
 	earliest = time.Date(1970, 6, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2105, 12, 1, 0, 0, 0, 0, time.UTC)
@@ -123,8 +129,9 @@ func (t *Tester) exec(ctx context.Context, s statement, stations []string, from,
 	if stations != nil {
 		parameters["stations"] = array(stations)
 	}
-	// A new token keeps the server from skipping an INSERT that equals an earlier
-	// one as a retry. Equal rows may undo a change made in between.
+	// With a new deduplication token, the server does not mistake an INSERT for a
+	// retry of an earlier, equal one. Equal rows can be right, if they undo a
+	// change made in between.
 	own := clickhouse.Context(ctx, clickhouse.WithParameters(parameters),
 		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
 	if s.short != "" && to.Sub(from) <= shortSpan {
@@ -133,7 +140,7 @@ func (t *Tester) exec(ctx context.Context, s statement, stations []string, from,
 	return t.conn.Exec(own, s.text)
 }
 
-// array returns names as a parameter of type Array(String).
+// array returns names as the value of a query parameter of type Array(String).
 func array(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -142,7 +149,7 @@ func array(names []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-// literal returns a string as an SQL literal.
+// literal returns a string as an SQL string literal.
 func literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }

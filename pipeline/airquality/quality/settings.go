@@ -8,20 +8,22 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings select the quality tests that run, and those whose results exclude
-// readings from the index.
+// Settings disable quality tests for some sources. They also select the tests whose
+// suspect readings do not count in the index.
 type Settings struct {
-	// Off lists, by source, the tests that do not apply to its readings.
+	// Off lists, by source, the tests that do not apply to the readings of the
+	// source.
 	Off map[string][]string `koanf:"off" help:"tests that do not apply, by source"`
-	// Exclude lists the tests whose suspect readings the index excludes. Failed
-	// readings are always excluded.
+	// Exclude lists the tests whose suspect readings do not count in the index.
+	// Readings that failed a test never count.
 	Exclude []string `koanf:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
-	// Colocated maps a sensor to a nearby reference station, by their ids. Use it for
-	// sensors without usable positions.
+	// Colocated maps the id of a sensor to the id of the reference station beside
+	// it. Use it for sensors without usable positions.
 	Colocated map[string]string `koanf:"colocated" help:"reference station beside a sensor, by station id"`
 }
 
-// Validate checks the names of tests. It implements config.Validator.
+// Validate checks that the settings name existing tests. It implements
+// config.Validator.
 func (s Settings) Validate() []error {
 	var faults []error
 	unknown := func(key, name string) {

@@ -15,69 +15,77 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// statement is an INSERT with the parameters from, to and stations.
+// statement is an INSERT statement. Its query parameters are from, to and stations.
 type statement struct {
 	name, text string
-	// short is a faster form for spans of up to shortSpan; "" for none.
+	// short is a faster variant of the text, for time spans of up to shortSpan; ""
+	// if there is none.
 	short string
 }
 
-// shortSpan is the longest span for which a reading is added to the sums of each
-// hour that it counts for. For longer spans window functions are faster.
+// shortSpan is the longest time span for which the variant short is used. It adds
+// each reading to the sums of all hours for which the reading counts. For longer
+// spans, window functions are faster.
 const shortSpan = 2 * time.Hour
 
-// statements are the SQL of a Tester for one database. Their order matters: the
-// test same_hour reads results of the tests spike and rate_of_change, and nox_sum
-// reads the table `nox_form`.
+// statements are the SQL statements of a Tester for one database. Their order
+// matters. The test same_hour reads the results of the tests spike and
+// rate_of_change. The test nox_sum reads the table `nox_form`.
 type statements struct {
 	values, series         []statement
 	correction, colocation statement
 }
 
-// Correction of low-cost sensors.
+// Constants of the correction of low-cost sensors, and of their fits to reference
+// stations.
 const (
-	// formula is EPA's formula of 2021. formulaVersion counts changes of
-	// correction.sql.
+	// formula is the name of EPA's correction formula of 2021. formulaVersion must
+	// be increased with each change of correction.sql.
 	formula        = "epa_2021"
 	formulaVersion = 1
-	// Two channels disagree if their difference exceeds both limits, 5 µg/m³ and 61
-	// %: Barkjohn et al. 2021.
+	// The two channels of a sensor disagree if their difference exceeds both 5
+	// µg/m³ and 61 % (Barkjohn et al. 2021).
 	channelMicrograms = 5
 	channelShare      = 0.61
-	// besideMetres is the maximum distance of a sensor from its reference station.
+	// besideMetres is the maximum distance between a sensor and the reference
+	// station to which it is fitted.
 	besideMetres = 1000
-	// fitHours is the minimum number of hours of a fit: three days, to cover nights
-	// and days of different humidity.
+	// fitHours is the minimum number of hours for a fit. It is three days, so that
+	// a fit includes nights and days of different humidity.
 	fitHours = 72
 )
 
-// cellDegrees is the side of the squares in which neighbours are searched. 10 km
-// are 0.09° of latitude and 0.12° of longitude at 38° N. Stations within 10 km are
-// in the same or an adjacent square. maxPerCell bounds the stations per square.
+// cellDegrees is the side of the squares that divide the map for the search of
+// neighbours. 10 km are 0.09° of latitude and, at 38° N, 0.12° of longitude.
+// Stations within 10 km are therefore in the same square or in adjacent squares.
+// maxPerCell limits the number of stations per square.
 const (
 	cellDegrees = 0.12
 	maxPerCell  = 64
 )
 
-// Spans in seconds of the tests of runs (equal consecutive values). A reading
-// changes results up to 4 hours away, the length of a flat line. That also covers
-// two hourly readings with the longest gap between them. Their runs need 7 hours
-// more.
+// Time spans, in seconds, for tests of runs. A run is a series of equal consecutive
+// values. A reading changes results that are up to 4 hours away, which is the
+// length of a flat line. Two hourly readings with the longest gap between them are
+// closer together. To find all runs of the readings in this span, the tests read 7
+// more hours on each side.
 const (
 	backSeconds    = flatMinutes * 60
 	contextSeconds = backSeconds + 7*3600
 )
 
-// insertSettings are the settings of every INSERT, as in package airquality.
+// insertSettings are the ClickHouse settings of every INSERT. They are explained in
+// package airquality.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
 type limitSQL struct{ Name, Least, Full, Floor, Most string }
 
-// templateData is the data of the statements' templates.
+// templateData is the input of the templates of the SQL statements.
 type templateData struct {
 	Database string
-	// The tests of one statement, and the stored results that it replaces.
+	// The tests that a statement runs, and the stored results that the statement
+	// replaces.
 	TestNames, Versions, Applies, Among, Span, Forward string
 	Short                                              bool
 
@@ -109,14 +117,16 @@ type templateData struct {
 	Settings                        string
 }
 
-// hourOf returns [schema.HourEnd] as SQL. at is the end of an averaging interval.
+// hourOf returns an SQL expression for [schema.HourEnd]. at is SQL for the end of
+// an averaging interval.
 func hourOf(at string) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime(intDiv(toUInt32(%s) + %d, 3600) * 3600 - %d, 'UTC')", at, india+3599, india)
 }
 
-// dayStart returns as SQL the start of the Indian day ([schema.DayOf]) of an
-// interval that ends at at, moved by days.
+// dayStart returns an SQL expression for the start of an Indian day
+// ([schema.DayOf]). It is the day of an interval that ends at at, plus a number of
+// days.
 func dayStart(at string, days int) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime((intDiv(toUInt32(%s) + %d, 86400) + %d) * 86400 - %d, 'UTC')", at, india-1, days, india)
@@ -161,7 +171,7 @@ func newTemplateData(database string, settings Settings) templateData {
 	return f
 }
 
-// of returns a copy of the template data for a statement that runs these tests.
+// of returns a copy of the template data for a statement that runs the given tests.
 func (f templateData) of(settings Settings, tests []string, among, span string) templateData {
 	var names, versions, off []string
 	for _, name := range tests {

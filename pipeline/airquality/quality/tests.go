@@ -1,12 +1,13 @@
 package quality
 
-// Test is a rule that a plausible reading meets.
+// Test describes a quality test: a rule that plausible readings meet.
 type Test struct {
-	// Name is the name in reading_quality.test, in the settings and in the API.
+	// Name is the name of the test in reading_quality.test, in the settings and in
+	// the API.
 	Name string
-	// Version counts changes of the rule and of its thresholds.
+	// Version must be increased with each change of the rule or its thresholds.
 	Version uint16
-	// Flag is the worst result of the test.
+	// Flag is the worst result that the test can have.
 	Flag Flag
 	// About describes in one sentence what the test finds.
 	About string
@@ -28,8 +29,8 @@ const (
 	NOxSum         = "nox_sum"
 )
 
-// Tests lists every test. Only impossible values fail. Unlikely values stay in the
-// index, because CPCB computes it without such tests.
+// Tests lists every test. Only impossible values fail. Readings with unlikely
+// values count in the index, because CPCB computes its index without such tests.
 var Tests = [...]Test{
 	{GrossRange, 1, Fail, "The value lies outside what the instrument measures (suspect) or what can be true (fail)."},
 	{ImpossibleDate, 1, Fail, "The reading ends after it was received, or before monitoring in India began."},
@@ -50,7 +51,8 @@ func SeriesTests() []string {
 	return []string{Spike, RateOfChange, FlatLine, TimeGap, NearConstant, SameHour, Neighbours, NOxSum}
 }
 
-// TestNamed finds a test by its name. It reports false for an unknown name.
+// TestNamed returns the test with a name. It returns false if there is no such
+// test.
 func TestNamed(name string) (Test, bool) {
 	for _, t := range Tests {
 		if t.Name == name {
