@@ -19,8 +19,8 @@ import (
 //go:embed states.txt
 var statesText string
 
-// outline is the territory of one state. A position inside lies in an odd number
-// of its rings.
+// outline is the territory of one state, as a set of rings. A position is inside if
+// an odd number of rings contain it.
 type outline struct {
 	name  string
 	bound orb.Bound
@@ -32,13 +32,13 @@ type bounded struct {
 	ring  orb.Ring
 }
 
-// borderDegrees is how far outside every outline a position may lie and still
-// belong to the nearest state. The outlines are simplified, and stations stand on
-// piers and beaches. 0.05° are at most 5.6 km.
+// borderDegrees is how far outside all outlines a position may be and still belong
+// to the nearest state. The outlines are simplified, and some stations are on piers
+// and beaches. 0.05° is at most 5.6 km.
 const borderDegrees = 0.05
 
-// outlines parses states.txt. The file is generated, so a bad line is a build
-// error.
+// outlines parses states.txt. It panics on a bad line, because the file is
+// generated and part of the program.
 var outlines = sync.OnceValue(func() []*outline {
 	var all []*outline
 	for line := range strings.Lines(statesText) {
@@ -68,8 +68,9 @@ var outlines = sync.OnceValue(func() []*outline {
 	return all
 })
 
-// borders are the squares of a tenth of a degree that an outline may cross. Any
-// other square lies in one state, which [State] caches.
+// borders are the squares, with sides of a tenth of a degree, that an outline may
+// cross. Every other square is in one state or in none. The map inner caches the names
+// of these states.
 type borders struct {
 	squares map[square]bool
 	inner   sync.Map // square -> name of its state, "" for none
@@ -81,8 +82,8 @@ func squareOf(at orb.Point) square {
 	return square{int(math.Floor(at.Lat() * 10)), int(math.Floor(at.Lon() * 10))}
 }
 
-// bordersOf marks the squares that the bounding box of an outline's edge touches,
-// or that lie within [borderDegrees] of the box.
+// bordersOf computes the borders. For each edge of an outline, it marks the squares
+// that are within [borderDegrees] of the edge's bounding box.
 var bordersOf = sync.OnceValue(func() *borders {
 	b := &borders{squares: make(map[square]bool)}
 	for _, o := range outlines() {
@@ -101,9 +102,9 @@ var bordersOf = sync.OnceValue(func() *borders {
 	return b
 })
 
-// State returns the state or union territory of a position, in the spelling of
-// [schema.CleanState]. A position outside all states belongs to the nearest within
-// [borderDegrees]. Beyond that, ok is false.
+// State returns the state or union territory that contains a position, in the
+// spelling of [schema.CleanState]. For a position outside all states, it is the
+// nearest state within [borderDegrees]. If there is none, ok is false.
 func State(p geo.Point) (name string, ok bool) {
 	at := orb.Point{p.Longitude, p.Latitude}
 	b, s := bordersOf(), squareOf(at)
@@ -119,7 +120,7 @@ func State(p geo.Point) (name string, ok bool) {
 	return name, ok
 }
 
-// search is [State] without the cache.
+// search does the work of [State], without the cache.
 func search(at orb.Point) (name string, ok bool) {
 	nearest := borderDegrees
 	for _, o := range outlines() {

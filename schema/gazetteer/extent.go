@@ -15,22 +15,22 @@ import (
 //go:embed extents.csv
 var extentsCSV string
 
-// extent is the area of a city as a circle.
+// extent is the area of a city, approximated by a circle.
 type extent struct {
 	city, state string
 	centre      geo.Point
 	radius      float64 // km
 }
 
-// atlas finds extents by position and by city.
+// atlas finds the extents of cities by position and by the city's name.
 type atlas struct {
 	all    []extent
 	byName map[[2]string]int // city and state -> extent
 	cells  map[cell][]int    // extents that overlap a cell
 }
 
-// cell is a square of half a degree. It is larger than any extent's radius, so an
-// extent overlaps few cells.
+// cell is a square with sides of half a degree. That is larger than the radius of
+// any extent, so an extent overlaps only a few cells.
 type cell struct{ lat, lon int }
 
 const cellDegrees = 0.5
@@ -39,8 +39,8 @@ func cellOf(lat, lon float64) cell {
 	return cell{int(math.Floor(lat / cellDegrees)), int(math.Floor(lon / cellDegrees))}
 }
 
-// atlasOf parses extents.csv. The file is generated, so a bad line is a build
-// error.
+// atlasOf parses extents.csv. It panics on a bad line, because the file is
+// generated and part of the program.
 var atlasOf = sync.OnceValue(func() *atlas {
 	a := &atlas{byName: make(map[[2]string]int), cells: make(map[cell][]int)}
 	for line := range strings.Lines(extentsCSV) {
@@ -67,8 +67,10 @@ var atlasOf = sync.OnceValue(func() *atlas {
 	return a
 })
 
-// at returns the extent, of a city in the state, that contains a position. Of
-// several it returns the one whose centre is nearest in relation to its radius.
+// at returns the extent that contains a position. It considers only cities that lie
+// at least partly in the given state. Of several extents, it returns the one for
+// which the distance to the centre, divided by the radius, is smallest. It returns
+// false if there is none.
 func (a *atlas) at(p geo.Point, state string) (extent, bool) {
 	best, nearest := extent{}, math.Inf(1)
 	for _, i := range a.cells[cellOf(p.Latitude, p.Longitude)] {

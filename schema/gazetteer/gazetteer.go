@@ -1,5 +1,5 @@
-// Package gazetteer holds the names of Indian cities: the canonical name and state
-// of each, and its other names. The data is cities.csv.
+// Package gazetteer has the names of Indian cities: the canonical name and state of
+// each city, and its other names. They are read from cities.csv.
 package gazetteer
 
 import (
@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// City is one city with all its names. Name and State are canonical. AlsoIn is the
-// second state of a city on a border: CPCB's bulletins count Byrnihat, in Assam
-// and Meghalaya, as one city.
+// City is a city with all its names. Name and State are the canonical ones. AlsoIn
+// is the second state of a city on a border. For example, CPCB's bulletins count
+// Byrnihat, which is in Assam and Meghalaya, as one city.
 type City struct {
 	Name, State string
 	Aliases     []string
@@ -54,8 +54,8 @@ var load = sync.OnceValue(func() table {
 	return t
 })
 
-// Keys returns the keys (see [AppendKey]) of the city's names, each alone and with
-// the state.
+// Keys returns the keys of all names of the city (see [AppendKey]). For each name,
+// it returns the key of the name alone and the key of the name with the state.
 func (c *City) Keys() []string {
 	keys := make([]string, 0, 2+2*len(c.Aliases))
 	for _, name := range append([]string{c.Name}, c.Aliases...) {
@@ -70,12 +70,13 @@ func (c *City) Keys() []string {
 	return keys
 }
 
-// lies reports whether at least a part of the city is in a state.
+// lies reports whether the city is at least partly in a state.
 func (c *City) lies(state string) bool {
 	return strings.EqualFold(state, c.State) || c.AlsoIn != "" && strings.EqualFold(state, c.AlsoIn)
 }
 
-// alsoIn reports whether a city of the table lies partly in another state.
+// alsoIn reports whether the city with a canonical name and state is at least
+// partly in another state.
 func alsoIn(name, state, other string) bool {
 	t := load()
 	for _, i := range t.byName[Key(name)] {
@@ -86,7 +87,7 @@ func alsoIn(name, state, other string) bool {
 	return false
 }
 
-// Lookup returns the cities with a name. The slice may be empty.
+// Lookup returns all cities that have a name. The slice is empty if there are none.
 func Lookup(name string) []City {
 	t := load()
 	found := t.byName[Key(name)]
@@ -97,14 +98,15 @@ func Lookup(name string) []City {
 	return cities
 }
 
-// Homonymous reports whether cities of several states share the name.
+// Homonymous reports whether several cities, in different states, have the name.
 func Homonymous(name string) bool {
 	return len(load().byName[Key(name)]) > 1
 }
 
-// Canonical returns the canonical name and state of a city: "Gurgaon", "" gives
-// "Gurugram", "Haryana". If the table lacks the name, or the state is missing and
-// several states have the name, Canonical only cleans both texts.
+// Canonical returns the canonical name and state of a city. For example, it returns
+// "Gurugram" and "Haryana" for "Gurgaon" and "". If the table lacks the city, it
+// only cleans both texts. It does the same if the state is missing and cities of
+// several states have the name.
 func Canonical(city, state string) (name, stateName string) {
 	city, state = schema.CleanPlace(city), schema.CleanState(state)
 	t := load()

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AppendKey appends the key of a place's name to b. Spellings of one name have the
-// same key. The key has no case, blanks, hyphens, dots, commas, brackets,
-// underscores or diacritics. It keeps vowel signs of Indian scripts: Unicode
-// classes them as marks, but they distinguish names. It keeps every other
-// character, so that a stray quote or angle bracket matches nothing. AppendKey does
-// not allocate for ASCII names if b has room.
+// AppendKey appends the key of a place's name to b. All spellings of a name have
+// the same key. The key is in lower case, without blanks, hyphens, dots, commas,
+// brackets, underscores and diacritics. It keeps the vowel signs of Indian scripts.
+// Unicode classes them as marks, but they distinguish names. The key keeps all
+// other characters, so a name with a stray quote or angle bracket matches no city.
+// For ASCII names, AppendKey does not allocate if b has room.
 func AppendKey(b []byte, name string) []byte {
 	for i := range len(name) {
 		c := name[i]
@@ -29,8 +29,8 @@ func AppendKey(b []byte, name string) []byte {
 	return b
 }
 
-// nukta is the dot under a Devanagari letter, which writers often omit: फरीदाबाद,
-// फ़रीदाबाद.
+// nukta is the dot below a Devanagari letter. Writers often omit it: फरीदाबाद
+// instead of फ़रीदाबाद.
 const nukta = '\u093c'
 
 func appendKeySlow(b []byte, name string) []byte {
@@ -46,6 +46,6 @@ func appendKeySlow(b []byte, name string) []byte {
 	return b
 }
 
-// Key returns the form of a place's name that is equal for all its spellings, see
-// [AppendKey].
+// Key returns the key of a place's name, which is the same for all spellings of the
+// name; see [AppendKey].
 func Key(name string) string { return string(AppendKey(make([]byte, 0, len(name)), name)) }

@@ -2,32 +2,37 @@ package gazetteer
 
 import "vayu/schema/geo"
 
-// Place is the city and state of a station. City is empty for a station in no
+// Place is the city and state of a station. City is "" if the station is in no
 // known city.
 type Place struct {
 	City, State string
-	// ByPosition reports that City and State follow from the position, because the
-	// names are missing or contradict it.
+	// ByPosition is true if City and State were derived from the position, because
+	// the names are missing or contradict it.
 	ByPosition bool
 }
 
-// nameSlack is how far, in km, a station may lie outside the extent of the city in
-// its name. Some networks name a station after the next large city. Of 594
-// stations with a position in data.gov.in, 591 lie within their city's extent. Two
-// more are within 12 km. The last is 36 km off, in no city, and its name is right.
+// nameSlack is how far, in km, a station may be outside the extent of the city in
+// its name. Some networks name a station after the nearest large city. data.gov.in
+// has 594 stations with a position. Of these, 591 are within the extent of their
+// city, and two more are within 12 km of it. The last one is 36 km away, in no
+// city, and its name is right.
 const nameSlack = 15
 
-// Locate returns the place of a station from the names and position of its
-// sources.
+// Locate returns the place of a station. Sources give the names of its city and
+// state, and its position p. The first rule that applies determines the place:
 //
-//   - Without a position the names decide.
-//   - A name from CPCB (official) stays. In the real files no such name contradicts
-//     the extent of the position, while geocoded lists place stations in other
-//     cities. A name outside the table stays too, because the network grows.
-//   - A position within [nameSlack] of the named city's extent confirms the name.
-//   - A position in the extent of another city decides.
-//   - A position in no extent gives the state, and the name the city. If the named
-//     city is a known one of another state, the position is wrong.
+//   - Without a position in India, the names are used.
+//   - If the names are official (from CPCB), they are used. In CPCB's files no name
+//     contradicts the position, while lists with geocoded positions place stations
+//     in other cities. The city may be missing in the table, because CPCB's network
+//     grows.
+//   - If the position is within [nameSlack] of the named city's extent, the names
+//     are used.
+//   - If the position is in the extent of another city, that city is used. This rule
+//     does not apply if the table has the named city but not its extent.
+//   - If the position is in no extent, the city is the named one and the state is
+//     that of the position. But if the table has the named city in another state,
+//     the position is wrong, and the names are used.
 func Locate(city, state string, p geo.Point, official bool) Place {
 	name, nameState := Canonical(city, state)
 	byName := Place{City: name, State: nameState}
@@ -64,7 +69,7 @@ func Locate(city, state string, p geo.Point, official bool) Place {
 	return Place{City: name, State: at}
 }
 
-// inTable reports whether the table has a city with the canonical name and state.
+// inTable reports whether the table has a city with this canonical name and state.
 func inTable(name, state string) bool {
 	t := load()
 	for _, i := range t.byName[Key(name)] {

@@ -1,23 +1,24 @@
-// Package geo provides positions on the Earth and the distance between them. It
-// has the only distance formula of the program.
+// Package geo has positions on the Earth and the distance between them. No other
+// package has a formula for distances.
 package geo
 
 import "math"
 
-// Point is a position in WGS 84 degrees.
+// Point is a position in degrees (WGS 84).
 type Point struct{ Latitude, Longitude float64 }
 
-// Known reports whether the position is known. 0,0 lies in the Atlantic; sources
-// use it for a missing position.
+// Known reports whether the position is known. Sources use 0,0 for a missing
+// position; that point is in the Atlantic.
 func (p Point) Known() bool { return p.Latitude != 0 || p.Longitude != 0 }
 
 // EarthRadius is the mean radius of the Earth in km (IUGG).
 const EarthRadius = 6371.0088
 
-// Radian is the size of a degree in radians.
+// Radian is one degree in radians, which converts degrees to radians.
 const Radian = math.Pi / 180
 
-// Distance returns the great-circle distance in km, by the haversine formula.
+// Distance returns the great-circle distance between two positions in km. It uses
+// the haversine formula.
 func Distance(a, b Point) float64 {
 	sinLat := math.Sin((b.Latitude - a.Latitude) * Radian / 2)
 	sinLon := math.Sin((b.Longitude - a.Longitude) * Radian / 2)
@@ -25,6 +26,7 @@ func Distance(a, b Point) float64 {
 	return 2 * EarthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// InIndia reports whether a position lies in the box around India's territory and
-// islands, 6–38° N and 68–98° E. Positions outside are errors.
+// InIndia reports whether a position is in the box around India's territory and
+// islands: 6–38° N and 68–98° E. A station's position outside this box is an error
+// of its source.
 func InIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }

@@ -1,11 +1,12 @@
 // Package naqi implements India's National Air Quality Index: breakpoints,
-// sub-index, index, category and the inverse of a sub-index. It follows the Central
-// Pollution Control Board (CPCB, National Air Quality Index, CUPS/82/2014-15).
+// sub-indices, the index, its categories, and the inverse of a sub-index. It
+// follows the Central Pollution Control Board (CPCB, National Air Quality Index,
+// CUPS/82/2014-15).
 //
-// All arithmetic is in integer millionths of a concentration's unit, rounded
-// half-up. In floating point, ties such as CO 1.13 mg/m³ would be rounded the wrong
-// way. The service computes with [Functions], the same rule as ClickHouse SQL. The
-// Go functions are the reference; a test compares both.
+// All arithmetic is in integer millionths of a concentration's unit, and rounds a
+// half up. In floating point, values such as CO 1.13 mg/m³ would be rounded the
+// wrong way. The service computes indices with [Functions], which are the same rule
+// as ClickHouse SQL. The Go functions are the reference, and a test compares both.
 package naqi
 
 import "vayu/schema"
@@ -13,15 +14,16 @@ import "vayu/schema"
 // micro is the number of millionths in one unit of concentration.
 const micro = 1_000_000
 
-// indexEdge is the upper end of each category: Good 50, Satisfactory 100, Moderate
-// 200, Poor 300, Very Poor 400, Severe 500.
+// indexEdge has the upper limit of each category's index: Good 50, Satisfactory
+// 100, Moderate 200, Poor 300, Very Poor 400, Severe 500.
 var indexEdge = [...]int64{0, 50, 100, 200, 300, 400, 500}
 
-// breakpoint is the end of each concentration band, in millionths of the
-// pollutant's unit. The first six values are CPCB's. Bands are contiguous: after
-// "0–30" the printed "31" is the next integer, not a gap. 2,169 of 2,210 published
-// sub-indices agree with contiguous bands, 1,741 with gaps. The last value
-// continues the slope of the fifth band to 500, the end of the scale.
+// breakpoint has the upper end of each concentration band of a pollutant, in
+// millionths of the pollutant's unit. The first six values are CPCB's. Bands are
+// contiguous: CPCB prints "0–30" and "31–60", but a value of 30.5 is in the second
+// band, not in a gap. Of 2,210 published sub-indices, 2,169 agree with contiguous
+// bands, but only 1,741 with gaps. The last value continues the slope of the fifth
+// band up to index 500, the end of the scale.
 var breakpoint = [...][7]int64{
 	schema.PM25: {0, 30 * micro, 60 * micro, 90 * micro, 120 * micro, 250 * micro, 380 * micro},
 	schema.PM10: {0, 50 * micro, 100 * micro, 250 * micro, 350 * micro, 430 * micro, 510 * micro},
@@ -33,16 +35,17 @@ var breakpoint = [...][7]int64{
 	schema.Pb:   {0, micro / 2, 1 * micro, 2 * micro, 3 * micro, 3*micro + micro/2, 4 * micro},
 }
 
-// The minimum data for an index (CPCB, National Air Quality Index, chapter 4).
+// Limits of the index, and the minimum data for it (CPCB, National Air Quality
+// Index, chapter 4).
 const (
-	// MaxIndex is the end of the scale: no index and no sub-index exceeds it.
+	// MaxIndex is the end of the scale. No index or sub-index exceeds it.
 	MaxIndex = 500
-	// MinHours is how many of the 24 hours a sub-index needs.
+	// MinHours is how many of 24 hours must have data for a sub-index.
 	MinHours = 16
-	// MinHoursOf8 is how many hours an 8-hour mean of O3 or CO needs: two thirds of
-	// 8, rounded up.
+	// MinHoursOf8 is how many of 8 hours must have data for an 8-hour mean of O3 or
+	// CO. It is two thirds of 8, rounded up.
 	MinHoursOf8 = 6
-	// MinPollutants is how many sub-indices an AQI needs, one of them PM2.5 or
-	// PM10.
+	// MinPollutants is the minimum number of sub-indices for an AQI. One of them
+	// must be of PM2.5 or PM10.
 	MinPollutants = 3
 )

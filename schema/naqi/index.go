@@ -6,10 +6,10 @@ import (
 	"vayu/schema"
 )
 
-// SubIndex returns the sub-index of a concentration of p: its index 0–500. The
-// concentration is in p's own unit (µg/m³; mg/m³ for CO). It is a mean over 24
-// hours, 8 for O3 and CO. It reports false for a negative or undefined
-// concentration and for an invalid p.
+// SubIndex returns the sub-index (0–500) of a concentration of p. The concentration
+// is in p's own unit: mg/m³ for CO, otherwise µg/m³. It must be a mean over 24
+// hours; over 8 hours for O3 and CO. SubIndex returns false for a negative or
+// undefined concentration and for an invalid p.
 func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0, false
@@ -27,9 +27,9 @@ func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
 	return int(indexEdge[band-1] + (2*rise*(m-edge[band-1])+width)/(2*width)), true
 }
 
-// Lead returns the sub-index of a concentration without rounding and without the
-// cap at 500. It ranks pollutants whose sub-indices are equal. It is 0 if there is
-// no sub-index.
+// Lead returns the sub-index of a concentration, but not rounded and not limited to
+// 500. It is for comparing pollutants whose sub-indices are equal. It returns 0 if
+// there is no sub-index.
 func Lead(p schema.Pollutant, concentration float64) float64 {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0
@@ -43,9 +43,9 @@ func Lead(p schema.Pollutant, concentration float64) float64 {
 	return float64(indexEdge[band-1]) + (concentration-float64(edge[band-1])/micro)*rise/width
 }
 
-// Inverse returns the concentration of p that gives a sub-index. It is in p's own
-// unit, rounded to thousandths. It reports false for an index outside 0–500 and
-// for an invalid p.
+// Inverse returns the concentration of p that has a given sub-index. The
+// concentration is in p's own unit, rounded to thousandths. Inverse returns false
+// for an index outside 0–500 and for an invalid p.
 func Inverse(p schema.Pollutant, index int) (float64, bool) {
 	if !p.Valid() || index < 0 || index > MaxIndex {
 		return 0, false
@@ -61,11 +61,11 @@ func Inverse(p schema.Pollutant, index int) (float64, bool) {
 	return float64((2*m+rise*thousandth)/(2*rise*thousandth)) / 1000, true
 }
 
-// SubIndices holds a sub-index 0–500 per pollutant, or -1 if it is missing. It is
-// indexed by [schema.Pollutant].
+// SubIndices has a sub-index (0–500) for each pollutant, or -1 if it is missing.
+// The array index is the [schema.Pollutant].
 type SubIndices [schema.Pb + 1]int
 
-// None returns a SubIndices in which every pollutant is missing.
+// None returns SubIndices in which every sub-index is missing.
 func None() SubIndices {
 	var s SubIndices
 	for i := range s {
@@ -74,16 +74,18 @@ func None() SubIndices {
 	return s
 }
 
-// Precedence is the order of dominant pollutants with equal sub-indices. CPCB
-// names PM10 before PM2.5 in a tie (two of 191 stations of a capture of its feed).
+// Precedence is the order in which pollutants with equal sub-indices become
+// dominant. CPCB names PM10 before PM2.5 if both are equal. In one capture of
+// CPCB's feed, this is so for two of 191 stations.
 var Precedence = [...]schema.Pollutant{
 	schema.PM10, schema.PM25, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3, schema.Pb,
 }
 
-// Index returns the AQI, the largest sub-index, and its dominant pollutant. If
-// several pollutants have it, the first of [Precedence] is dominant. Callers that
-// have concentrations compare [Lead] instead. It reports false unless there are at
-// least three sub-indices and one of them is PM2.5 or PM10.
+// Index returns the AQI, which is the largest sub-index, and the dominant
+// pollutant. If several pollutants have the largest sub-index, the first of them in
+// [Precedence] is dominant. Callers that have concentrations compare the results of
+// [Lead] instead. Index returns false if there are fewer than three sub-indices, or
+// none of PM2.5 and PM10.
 func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 	count := 0
 	aqi = -1
@@ -102,12 +104,13 @@ func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 	return aqi, dominant, true
 }
 
-// Mean returns the mean of n indices from their sum, rounded half-up. A city's AQI
-// is the mean of its stations' AQIs (footnote of CPCB's daily bulletin).
+// Mean returns the mean of n indices, whose sum is given. It rounds a half up. A
+// city's AQI is the mean of its stations' AQIs (footnote of CPCB's daily bulletin).
 func Mean(sum, n int) int { return (2*sum + n) / (2 * n) }
 
-// Category returns the health category of a rounded index. The upper limits are: Good
-// 50, Satisfactory 100, Moderate 200, Poor 300, Very Poor 400. Above is Severe.
+// Category returns the health category of an index. The upper limits are Good 50,
+// Satisfactory 100, Moderate 200, Poor 300 and Very Poor 400. A higher index is
+// Severe.
 func Category(aqi int) string {
 	for i, name := range categories {
 		if int64(aqi) <= indexEdge[i+1] {
@@ -119,7 +122,7 @@ func Category(aqi int) string {
 
 var categories = [...]string{"Good", "Satisfactory", "Moderate", "Poor", "Very Poor", "Severe"}
 
-// Health returns CPCB's statement of likely health impacts for a category
+// Health returns CPCB's statement of the likely health impacts of a category
 // (National Air Quality Index, table of health statements).
 func Health(category string) string { return healthStatements[category] }
 

@@ -7,13 +7,15 @@ import (
 	"vayu/schema"
 )
 
-// Function is a ClickHouse SQL function: CREATE FUNCTION Name AS Lambda.
+// Function is a ClickHouse SQL function. The statement CREATE FUNCTION Name AS
+// Lambda creates it.
 type Function struct{ Name, Lambda string }
 
-// Functions returns the index as SQL functions. Each pollutant has `naqi_pm25(x)`
-// (sub-index), `naqi_pm25_lead(x)` (see [Lead]) and `naqi_pm25_inverse(i)`
-// (concentration). `naqi_category(aqi)` serves all pollutants. NULL, negative and
-// undefined input gives NULL.
+// Functions returns the functions of the index as SQL functions. For each
+// pollutant, such as PM2.5, there are three. `naqi_pm25(x)` returns the sub-index
+// of a concentration. `naqi_pm25_lead(x)` is like [Lead]. `naqi_pm25_inverse(i)`
+// returns the concentration for a sub-index. `naqi_category(aqi)` is for all
+// pollutants. For NULL, negative and undefined input, the functions return NULL.
 func Functions() []Function {
 	all := make([]Function, 0, 3*len(schema.Pollutants)+1)
 	for _, p := range schema.Pollutants {
@@ -25,8 +27,8 @@ func Functions() []Function {
 	return append(all, Function{"naqi_category", categoryLambda()})
 }
 
-// A comparison with NULL is NULL and counts as false in multiIf, and least()
-// ignores NULL. Hence the ifNull in front.
+// The lambda begins with ifNull, because multiIf treats a comparison with NULL as
+// false, and least() ignores NULL.
 func subIndexLambda(p schema.Pollutant) string {
 	edge := breakpoint[p]
 	m := fmt.Sprintf("toInt64(floor(least(x, %g) * %d + 0.5))", float64(edge[6])/micro, int64(micro))

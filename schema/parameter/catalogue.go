@@ -1,13 +1,14 @@
 package parameter
 
-// catalogue lists every parameter. The first eight are those of the constants. A
-// new parameter is a new row at the end.
+// catalogue lists every parameter. The first eight are those of the constants PM25 to
+// Pb. Add a new parameter as a row at the end.
 //
-// Units are those of CPCB's exports: µg/m³, mg/m³ for CO, ppb for NOx. The ranges
-// are several times the highest hourly means of Indian stations. PM10 exceeds 4,000
-// µg/m³ in dust storms. The ranges still exclude values whose digits were run
-// together. Weather ranges are India's records with a margin. They run from -60 °C
-// (Siachen) to 51 °C, 120 m/s in a cyclone's gust, 300 mm of rain in an hour.
+// Units are those of CPCB's exports: µg/m³, but mg/m³ for CO and ppb for NOx. The upper
+// limits are several times the highest hourly means of Indian stations; for example,
+// PM10 exceeds 4,000 µg/m³ in dust storms. They still reject values in which the digits
+// of two numbers were joined. The limits for weather include India's records. The
+// records are -60 °C (Siachen) and 51 °C, a gust of 120 m/s in a cyclone, and 300 mm of
+// rain in an hour.
 var catalogue = [...]entry{
 	{"pm25", "PM2.5", "µg/m³", Particle, 0, 0, 5000, []string{"pm2.5", "pm02", "p2", "pm2d5", "pm2p5"}},
 	{"pm10", "PM10", "µg/m³", Particle, 0, 0, 10000, []string{"p1"}},
@@ -21,8 +22,8 @@ var catalogue = [...]entry{
 	{"pm1", "PM1", "µg/m³", Particle, 0, 0, 5000, []string{"pm01", "pm1.0", "p0"}},
 	{"bc", "Black carbon", "µg/m³", Particle, 0, 0, 1000, []string{"blackcarbon"}},
 	{"no", "NO", "µg/m³", Gas, 30.01, 0, 4000, []string{"nitric oxide", "nitrogen monoxide"}},
-	// NOx is a mixture. Its mass is computed with the molar mass of NO2, as EU and
-	// US networks do.
+	// NOx is a mixture of NO and NO2. Its mass is computed with the molar mass of
+	// NO2, as networks in the EU and the US do.
 	{"nox", "NOx", "ppb", Gas, 46.01, 0, 4000, []string{"nitrogen oxides", "oxides of nitrogen"}},
 	{"co2", "CO2", "ppm", Gas, 44.01, 0, 40000, []string{"carbon dioxide", "rco2"}},
 	{"h2s", "H2S", "µg/m³", Gas, 34.08, 0, 2000, []string{"hydrogen sulphide", "hydrogen sulfide"}},

@@ -1,10 +1,10 @@
 // Package parameter is the catalogue of measured quantities: substances, weather
-// and the instrument's surroundings. Each has a unit, a range and the names that
-// networks use.
+// and the surroundings of the instrument. Each quantity has a unit, a valid range
+// and the names that networks use for it.
 //
-// A parameter is one row of the catalogue. Readings of any parameter are stored.
-// Only the eight of India's National Air Quality Index have a sub-index, the index
-// of one pollutant.
+// A parameter is one row of the catalogue. Readings of all parameters are stored.
+// Only the eight parameters of India's National Air Quality Index have a sub-index,
+// which is the index of one pollutant.
 package parameter
 
 import (
@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// Parameter is the number of a catalogue entry. Numbers identify parameters within
-// one process only; tables hold [Parameter.ID]. The zero value is invalid.
+// Parameter is the number of a row of the catalogue. Numbers are valid only within
+// one process, so tables contain [Parameter.ID] instead. The zero value is invalid.
 type Parameter uint8
 
-// The parameters of India's National Air Quality Index. Their numbers are those of
-// the Enum8 columns `dominant` in ClickHouse: never renumber.
+// The parameters of India's National Air Quality Index. The Enum8 columns
+// `dominant` in ClickHouse contain the same numbers, so never change a number.
 const (
 	PM25 Parameter = 1 + iota
 	PM10
@@ -29,14 +29,14 @@ const (
 	Pb
 )
 
-// indexed is the number of parameters with a sub-index, the first of the
-// catalogue.
+// indexed is the number of parameters that have a sub-index. They are the first
+// ones of the catalogue.
 const indexed = 8
 
-// Group is the kind of quantity of a parameter.
+// Group is a group of similar parameters, such as gases.
 type Group string
 
-// The groups.
+// The groups of parameters.
 const (
 	Particle Group = "particle" // mass of particles
 	Gas      Group = "gas"
@@ -54,10 +54,11 @@ type entry struct {
 	aliases        []string
 }
 
-// Valid reports whether p is a known parameter.
+// Valid reports whether p is in the catalogue.
 func (p Parameter) Valid() bool { return p > 0 && int(p) <= len(catalogue) }
 
-// Indexed reports whether p is one of the eight of the National Air Quality Index.
+// Indexed reports whether p is one of the eight parameters of the National Air
+// Quality Index.
 func (p Parameter) Indexed() bool { return p > 0 && p <= indexed }
 
 func (p Parameter) entry() *entry {
@@ -67,39 +68,40 @@ func (p Parameter) entry() *entry {
 	return &catalogue[p-1]
 }
 
-// ID returns the identifier in columns and JSON fields, e.g. "pm25".
+// ID returns the identifier of p in columns and JSON fields, such as "pm25".
 func (p Parameter) ID() string { return p.entry().id }
 
-// String returns the id, as [Parameter.ID] does.
+// String returns the same text as [Parameter.ID].
 func (p Parameter) String() string { return p.ID() }
 
-// Name returns the display name, e.g. "PM2.5".
+// Name returns the display name of p, such as "PM2.5".
 func (p Parameter) Name() string { return p.entry().name }
 
-// Unit returns the unit of stored and shown values of p.
+// Unit returns the unit in which values of p are stored and shown.
 func (p Parameter) Unit() string { return p.entry().unit }
 
-// Group returns the kind of quantity of p.
+// Group returns the group that p belongs to.
 func (p Parameter) Group() Group { return p.entry().group }
 
-// MolarMass returns g/mol, or 0 if p is not converted between mass and ppb.
+// MolarMass returns the molar mass of p in g/mol. It is 0 if values of p are not
+// converted between mass and ppb.
 func (p Parameter) MolarMass() float64 { return p.entry().molarMass }
 
-// Range returns the smallest and largest valid value of p, in p's unit. Values
-// outside are rejected on arrival.
+// Range returns the smallest and the largest valid value of p, in p's unit.
+// Readings outside this range are rejected when they arrive.
 func (p Parameter) Range() (least, most float64) {
 	e := p.entry()
 	return e.least, e.most
 }
 
-// Signed reports whether values of p may be below zero.
+// Signed reports whether p can have negative values.
 func (p Parameter) Signed() bool { return p.entry().least < 0 }
 
-// Circular reports whether values of p are directions, whose mean is that of unit
-// vectors.
+// Circular reports whether the values of p are directions. A mean of directions is
+// computed from unit vectors.
 func (p Parameter) Circular() bool { return p.entry().unit == "°" }
 
-// All yields the catalogue in its order.
+// All yields every parameter, in the order of the catalogue.
 func All() iter.Seq[Parameter] {
 	return func(yield func(Parameter) bool) {
 		for i := range catalogue {
@@ -110,8 +112,8 @@ func All() iter.Seq[Parameter] {
 	}
 }
 
-// byAlias maps identifiers, names and aliases, as [fold] returns them, to
-// parameters.
+// byAlias maps every identifier, name and alias to its parameter. The keys are in
+// the form that [fold] returns.
 var byAlias = func() map[string]Parameter {
 	all := make(map[string]Parameter)
 	for p := range All() {
@@ -128,9 +130,9 @@ func fold(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// Parse resolves a source's name of a parameter and ignores case, blanks, hyphens
-// and underscores: "PM2.5", "OZONE", "o3", "Eth-Benzene". It reports false for an
-// unknown name.
+// Parse returns the parameter that a source calls name, such as "PM2.5", "OZONE",
+// "o3" or "Eth-Benzene". It ignores case, blanks, hyphens and underscores. It
+// returns false for an unknown name.
 func Parse(name string) (Parameter, bool) {
 	if p, ok := byAlias[name]; ok {
 		return p, true

@@ -2,13 +2,14 @@ package parameter
 
 import "strings"
 
-// MolarVolume is litres per mole of an ideal gas at 25 °C. At 1 atm (1013.25 hPa)
-// it is R·T/p = 8.314462618 · 298.15 / 101325 · 1000 = 24.465. CPCB and US EPA use
-// 24.45, the value at 1013.8 hPa. So µg/m³ = ppb · M / 24.45, with M in g/mol.
+// MolarVolume is the volume of one mole of an ideal gas at 25 °C, in litres. At 1
+// atm (1013.25 hPa) it is R·T/p = 8.314462618 · 298.15 / 101325 · 1000 = 24.465.
+// CPCB and US EPA use 24.45, the value at 1013.8 hPa. So µg/m³ = ppb · M / 24.45,
+// where M is the molar mass in g/mol.
 const MolarVolume = 24.45
 
-// measure is a unit: its quantity, and the conversion to the quantity's base unit
-// (value·factor + offset).
+// measure describes a unit: the quantity that it measures, and the conversion of a
+// value to the base unit of the quantity. The conversion is value·factor + offset.
 type measure struct {
 	quantity       quantity
 	factor, offset float64
@@ -29,7 +30,8 @@ const (
 	irradiance           // W/m²
 )
 
-// measures holds units in the folded form of [normalUnit].
+// measures maps each known unit, in the form that [normalUnit] returns, to its
+// measure.
 var measures = map[string]measure{
 	"ug/m3": {mass, 1, 0}, "mg/m3": {mass, 1000, 0}, "ng/m3": {mass, 0.001, 0},
 	"ppb": {ratio, 1, 0}, "ppm": {ratio, 1000, 0}, "ppt": {ratio, 0.001, 0},
@@ -44,10 +46,10 @@ var measures = map[string]measure{
 	"w/m2": {irradiance, 1, 0}, "w/mt2": {irradiance, 1, 0},
 }
 
-// Convert converts a value of p from unit into p's own unit (see [Parameter.Unit]).
-// It ignores spelling, case and blanks of the unit. It reports false for an unknown
-// unit or a unit of another quantity. Without a molar mass it does not convert
-// between mass and volume ratio.
+// Convert converts a value of p from unit to p's own unit (see [Parameter.Unit]).
+// It accepts different spellings of the unit. It returns false for an unknown unit
+// and for a unit of another quantity. If p has no molar mass, it also returns false
+// for a conversion between mass and volume ratio.
 func (p Parameter) Convert(value float64, unit string) (float64, bool) {
 	e := p.entry()
 	from, known := measures[normalUnit(unit)]
