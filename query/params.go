@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// Limits of a query.
+// Limits of the parameters of GET /v1/aqi.
 const (
 	maxLocations = 100
 	maxDays      = 366

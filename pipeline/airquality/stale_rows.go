@@ -15,9 +15,9 @@ import (
 // eraseChunk is the maximum number of row keys in one statement that removes rows.
 const eraseChunk = 1000
 
-// sweep removes rows of a chunk that were computed before started. The step has not
-// written these rows again, so they are outdated. ctx carries the query parameters
-// of the chunk.
+// sweep removes rows of a chunk that were computed before the time started. The
+// step has not written these rows again, so they are outdated. ctx carries the
+// query parameters of the chunk.
 func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	var keys []string
 	text := make([]string, len(s.key))

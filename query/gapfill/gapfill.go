@@ -115,8 +115,8 @@ func carryForward(of []LastAmounts, moments []uint32) {
 }
 
 // Fill fills the gaps of each element of wanted. It uses the nearest station that
-// has measured the pollutant in the 24 h before. The stations ids are sorted by
-// distance.
+// has measured the pollutant in the 24 h before the element's time. ids are the
+// stations, sorted by distance.
 func Fill(ctx context.Context, t rollup.Tables, ids []string, wanted []*rollup.Figures) error {
 	var moments []uint32
 	for _, f := range wanted {

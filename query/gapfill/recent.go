@@ -14,9 +14,10 @@ type Recent struct {
 	amounts []LastAmounts // by station
 }
 
-// ReadRecent returns the last amounts of the stations ids as of the hour at. It
-// reads the amounts of changed stations, and copies those of other stations from
-// before. If before is nil, it reads all.
+// ReadRecent returns the last amounts of the stations in ids, as of the hour at. It
+// reads the amounts of changed stations. It copies the amounts of the other
+// stations from the parameter before. If that is nil, it reads the amounts of all
+// stations.
 func ReadRecent(
 	ctx context.Context, t rollup.Tables, before *Recent, at uint32, ids []string, c *rollup.Changes,
 ) (*Recent, error) {

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// positionRows returns the days or hours of a position. near are the stations
+// positionRows returns the days or hours of a position. near has the stations
 // nearby. It interpolates the stations within 25 km. For days or hours without such
 // figures, it uses the city of the nearest station, if that station is within 25
 // km. For the remaining days or hours, it uses the nearest station within 100 km.
@@ -120,7 +120,7 @@ func join(rows, more []row) []row {
 	return rows
 }
 
-// interpolateBetween reads the figures of the stations near over a range, and
+// interpolateBetween reads the figures of the stations in near over a range, and
 // interpolates each day or hour. For a day, it uses the last hour with an AQI of
 // each station. It leaves out stations whose hour is more than 3 h older than the
 // newest hour of the day. If reach is 0, it uses only the nearest station.

@@ -25,7 +25,8 @@ func cellOf(p Point) (row, column int) {
 	return min(int((p.Latitude+90)/cellDegrees), cellRows-1), int((p.Longitude+180)/cellDegrees) % cellColumns
 }
 
-// NewGrid returns the grid of n points. It leaves out unknown points.
+// NewGrid returns the grid of n points. It leaves out points without a known
+// position.
 func NewGrid(n int, point func(i int) Point) *Grid {
 	g := &Grid{rows: make([][]int32, cellRows)}
 	for i := range n {

@@ -258,8 +258,8 @@ func (f *snapshotInput) decode(record arrow.Record) error {
 	return nil
 }
 
-// cityHourReport returns the values that describe the station in its city's current
-// hour, for the snapshot file.
+// cityHourReport returns cityHourUpdated and cityHourAQI of the station, for the
+// snapshot file.
 func (s *Station) cityHourReport() [2]int64 {
 	return [2]int64{int64(s.cityHourUpdated), int64(s.cityHourAQI)}
 }

@@ -79,8 +79,9 @@ func (s *Snapshot) At(q Position, now time.Time) (resp httpapi.Response, ok bool
 	return resp, true, nil
 }
 
-// PlaceName returns the name that a record has if station i is the nearest: the
-// station's city. If the city is unknown, it is the name of the station.
+// PlaceName returns the name of the place in a record whose nearest station is
+// station i. It is the station's city. If the city is unknown, it is the station's
+// own name.
 func (s *Snapshot) PlaceName(i int32) string {
 	if c := s.Stations[i].InCity; c >= 0 {
 		return s.Index.Label(int(c))

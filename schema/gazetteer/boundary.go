@@ -13,8 +13,8 @@ import (
 	"vayu/schema/geo"
 )
 
-// statesText contains the outlines of the states. Its first lines give origin and
-// licence.
+// statesText contains the outlines of the states. The first lines state the origin
+// and the licence of the data.
 //
 //go:embed states.txt
 var statesText string

@@ -10,7 +10,8 @@ import (
 	"vayu/schema/geo"
 )
 
-// extentsCSV contains the extents of cities. Its first lines give origin and licence.
+// extentsCSV contains the extents of cities. The first lines state the origin and the
+// licence of the data.
 //
 //go:embed extents.csv
 var extentsCSV string

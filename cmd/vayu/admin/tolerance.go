@@ -14,7 +14,8 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// defaultTolerance is the text for an account that has no name tolerance of its own.
+// defaultTolerance is the text for an account without a name tolerance (how similar names must be)
+// of its own.
 const defaultTolerance = "default"
 
 // toleranceScores are the minimum scores of the named tolerances. API requests use the same names.
@@ -48,7 +49,7 @@ later verifications, also in a running service.`,
 	}
 }
 
-// toleranceOf parses a tolerance. For "default" it returns NULL.
+// toleranceOf parses a name tolerance, such as "strict" or "70". For "default" it returns NULL.
 func toleranceOf(text string) (sql.NullInt64, error) {
 	if text == defaultTolerance {
 		return sql.NullInt64{}, nil
@@ -63,7 +64,7 @@ func toleranceOf(text string) (sql.NullInt64, error) {
 	return sql.NullInt64{Int64: int64(score), Valid: true}, nil
 }
 
-// toleranceText formats a tolerance for `account list`.
+// toleranceText formats a name tolerance for `account list`.
 func toleranceText(score sql.NullInt64) string {
 	if !score.Valid {
 		return defaultTolerance

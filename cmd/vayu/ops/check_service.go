@@ -83,7 +83,8 @@ func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response
 	return nil, address, err
 }
 
-// remedies tell operators what to do about a failing source, by the outcome of its last run.
+// remedies are texts that explain to operators how to fix a failing source, by the outcome of its
+// last run.
 var remedies = map[string]string{
 	"fetch_failed":  "its reply is invalid or missing: vayu source test NAME shows the error",
 	"timed_out":     "it answers too slowly: vayu source test NAME shows how slowly",

@@ -12,7 +12,8 @@ import (
 const (
 	// RoleAPI serves API requests, including the first call to an operator or bank.
 	RoleAPI = "api"
-	// RoleIngest collects readings and rolls them up. Only the leader of the instances does so.
+	// RoleIngest collects readings, and computes hourly and daily values from them. Of the
+	// instances with this role, only the leader does so.
 	RoleIngest = "ingest"
 	// RolePipeline polls providers about pending transactions (status enquiries), and runs batches.
 	RolePipeline = "pipeline"

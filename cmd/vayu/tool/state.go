@@ -30,8 +30,8 @@ func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) err
 	return runState(cmd, false, work)
 }
 
-// WithKey is like WithState, for work that appends to the audit log. That needs the encryption key,
-// because the log has MACs.
+// WithKey is like WithState, for work that appends to the audit log. Appending needs the encryption
+// key, because the log has MACs.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }

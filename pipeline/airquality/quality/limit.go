@@ -112,9 +112,9 @@ const (
 	// noxOff is the minimum relative error of a sum NO + NO2 that is suspect.
 	noxOff = 0.1
 	// noxDays, noxTimes and noxShare determine the form of a station from the
-	// previous 30 days. The station must have 96 readings of the sum: one day of
-	// 15-minute readings, or four days of hourly readings. At least the share
-	// noxShare of these sums must fit one form.
+	// previous 30 days. The station must have NO, NO2 and NOx at 96 points in time:
+	// one day of 15-minute readings, or four days of hourly readings. At least the
+	// share noxShare of these sums must fit one form.
 	noxDays  = 30
 	noxTimes = 96
 	noxShare = 0.7

@@ -46,7 +46,7 @@ type backupManifest struct {
 	Recipient string `json:"recipient,omitempty"`
 }
 
-// Values of Encryption, which names where the encryption key was at the time of the backup.
+// Values of the field Encryption: where the encryption key was at the time of the backup.
 const (
 	keyInBackup  = "file"
 	keyInSetting = "setting"
