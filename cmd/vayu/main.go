@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// stopSignals returns the signals that stop the program gracefully. They include SIGHUP, which is
-// sent when a terminal is closed, unless nohup made the program ignore it.
+// stopSignals returns the signals that stop the program gracefully. They include SIGHUP, which is sent when a
+// terminal is closed, unless nohup made the program ignore it.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -47,8 +47,8 @@ func stopSignals() []os.Signal {
 	return all
 }
 
-// userMessage returns the text of an error for a user of the command line. For a problem (error of
-// the API), it names flags instead of JSON fields, and omits the problem's code.
+// userMessage returns the text of an error for a user of the command line. For a problem (error of the API),
+// it names flags instead of JSON fields, and omits the problem's code.
 func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
@@ -104,8 +104,8 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown returns an error if a command that only has subcommands gets an argument. Such an
-// argument names no subcommand. Package cobra checks this for the root command only.
+// rejectUnknown returns an error if a command that only has subcommands gets an argument. Such an argument
+// names no subcommand. Package cobra checks this for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -20,8 +20,7 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// The log messages of net/http are debug messages, because clients and receivers could cause any
-			// number of them.
+			// Messages of net/http have level debug, because clients can cause any number of them.
 			stdlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
 			stdlog.SetFlags(0)
 			loaded.Value.WarnPlain(log)

@@ -57,8 +57,7 @@ func methods() string {
 	return strings.Join(names, ", ")
 }
 
-// amountOf reads an amount from the digits of a JSON number. It does not convert the number to a
-// float, which would round it.
+// amountOf reads an amount from the digits of a JSON number, because a float could round it.
 func amountOf(f *schema.RequestErrors, v jsontext.Value) schema.Paise {
 	const field = "amount"
 	switch {

@@ -21,17 +21,15 @@ const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, 
 // insertEntry inserts the two postings of an entry.
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
-// insertNext inserts the two postings of an entry. It inserts nothing unless the subject has a
-// required earlier entry with the same amount and owner. It also inserts nothing if the subject
-// has an excluded entry.
+// insertNext inserts both postings of an entry. It does so only if the subject has a required
+// earlier entry with the same amount and owner, and no entry of an excluded kind.
 const insertNext = postingColumns + `
 	SELECT p.subject, CAST($2 AS TEXT), side.column1, p.account_id, p.mode, side.column2 * p.amount, CAST($8 AS BIGINT)
 	FROM posting p CROSS JOIN (VALUES (CAST($3 AS TEXT), -1), (CAST($4 AS TEXT), 1)) AS side
 	WHERE p.subject = $1 AND p.kind = $9 AND p.ledger = $10 AND p.account_id = $5 AND p.mode = $6 AND p.amount = $7
 	AND NOT EXISTS (SELECT 1 FROM posting b WHERE b.subject = $1 AND b.kind = $11)`
 
-// post inserts the two postings of an entry. The primary key rejects a second entry of the same
-// kind for a subject.
+// post inserts both postings. The primary key rejects a second entry of that kind for the subject.
 func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	from, to := route(e.kind, e.operator)
 	_, err := tx.Exec(insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
@@ -41,9 +39,8 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	return nil
 }
 
-// postAfter executes the statement balance, unless it is "", and then inserts the postings of the
-// entry. It returns an error unless the subject has an entry of the kind before, and no entry of
-// the kind bar.
+// postAfter executes the statement balance, unless it is "", and then inserts the postings. It
+// returns an error unless the subject has an entry of the kind before, and none of the kind bar.
 func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {

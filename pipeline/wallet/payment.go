@@ -86,8 +86,7 @@ func errNoPayment() error {
 	return schema.NewProblem(schema.NotFound, "id", "There is no such payment.")
 }
 
-// byID returns a payment of any account by its id. The error is a not_found problem if there is
-// none.
+// byID returns a payment of any account. The error is a not_found problem if it does not exist.
 func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	if !schema.IsID(id) {
 		return nil, errNoPayment()
@@ -109,15 +108,13 @@ type decision struct {
 }
 
 const (
-	// decideRow settles a payment only if it is still pending, so that two settlements cannot
-	// both succeed.
+	// decideRow settles only a pending payment, so that two settlements cannot both succeed.
 	decideRow = `UPDATE payment SET state = $2, error_code = $3, note = $4, completed_at = $5 WHERE id = $1 AND state = 'pending'
 		RETURNING ` + paymentColumns
 	keepBalance = "UPDATE payment SET balance = $2 WHERE id = $1"
 )
 
-// decide settles a pending payment, and writes its postings and its event. It returns nil and no
-// error if the payment is not pending.
+// decide settles payment id, with its postings and event. It returns nil if id is not pending.
 func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) (*Payment, error) {
 	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
 	if !v.succeeded {

@@ -74,8 +74,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// createPayment creates a payment. If the account has a payment with the same reference, it
-// returns that payment instead.
+// createPayment creates a payment, or returns the account's payment with the same reference.
 func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {

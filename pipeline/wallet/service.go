@@ -16,8 +16,7 @@ import (
 type Config struct {
 	DB     *sqlstore.DB
 	Events Events
-	// Change wraps a Changer as a handler that is idempotent and writes an audit row. It may be
-	// nil if Routes is not used.
+	// Change makes an idempotent handler with an audit row; may be nil if Routes is not used.
 	Change  func(access.Changer) httpapi.Handler
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -38,8 +37,8 @@ type Service struct {
 	metrics *metrics
 }
 
-// New returns a Service. The service has no background work. New returns an error if a metric is
-// already registered.
+// New returns a Service without background work. Its error means that a metric is registered
+// already.
 func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -11,12 +11,11 @@ import (
 	"vayu/schema"
 )
 
-// Settle decides a pending payment and returns it. It writes the postings, the event and the audit
-// row in one transaction. note is the reference of the decision, such as a bank's. It may be empty
-// only if the payment failed. The same note can credit only one payment of all accounts. In the
-// sandbox, it can credit one payment of each account. Notes that differ only in case and blanks
-// are the same. The parameter by is the actor in the audit log. Settle returns an error if the
-// payment does not exist or is already decided, or if the note has credited another payment.
+// Settle decides a pending payment and returns it. It writes postings, event and audit row in one
+// transaction. note is the reference of the decision, such as a bank's; it may be empty only if the
+// payment failed. A note can credit one payment of all accounts or, in the sandbox, one of each
+// account. Case and blanks of notes do not matter. by is the actor in the audit log. It is an error
+// if the payment does not exist or is decided already, or if the note has credited another one.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
@@ -30,9 +29,8 @@ func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, b
 	return p, nil
 }
 
-// Credit creates a payment for money that has already arrived, for example by a bank transfer. It
-// decides the payment in the same way as [Service.Settle]. For an invalid amount, the error is a
-// *schema.Problem.
+// Credit creates a payment for money that has already arrived, for example by a bank transfer. Then
+// it works like [Service.Settle]. For an invalid amount, the error is a *schema.Problem.
 func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Paise, note, by string) (*Payment, error) {
 	if _, err := ParseAmount(amount.String()); err != nil {
 		return nil, err
@@ -83,15 +81,14 @@ func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, 
 }
 
 const (
-	// claimTransfer records a bank reference. On PostgreSQL it waits for any concurrent
-	// transaction that records the same reference.
+	// claimTransfer records a bank reference. On PostgreSQL it waits for any concurrent transaction
+	// that records the same reference.
 	claimTransfer  = "INSERT INTO bank_transfer (scope, reference, payment_id) VALUES ($1, $2, $3) ON CONFLICT (scope, reference) DO NOTHING"
 	selectTransfer = selectPayment + " WHERE id = (SELECT payment_id FROM bank_transfer WHERE scope = $1 AND reference = $2)"
 )
 
 // claimReference records the bank reference of a credited payment. It returns an error if the
-// reference has credited another payment. In the sandbox, only payments of the same account are
-// compared.
+// reference has credited another payment, in the sandbox only one of the same account.
 func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	scope := p.Owner.World.String()
 	if p.Owner.World == schema.Sandbox {
@@ -119,8 +116,8 @@ func claimReference(tx *sqlstore.Tx, p *Payment) error {
 		holder, before.Note, before.ID, before.Amount.Rupees(), schema.FormatTime(before.CompletedAt)))
 }
 
-// foldReference returns a bank reference in upper case and without blanks, so that all spellings
-// of a reference are equal. It returns "" for a text of blanks.
+// foldReference returns a bank reference in upper case and without blanks, so that all spellings of
+// a reference are equal. It returns "" for a text of blanks.
 func foldReference(note string) string {
 	return strings.ToUpper(strings.Join(strings.Fields(note), ""))
 }

@@ -13,19 +13,16 @@ import (
 	"vayu/schema"
 )
 
-// statementLine is one line of an account statement: a ledger entry and how it changed the two
-// balances.
+// statementLine is a line of an account statement: how a ledger entry changed the two balances.
 type statementLine struct {
 	subject, kind   string // subject: id of the recharge or payment
 	at              int64  // microseconds
 	available, held schema.Paise
 }
 
-// selectLines reads a page of statement lines. It scans the index "posting_account" backwards, and
-// stops after the page. It selects one of the two postings of each entry that changes a balance.
-// For a commit, that is the posting of the ledger "held"; for other entries, that of "available".
-// If a reserve and a commit or release have the same time, the reserve is listed last, because it
-// happened first.
+// selectLines scans the index "posting_account" backwards and stops after a page. Of each entry it
+// selects one posting: that of the ledger "held" for a commit, else that of "available". If entries
+// have the same time, a reserve is listed last, because it happened before a commit or release.
 const selectLines = selectLine + "FROM posting " + whereLines
 
 // selectSubjectLines is like selectLines, for one subject. It first materializes the few postings
@@ -94,8 +91,8 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 // subjects matches the ids of recharges and payments.
 var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 
-// subjectIn parses the query parameters "subject", "from" and "to". subject is "" for all
-// subjects. from and to are as in [pagination.TimeRange].
+// subjectIn parses the query parameters "subject", "from" and "to". subject is "" for all subjects.
+// from and to are as in [pagination.TimeRange].
 func subjectIn(f *schema.RequestErrors, params map[string]string) (subject string, from, to int64) {
 	subject, ok := params["subject"]
 	if ok && !subjects.MatchString(subject) {

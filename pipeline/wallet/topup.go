@@ -8,8 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// giveNew adds an amount to the available balance, like giveAvailable. In addition, it creates the
-// wallet if it does not exist.
+// giveNew adds to the available balance, like giveAvailable. If there is no wallet, it creates one.
 const giveNew = `INSERT INTO wallet (account_id, mode, available, held) VALUES ($2, $3, $1, 0)
 	ON CONFLICT (account_id, mode) DO UPDATE SET available = wallet.available + excluded.available
 	RETURNING available`

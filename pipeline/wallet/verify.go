@@ -12,13 +12,11 @@ import (
 
 // Report is the result of [Verify].
 type Report struct {
-	// Ledgers has the sum of every ledger, sorted by world (live or sandbox) and name of the
-	// ledger.
+	// Ledgers has the sum of every ledger, sorted by world (live or sandbox) and ledger name.
 	Ledgers []LedgerSum
 	// Postings, Recharges and Payments are the numbers of checked rows.
 	Postings, Recharges, Payments int64
-	// FaultCount is the number of all faults. Faults has only the first of them, at most
-	// faultsMost.
+	// FaultCount is the number of all faults. Faults has at most the first faultsMost.
 	FaultCount int64
 	Faults     []Fault
 }
@@ -46,8 +44,7 @@ func (f Fault) String() string {
 }
 
 const (
-	// faultsMost is the maximum number of faults in a report. The first faults usually show the
-	// cause.
+	// faultsMost is the maximum length of Report.Faults. The first ones usually show the cause.
 	faultsMost = 1000
 	// verifyRows is the maximum number of rows that one statement reads. A statement with so many
 	// rows takes half a second. The limit for statements is ten seconds.
@@ -63,14 +60,12 @@ const (
 //   - every recharge and every payment has exactly the entries that its state requires. The
 //     entries have the amount and the operator of the recharge or payment.
 //
-// Violations are in the report. The error is for a failed read, or an account that does not
-// exist.
+// Violations are in the report. The error is that of a failed read or a missing account.
 func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verify(db.View(ctx), account, verifyRows)
 }
 
-// verify does the work of Verify. rows is the maximum number of rows per statement, which tests
-// reduce.
+// verify is like Verify. rows is the maximum number of rows per statement, which tests reduce.
 func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
 	err := v.each(account, v.checkBalances, v.checkRecharges, v.checkPayments)
@@ -80,8 +75,7 @@ func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	return v.report, err
 }
 
-// each runs the checks for both worlds (live and sandbox) of an account. If account is "", it runs
-// them for all accounts.
+// each runs the checks for both worlds (live and sandbox) of an account; "" means every account.
 func (v *verifier) each(account string, checks ...func() error) error {
 	accounts, err := sqlstore.All(v.view, func(row sqlstore.Scanner) (id string, err error) {
 		err = row.Scan(&id)

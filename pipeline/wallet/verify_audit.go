@@ -13,8 +13,7 @@ func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Repor
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 
-// verifyAudited does the work of VerifyAuditLog. rows is the maximum number of rows per statement,
-// which tests reduce.
+// verifyAudited is like VerifyAuditLog. rows is the maximum number of rows per statement.
 func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
 	err := v.each(account, v.checkAuditLog)
@@ -27,9 +26,8 @@ const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 F
 		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
 	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`
 
-// checkAuditLog checks, for one owner, that each final row has its audit row. It reads the rows in
-// pages. This is safe while the service runs, because a row and its audit row are committed
-// together.
+// checkAuditLog checks that each final row of v.owner has its audit row. It reads the rows in
+// pages. That is safe, because a row and its audit row are committed together.
 func (v *verifier) checkAuditLog() error {
 	for _, table := range []string{"recharge", "payment", "verification"} {
 		statement := fmt.Sprintf(selectAudited, table)

@@ -10,8 +10,8 @@ import (
 )
 
 // settledAfter is the age of settled postings, relative to the newest posting. No more postings of
-// that age can appear. The age is more than the time from a posting's timestamp to its commit,
-// plus the clock skew of instances.
+// that age can appear. The age is more than the time from a posting's timestamp to its commit, plus
+// the clock skew of instances.
 const settledAfter = time.Minute
 
 // checkBalances compares the balances of a wallet with the sums of its postings. One statement
@@ -67,9 +67,8 @@ func (v *verifier) eachPart(after, until int64, also func(after, end int64) erro
 	}
 }
 
-// checkEntries checks that the postings in the time range (after, end] form complete entries. Each
-// entry must be of a recharge or payment. Both postings of an entry must have the same owner and
-// time.
+// checkEntries checks that the postings in the time range (after, end] form complete entries, each
+// of a recharge or payment. Both postings of an entry must have the same owner and time.
 func (v *verifier) checkEntries(after, end int64) error {
 	err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var subject, kind string
@@ -112,8 +111,8 @@ func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) er
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// selectBalances reads three sources of an account's balances in one statement: the newer
-// postings, the wallet, and the pending recharges.
+// selectBalances reads three sources of an account's balances in one statement: the newer postings,
+// the wallet, and the pending recharges.
 const selectBalances = `
 	SELECT 'posting', ledger, CAST(sum(amount) AS BIGINT), count(*) FROM posting
 		WHERE account_id = $1 AND mode = $2 AND at > $3 GROUP BY ledger

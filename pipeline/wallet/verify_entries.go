@@ -28,14 +28,12 @@ type posting struct {
 }
 
 const (
-	// selectRechargeEntries reads a page of recharges together with their postings, so that both
-	// are of the same snapshot.
+	// selectRechargeEntries reads a page of recharges and their postings in one snapshot.
 	selectRechargeEntries = `SELECT r.id, r.state, r.amount, r.operator, r.reference, r.alarm, r.sent, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount, operator, reference, alarm, sent FROM recharge
 			WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS r
 		LEFT JOIN posting p ON p.subject = r.id ORDER BY r.id`
-	// selectPaymentEntries reads a page of payments together with their postings, in the columns
-	// of selectRechargeEntries.
+	// selectPaymentEntries is like selectRechargeEntries, for payments.
 	selectPaymentEntries = `SELECT y.id, y.state, y.amount, '', '', '', 0, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount FROM payment WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS y
 		LEFT JOIN posting p ON p.subject = y.id ORDER BY y.id`
@@ -105,8 +103,7 @@ func scanSubject(row sqlstore.Scanner) (*subject, *posting, error) {
 // kindsKey joins kinds of entries into one text, sorted, so that sets of kinds can be compared.
 func kindsKey(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
 
-// entriesOfPayment returns the set of entries that a payment in this state must have, as kindsKey
-// returns it.
+// entriesOfPayment returns the kinds of entries that a payment in this state must have.
 func (s *subject) entriesOfPayment() []string {
 	if schema.PaymentState(s.state) == schema.PaymentSuccess {
 		return []string{kindTopup}
@@ -114,10 +111,9 @@ func (s *subject) entriesOfPayment() []string {
 	return []string{""}
 }
 
-// entriesOfRecharge returns the sets of entries that a recharge in this state may have,
-// as kindsKey returns them. A failed recharge may have failed before its amount was
-// reserved, so it may have no entries. A late success may be of another order than the
-// one with the reserved amount, so there may be two sets.
+// entriesOfRecharge returns the sets of entries that a recharge in this state may have (see
+// kindsKey). It may have none if it failed before its amount was reserved. It may have one of two
+// sets after a late success, which may be of another order than that with the reserved amount.
 func (s *subject) entriesOfRecharge() []string {
 	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {

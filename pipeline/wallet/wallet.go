@@ -1,7 +1,7 @@
-// Package wallet has the double-entry ledger of accounts. It records payments into wallets,
-// amounts that are reserved for pending recharges, and amounts that operators received. Every
-// entry has two postings with the sum zero. The balances in a wallet are a cache of the account's
-// postings. A balance is never negative.
+// Package wallet has the double-entry ledger of accounts. It records payments into wallets, amounts
+// that are reserved for pending recharges, and amounts that operators received. Every entry has two
+// postings with the sum zero. The balances in a wallet are a cache of the account's postings. A
+// balance is never negative.
 package wallet
 
 import (
@@ -54,8 +54,7 @@ func route(kind, operator string) (from, to string) {
 }
 
 // Statements that change balances. They run before postings are inserted. On PostgreSQL, they lock
-// the wallet until the transaction ends, so entries of one account are written one after the
-// other.
+// the wallet until the transaction ends, so entries of one account are written one after the other.
 const (
 	takeAvailable = `UPDATE wallet SET available = available - $1, held = held + $1
 		WHERE account_id = $2 AND mode = $3 AND available >= $1`
@@ -65,8 +64,8 @@ const (
 		WHERE account_id = $2 AND mode = $3 AND held >= $1`
 )
 
-// Reserve reserves an amount for a subject (a recharge) by one conditional update. It returns
-// false and changes nothing if the available balance is too low. If the subject already has a
+// Reserve reserves an amount for a subject (a recharge) by one conditional update. It returns false
+// and changes nothing if the available balance is too low. If the subject already has a
 // reservation, it returns an error, and the caller must roll back the transaction.
 func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (bool, error) {
 	if amount <= 0 {
@@ -83,23 +82,21 @@ func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amo
 }
 
 // Commit transfers the reserved amount of a subject to an operator. It returns an error unless
-// exactly that amount is reserved. After an error, the caller must roll back the transaction.
+// exactly that amount is reserved. After an error, the transaction must be rolled back.
 func Commit(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindCommit, operator, amount}
 	return e.postAfter(tx, now, o, takeHeld, kindReserve, kindRelease)
 }
 
 // Release returns the reserved amount of a subject to the available balance. It returns an error
-// unless exactly that amount is reserved. After an error, the caller must roll back the
-// transaction.
+// unless exactly that amount is reserved. After an error, the transaction must be rolled back.
 func Release(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) error {
 	e := entry{subject, kindRelease, "", amount}
 	return e.postAfter(tx, now, o, returnHeld, kindReserve, kindCommit)
 }
 
-// Refund transfers a committed amount from an operator back to the account. It returns an error
-// unless exactly that amount was committed and is not yet refunded. After an error, the caller
-// must roll back the transaction.
+// Refund returns a committed amount from an operator to the account. It returns an error unless
+// exactly that amount is committed and not refunded. On an error, the caller must roll back.
 func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindRefund, operator, amount}
 	return e.postAfter(tx, now, o, giveAvailable, kindCommit, "")
@@ -107,7 +104,7 @@ func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator st
 
 // Suspend records that an operator charged an amount although it was released. The amount comes
 // from the ledger "suspense", not from the account. Suspend returns an error unless exactly that
-// amount was released. After an error, the caller must roll back the transaction.
+// amount was released. After an error, the transaction must be rolled back.
 func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindSuspend, operator, amount}
 	return e.postAfter(tx, now, o, "", kindRelease, "")

@@ -12,16 +12,15 @@ import (
 	"vayu/schema/naqi"
 )
 
-// detailedAnswer is the answer to a query with view=detail. It is cached until its
-// field stale would change. It has no Last-Modified, because its stations and the
-// field stale change at other times than the record.
+// detailedAnswer is the answer to a query with view=detail. It is cached until its field stale
+// would change. It has no Last-Modified, because its stations and the field stale change at other
+// times than the record.
 type detailedAnswer struct {
 	httpapi.Response
 	validUntil time.Time // zero: no limit
 }
 
-// detailed returns the answer with a record, the detail fields d, and the stations
-// that were used.
+// detailed returns the answer with a record, the detail fields d, and the stations that were used.
 func (s *Snapshot) detailed(record schema.Record, d schema.Detail, used []rollup.Sample, updated uint32) (*detailedAnswer, error) {
 	s.AddStations(&d, used)
 	body, err := json.Marshal(DetailRecord{Record: record, Detail: d})
@@ -47,8 +46,7 @@ type DetailRecord struct {
 	schema.Detail
 }
 
-// DetailOf returns those fields of view=detail that depend only on the figures and
-// the time.
+// DetailOf returns those fields of view=detail that depend only on the figures and the time.
 func DetailOf(f *rollup.Figures, now time.Time) schema.Detail {
 	d := schema.Detail{
 		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
@@ -73,8 +71,8 @@ func DetailOf(f *rollup.Figures, now time.Time) schema.Detail {
 	return d
 }
 
-// averaging returns the averaging interval of a pollutant's mean. It is 8h for CO
-// and O3 unless dailyMean is set, and 24h otherwise.
+// averaging returns the averaging interval of a pollutant's mean. It is 8h for CO and O3 unless
+// dailyMean is set, and 24h otherwise.
 func averaging(p schema.Pollutant, dailyMean bool) string {
 	if (p == schema.CO || p == schema.O3) && !dailyMean {
 		return "8h"
@@ -82,8 +80,8 @@ func averaging(p schema.Pollutant, dailyMean bool) string {
 	return "24h"
 }
 
-// AddStations adds to d the stations of the samples that have figures, and their
-// attributions and sources.
+// AddStations adds to d the stations of the samples that have figures, and their attributions and
+// sources.
 func (s *Snapshot) AddStations(d *schema.Detail, samples []rollup.Sample) {
 	for _, sm := range samples {
 		if sm.Figures.At == 0 {
@@ -106,8 +104,8 @@ func (s *Snapshot) AddStations(d *schema.Detail, samples []rollup.Sample) {
 	slices.Sort(d.Source)
 }
 
-// OptionalAQI returns an AQI for a reply. It returns nil for a negative AQI, which
-// means that there is none.
+// OptionalAQI returns an AQI for a reply. It returns nil for a negative AQI, which means that there
+// is none.
 func OptionalAQI(aqi int16) *int {
 	if aqi < 0 {
 		return nil
@@ -116,9 +114,8 @@ func OptionalAQI(aqi int16) *int {
 	return &n
 }
 
-// OfCity returns the city's stations of the given kinds as samples, sorted by
-// distance from the centre of the city. The distance is -1 for a station without a
-// position.
+// OfCity returns the city's stations of the given kinds as samples, sorted by distance from the
+// centre of the city. The distance is -1 for a station without a position.
 func (s *Snapshot) OfCity(c *city, kinds rollup.KindSet) []rollup.Sample {
 	out := make([]rollup.Sample, 0, len(c.Stations))
 	for _, i := range c.Stations {
@@ -136,8 +133,8 @@ func (s *Snapshot) OfCity(c *city, kinds rollup.KindSet) []rollup.Sample {
 	return out
 }
 
-// reporting returns the stations of the city that have figures in the hour of the
-// city's record. It includes those without an AQI.
+// reporting returns the stations of the city that have figures in the hour of the city's record. It
+// includes those without an AQI.
 func (s *Snapshot) reporting(c *city) []rollup.Sample {
 	var out []rollup.Sample
 	for _, sm := range s.OfCity(c, s.Kinds) {
@@ -155,8 +152,7 @@ func (s *Snapshot) reporting(c *city) []rollup.Sample {
 	return out
 }
 
-// CityDetail returns the answer with view=detail for city i, which must have
-// figures.
+// CityDetail returns the answer with view=detail for city i, which must have figures.
 func (s *Snapshot) CityDetail(i int, now time.Time) (httpapi.Response, error) {
 	if d := s.details[i].Load(); d.valid(now) {
 		return d.Response, nil

@@ -23,16 +23,16 @@ import (
 // errNoSnapshot is the error for a missing snapshot file.
 var errNoSnapshot = errors.New("no snapshot file")
 
-// snapshotVersion must change whenever the columns of snapshot files change. Files
-// with another version are ignored.
+// snapshotVersion must change whenever the columns of snapshot files change. Files with another
+// version are ignored.
 const snapshotVersion = "3"
 
 func snapshotFile(dir string, world schema.World) string {
 	return filepath.Join(dir, world.String()+".arrow")
 }
 
-// snapshotColumns returns the columns of a snapshot file. A row is for a station
-// or, if its id is "", for a city.
+// snapshotColumns returns the columns of a snapshot file. A row is for a station or, if its id is
+// "", for a city.
 func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	text := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
 	fields := []arrow.Field{
@@ -53,8 +53,7 @@ func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	return arrow.NewSchema(fields, &meta)
 }
 
-// figureNames returns the names of the columns that hold figures, in the order of
-// pack.
+// figureNames returns the names of the columns that hold figures, in the order of pack.
 func figureNames() []string {
 	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
 	for _, p := range schema.RecordPollutants {
@@ -80,8 +79,8 @@ func pack(f *rollup.Figures) []int64 {
 	return out
 }
 
-// unpack is the inverse of pack. It returns an error for numbers out of range,
-// because the file may be damaged.
+// unpack is the inverse of pack. It returns an error for numbers out of range, because the file may
+// be damaged.
 func unpack(v []int64) (rollup.Figures, error) {
 	f := rollup.Figures{
 		At: uint32(v[0]), Updated: uint32(v[1]), AQI: int16(v[2]), Dominant: schema.Pollutant(v[3]),
@@ -104,8 +103,8 @@ func unpack(v []int64) (rollup.Figures, error) {
 	return f, nil
 }
 
-// writeSnapshot writes a snapshot atomically. Even after a power failure, the file
-// has the old or the new snapshot.
+// writeSnapshot writes a snapshot atomically. Even after a power failure, the file has the old or
+// the new snapshot.
 func writeSnapshot(path string, s *Snapshot) (err error) {
 	defer func() {
 		if err != nil {
@@ -166,12 +165,12 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 	return errors.Join(w.Write(record), w.Close())
 }
 
-// readSnapshot reads a snapshot from its file. Its error is errNoSnapshot if there
-// is no file. Other errors mean that the file is damaged or of another version.
+// readSnapshot reads a snapshot from its file. Its error is errNoSnapshot if there is no file.
+// Other errors mean that the file is damaged or of another version.
 func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
 	defer func() {
-		// The Arrow reader panics on some damaged files. The service must start
-		// even if the file is unreadable.
+		// The Arrow reader panics on some damaged files. The service must start even if the file is
+		// unreadable.
 		if p := recover(); p != nil {
 			s, err = nil, fmt.Errorf("reading the snapshot %q: %v", path, p)
 		}
@@ -212,8 +211,8 @@ func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
 	return build(f, built, nil), nil
 }
 
-// sum returns a checksum of the contents of a snapshot. It is needed because Arrow
-// files have no checksum.
+// sum returns a checksum of the contents of a snapshot. It is needed because Arrow files have no
+// checksum.
 func (f snapshotInput) sum(built time.Time) string {
 	h := xxhash.New()
 	line := func(st *schema.Station, report [2]int64, fig *rollup.Figures) {
@@ -258,8 +257,7 @@ func (f *snapshotInput) decode(record arrow.Record) error {
 	return nil
 }
 
-// cityHourReport returns cityHourUpdated and cityHourAQI of the station, for the
-// snapshot file.
+// cityHourReport returns cityHourUpdated and cityHourAQI of the station, for the snapshot file.
 func (s *Station) cityHourReport() [2]int64 {
 	return [2]int64{int64(s.cityHourUpdated), int64(s.cityHourAQI)}
 }

@@ -9,8 +9,8 @@ import (
 	"vayu/query/rollup"
 )
 
-// fillCityGaps fills the gaps in the figures of cities whose current hour is at or
-// after since. It uses one SQL query per hour.
+// fillCityGaps fills the gaps in the figures of cities whose current hour is at or after since. It
+// uses one SQL query per hour.
 func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) error {
 	type group struct {
 		ids    []string
@@ -78,10 +78,9 @@ func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.C
 	return err
 }
 
-// readCityHourReports reads figures for stations whose own latest hour is not the
-// current hour of their city. For each, it reads whether the station reported in
-// the city's hour, and its AQI in that hour. It skips stations for which neither
-// can have changed since the previous snapshot.
+// readCityHourReports reads figures for stations whose own latest hour is not the current hour of
+// their city. For each, it reads whether the station reported in the city's hour, and its AQI in
+// that hour. It skips stations for which neither can have changed since the previous snapshot.
 func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *rollup.Changes) error {
 	var ids, hours []string
 	same := before != nil && c.SamePlaces

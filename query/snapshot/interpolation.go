@@ -10,16 +10,14 @@ import (
 	"vayu/schema"
 )
 
-// Distances from a position within which stations are used, in km: for
-// interpolation, and for the nearest station. The median distance from a place to
-// the nearest of 603 stations is 36.6 km.
+// Distances from a position within which stations are used, in km: for interpolation, and for the
+// nearest station. The median distance from a place to the nearest of 603 stations is 36.6 km.
 const (
 	InterpolationReach = 25.0
 	NearestReach       = 100.0
 )
 
-// Around returns the stations of the given kinds within km kilometres of a point,
-// nearest first.
+// Around returns the stations of the given kinds within km kilometres of a point, nearest first.
 func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []rollup.Sample {
 	if !p.Known() {
 		return nil
@@ -47,9 +45,9 @@ func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []ro
 	return out
 }
 
-// newestAround returns the latest hour in which a station within NearestReach of a
-// point has an AQI; 0 if there is none. Only stations of the given kinds count. It
-// skips grid cells whose newest hour cannot change the result.
+// newestAround returns the latest hour in which a station within NearestReach of a point has an
+// AQI; 0 if there is none. Only stations of the given kinds count. It skips grid cells whose newest
+// hour cannot change the result.
 func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
 	var newest uint32
 	if !p.Known() {
@@ -70,11 +68,10 @@ func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
 	return newest
 }
 
-// Interpolate returns the figures of a position, and the stations that were used.
-// Stations count if they are of the given kinds and within 100 km. Their hour must
-// be at most 3 h older than the newest hour among them. It interpolates the
-// stations within 25 km. If there are none, it uses the nearest station. It returns
-// false if no station has an AQI.
+// Interpolate returns the figures of a position, and the stations that were used. Stations count if
+// they are of the given kinds and within 100 km. Their hour must be at most 3 h older than the
+// newest hour among them. It interpolates the stations within 25 km. If there are none, it uses the
+// nearest station. It returns false if no station has an AQI.
 func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Figures, []rollup.Sample, bool) {
 	newest := s.newestAround(p, kinds)
 	if newest == 0 {
@@ -99,17 +96,15 @@ func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Fig
 	return f, used, true
 }
 
-// fresh returns the samples that have an AQI and whose hour is at most 3 h older
-// than newest.
+// fresh returns the samples that have an AQI and whose hour is at most 3 h older than newest.
 func (s *Snapshot) fresh(samples []rollup.Sample, newest uint32) []rollup.Sample {
 	return s.PreferStations(slices.DeleteFunc(samples, func(sm rollup.Sample) bool {
 		return sm.Figures.AQI < 0 || sm.Figures.At+rollup.InterpolationWindow < newest
 	}))
 }
 
-// PreferStations removes samples that should not count twice. It removes city mean
-// series if any station has an AQI. If a physical station has several ids, it keeps
-// one of them.
+// PreferStations removes samples that should not count twice. It removes city mean series if any
+// station has an AQI. If a physical station has several ids, it keeps one of them.
 func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
 	mean := func(sm rollup.Sample) bool { return s.Stations[sm.Station].Kind == schema.CityMean }
 	if slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !mean(sm) }) {
@@ -118,9 +113,8 @@ func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
 	return s.onePerStation(samples)
 }
 
-// onePerStation keeps one sample for each physical station, which may have several
-// ids. It prefers an id with an AQI, then the network of highest priority, then the
-// latest hour.
+// onePerStation keeps one sample for each physical station, which may have several ids. It prefers
+// an id with an AQI, then the network of highest priority, then the latest hour.
 func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 	if !slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return s.Stations[sm.Station].SameAs != "" }) {
 		return samples
@@ -146,8 +140,8 @@ func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 	return slices.DeleteFunc(samples, func(sm rollup.Sample) bool { return best[physical(sm)].Station != sm.Station })
 }
 
-// lastMeasured returns the last amounts that station i measured in the 24 h before
-// an instant. It returns false if the snapshot does not have them.
+// lastMeasured returns the last amounts that station i measured in the 24 h before an instant. It
+// returns false if the snapshot does not have them.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if amount, ok := s.recent.At(i, at); ok {
 		return amount, true
@@ -156,8 +150,7 @@ func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Fig
 	return &own.Amount, own.At <= at && own.At+gapfill.FillWindow > at
 }
 
-// Kilometres rounds a distance in km to 100 m, which is the precision of stations'
-// positions.
+// Kilometres rounds a distance in km to 100 m, which is the precision of stations' positions.
 func Kilometres(km float64) *schema.Figure {
 	f := schema.Figure(rollup.HalfUp(km*10) * 10)
 	return &f

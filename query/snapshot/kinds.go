@@ -12,9 +12,8 @@ import (
 	"vayu/query/rollup"
 )
 
-// CityOfKinds returns the current answer for city i, computed from the city's
-// stations of the given kinds. It returns false if none of these stations has an
-// AQI.
+// CityOfKinds returns the current answer for city i, computed from the city's stations of the given
+// kinds. It returns false if none of these stations has an AQI.
 func (s *Snapshot) CityOfKinds(
 	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, detail bool, now time.Time,
 ) (resp httpapi.Response, ok bool, err error) {
@@ -37,9 +36,9 @@ func (s *Snapshot) CityOfKinds(
 	return made.Response, true, nil
 }
 
-// currentOfKinds returns the current figures of city i, computed from the city's
-// stations of the given kinds. It also returns the stations that reported in the
-// current hour. It returns false if none of the stations has an AQI.
+// currentOfKinds returns the current figures of city i, computed from the city's stations of the
+// given kinds. It also returns the stations that reported in the current hour. It returns false if
+// none of the stations has an AQI.
 func (s *Snapshot) currentOfKinds(
 	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, now time.Time,
 ) (f rollup.Figures, used []rollup.Sample, ok bool, err error) {
@@ -60,8 +59,8 @@ func (s *Snapshot) currentOfKinds(
 		}
 	}
 	in = s.PreferStations(in)
-	// The latest hour is current if it has at least half of the stations that
-	// reported within a day. No earlier hour of that day can have more stations.
+	// The latest hour is current if it has at least half of the stations that reported within a
+	// day. No earlier hour of that day can have more stations.
 	latest := rollup.CityHour{At: at, Used: uint16(min(rollup.CountRated(in), math.MaxUint16))}
 	if 2*int(latest.Used) < recent && now.Before(rollup.Instant(at).Add(rollup.HourWait)) {
 		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {
@@ -80,9 +79,8 @@ func (s *Snapshot) currentOfKinds(
 	return f, in, true, nil
 }
 
-// readCurrentHour reads the samples of the current hour from ClickHouse. The
-// current hour may be older than the latest hour, and only the latest hour is in
-// memory.
+// readCurrentHour reads the samples of the current hour from ClickHouse. The current hour may be
+// older than the latest hour, and only the latest hour is in memory.
 func (s *Snapshot) readCurrentHour(
 	ctx context.Context, t rollup.Tables, all []rollup.Sample, latest uint32, now time.Time,
 ) ([]rollup.Sample, error) {
@@ -100,8 +98,8 @@ func (s *Snapshot) readCurrentHour(
 	return by[hours[n].At], nil
 }
 
-// CityHours returns, in time order, the hours of the map in which a station has an
-// AQI. In each hour, it keeps only the samples that PreferStations selects.
+// CityHours returns, in time order, the hours of the map in which a station has an AQI. In each
+// hour, it keeps only the samples that PreferStations selects.
 func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
 	out := make([]rollup.CityHour, 0, len(by))
 	for _, at := range slices.Sorted(maps.Keys(by)) {
@@ -113,9 +111,8 @@ func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
 	return out
 }
 
-// ReadHours reads the figures of the samples' stations, from after one instant to
-// another. It returns them as samples by hour. condition selects hours in SQL; ""
-// for all.
+// ReadHours reads the figures of the samples' stations, from after one instant to another. It
+// returns them as samples by hour. condition selects hours in SQL; "" for all.
 func (s *Snapshot) ReadHours(
 	ctx context.Context, t rollup.Tables, samples []rollup.Sample, after, to uint32, condition string,
 ) (map[uint32][]rollup.Sample, error) {

@@ -14,8 +14,8 @@ import (
 // loader reads the rows from which snapshots are built.
 type loader struct{ rollup.Tables }
 
-// stations reads the stations that match an SQL condition, sorted by id; "" selects
-// all. It does not set the figures of the stations.
+// stations reads the stations that match an SQL condition, sorted by id; "" selects all. It does
+// not set the figures of the stations.
 func (t loader) stations(ctx context.Context, condition string) ([]Station, error) {
 	var (
 		out         []Station
@@ -42,15 +42,14 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 	return out, nil
 }
 
-// stationHours reads one hour of each station: the latest hour with an AQI at or
-// after since (Unix seconds). If no hour has an AQI, it is the latest hour.
-// condition selects stations in SQL; "" for all.
+// stationHours reads one hour of each station: the latest hour with an AQI at or after since (Unix
+// seconds). If no hour has an AQI, it is the latest hour. condition selects stations in SQL; "" for
+// all.
 func (t loader) stationHours(ctx context.Context, since uint32, condition string) (map[string]rollup.Figures, error) {
 	return t.hoursWith(ctx, since, condition, t.Each)
 }
 
-// hoursOfStations is like stationHours, for the named stations and for hours of any
-// age.
+// hoursOfStations is like stationHours, for the named stations and for hours of any age.
 func (t loader) hoursOfStations(ctx context.Context, names []string) (map[string]rollup.Figures, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -60,8 +59,8 @@ func (t loader) hoursOfStations(ctx context.Context, names []string) (map[string
 	})
 }
 
-// hoursWith reads hours with the function read. The condition uses only key
-// columns, so it can run before FINAL. FINAL then merges only a few rows.
+// hoursWith reads hours with the function read. The condition uses only key columns, so it can run
+// before FINAL. FINAL then merges only a few rows.
 func (t loader) hoursWith(ctx context.Context, since uint32, condition string,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string]rollup.Figures, error) {
@@ -90,16 +89,14 @@ type mark struct {
 	count uint64
 }
 
-// lookback is how far before the last mark a poll searches for roll-ups. The time
-// in the row of a roll-up is earlier than the moment when the row becomes visible.
-// On a cluster, the time is from another server's clock. The difference is well
-// within a second, and a minute allows for a busy machine. Hours of the last minute
-// are therefore read twice.
+// lookback is how far before the last mark a poll searches for roll-ups. The time in the row of a
+// roll-up is earlier than the moment when the row becomes visible. On a cluster, the time is from
+// another server's clock. The difference is well within a second, and a minute allows for a busy
+// machine. Hours of the last minute are therefore read twice.
 const lookback = time.Minute
 
-// rollups returns the new mark, and the earliest hour that roll-ups since the last
-// mark have computed. It includes roll-ups that ended up to [lookback] before the
-// last mark.
+// rollups returns the new mark, and the earliest hour that roll-ups since the last mark have
+// computed. It includes roll-ups that ended up to [lookback] before the last mark.
 func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
 	err = t.Each(ctx, []any{&now.at, &now.count, &from}, func() {},
@@ -111,9 +108,8 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, rollup.Instant(from), nil
 }
 
-// refresh reads the rows that changed at or after since. It reads the stations and
-// their hours only in buckets whose digest differs from that of the previous
-// snapshot.
+// refresh reads the rows that changed at or after since. It reads the stations and their hours only
+// in buckets whose digest differs from that of the previous snapshot.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -131,8 +127,8 @@ func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now
 	return f, err
 }
 
-// refreshStations reads the stations of changed buckets. It copies the other
-// stations, and the figures of all stations, from the previous snapshot.
+// refreshStations reads the stations of changed buckets. It copies the other stations, and the
+// figures of all stations, from the previous snapshot.
 func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
 	var old []Station
 	var known rollup.Digest
@@ -202,8 +198,8 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 			return err
 		}
 	}
-	// The array names has stations that lost their latest hour, and new stations,
-	// which may have older hours.
+	// The array names has stations that lost their latest hour, and new stations, which may have
+	// older hours.
 	names := f.changes.Added
 	if before == nil {
 		names = nil
@@ -239,8 +235,8 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	return nil
 }
 
-// digestReach is how old hours may be to be compared by digest, in seconds. After a
-// roll-up of older hours, the hours of all stations are read.
+// digestReach is how old hours may be to be compared by digest, in seconds. After a roll-up of
+// older hours, the hours of all stations are read.
 const digestReach = 26 * 3600
 
 // digests are the digests of the rows from which a snapshot was built.
@@ -249,8 +245,8 @@ type digests struct {
 	hours    map[uint32]rollup.Digest // station_hour, by hour
 }
 
-// changedHours returns the new digests of hours, after a roll-up of hours at or
-// after since. It also returns which buckets have a changed hour.
+// changedHours returns the new digests of hours, after a roll-up of hours at or after since. It
+// also returns which buckets have a changed hour.
 func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]rollup.Digest, []bool, error) {
 	changed := make([]bool, rollup.Buckets)
 	if old == nil || since+digestReach < old.Newest() {

@@ -5,8 +5,8 @@ import (
 	"vayu/schema"
 )
 
-// newestHours holds, by grid cell and kind of station, the latest hour in which a
-// station has an AQI.
+// newestHours holds, by grid cell and kind of station, the latest hour in which a station has an
+// AQI.
 type newestHours [][schema.CityMean + 1]uint32
 
 func newNewestHours(cells [][]int32, stations []Station) newestHours {
@@ -21,8 +21,8 @@ func newNewestHours(cells [][]int32, stations []Station) newestHours {
 	return out
 }
 
-// of returns the latest hour in which a station of the given kinds in a cell has an
-// AQI; 0 if there is none.
+// of returns the latest hour in which a station of the given kinds in a cell has an AQI; 0 if there
+// is none.
 func (h newestHours) of(cell int32, kinds rollup.KindSet) uint32 {
 	var at uint32
 	for _, k := range schema.StationKinds {

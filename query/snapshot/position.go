@@ -10,8 +10,7 @@ import (
 	"vayu/query/rollup"
 )
 
-// pinAnswers holds the answers for one pin code: the record, and the answer with
-// view=detail.
+// pinAnswers holds the answers for one pin code: the record, and the answer with view=detail.
 type pinAnswers struct {
 	record httpapi.Response
 	detail atomic.Pointer[detailedAnswer]
@@ -25,8 +24,8 @@ type Position struct {
 	Detail bool
 }
 
-// CachedPin returns the cached answer for a pin code and the default kinds. It
-// returns false if [Snapshot.At] has not cached an answer yet.
+// CachedPin returns the cached answer for a pin code and the default kinds. It returns false if
+// [Snapshot.At] has not cached an answer yet.
 func (s *Snapshot) CachedPin(pin int32, detail bool, now time.Time) (httpapi.Response, bool) {
 	got, ok := s.pins.Load(pin)
 	if !ok {
@@ -42,9 +41,8 @@ func (s *Snapshot) CachedPin(pin int32, detail bool, now time.Time) (httpapi.Res
 	return httpapi.Response{}, false
 }
 
-// At returns the current answer for a position. For a pin code and the default
-// kinds, it caches the answer. It returns false if no station within 100 km has an
-// AQI.
+// At returns the current answer for a position. For a pin code and the default kinds, it caches the
+// answer. It returns false if no station within 100 km has an AQI.
 func (s *Snapshot) At(q Position, now time.Time) (resp httpapi.Response, ok bool, err error) {
 	f, used, ok := s.Interpolate(q.Point, s.KindsFor(q.Kinds))
 	if !ok {
@@ -79,9 +77,8 @@ func (s *Snapshot) At(q Position, now time.Time) (resp httpapi.Response, ok bool
 	return resp, true, nil
 }
 
-// PlaceName returns the name of the place in a record whose nearest station is
-// station i. It is the station's city. If the city is unknown, it is the station's
-// own name.
+// PlaceName returns the name of the place in a record whose nearest station is station i. It is the
+// station's city. If the city is unknown, it is the station's own name.
 func (s *Snapshot) PlaceName(i int32) string {
 	if c := s.Stations[i].InCity; c >= 0 {
 		return s.Index.Label(int(c))

@@ -11,9 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// Publisher builds the snapshots of one world (live or sandbox) and publishes the
-// latest one. The method Latest is safe for concurrent use. Calls of the other
-// methods must not overlap.
+// Publisher builds the snapshots of one world (live or sandbox) and publishes the latest one. The
+// method Latest is safe for concurrent use. Calls of the other methods must not overlap.
 type Publisher struct {
 	tables    loader
 	kinds     rollup.KindSet // that count by default
@@ -24,9 +23,9 @@ type Publisher struct {
 	read      bool  // the tables have been read once in this run
 }
 
-// NewPublisher returns a Publisher that builds snapshots from tables. By default,
-// stations of the given kinds and of [rollup.DefaultKinds] count. directory has the
-// snapshot files of the worlds; "" if there are no files.
+// NewPublisher returns a Publisher that builds snapshots from tables. By default, stations of the
+// given kinds and of [rollup.DefaultKinds] count. directory has the snapshot files of the worlds;
+// "" if there are no files.
 func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, directory string) *Publisher {
 	p := &Publisher{tables: loader{t}, kinds: rollup.DefaultKinds | kinds}
 	if directory != "" {
@@ -38,8 +37,8 @@ func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, dir
 // Latest returns the published snapshot; nil if there is none yet.
 func (p *Publisher) Latest() *Snapshot { return p.published.Load() }
 
-// Restore publishes the snapshot of the last run from its file. It returns false
-// and no error if there is no file.
+// Restore publishes the snapshot of the last run from its file. It returns false and no error if
+// there is no file.
 func (p *Publisher) Restore() (bool, error) {
 	if p.file == "" {
 		return false, nil
@@ -66,14 +65,13 @@ func (p *Publisher) Save() error {
 // Change states what a refresh has changed.
 type Change struct {
 	Published bool
-	// From is the first day whose rows a roll-up may have changed. It is set if
-	// Rolled is true.
+	// From is the first day whose rows a roll-up may have changed. It is set if Rolled is true.
 	From   schema.Day
 	Rolled bool
 }
 
-// Refresh publishes a new snapshot if there is a new roll-up, or if an hour is due
-// to become current.
+// Refresh publishes a new snapshot if there is a new roll-up, or if an hour is due to become
+// current.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {
@@ -99,9 +97,9 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 	return Change{Published: true, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
 }
 
-// rebuild builds a new snapshot. If rolled is set (there is a new roll-up), it
-// reads the hours at or after since. Otherwise it uses the input of the previous
-// snapshot, and only selects the current hours again.
+// rebuild builds a new snapshot. If rolled is set (there is a new roll-up), it reads the hours at
+// or after since. Otherwise it uses the input of the previous snapshot, and only selects the
+// current hours again.
 func (p *Publisher) rebuild(ctx context.Context, rolled bool, since uint32, now time.Time) (s *Snapshot, err error) {
 	before := p.Latest()
 	f := before.input()

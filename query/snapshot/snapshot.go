@@ -19,9 +19,9 @@ import (
 type Station struct {
 	schema.Station
 	InCity int32 // position in Snapshot.cities, -1 for none
-	// cityHourUpdated is the end of the station's last reading in the current hour
-	// of its city, in Unix seconds. It is 0 if Figures is already of that hour.
-	// cityHourAQI is the station's AQI in that hour; -1 for none.
+	// cityHourUpdated is the end of the station's last reading in the current hour of its city, in
+	// Unix seconds. It is 0 if Figures is already of that hour. cityHourAQI is the station's AQI in
+	// that hour; -1 for none.
 	cityHourUpdated uint32
 	cityHourAQI     int16
 	part            uint16 // bucket of the tables, see digest
@@ -39,13 +39,13 @@ type city struct {
 	rollup.Figures
 	Position places.Point // mean of its located stations
 	Stations []int32
-	// hours are the latest hours of the city in the tables, in time order. Hours
-	// after that of the figures are not current yet; see [rollup.CurrentHour].
+	// hours are the latest hours of the city in the tables, in time order. Hours after that of the
+	// figures are not current yet; see [rollup.CurrentHour].
 	hours []rollup.CityHour
 }
 
-// Snapshot holds the current figures of one world, and the answers that are built
-// from them. It is immutable once published.
+// Snapshot holds the current figures of one world, and the answers that are built from them. It is
+// immutable once published.
 type Snapshot struct {
 	Built       time.Time
 	Kinds       rollup.KindSet // kinds that count by default
@@ -71,19 +71,17 @@ type snapshotInput struct {
 	changes  rollup.Changes
 }
 
-// build builds a snapshot without gap filling, such as a snapshot that was read
-// from a file.
+// build builds a snapshot without gap filling, such as a snapshot that was read from a file.
 func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
 	s := assemble(f, nil, now)
 	s.renderAnswers(before)
 	return s
 }
 
-// assemble builds a snapshot of cities and stations, without answers. It leaves out
-// cities without stations. Such a city lost its stations to another city, for
-// example when the state of the stations became known. If no station was added,
-// removed or relocated, the snapshot shares the index and the grid of the previous
-// snapshot.
+// assemble builds a snapshot of cities and stations, without answers. It leaves out cities without
+// stations. Such a city lost its stations to another city, for example when the state of the
+// stations became known. If no station was added, removed or relocated, the snapshot shares the
+// index and the grid of the previous snapshot.
 func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	s := &Snapshot{Built: now, Kinds: f.kinds, Stations: f.stations, digests: f.digests}
 	latest := make(map[places.City]city, len(f.cities))
@@ -138,8 +136,8 @@ func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	return s
 }
 
-// renderAnswers renders the answers for all cities. An answer that equals that of
-// the previous snapshot keeps its Last-Modified.
+// renderAnswers renders the answers for all cities. An answer that equals that of the previous
+// snapshot keeps its Last-Modified.
 func (s *Snapshot) renderAnswers(before *Snapshot) {
 	s.details = make([]atomic.Pointer[detailedAnswer], len(s.Cities))
 	s.Current = make([]httpapi.Response, len(s.Cities))
@@ -154,8 +152,8 @@ func (s *Snapshot) renderAnswers(before *Snapshot) {
 	}
 }
 
-// keepLastModified copies the Last-Modified of the previous snapshot's answer for
-// the city, if the answer is the same.
+// keepLastModified copies the Last-Modified of the previous snapshot's answer for the city, if the
+// answer is the same.
 func keepLastModified(resp *httpapi.Response, before *Snapshot, name places.City) {
 	if before == nil {
 		return
@@ -185,8 +183,8 @@ func (s *Snapshot) meanPosition(stations []int32) places.Point {
 	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
 }
 
-// KindsFor returns the kinds of stations that count in the answer to a query with
-// the given kinds. For 0, they are the default kinds.
+// KindsFor returns the kinds of stations that count in the answer to a query with the given kinds.
+// For 0, they are the default kinds.
 func (s *Snapshot) KindsFor(kinds rollup.KindSet) rollup.KindSet {
 	if kinds == 0 {
 		return s.Kinds
@@ -194,8 +192,8 @@ func (s *Snapshot) KindsFor(kinds rollup.KindSet) rollup.KindSet {
 	return kinds
 }
 
-// input returns the rows of the snapshot, from which the next snapshot can be
-// built. The caller must copy the stations before it changes them.
+// input returns the rows of the snapshot, from which the next snapshot can be built. The caller
+// must copy the stations before it changes them.
 func (s *Snapshot) input() snapshotInput {
 	if s == nil {
 		return snapshotInput{}
@@ -209,8 +207,7 @@ func (s *Snapshot) input() snapshotInput {
 	return f
 }
 
-// Newest returns the latest current hour of any city, in Unix seconds; 0 if there
-// is none.
+// Newest returns the latest current hour of any city, in Unix seconds; 0 if there is none.
 func (s *Snapshot) Newest() uint32 {
 	var at uint32
 	for i := range s.Cities {

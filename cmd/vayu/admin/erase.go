@@ -57,8 +57,8 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 	return cmd
 }
 
-// erasures returns what is erased of a closed account, one element for each table. In this order,
-// no row refers to a row that is already deleted.
+// erasures returns what is erased of a closed account, one element for each table. In this order, no row
+// refers to a row that is already deleted.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
 		recharge.Personal(), wallet.Personal(), access.Personal())
@@ -104,8 +104,7 @@ func notClosed(name string, open []string) error {
 	return fmt.Errorf("%s is not closed: it has %s", name, strings.Join(open, ", "))
 }
 
-// eraseAccount erases the personal data of an account. It appends an audit row with the number of erased rows
-// in each table.
+// eraseAccount erases the personal data of an account. It appends an audit row with the counts by table.
 func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.Erased, error) {
 	done, err := sqlstore.EraseAll(ctx, db, id, erasures())
 	if err != nil {

@@ -102,8 +102,7 @@ func (r keyRequest) spec(now time.Time) (apikey.Spec, error) {
 	return spec, nil
 }
 
-// createNamed creates a key for the named account. If the account does not exist, createNamed
-// creates it too.
+// createNamed creates a key for the named account. If the account does not exist, createNamed creates it too.
 func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, plan string) (apikey.Created, error) {
 	box, err := st.OpenCipher(ctx)
 	if err != nil {
@@ -126,8 +125,7 @@ func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, pl
 	return made, err
 }
 
-// accountFor finds or creates the account of a new key. If plan is not empty, the account gets that
-// plan.
+// accountFor finds or creates the account of a new key. If plan is not empty, the account gets that plan.
 func accountFor(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (account.Record, error) {
 	if err := account.Lock(tx); err != nil { // another command may create the account concurrently
 		return account.Record{}, err
@@ -148,8 +146,8 @@ func isNotFound(err error) bool {
 	return errors.As(err, &refused) && refused.Code == schema.NotFound
 }
 
-// printKey prints a new key with its details. If quiet is set (for scripts), it prints only the key
-// and, on a second line, the signing secret.
+// printKey prints a new key with its details. If quiet is set (for scripts), it prints only the key and, on a
+// second line, the signing secret.
 func printKey(cmd *cobra.Command, made apikey.Created, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)

@@ -14,8 +14,7 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// defaultTolerance is the text for an account without a name tolerance (how similar names must be)
-// of its own.
+// defaultTolerance is the text for an account without its own name tolerance (how similar names must be).
 const defaultTolerance = "default"
 
 // toleranceScores are the minimum scores of the named tolerances. API requests use the same names.

@@ -31,8 +31,8 @@ func NewClickHouse() *cobra.Command {
 	return cmd
 }
 
-// settingsOf returns the configuration, and the migration parameters of the two databases. There is
-// one database for each world (live and sandbox).
+// settingsOf returns the configuration, and the migration parameters of the two databases. There is one
+// database for each world (live and sandbox).
 func settingsOf(cmd *cobra.Command) (settings.Config, []columnstore.Params, error) {
 	cfg, _, err := settings.LoadQuietly(cmd)
 	if err != nil {

@@ -28,8 +28,7 @@ type finding struct {
 // its largest parts, which have a few gigabytes after years of readings.
 const minFreeDisk = 2 << 30
 
-// doctorTimeout limits the time to connect to a ClickHouse server. All queries after that together
-// may take twice as long.
+// doctorTimeout limits the time to connect to ClickHouse. All queries together may take twice as long.
 const doctorTimeout = 5 * time.Second
 
 // NewDoctor returns the command `vayu doctor`.
@@ -101,8 +100,7 @@ func engineFinding(ctx context.Context, t *tool.Database) finding {
 	}
 }
 
-// storeFinding checks that the state store can be read. The finding names the store's engine and
-// place.
+// storeFinding checks that the state store can be read. The finding names the store's engine and place.
 func storeFinding(ctx context.Context, st *tool.State) finding {
 	where := st.Data
 	if st.State != "" {
@@ -123,8 +121,8 @@ func disk(dir string) finding {
 	return finding{free >= minFreeDisk, "disk", fmt.Sprintf("%.1f GB free in %s", free/1e9, dir)}
 }
 
-// freshness reports the age of the newest city index of a world (live or sandbox). A world without
-// any city index is not a fault, because nothing was imported yet.
+// freshness reports the age of the newest city index of a world (live or sandbox). A world without any city
+// index is not a fault, because nothing was imported yet.
 func freshness(ctx context.Context, t *tool.Database, w schema.World) finding {
 	var (
 		readings, cities uint64

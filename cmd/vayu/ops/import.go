@@ -48,8 +48,8 @@ is run again. It works beside a running service, whose answers follow within sec
 	}
 }
 
-// importFiles imports files in order, and then computes hourly and daily values from their
-// readings. If a file cannot be imported, it continues with the next one.
+// importFiles imports files in order, and then computes hourly and daily values from their readings. If a
+// file cannot be imported, it continues with the next one.
 func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
 	loader := ingest.NewLoader(t.DB.Conn(), schema.Live.Database())
 	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
@@ -129,8 +129,7 @@ func showSummary(out io.Writer, path, format string, s ingest.Summary) {
 
 func noBar() {}
 
-// newBar returns a function that updates a progress bar. If standard error is not a terminal, the
-// function does nothing.
+// newBar returns a function that updates a progress bar. If stderr is no terminal, the function does nothing.
 func newBar(name string, f *file.File) func() {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return noBar

@@ -25,8 +25,8 @@ const (
 	readyPath  = "/readyz"
 )
 
-// A probe has a time limit, because the default limit of container engines, 30 seconds, is too long
-// for use by hand. The size of the reply is limited too. A usual reply has a few hundred bytes.
+// A probe has a time limit, because the default limit of container engines, 30 seconds, is too long for use
+// by hand. The size of the reply is limited too. A usual reply has a few hundred bytes.
 const (
 	probeTimeout = 3 * time.Second
 	maxProbeBody = 4 << 10
@@ -112,8 +112,8 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 	return u.String(), nil
 }
 
-// localAPI returns the base URL of the API of a service on this machine that has the same settings.
-// If the service listens on all addresses, the URL has the loopback address.
+// localAPI returns the base URL of the API, for a service on this machine with these settings. If the service
+// listens on all addresses, the URL has the loopback address.
 func localAPI(c settings.Config) (string, error) {
 	scheme := "http"
 	if c.TLS.Enabled() {
@@ -126,8 +126,7 @@ func localAPI(c settings.Config) (string, error) {
 	return scheme + "://" + at, nil
 }
 
-// localInternal returns the base URL of the internal listener of a service on this machine that has
-// the same settings.
+// localInternal returns the base URL of the internal listener, for a service with these settings.
 func localInternal(c settings.Config) (string, error) {
 	address, _ := c.InternalAddress()
 	if address == "" {
@@ -140,8 +139,8 @@ func localInternal(c settings.Config) (string, error) {
 	return "http://" + at, nil
 }
 
-// connectAddress returns the address at which a client can connect to a listener. If the listener
-// has all addresses, such as 0.0.0.0, it returns the loopback address.
+// connectAddress returns the address at which a client can connect to a listener. If the listener has all
+// addresses, such as 0.0.0.0, it returns the loopback address.
 func connectAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

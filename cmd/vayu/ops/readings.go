@@ -45,8 +45,8 @@ func (w *withdrawalOptions) flags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagRequired("reason")
 }
 
-// run appends the audit entry that prepare returns, runs work, and recomputes the affected hours
-// and days. It appends the entry first, so that every change has an audit row.
+// run appends the audit entry that prepare returns, runs work, and recomputes the affected hours and days. It
+// appends the entry first, so that every change has an audit row.
 func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (audit.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")
@@ -150,8 +150,7 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 	return w, nil
 }
 
-// parseInstant parses a time or a day. For a day, it returns end(day). The function end returns the
-// start or the end of a day.
+// parseInstant parses a time or a day. For a day, it returns end(day), which is the day's start or end.
 func parseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil

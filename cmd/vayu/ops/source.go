@@ -97,8 +97,7 @@ func showSample(w io.Writer, s ingest.Sample, most int) error {
 	return err
 }
 
-// newest returns a text about the age of the newest reading. With it, an operator sees whether a
-// source returns only old readings.
+// newest returns a text about the age of the newest reading, because a source may return only old ones.
 func newest(readings []schema.Reading, now time.Time) string {
 	if len(readings) == 0 {
 		return ""

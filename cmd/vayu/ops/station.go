@@ -64,8 +64,7 @@ city. A running service follows within 10 seconds. Running it again completes a 
 	return cmd
 }
 
-// operator returns the name of the operating system's user. The name is stored with each merge of
-// stations.
+// operator returns the name of the operating system's user. The name is stored with each merge of stations.
 func operator() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

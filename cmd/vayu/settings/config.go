@@ -24,8 +24,8 @@ import (
 	"vayu/schema"
 )
 
-// Config has all settings. A flag takes precedence over an environment variable, which takes
-// precedence over the file. Defaults come last; see package config.
+// Config has all settings. A flag takes precedence over an environment variable, which takes precedence over
+// the file. Defaults come last; see package config.
 type Config struct {
 	Data   string         `koanf:"data" help:"directory of all data of Vayu"`
 	Roles  []string       `koanf:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
@@ -178,14 +178,12 @@ func (c Config) ColumnStore() columnstore.Config {
 	return e
 }
 
-// StateStore returns the configuration of the state store. If share is set, the data directory may
-// be in use by a running service.
+// StateStore returns the configuration of the state store. If share is set, a service may use it meanwhile.
 func (c Config) StateStore(share bool) sqlstore.Config {
 	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }
 
-// CallLimits returns the limits on API calls. If the setting rate-limits is off, it removes the
-// limits on rates.
+// CallLimits returns the limits on API calls. If the setting rate-limits is off, there are no rate limits.
 func (c Config) CallLimits() access.Settings {
 	a := c.Access
 	if !c.RateLimits {

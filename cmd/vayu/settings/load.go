@@ -13,8 +13,8 @@ import (
 	"vayu/internal/config"
 )
 
-// Bind registers flags for the settings with the given keys. It panics if a key is unknown, because
-// all keys are literals in this program.
+// Bind registers flags for the settings with the given keys. It panics if a key is unknown, because all keys
+// are literals in this program.
 func Bind(flags *pflag.FlagSet, keys ...string) {
 	if err := config.Bind(flags, Defaults(), keys...); err != nil {
 		panic(err)
@@ -67,8 +67,7 @@ func newLogger(c LogConfig) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// LoadQuietly is like Load, for commands that print a report. Unless log.level is set, their log
-// has only warnings and errors.
+// LoadQuietly is like Load, but logs only warnings and errors unless log.level is set. It is for reports.
 func LoadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 	loaded, log, err := Load(cmd)
 	if err != nil {
@@ -82,16 +81,14 @@ func LoadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 	return loaded.Value, log, nil
 }
 
-// KeyVariable is the environment variable with the API key for `vayu listen`. It is an alternative
-// to the flag --key, because every user of a machine can read command lines.
+// KeyVariable is the environment variable with the API key for `vayu listen`. It is an alternative to the
+// flag --key, because every user of a machine can read command lines.
 const KeyVariable = "VAYU_API_KEY"
 
-// NewKeyVariable is the environment variable with the new encryption key for `vayu encryption
-// rotate`. It is used if the key is a setting, not a file.
+// NewKeyVariable is the environment variable with the new key for `vayu encryption rotate`.
 const NewKeyVariable = "VAYU_NEW_ENCRYPTION_KEY"
 
-// WarnPlain logs a warning for each store to which this instance connects over a network without
-// TLS.
+// WarnPlain logs a warning for each store to which this instance connects over a network without TLS.
 func (c Config) WarnPlain(log *slog.Logger) {
 	for _, store := range []struct {
 		setting, add string

@@ -12,8 +12,7 @@ import (
 const (
 	// RoleAPI serves API requests, including the first call to an operator or bank.
 	RoleAPI = "api"
-	// RoleIngest collects readings, and computes hourly and daily values from them. Of the
-	// instances with this role, only the leader does so.
+	// RoleIngest collects readings and computes hours and days. Only the leader of these instances does so.
 	RoleIngest = "ingest"
 	// RolePipeline polls providers about pending transactions (status enquiries), and runs batches.
 	RolePipeline = "pipeline"

@@ -91,12 +91,10 @@ func (t *Database) Run(ctx context.Context, settings columnstore.Config, work fu
 	return errors.Join(outcome, err)
 }
 
-// EngineDrain is the time that the engine has for a graceful shutdown. It finishes its queries and
-// closes its tables.
+// EngineDrain is how long the engine may take to stop: to finish its queries and close its tables.
 const EngineDrain = 20 * time.Second
 
-// Worlds returns the migration parameters of the two databases, one for each world (live and
-// sandbox).
+// Worlds returns the migration parameters of the two databases, one for each world (live and sandbox).
 func Worlds(db *columnstore.DB) []columnstore.Params {
 	var all []columnstore.Params
 	for _, w := range schema.Worlds {

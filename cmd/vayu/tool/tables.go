@@ -15,11 +15,11 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu
-// restore`, and a process that has started the embedded engine.
+// Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu restore`, and
+// a process that has started the embedded engine.
 //
-// Other processes only check the tables. A command of another version, or with other settings,
-// therefore cannot change the tables of a running service.
+// Other processes only check the tables. A command of another version, or with other settings, therefore
+// cannot change the tables of a running service.
 
 // Migrate migrates the databases of both worlds (live and sandbox).
 func Migrate(ctx context.Context, db *columnstore.DB) error {
@@ -49,8 +49,7 @@ func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
 // checkTimeout limits a check of the tables. A cluster needs some seconds to detect an unavailable node.
 const checkTimeout = 15 * time.Second
 
-// checkTables returns an error if the tables of a world do not have the version that this program
-// needs.
+// checkTables returns an error if the tables of a world do not have the version that this program needs.
 func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -73,21 +72,19 @@ func needsMigration(err error) bool {
 }
 
 const (
-	// tablesPollInterval is the interval at which an instance checks the tables while it waits for
-	// their migration.
+	// tablesPollInterval is how often an instance checks the tables while it waits for their migration.
 	tablesPollInterval = 2 * time.Second
-	// waitLogInterval is the interval of log messages about an unavailable server or node of
-	// ClickHouse.
+	// waitLogInterval is the interval of log messages about an unavailable server or node of ClickHouse.
 	waitLogInterval = time.Minute
-	// tablesTimeout is how long a command that uses the engine of a running service waits until the
-	// service has migrated the tables.
+	// tablesTimeout is how long a command that uses the engine of a running service waits until the service
+	// has migrated the tables.
 	tablesTimeout         = 10 * time.Second
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// AwaitTables waits until the tables have the version that this program needs. If change is set, it
-// migrates them itself. It retries while a server or node is unavailable, and logs the reason. It
-// returns an error if a retry cannot help.
+// AwaitTables waits until the tables have the version that this program needs. If change is set, it migrates
+// them itself. It retries while a server or node is unavailable, and logs the reason. It returns an error if
+// a retry cannot help.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	w := tableWait{log: log}
 	for {
@@ -114,8 +111,8 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 	}
 }
 
-// tableWait logs why an instance waits for the tables. If the tables need a migration, it logs that
-// once. It logs other reasons at intervals, because their error texts differ between attempts.
+// tableWait logs why an instance waits for the tables. If the tables need a migration, it logs that once. It
+// logs other reasons at intervals, because their error texts differ between attempts.
 type tableWait struct {
 	log    *slog.Logger
 	at     time.Time // of the last message; zero before the first
@@ -145,9 +142,9 @@ func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 	return db.Conn().Ping(ctx) == nil
 }
 
-// ensureTables ensures that the tables have the version that this program needs. It migrates them
-// if change is set or this command has started the engine. Otherwise it only checks them. If a
-// running service owns the engine, it first waits a short time for the service's migration.
+// ensureTables ensures that the tables have the version that this program needs. It migrates them if change
+// is set or this command has started the engine. Otherwise it only checks them. If a running service owns the
+// engine, it first waits a short time for the service's migration.
 func (t *Database) ensureTables(ctx context.Context, change bool) error {
 	if change || t.DB.OwnsEngine() {
 		return Migrate(ctx, t.DB)

@@ -22,8 +22,8 @@ import (
 	"vayu/schema"
 )
 
-// air collects readings of both worlds (live and sandbox), computes hourly and daily values from
-// them, and answers requests about them.
+// air collects readings of both worlds (live and sandbox), computes hourly and daily values from them, and
+// answers requests about them.
 type air struct {
 	cfg     settings.Config
 	state   *sqlstore.DB // the state store, which has the leader lease of the collector
@@ -39,8 +39,8 @@ type air struct {
 	prepared       chan struct{} // closed when the tables are up to date
 }
 
-// newAir creates the roll-ups of both worlds, and checks the configuration of their sources. The
-// live world has the configured sources, and the sandbox has only the simulator.
+// newAir creates the roll-ups of both worlds, and checks the configuration of their sources. The live world
+// has the configured sources, and the sandbox has only the simulator.
 func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
 	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.Has(settings.RoleIngest) {
@@ -59,9 +59,8 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 	return a, nil
 }
 
-// runner returns a runner that collects readings from newly created sources. A source never returns
-// a reading twice. A source of an earlier runner would therefore not return the readings that the
-// earlier runner failed to store.
+// runner returns a runner that collects readings from new sources. A source never returns a reading twice.
+// Sources of an earlier runner would therefore not return the readings that this runner failed to store.
 func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error) {
 	names := source.Names(schema.Sandbox)
 	if w == schema.Live {
@@ -83,8 +82,7 @@ type fencedArchive struct {
 	fence leader.Fence // checks that this instance still has the leader lease
 }
 
-// Load stores a batch if this instance still has the leader lease. It overrides the method of
-// [ingest.Archive].
+// Load stores a batch if this instance still has the leader lease. It overrides the method of the archive.
 func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
 	if err := f.fence(ctx); err != nil {
 		return err
@@ -92,8 +90,7 @@ func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
 	return f.Archive.Load(ctx, b)
 }
 
-// Run waits for ClickHouse and its tables. Then it collects readings and answers requests until ctx
-// ends.
+// Run waits for ClickHouse and its tables. Then it collects readings and answers requests until ctx ends.
 func (a *air) Run(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
@@ -111,8 +108,8 @@ func (a *air) Run(ctx context.Context) error {
 	return lifecycle.Run(ctx, a.log, parts...)
 }
 
-// collect collects readings while this instance is the leader. It first rolls up readings that an
-// earlier leader has stored but not rolled up.
+// collect collects readings while this instance is the leader. It first rolls up readings that an earlier
+// leader has stored but not rolled up.
 func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 	var parts []lifecycle.Part
 	for _, w := range schema.Worlds {
@@ -141,14 +138,14 @@ func (a *air) Ready(ctx context.Context) error {
 	}
 }
 
-// prepare waits until ClickHouse runs and has its tables. Meanwhile the API answers from the last
-// snapshot. Only an instance with the role ingest migrates the tables.
+// prepare waits until ClickHouse runs and has its tables. Meanwhile the API answers from the last snapshot.
+// Only an instance with the role ingest migrates the tables.
 func (a *air) prepare(ctx context.Context) error {
 	return tool.AwaitTables(ctx, a.db, a.cfg.Has(settings.RoleIngest), a.log)
 }
 
-// changed rolls up new readings, and refreshes the answers in memory. Then it runs the quality
-// tests of time series. If they changed a result, it refreshes the answers again.
+// changed rolls up new readings, and refreshes the answers in memory. Then it runs the quality tests of time
+// series. If they changed a result, it refreshes the answers again.
 func (a *air) changed(ctx context.Context, w schema.World) error {
 	if _, err := a.rollups[w].Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
@@ -166,8 +163,8 @@ func (a *air) changed(ctx context.Context, w schema.World) error {
 	return a.refresh(ctx, w)
 }
 
-// refresh updates the answers that this instance holds in memory. An instance without the role api
-// holds none. Instances that do not collect readings poll ClickHouse for changes instead.
+// refresh updates the answers that this instance holds in memory. An instance without the role api holds
+// none. Instances that do not collect readings poll ClickHouse for changes instead.
 func (a *air) refresh(ctx context.Context, w schema.World) error {
 	if !a.cfg.Has(settings.RoleAPI) {
 		return nil

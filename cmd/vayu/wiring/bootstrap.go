@@ -13,12 +13,12 @@ import (
 	"vayu/schema"
 )
 
-// bootstrapKeys are the keys that this start of the service has created, by world (live or
-// sandbox). They are empty if the store already had an account.
+// bootstrapKeys are the keys that this start of the service has created, by world (live or sandbox). They are
+// empty if the store already had an account.
 type bootstrapKeys [len(schema.Worlds)]string
 
-// bootstrap creates the first account of an empty store, and a key for each world. It prints the
-// keys, because the store has only their hashes.
+// bootstrap creates the first account of an empty store, and a key for each world. It prints the keys,
+// because the store has only their hashes.
 func (s *Service) bootstrap(ctx context.Context) error {
 	err := s.state.Update(ctx, func(tx *sqlstore.Tx) error {
 		s.bootstrapKeys = bootstrapKeys{}
@@ -78,8 +78,7 @@ A live key gets measured air, as soon as a source has brought some or a file is 
 `, address, prepare, key, signIn)
 }
 
-// keyCommand returns a command line with which an operator can create a sandbox key for this
-// service.
+// keyCommand returns a command line with which an operator can create a sandbox key for this service.
 func (s *Service) keyCommand() string {
 	command := os.Args[0] + " key create --mode test --quiet"
 	if s.State != "" {

@@ -8,8 +8,7 @@ import (
 	"vayu/internal/dashboard"
 )
 
-// pages returns the handlers of the dashboard and of the API's documentation, by path. Requests to
-// these pages need no API key.
+// pages returns the handlers of the dashboard and the API documentation, by path. They require no API key.
 func pages() (map[string]http.Handler, error) {
 	open, err := apidoc.New()
 	if err != nil {

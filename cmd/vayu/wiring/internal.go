@@ -27,8 +27,8 @@ func (s *Service) internalHandler() http.Handler {
 	return mux
 }
 
-// listenInternal opens the internal listener; nil if there is none. If the default address is in
-// use, it only logs a warning, because the operator has not chosen that address.
+// listenInternal opens the internal listener; nil if there is none. If the default address is in use, it only
+// logs a warning, because the operator has not chosen that address.
 func (s *Service) listenInternal(ctx context.Context) (net.Listener, error) {
 	address, chosen := s.InternalAddress()
 	if address == "" {
@@ -45,15 +45,14 @@ func (s *Service) listenInternal(ctx context.Context) (net.Listener, error) {
 	return nil, nil
 }
 
-// Time limits of the internal listener. There is no limit for writing a reply, because a profile
-// takes as long as its request specifies.
+// Time limits of the internal listener. There is no limit for writing a reply, because a profile takes as
+// long as its request specifies.
 const (
 	internalHeader = 5 * time.Second
 	internalDrain  = time.Second
 )
 
-// internalPart returns the part of the service's lifecycle that serves the internal listener over
-// HTTP.
+// internalPart returns the part of the service's lifecycle that serves the internal listener over HTTP.
 func (s *Service) internalPart(listener net.Listener) lifecycle.Part {
 	return lifecycle.Part{Name: "internal", Drain: internalDrain + time.Second, Run: func(ctx context.Context) error {
 		s.log.Info("serving metrics", "address", "http://"+listener.Addr().String())

@@ -78,25 +78,24 @@ func (s *Service) publicURL() string {
 	return s.address
 }
 
-// connections returns the connections to recharge providers. One of them is the simulated provider
-// of the sandbox. The others come from configuration files.
+// connections returns the connections to recharge providers. One of them is the simulated provider of the
+// sandbox. The others come from configuration files.
 func connections(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
 	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
 		func(file string) (recharge.Connection, error) { return connector.Open(file, log, reg) },
 		func(c recharge.Connection) string { return c.Name })
 }
 
-// banks returns the connections to verification providers. One of them is the simulated provider of
-// the sandbox. The others come from configuration files.
+// banks returns the connections to verification providers. One of them is the simulated provider of the
+// sandbox. The others come from configuration files.
 func banks(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]bank.Connection, error) {
 	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
 		func(file string) (bank.Connection, error) { return bankaggregator.Open(file, log, reg) },
 		func(c bank.Connection) string { return c.Name })
 }
 
-// connect opens a connection for each file that a setting lists, and adds the connection of the
-// sandbox. The names of connections must be unique across worlds (live and sandbox), because the
-// path of a callback has the name but not the world.
+// connect opens a connection for each file that a setting lists, and adds that of the sandbox. Names must be
+// unique across worlds (live and sandbox), because the path of a callback has only the name.
 func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
 	all, origins := []C{sandbox}, map[string]string{name(sandbox): "the provider of the sandbox"}
 	for _, file := range files {
@@ -112,12 +111,12 @@ func connect[C any](setting string, sandbox C, files []string, open func(file st
 	return all, nil
 }
 
-// callDrain is the time that calls to operators and banks have to finish when the service stops. If
-// a call is aborted, the next start sends a status enquiry.
+// callDrain is the time that calls to operators and banks have to finish when the service stops. If a call is
+// aborted, the next start sends a status enquiry.
 const callDrain = 20 * time.Second
 
-// parts returns the parts of the service that this instance's roles need, in the order of their
-// start. Batches start last, because they create recharges and verifications.
+// parts returns the parts of the service that this instance's roles need, in the order of their start.
+// Batches start last, because they create recharges and verifications.
 func (m *money) parts(c settings.Config) []lifecycle.Part {
 	if !c.Has(settings.RolePipeline) {
 		if !c.Has(settings.RoleAPI) {

@@ -20,13 +20,12 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// readyTimeout limits the checks of all stores in a readiness probe. It is half of the proxy's
-// time-out in docs/operations. If a check took longer, the proxy would remove instances that can
-// still answer from memory.
+// readyTimeout limits the store checks of a readiness probe. It is half of the proxy's time-out in
+// docs/operations. After that, the proxy would remove instances that can still answer from memory.
 const readyTimeout = 500 * time.Millisecond
 
-// readinessTTL is how long the result of the store checks is reused. Anyone can call the probe
-// without a key, so calls must not be able to put load on the stores.
+// readinessTTL is how long the result of the store checks is reused. Anyone can call the probe without a key,
+// so calls must not be able to put load on the stores.
 const readinessTTL = 200 * time.Millisecond
 
 // readinessCache caches the last result of the store checks.
@@ -36,8 +35,7 @@ type readinessCache struct {
 	detail map[string]any
 }
 
-// get returns a copy of the cached result. If the result is older than readinessTTL, get first
-// calls check for a new one.
+// get returns a copy of the cached result. If that is older than readinessTTL, it first calls check again.
 func (g *readinessCache) get(check func() map[string]any) map[string]any {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,8 +46,8 @@ func (g *readinessCache) get(check func() map[string]any) map[string]any {
 	return maps.Clone(g.detail)
 }
 
-// readiness serves the readiness probe with details. The service stays ready if ClickHouse or the
-// state store is unavailable, because the API answers from memory.
+// readiness serves the readiness probe with details. The service stays ready if ClickHouse or the state store
+// is unavailable, because the API answers from memory.
 func (s *Service) readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		detail := s.readyCache.get(func() map[string]any {
@@ -69,8 +67,7 @@ func (s *Service) bareReadiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) })
 }
 
-// writeReadiness replies with the status of the service. If detail is not nil, the reply includes
-// it.
+// writeReadiness replies with the status of the service. If detail is not nil, the reply includes it.
 func (s *Service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
 	shown := detail
 	if shown == nil {
@@ -104,9 +101,8 @@ func (s *Service) storesReady(ctx context.Context) map[string]any {
 // storeOK is the status of a store that responds.
 const storeOK = "ok"
 
-// checkStores returns the status of every store that this instance needs. It checks the stores
-// concurrently, so that a slow store does not delay the others. A status has no error text, because
-// such a text may contain addresses.
+// checkStores returns the status of every store that this instance needs. It checks the stores concurrently,
+// so that a slow one does not delay the others. Error texts may contain addresses, so a status has none.
 func (s *Service) checkStores(ctx context.Context) map[string]string {
 	var mu sync.Mutex
 	statuses := map[string]string{}
@@ -139,8 +135,8 @@ func storeStatus(err error, wrong string) string {
 	return storeOK
 }
 
-// figures adds to detail the time of the newest readings of each world (live and sandbox). It
-// reports whether any world has readings to answer with.
+// figures adds to detail the time of the newest readings of each world (live and sandbox). It reports whether
+// any world has readings to answer with.
 func (s *Service) figures(detail map[string]any) (some bool) {
 	for _, world := range schema.Worlds {
 		newest, ok := s.query.Newest(world)

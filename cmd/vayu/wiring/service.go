@@ -1,5 +1,4 @@
-// Package wiring creates the parts of the service, connects them, and runs those that the roles of an instance
-// need.
+// Package wiring creates and connects the parts of the service, and runs those that an instance's roles need.
 package wiring
 
 import (
@@ -158,8 +157,8 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 	return err
 }
 
-// apiDrain is the time that requests have to finish when the service stops. It is longer than any
-// answer takes. It is shorter than the time after which service managers kill the process.
+// apiDrain is the time that requests have to finish when the service stops. It is longer than any answer
+// takes. It is shorter than the time after which service managers kill the process.
 const apiDrain = 15 * time.Second
 
 // Run serves until ctx ends. It opens the listeners, and then starts the parts of this instance.
@@ -183,8 +182,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return lifecycle.Run(ctx, s.log, s.parts(listener, internal)...)
 }
 
-// parts returns the parts of the service that this instance's roles need, in the order of their
-// start. The listener internal is nil if the instance has no internal listener.
+// parts returns the parts of the service that this instance's roles need, in the order of their start. The
+// listener internal is nil if the instance has no internal listener.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The watcher reports unavailable stores, so it starts before the parts that need a store.
 	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
@@ -201,14 +200,12 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	if internal != nil {
 		parts = append(parts, s.internalPart(internal))
 	}
-	// The API starts before the part "air", because it can answer from the last snapshot while ClickHouse
-	// starts.
+	// The API starts before the part "air", because it can answer while ClickHouse starts.
 	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
 	if s.certificates != nil {
 		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
 	}
-	// Parts that need ClickHouse come last, so that the start of ClickHouse does not delay the
-	// others.
+	// Parts that need ClickHouse come last, so that the start of ClickHouse does not delay the others.
 	if s.UsesClickHouse() {
 		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
 	}
@@ -221,8 +218,8 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	return parts
 }
 
-// drainContext returns a context that ends later than ctx, by the setting DrainDelay. During the
-// delay, /readyz reports that the service stops, and requests are still served.
+// drainContext returns a context that ends later than ctx, by the setting DrainDelay. During the delay,
+// /readyz reports that the service stops, and requests are still served.
 func (s *Service) drainContext(ctx context.Context) (longer context.Context, end func()) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -237,8 +234,8 @@ func (s *Service) drainContext(ctx context.Context) (longer context.Context, end
 	}
 }
 
-// closeConnections returns a handler that closes each connection after its reply while the service
-// drains. Clients then connect to other instances.
+// closeConnections returns a handler that closes each connection after its reply while the service drains.
+// Clients then connect to other instances.
 func (s *Service) closeConnections(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() {
@@ -256,8 +253,7 @@ func (s *Service) scheme() string {
 	return "http"
 }
 
-// stateReady waits for the state store and its encryption key. In an empty store it creates the first account
-// and keys.
+// stateReady waits for the state store and its encryption key. If the store is empty, it calls bootstrap.
 func (s *Service) stateReady(ctx context.Context) error {
 	if err := s.state.Ready(ctx); err != nil {
 		return err
@@ -274,8 +270,8 @@ func (s *Service) stateReady(ctx context.Context) error {
 	return s.bootstrap(ctx)
 }
 
-// listen opens the listener of the API. Requests contain keys. Without TLS, the address must
-// therefore be loopback, unless insecure-http is set.
+// listen opens the listener of the API. Requests contain keys. Without TLS, the address must therefore be
+// loopback, unless insecure-http is set.
 func (s *Service) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", string(s.Listen))
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"vayu/internal/tracing"
 )
 
-// newTrace creates the tracer; nil if traces are off. In traces, the host name and the process id identify an
-// instance.
+// newTrace creates the tracer; nil if traces are off. Traces name this instance by host name and process id.
 func (s *Service) newTrace(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) (err error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -25,6 +24,6 @@ func (s *Service) newTrace(cfg settings.Config, log *slog.Logger, reg prometheus
 	return err
 }
 
-// tracePart returns the part that exports spans (timed steps of traces). It starts first and stops
-// last, so that it can export the spans of the last requests.
+// tracePart returns the part that exports spans (timed steps of traces). It starts first and stops last, so
+// that it can export the spans of the last requests.
 func (s *Service) tracePart() lifecycle.Part { return lifecycle.Part{Name: "traces", Run: s.trace.Run} }

@@ -20,18 +20,16 @@ import (
 )
 
 const (
-	// storeCheckInterval is the time between checks of the stores. It need not be short, because
-	// alerts fire only after minutes.
+	// storeCheckInterval is the time between store checks. It may be long, as alerts fire after minutes.
 	storeCheckInterval = 15 * time.Second
 	// The ledger is checked some minutes after a start, and then daily. A check reads every posting, so it
 	// should not compete with other work at startup.
 	ledgerCheckDelay    = 5 * time.Minute
 	ledgerCheckInterval = 24 * time.Hour
-	// A failed check is retried soon. Within the hour before the alert LedgerUnverified fires, a new leader has
-	// ten attempts.
+	// A failed check is retried soon. A new leader has ten attempts before the alert LedgerUnverified fires.
 	ledgerRetryInterval = 5 * time.Minute
-	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a
-	// file. The copy of a head reveals if its row is removed later.
+	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. The
+	// copy of a head reveals if its row is removed later.
 	headsInterval = time.Minute
 )
 
@@ -82,8 +80,7 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// runLedgerChecks repeats ledger checks while this instance is the leader. Only the leader's
-// metrics have the results.
+// runLedgerChecks repeats ledger checks while this instance is the leader. Only its metrics have the results.
 func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
 	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
@@ -99,8 +96,8 @@ func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	})
 }
 
-// copyHeads copies the audit heads to a file at intervals until ctx ends. It logs the hash of each
-// copy, so that a later change of the file can be detected.
+// copyHeads copies the audit heads to a file at intervals until ctx ends. It logs the hash of each copy, so
+// that a later change of the file can be detected.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
 	heads := audit.NewHeadLog(path)
@@ -127,8 +124,7 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks calls prove repeatedly until ctx ends. The function prove checks the ledgers
-// once. It returns false if the check could not be completed.
+// repeatLedgerChecks repeats prove until ctx ends. The result of prove is false if a check was not completed.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval
@@ -138,8 +134,7 @@ func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	}
 }
 
-// checkLedger checks all ledgers, and updates the metrics. It returns false if the check could not
-// be completed.
+// checkLedger checks all ledgers and updates the metrics. It returns false if it could not finish the check.
 func (w *watcher) checkLedger(ctx context.Context) bool {
 	report, err := status.CheckLedgers(ctx, w.service.state, "")
 	w.ledgerFailures.Observe(ctx, err)

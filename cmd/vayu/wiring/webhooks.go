@@ -36,8 +36,8 @@ type webhooks struct {
 	copier        *delivery.Copier
 }
 
-// newWebhooks creates the services that deliver events, except the outbox. The outbox is created
-// earlier, because access control needs it.
+// newWebhooks creates the services that deliver events, except the outbox. The outbox is created earlier,
+// because access control needs it.
 func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	w := &s.webhooks
 	allow, err := cfg.Webhook.Networks()
@@ -78,8 +78,7 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 	return nil
 }
 
-// webhookRoots returns the certificate authorities that are trusted in connections to webhook
-// receivers.
+// webhookRoots returns the certificate authorities that are trusted in connections to webhook receivers.
 func webhookRoots(c settings.Config) (*x509.CertPool, error) {
 	var files []string
 	if c.Webhook.CA != "" {
@@ -105,13 +104,13 @@ func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event sch
 	return stored.ID, deliveryID, err
 }
 
-// dispatchDrain is the time that deliveries have to finish when the service stops. It suffices for
-// attempts in flight (5 s), storing their results (4 s) and releasing leases (2 s), with a margin.
+// dispatchDrain is the time that deliveries have to finish when the service stops. It suffices for attempts
+// in flight (5 s), storing their results (4 s) and releasing leases (2 s), with a margin.
 const dispatchDrain = 15 * time.Second
 
-// parts returns the parts of the service that this instance's roles need, in the order of their
-// start. The outbox relay starts last, because it uses all other parts. An instance that has the
-// role api but not dispatch needs only the cache of subscriptions.
+// parts returns the parts of the service that this instance's roles need, in the order of their start. The
+// outbox relay starts last, because it uses all other parts. An instance that has the role api but not
+// dispatch needs only the cache of subscriptions.
 func (w *webhooks) parts(c settings.Config) []lifecycle.Part {
 	if !c.Has(settings.RoleAPI, settings.RoleDispatch) {
 		return nil

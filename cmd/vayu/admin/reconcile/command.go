@@ -68,8 +68,7 @@ type reconciliation struct {
 	apply, json                    bool
 }
 
-// worlds returns the world (live or sandbox) that --mode selects. Without --mode, it returns both
-// worlds.
+// worlds returns the world (live or sandbox) that --mode selects. Without --mode, it returns both worlds.
 func (r *reconciliation) worlds() ([]schema.World, error) {
 	if r.mode == "" {
 		return schema.Worlds[:], nil
@@ -151,8 +150,8 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	})
 }
 
-// settler returns a recharge service that can settle recharges, even while `vayu serve` runs. The
-// service has no connections to providers, because settling sends them no requests.
+// settler returns a recharge service that can settle recharges, even while `vayu serve` runs. The service has
+// no connections to providers, because settling sends them no requests.
 func settler(st *tool.State) (reconcile.Settler, error) {
 	events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
 	if err != nil {
@@ -188,8 +187,7 @@ func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	return c, err
 }
 
-// span returns the time range that --date, or --from and --to, select. Without these flags, both times are
-// zero.
+// span returns the time range that --date, or --from and --to, select. Without them, both times are zero.
 func (r *reconciliation) span() (from, to time.Time, err error) {
 	if r.date == "" && r.from == "" && r.to == "" {
 		return from, to, nil
@@ -214,8 +212,8 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 	return first.Start(), last.End(), nil
 }
 
-// checkProvider returns an error if the provider of the file has no recharge in the store.
-// Otherwise a mistyped name would cause a difference for every line of the file.
+// checkProvider returns an error if the provider of the file has no recharge in the store. Otherwise a
+// mistyped name would cause a difference for every line of the file.
 func checkProvider(q sqlstore.Querier, c *reconcile.Comparison) error {
 	names, err := reconcile.Providers(q, c.World)
 	if err != nil || slices.Contains(names, c.Provider) {

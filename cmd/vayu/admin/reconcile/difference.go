@@ -29,8 +29,7 @@ func newDifferences(out io.Writer, names map[string]string, of *reconcile.Compar
 	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
 }
 
-// difference prints a difference as JSON. Without --json, it keeps the difference for the tables at
-// the end.
+// difference prints a difference as JSON. Without --json, it keeps the difference for the tables at the end.
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
@@ -93,8 +92,7 @@ type countLine struct {
 	Action string       `json:"action,omitempty"`
 }
 
-// end prints the result of a comparison. If the comparison has failed with err, end prints only how
-// many differences were settled before the failure.
+// end prints the result of a comparison. If err is set, it prints only what was settled before the error.
 func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	switch {
 	case s.json && err == nil:
@@ -168,8 +166,8 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 	return nil
 }
 
-// action returns what an operator can do about the differences of a kind. The parameter done is the
-// number of differences of that kind that the command has settled.
+// action returns what an operator can do about the differences of a kind. The parameter done is the number of
+// differences of that kind that the command has settled.
 func (s *differences) action(about reconcile.KindInfo, done int) string {
 	switch {
 	case done > 0 && about.Kind == reconcile.Suspense:
@@ -188,8 +186,7 @@ var actionsDone = map[reconcile.Kind]string{
 	reconcile.Suspense: "booked %s to suspense",
 }
 
-// describeDone returns a text about all differences that the command has settled. The parameter
-// done has their number by kind.
+// describeDone returns a text about the settled differences. The parameter done has their number by kind.
 func describeDone(done map[reconcile.Kind]int) string {
 	var parts []string
 	for _, about := range reconcile.Kinds {

@@ -13,8 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// blockRows is the number of rows in one block of the table. Columns are aligned within a block, so
-// a block is kept in memory until it is complete.
+// blockRows is the number of rows in a block of the table. Columns are aligned in each block separately.
 const blockRows = 1000
 
 // entries prints the recharges that need attention.
@@ -96,8 +95,8 @@ func (e *entries) end() error {
 	return err
 }
 
-// why returns the text that explains why a recharge is in the list. The text about an alarm omits
-// the state of the recharge, because the state may have changed after the alarm.
+// why returns the text that explains why a recharge is in the list. The text about an alarm omits the state
+// of the recharge, because the state may have changed after the alarm.
 func why(e *reconcile.Entry) string {
 	return map[string]string{
 		string(schema.RechargePending): "pending for more than a day",

@@ -38,11 +38,9 @@ type backupManifest struct {
 	// Encryption names the place of the state store's encryption key: keyInBackup, keyInSetting or keyApart. It
 	// is empty if nothing was encrypted yet.
 	Encryption string `json:"encryption"`
-	// Owner is the id of the encryption key. It is empty if nothing was encrypted yet, and in
-	// backups of earlier versions.
+	// Owner is the id of the encryption key; empty if there is none yet, and in backups of earlier versions.
 	Owner string `json:"owner,omitempty"`
-	// Recipient is the age public key to which all other files of the backup are encrypted. It is
-	// empty if they are not encrypted.
+	// Recipient is the public key (of the tool age) to which the backup is encrypted; empty if it is not.
 	Recipient string `json:"recipient,omitempty"`
 }
 
@@ -53,8 +51,8 @@ const (
 	keyApart     = "apart" // in the data directory, but not in the backup
 )
 
-// stagingName is the folder of the data directory where a backup is built before it is encrypted.
-// Unencrypted files are acceptable there, because the data directory has the same data unencrypted.
+// stagingName is the folder of the data directory where a backup is built before it is encrypted. Unencrypted
+// files are acceptable there, because the data directory has the same data unencrypted.
 const stagingName = "backup.staging"
 
 // NewBackup returns the command `vayu backup`.
@@ -134,8 +132,7 @@ func (n *backupManifest) write(dir string) error {
 	return writePrivate(filepath.Join(dir, backupName), append(text, '\n'))
 }
 
-// backUpEncrypted writes an unencrypted backup into a folder of the data directory, and then
-// encrypts its files into dir.
+// backUpEncrypted writes a backup into a folder of the data directory, and then encrypts its files into dir.
 func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest, recipients []age.Recipient) (err error) {
 	staging := filepath.Join(data, stagingName)
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -204,9 +201,8 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 	})
 }
 
-// backUpKey copies the key file into dir if encrypted is set (the backup will be encrypted). It
-// returns the place of the key, such as keyInBackup. The parameter owner is the id of the store's
-// key; "" if nothing is encrypted.
+// backUpKey copies the key file into dir if the backup will be encrypted. It returns the place of the key,
+// such as keyInBackup. The parameter owner is the id of the store's key; "" if nothing is encrypted.
 func backUpKey(cmd *cobra.Command, cfg settings.Config, dir, owner string, encrypted bool) (where string, err error) {
 	if owner == "" {
 		return "", nil

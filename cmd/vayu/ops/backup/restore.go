@@ -69,8 +69,7 @@ func NewRestore() *cobra.Command {
 	return cmd
 }
 
-// missingKeyError returns an error if the encryption key is needed but not in the backup; nil
-// otherwise.
+// missingKeyError returns an error if the encryption key is needed but not in the backup; nil otherwise.
 func (n *backupManifest) missingKeyError() error {
 	switch n.Encryption {
 	case keyInSetting:
@@ -102,8 +101,8 @@ func restoreEncrypted(cmd *cobra.Command, cfg settings.Config, log *slog.Logger,
 	})
 }
 
-// fillMarked creates a data directory and calls fill to fill it. A file marks the directory as
-// incomplete until fill has succeeded. If fill fails, fillMarked empties the directory.
+// fillMarked creates a data directory and calls fill to fill it. A file marks the directory as incomplete
+// until fill has succeeded. If fill fails, fillMarked empties the directory.
 func fillMarked(dir string, fill func() error) error {
 	if err := tool.MakeData(dir); err != nil {
 		return err
@@ -137,8 +136,7 @@ func restoreFrom(cmd *cobra.Command, cfg settings.Config, log *slog.Logger, note
 	return restoreStores(cmd, cfg, log, dir)
 }
 
-// checkKey checks that the encryption key, from the data directory or the settings, is the one with which the
-// backup was made.
+// checkKey checks that the backup was made with the encryption key of the data directory or the settings.
 func (n *backupManifest) checkKey(cfg settings.Config) error {
 	if n.Owner == "" {
 		return nil

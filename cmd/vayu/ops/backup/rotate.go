@@ -26,11 +26,10 @@ import (
 )
 
 const (
-	// rotationTimeout limits the transaction that rotates the key. Half of that time suffices to
-	// re-encrypt one day's stored replies at a thousand calls per second, over a network.
+	// rotationTimeout limits the transaction that rotates the key. Half of that time suffices to re-encrypt
+	// one day's stored replies at a thousand calls per second, over a network.
 	rotationTimeout = 24 * time.Hour
-	// disconnectTimeout is how long a rotation waits until instances that were just stopped have
-	// disconnected.
+	// disconnectTimeout is how long a rotation waits until just stopped instances have disconnected.
 	disconnectTimeout      = 5 * time.Second
 	disconnectPollInterval = 100 * time.Millisecond
 )
@@ -73,8 +72,7 @@ ends it with an error that names the value. Afterwards the old key is needed for
 				defer lock.Release()
 			}
 			settings := cfg.StateStore(false)
-			// The rotation needs one connection. It opens no more, so that OtherConnections counts
-			// only the connections of other processes.
+			// One connection suffices. OtherConnections then counts only connections of other processes.
 			settings.Settings.Connections, settings.ChangeTimeout = 1, rotationTimeout
 			return tool.OpenState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *tool.State) error {
 				return rotateKey(ctx, st, cmd.OutOrStdout())

@@ -10,8 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// eventTarget describes where fired events go: their world (live or sandbox), their type, and the webhooks that
-// get them.
+// eventTarget describes where fired events go: the world (live or sandbox), the type and the webhooks.
 type eventTarget struct {
 	world schema.World
 	typ   string
@@ -78,8 +77,7 @@ func (v fireOptions) countWebhooks(q sqlstore.Querier, account string) (audience
 	return found, nil
 }
 
-// String describes the target. It also gives the number of webhooks of the other world, and the
-// flag to reach them.
+// String describes the target. It also counts the webhooks of the other world, and names the flag for them.
 func (a eventTarget) String() string {
 	text := fmt.Sprintf("%s, %s; %s", a.world, a.typ, a.audience[a.world])
 	other := schema.Live

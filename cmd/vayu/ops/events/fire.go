@@ -97,8 +97,7 @@ func (v fireOptions) check() error {
 	return err
 }
 
-// prepare finds the account. It returns the target of the events, and a function that commits the
-// event with number n.
+// prepare finds the account. It returns the target of the events, and a function that commits event number n.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, func(ctx context.Context, n int64) error, error) {
 	holder, err := account.ByName(st.DB.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
@@ -131,15 +130,14 @@ func numbered(object json.RawMessage, n int64) json.RawMessage {
 	return append(strconv.AppendInt(out, n, 10), '}')
 }
 
-// maxConcurrentCommits limits the commits in flight. SQLite commits at most this number of changes
-// in one transaction.
+// maxConcurrentCommits limits the commits in flight. SQLite groups at most so many into one transaction.
 const maxConcurrentCommits = 256
 
-// fire commits events until all are committed, ctx ends or a commit fails. It waits for commits in
-// flight and returns the first error.
+// fire commits events until all are committed, ctx ends or a commit fails. It waits for commits in flight and
+// returns the first error.
 //
-// When an event is due depends only on its number and the rate, not on earlier commits. After a
-// slow commit, fire therefore commits all overdue events at once.
+// When an event is due depends only on its number and the rate, not on earlier commits. After a slow commit,
+// fire therefore commits all overdue events at once.
 func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -181,8 +179,8 @@ type eventCounts struct {
 	target    string // target of the events
 }
 
-// observe counts the result of a commit, and reports whether the commit failed. A canceled commit
-// has committed nothing, and is not a failure.
+// observe counts the result of a commit, and reports whether the commit failed. A canceled commit has
+// committed nothing, and is not a failure.
 func (t *eventCounts) observe(err error) (failed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,8 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// replayMinAge is the default minimum age of the events that are replayed. Younger events may still
-// be in normal delivery.
+// replayMinAge is the default minimum age of replayed events. Younger ones may still be in normal delivery.
 const replayMinAge = time.Minute
 
 // progressInterval is the minimum time between two progress messages.
@@ -101,8 +100,7 @@ func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
 	return request, nil
 }
 
-// parseTime parses a time such as 2026-11-20T10:00:00Z, a day (its start in India), or a duration
-// before now such as 12h.
+// parseTime parses a time in RFC 3339, a day (its start in India), or a duration before now such as 12h.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
@@ -116,8 +114,8 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is none of 2026-11-20T10:00:00Z, 2026-11-20 and 12h", text)
 }
 
-// run finds the account and replays its events. It writes progress messages to progress. At the
-// end, even after an interruption, it writes the summary to out.
+// run finds the account and replays its events. It writes progress messages to progress. At the end, even
+// after an interruption, it writes the summary to out.
 func (r replayOptions) run(ctx context.Context, st *tool.State, request outbox.Replay, out, progress io.Writer) error {
 	if r.account != "" {
 		holder, err := account.ByName(st.DB.View(ctx), r.account)
