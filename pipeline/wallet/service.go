@@ -16,7 +16,7 @@ import (
 type Config struct {
 	DB     *sqlstore.DB
 	Events Events
-	// Change makes an idempotent handler with an audit row; may be nil if Routes is not used.
+	// Change makes an idempotent, audited handler. It may be nil if Routes is not used.
 	Change  func(access.Changer) httpapi.Handler
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -37,8 +37,7 @@ type Service struct {
 	metrics *metrics
 }
 
-// New returns a Service without background work. Its error means that a metric is registered
-// already.
+// New returns a Service without background work. It fails if a metric is already registered.
 func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

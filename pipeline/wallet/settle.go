@@ -88,7 +88,8 @@ const (
 )
 
 // claimReference records the bank reference of a credited payment. It returns an error if the
-// reference has credited another payment, in the sandbox only one of the same account.
+// reference has credited another payment. In the sandbox, only payments of one account are
+// compared.
 func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	scope := p.Owner.World.String()
 	if p.Owner.World == schema.Sandbox {

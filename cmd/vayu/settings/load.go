@@ -67,7 +67,7 @@ func newLogger(c LogConfig) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// LoadQuietly is like Load, but logs only warnings and errors unless log.level is set. It is for reports.
+// LoadQuietly is like Load, for reports. It logs only warnings and errors unless log.level is set.
 func LoadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 	loaded, log, err := Load(cmd)
 	if err != nil {
@@ -85,7 +85,8 @@ func LoadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 // flag --key, because every user of a machine can read command lines.
 const KeyVariable = "VAYU_API_KEY"
 
-// NewKeyVariable is the environment variable with the new key for `vayu encryption rotate`.
+// NewKeyVariable is the environment variable with the new key for `vayu encryption rotate`. It is used if the
+// key is a setting, not a file.
 const NewKeyVariable = "VAYU_NEW_ENCRYPTION_KEY"
 
 // WarnPlain logs a warning for each store to which this instance connects over a network without TLS.

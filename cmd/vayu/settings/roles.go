@@ -12,7 +12,7 @@ import (
 const (
 	// RoleAPI serves API requests, including the first call to an operator or bank.
 	RoleAPI = "api"
-	// RoleIngest collects readings and computes hours and days. Only the leader of these instances does so.
+	// RoleIngest collects readings and computes indices. Of its instances, only the leader does so.
 	RoleIngest = "ingest"
 	// RolePipeline polls providers about pending transactions (status enquiries), and runs batches.
 	RolePipeline = "pipeline"

@@ -24,12 +24,12 @@ type State struct {
 	DB  *sqlstore.DB
 }
 
-// WithState runs work when the state store is ready, even while a service runs. It needs a data directory.
+// WithState runs work when the state store is ready, even beside a service. The data directory must exist.
 func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, false, work)
 }
 
-// WithKey is like WithState, for work that appends to the audit log. Its MACs need the encryption key.
+// WithKey is like WithState, for work that appends to the audit log, whose MACs need the encryption key.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }

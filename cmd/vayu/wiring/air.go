@@ -60,7 +60,7 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 }
 
 // runner returns a runner that collects readings from new sources. A source never returns a reading twice.
-// Sources of an earlier runner would therefore not return the readings that this runner failed to store.
+// The sources of an earlier runner would not return the readings which that runner failed to store.
 func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error) {
 	names := source.Names(schema.Sandbox)
 	if w == schema.Live {
@@ -82,7 +82,7 @@ type fencedArchive struct {
 	fence leader.Fence // checks that this instance still has the leader lease
 }
 
-// Load stores a batch if this instance still has the leader lease. It overrides the method of the archive.
+// Load stores a batch if this instance is still the leader. It overrides the method of [ingest.Archive].
 func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
 	if err := f.fence(ctx); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// storeCheckInterval is the time between store checks. It may be long, as alerts fire after minutes.
+	// storeCheckInterval is the time between store checks. It may be long, because alerts fire after minutes.
 	storeCheckInterval = 15 * time.Second
 	// The ledger is checked some minutes after a start, and then daily. A check reads every posting, so it
 	// should not compete with other work at startup.

@@ -130,7 +130,7 @@ func numbered(object json.RawMessage, n int64) json.RawMessage {
 	return append(strconv.AppendInt(out, n, 10), '}')
 }
 
-// maxConcurrentCommits limits the commits in flight. SQLite groups at most so many into one transaction.
+// maxConcurrentCommits limits the commits in flight. SQLite groups at most this many into one transaction.
 const maxConcurrentCommits = 256
 
 // fire commits events until all are committed, ctx ends or a commit fails. It waits for commits in flight and
