@@ -18,8 +18,8 @@ func (d *DSN) UnmarshalText(text []byte) error {
 // MarshalText writes String, so that a printed configuration contains no password.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// String is the address with *** for every password. For a text that is no address it is only ***,
-// because it may be a password as a whole.
+// String is the address with *** for every password. If the text is not an address, String is only
+// ***, because the whole text may be a password.
 func (d DSN) String() string {
 	if d == "" {
 		return ""
@@ -27,7 +27,8 @@ func (d DSN) String() string {
 	const hidden = "***"
 	u, err := url.Parse(string(d))
 	if scheme, rest, several := strings.Cut(string(d), "://"); err != nil && several && (scheme == "http" || scheme == "https") {
-		// net/url accepts several hosts for other schemes than http.
+		// net/url rejects a list of hosts in an http or https URL, but accepts it with another
+		// scheme.
 		if u, err = url.Parse("hosts://" + rest); err == nil {
 			u.Scheme = scheme
 		}

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// UnsafeReason returns the reason not to trust a file that was found by a search. Either a user other
-// than root or the caller owns it or its folder, or every user may write there. It is empty for a
-// safe file.
+// UnsafeReason returns the reason not to trust a file that was found by a search. Either a user
+// other than root or the caller owns the file or its folder, or every user may write there. The
+// reason is "" if the file is safe.
 func UnsafeReason(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

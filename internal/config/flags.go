@@ -72,7 +72,7 @@ func kindOf(s setting) string {
 	}
 }
 
-// textOf formats a scalar or a list as a flag.
+// textOf formats a scalar or a list as the text of a flag.
 func textOf(v reflect.Value) string {
 	if v.Kind() == reflect.Slice && !isText(v.Type()) {
 		items := make([]string, v.Len())

@@ -67,7 +67,8 @@ func (c *checker) report(n *yaml.Node, key string, err error) {
 	c.problems = append(c.problems, Problem{Key: key, Origin: Origin{c.file, n.Line}, Err: err})
 }
 
-// check reports whether a node is free of aliases and not too deep. It removes wrong keys from mappings.
+// check reports whether a node is free of aliases and not too deep. In mappings it removes and
+// reports keys that are duplicate or not scalars.
 func (c *checker) check(n *yaml.Node, key string, depth int) bool {
 	switch {
 	case depth == 0:

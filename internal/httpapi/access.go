@@ -28,13 +28,15 @@ type Access interface {
 	Admit(c *Call, route *Route) (Pass, error)
 }
 
-// Pass is the admission of one call, on which the router finishes the checks and the accounting.
+// Pass is the admission of one call. The router uses it to finish the checks of the call and to
+// count it.
 type Pass interface {
 	// Verify checks the signature of the request, if the key requires one. It needs the body, so the router
 	// calls it after reading the body and before the handler.
 	Verify(c *Call) error
-	// Reserve reserves n calls of the account's quota for this call, including the one that Admit reserved. It
-	// is idempotent. If fewer are left, it reserves none and returns a *schema.Problem.
+	// Reserve raises the call's reservation to n calls of the account's quota. Admit has already
+	// reserved one of them. It is idempotent. If the quota has too few calls left, it reserves none
+	// and returns a *schema.Problem.
 	Reserve(c *Call, n int64) error
 	// End counts the call and updates Limits. The router calls it once with the status of the
 	// reply, before it writes the header.
@@ -55,7 +57,7 @@ type Rate struct {
 	Reset     int // seconds until the bucket is full again
 }
 
-// Quota is the account's usage of the month; Limit 0 means no limit.
+// Quota is the account's use of its monthly quota of calls; Limit 0 means no limit.
 type Quota struct {
 	Limit int64
 	Used  int64

@@ -14,9 +14,10 @@ import (
 	"vayu/schema"
 )
 
-// readBody reads the whole body of a call, up to the endpoint's limit. The server skips up to 256 KiB of an
-// unread body, and closes the connection if there is more. The parameter w must be the writer of net/http,
-// which MaxBytesReader informs that the limit was reached.
+// readBody reads the whole body of a call, up to the endpoint's limit. If it leaves a body unread,
+// the server skips up to 256 KiB, and closes the connection if there is more. The parameter w must
+// be the writer of net/http, because MaxBytesReader makes that writer close the connection at the
+// limit.
 func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
 		return nil
@@ -53,7 +54,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	return nil
 }
 
-// noBody rejects a body if the endpoint takes none. It accepts an empty chunked body.
+// noBody rejects the body of a call of an endpoint that takes none. It accepts an empty chunked
+// body.
 func (c *Call) noBody() error {
 	if c.Request.ContentLength < 0 {
 		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {
@@ -63,8 +65,8 @@ func (c *Call) noBody() error {
 	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
 }
 
-// typed checks by the headers that the body is uncompressed JSON in UTF-8 (RFC 8259). A body of unknown length
-// may be empty, so its type may be missing.
+// typed checks the headers: the body must be uncompressed JSON in UTF-8 (RFC 8259). A body of
+// unknown length may be empty, so its type may be missing.
 func (c *Call) typed() error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {

@@ -16,16 +16,16 @@ type Call struct {
 	BySession bool
 	Session   string // id of that session; empty unless BySession
 	Body      []byte // the whole body; nil for none
-	// Count is the number of calls by which this call reduces the quota. It is 1 unless the handler sets more,
-	// as for a batch.
+	// Count is the number of calls of the quota that this call uses. It is 1 unless the handler
+	// sets more, as for a batch.
 	Count  int64
 	Limits Limits
 	pass   Pass // from Admit; nil for none
 }
 
-// Reserve checks that the account's quota has room for n calls. A handler that sets Count to n uses it before
-// the work. It is idempotent, so that a retried transaction may call it again. The error is a *schema.Problem
-// with quota_exceeded.
+// Reserve reserves n calls of the account's quota for this call. A handler that sets Count to n
+// must call Reserve first, before the work. Reserve is idempotent, so that a retried transaction
+// may call it again. The error is a *schema.Problem with quota_exceeded.
 func (c *Call) Reserve(n int64) error {
 	if c.pass == nil {
 		return nil
