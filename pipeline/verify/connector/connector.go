@@ -75,7 +75,7 @@ func read(from httpconnector.Source) (*httpconnector.Description, settings, erro
 }
 
 // requiredCalls are the calls that each method needs. An enquiry finds out whether a deposit was
-// made. Without one, a deposit could be made twice.
+// made. Without an enquiry, a deposit could be made twice.
 var requiredCalls = map[schema.VerificationMethod][]string{
 	schema.VerifyPennyDrop: {deposit, enquire},
 	schema.VerifyUPI:       {resolve},
@@ -83,8 +83,8 @@ var requiredCalls = map[schema.VerificationMethod][]string{
 
 var allMethods = []schema.VerificationMethod{schema.VerifyPennyDrop, schema.VerifyUPI}
 
-// readMethods reads the supported methods: the listed ones, or those whose calls are
-// described.
+// readMethods reads the supported methods: the methods that the file lists, or else those whose
+// calls the file describes.
 func (b *settings) readMethods(s, calls *httpconnector.Section, d *httpconnector.Description) {
 	for _, e := range s.List("methods") {
 		m := schema.VerificationMethod(e.Text)
