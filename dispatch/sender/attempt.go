@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stages lists the stages of a request in their order. The constants are indexes into it.
+// stages lists the stages of a request in their order. The constants below are indexes into it.
 var stages = [...]schema.Stage{schema.StageDNS, schema.StageConnect, schema.StageTLS, schema.StageWrite, schema.StageWait}
 
 const (

@@ -16,7 +16,7 @@ const (
 	maxHeader = 64 << 10
 	// maxBody is the limit of a response's body in bytes.
 	maxBody = 64 << 10
-	// keptBody is the number of bytes of the body that are stored.
+	// keptBody is the number of bytes of a response's body that are stored.
 	keptBody = 1 << 10
 	// defaultTimeout is the documented time for an acknowledgement.
 	defaultTimeout = 5 * time.Second

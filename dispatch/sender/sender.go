@@ -22,8 +22,8 @@ type Sender struct {
 type Post struct {
 	URL string // http:// works too; package ssrf enforces https
 	// Header is complete except for the signature. The sender does not change it. To the request
-	// the sender adds only Host and Content-Length. It omits Idempotency-Key, because net/http
-	// would retry requests that have it.
+	// the sender adds only Host and Content-Length. The sender omits Idempotency-Key, because
+	// net/http would retry requests that have it.
 	Header http.Header
 	Body   []byte // not changed
 	// Sign returns the signature; nil for none. It is called once the request has a connection. It

@@ -114,8 +114,8 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// AddressError is the error of a denied connection. Address is the dialled host:port. It is
-// for logs only, because the owner of a subscription could map a network with it.
+// AddressError is the error of a denied connection. Address is the dialled host:port. It is for
+// logs only. With it the owner of a subscription could map an internal network.
 type AddressError struct{ Address string }
 
 // Error implements error.

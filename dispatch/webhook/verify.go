@@ -30,8 +30,8 @@ var (
 )
 
 // Verify returns nil if one of the secrets has signed a body within Tolerance of the time now. The
-// body must be the bytes as received. Use errors.Is to compare an error with those above. After an
-// error the body must not be used.
+// body must be the bytes as received. Use errors.Is to compare an error with the variables of this
+// package. After an error the body must not be used.
 //
 // A header may have several signatures, as during a rotation; one valid signature is enough.
 // Schemes other than v1 are ignored.

@@ -6,10 +6,10 @@ import (
 )
 
 // DSN is the address of a database server, such as clickhouse://user:password@host:9000/ or
-// postgres://user:password@host/name. Its String hides the password.
+// postgres://user:password@host/name. The method String hides the password.
 type DSN string
 
-// UnmarshalText stores the text unchecked; the store that opens it checks it.
+// UnmarshalText stores the text unchecked. The store checks it when it opens the address.
 func (d *DSN) UnmarshalText(text []byte) error {
 	*d = DSN(text)
 	return nil

@@ -22,9 +22,9 @@ func (p Principal) Owner() schema.Owner { return schema.Owner{Account: p.Account
 
 // Access authenticates calls and enforces their limits. It is safe for concurrent use.
 type Access interface {
-	// Admit decides whether a call may reach its handler. It checks the key, the allow-list, the scope, the
-	// rate and the quota. It sets the call's Principal and Limits as soon as it has them, also before an error.
-	// A *schema.Problem becomes the reply.
+	// Admit decides whether a call may reach its handler. It checks the key, the allow-list, the
+	// scope, the rate and the quota. It sets the call's Principal and Limits as soon as it has
+	// them, even if it then returns an error. An error that is a *schema.Problem becomes the reply.
 	Admit(c *Call, route *Route) (Pass, error)
 }
 
@@ -35,11 +35,11 @@ type Pass interface {
 	// calls it after reading the body and before the handler.
 	Verify(c *Call) error
 	// Reserve raises the call's reservation to n calls of the account's quota. Admit has already
-	// reserved one of them. It is idempotent. If the quota has too few calls left, it reserves none
-	// and returns a *schema.Problem.
+	// reserved one of them. If the quota has too few calls left, Reserve reserves none and returns
+	// a *schema.Problem. Reserve is idempotent.
 	Reserve(c *Call, n int64) error
-	// End counts the call and updates Limits. The router calls it once with the status of the
-	// reply, before it writes the header.
+	// End counts the call and updates the call's Limits. The router calls it once with the status
+	// of the reply, before it writes the header.
 	End(c *Call, status int)
 }
 

@@ -32,7 +32,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 		return tooLarge()
 	}
 	var body bytes.Buffer
-	// A client may announce more than it sends, so memory for a large body is allocated as it arrives.
+	// A client may announce a longer body than it sends, so memory for a large body is allocated as
+	// it arrives.
 	body.Grow(int(min(max(c.Request.ContentLength, 0), SmallBody)) + bytes.MinRead)
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, c.Request.Body, route.Body)); err != nil {
 		w.Header()["Connection"] = closing // the start of the next request is unknown
@@ -54,8 +55,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	return nil
 }
 
-// noBody rejects the body of a call of an endpoint that takes none. It accepts an empty chunked
-// body.
+// noBody is for endpoints that take no body. It returns an error if the call has a body, except for
+// an empty chunked body.
 func (c *Call) noBody() error {
 	if c.Request.ContentLength < 0 {
 		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {
@@ -66,7 +67,7 @@ func (c *Call) noBody() error {
 }
 
 // typed checks the headers: the body must be uncompressed JSON in UTF-8 (RFC 8259). A body of
-// unknown length may be empty, so its type may be missing.
+// unknown length may be empty, so its Content-Type may be missing.
 func (c *Call) typed() error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {

@@ -63,7 +63,7 @@ type Route struct {
 	Method string
 	Path   string // a gorilla/mux template
 	Scope  string // required scope; empty for any valid key
-	// Limit is the class of token buckets from which calls take a token.
+	// Limit is the class of token buckets from which calls of this endpoint take a token.
 	Limit LimitClass
 	// Body is the largest JSON body in bytes; 0 means that the endpoint takes none.
 	Body int64
@@ -82,16 +82,16 @@ const (
 	BatchBody = 8 << 20
 )
 
-// LimitClass selects one of the token buckets that each key and each account have.
+// LimitClass is a class of token buckets. Each key and each account has one bucket of every class.
 type LimitClass uint8
 
 const (
-	// Calls is the default bucket.
+	// Calls is the default class.
 	Calls LimitClass = iota
-	// Money is the bucket of recharges and verifications.
+	// Money is the class of recharges and verifications.
 	Money
-	// Viewing is the bucket of browser sessions. It keeps people and programs that use the same key from using
-	// up each other's calls.
+	// Viewing is the class of browser sessions. It keeps people and programs that use the same key
+	// from using up each other's calls.
 	Viewing
 )
 

@@ -21,9 +21,9 @@ type Flusher interface {
 	Flush() error
 }
 
-// Response is what a handler returns. The reply's body is Body, or else Value encoded as JSON. Header values
-// are slices in the form of net/http, so that a response can be shared by requests without allocations. They
-// must not be changed.
+// Response is what a handler returns. The reply's body is Body, or else Value encoded as JSON.
+// Header values are slices in the form of net/http, so that a response can be shared by requests
+// without allocations. Do not change these slices.
 type Response struct {
 	Status int // 0 is 200
 	Value  any
@@ -80,7 +80,7 @@ func Ready(body []byte, changed time.Time) Response {
 	return resp
 }
 
-// ETag returns the quoted strong validator of a body, which is a hash.
+// ETag returns the quoted strong validator of a body. It is a hash of the body.
 func ETag(body []byte) string {
 	var sum, text [16]byte
 	n := xxhash.Sum64(body)

@@ -57,11 +57,11 @@ type Config struct {
 // the lease, and a standby leads within a second.
 //
 // Clock skew between instances has no effect. The clock of the database decides when a lease
-// ends. The leader measures its lease from before its request, with the monotonic clock. Two
-// instances can lead when the database's clock jumps ahead by more than three seconds. The
-// same can happen when a process is frozen between a check of its context and its next step.
-// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the time
-// of one store query.
+// ends. The leader measures the lease with its monotonic clock, from the time before it sent the
+// request. Two instances can lead when the database's clock jumps ahead by more than three seconds.
+// The same can happen when a process is frozen between a check of its context and its next step.
+// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the time of one
+// store query.
 func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -16,7 +16,7 @@ const (
 	// Interval is the time between two refreshes. A change must reach all instances within a
 	// second. The rest of that second is left for a slow query.
 	Interval = 250 * time.Millisecond
-	// Timeout ends a query of a store that does not answer, so that it is retried.
+	// Timeout ends a query of a store that does not answer, so that the query is retried.
 	Timeout = 2 * time.Second
 )
 
@@ -120,8 +120,8 @@ func (f *Follower) refresh(ctx context.Context, since time.Time) error {
 	return f.observe(ctx, f.load(ctx, since))
 }
 
-// observe records whether a refresh failed, and names the cache in its error. It does not count an
-// error after the caller's context has ended, because the store may be available.
+// observe records whether a refresh failed, and adds the name of the cache to the error. It does
+// not count an error after the caller's context has ended, because the store may be available.
 func (f *Follower) observe(ctx context.Context, err error) error {
 	if err == nil {
 		f.failing.Store(false)

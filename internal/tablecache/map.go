@@ -52,7 +52,7 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// Edit returns a draft of the next version, which starts as a copy of this one.
+// Edit returns a draft of the next version of the Map. The draft starts as a copy of the Map.
 func (m *Map[K, V]) Edit() *Draft[K, V] {
 	if m == nil {
 		return &Draft[K, V]{next: &Map[K, V]{seed: maphash.MakeSeed()}}

@@ -1,5 +1,6 @@
-// Package server accepts the connections of the API. It provides the HTTP server with its time-outs, the listener
-// with limits of connections and TLS with its certificates, and determines the client's address.
+// Package server accepts the connections of the API. It has the HTTP server with time-outs, and a
+// listener that limits connections. It also provides TLS certificates and determines the client's
+// address.
 package server
 
 import (

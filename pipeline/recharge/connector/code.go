@@ -69,7 +69,7 @@ func (c *codeTable) name(code string, among []string) (string, bool) {
 	return "", false
 }
 
-// circle returns the canonical name for the provider's text theirs of a circle; "" if it is
+// circle returns the canonical name of the circle that the provider calls theirs; "" if it is
 // unknown.
 func (b *providerCodes) circle(theirs string) string {
 	if b.circles.codes != nil {
@@ -80,8 +80,8 @@ func (b *providerCodes) circle(theirs string) string {
 	return name
 }
 
-// operator returns the canonical name for the provider's text theirs of a mobile operator; false if
-// it is unknown.
+// operator returns the canonical name of the mobile operator that the provider calls theirs; false
+// if it is unknown.
 func (b *providerCodes) operator(theirs string) (string, bool) {
 	if b.operators.codes != nil {
 		return b.operators.name(theirs, mobileNames())

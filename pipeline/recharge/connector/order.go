@@ -62,7 +62,7 @@ func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 	}, nil
 }
 
-// answer converts the fields of a reply. The file must have mapped the status in it.
+// answer converts the fields of a reply whose status the file maps.
 func (p *provider) answer(fields map[string]string) recharge.Answer {
 	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.CleanReference(fields["provider_ref"])}
 	if circle := fields["circle"]; circle != "" {

@@ -29,7 +29,7 @@ var outcomes = map[string]recharge.Outcome{
 }
 
 // Words to which the status of each call can be mapped. Only an enquiry can have the status
-// unknown, because unknown permits to send the order again.
+// unknown, because unknown permits sending the order again.
 var (
 	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
 	ofEnquiry = append(slices.Clone(ofOrder), "unknown")
@@ -43,8 +43,8 @@ var codes = []string{
 	string(schema.OperatorUnavailable), string(schema.InsufficientBalance),
 }
 
-// Fields that identify an order. The provider carries out each reference at most once, so
-// every order has one.
+// Fields that identify an order. Every order has a reference of its own. The provider carries out
+// each reference at most once.
 const (
 	ourName   = "reference"
 	theirName = "provider_ref"

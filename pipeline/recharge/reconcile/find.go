@@ -33,8 +33,8 @@ const (
 	columnList  = "SELECT " + columnNames + " FROM "
 	columnsOf   = columnList + "recharge "
 
-	// selectAbsent uses the index of a provider's references. A reference begins with an id, so
-	// references are sorted by time.
+	// selectAbsent selects recharges that a file should have. It uses the index of a provider's
+	// references. A reference begins with a recharge id, so references are sorted by time.
 	selectAbsent = columnsOf + `WHERE mode = $1 AND provider = $2 AND reference > $3 AND reference < $4
 		AND created_at >= $5 AND created_at < $6 AND state IN ('success', 'pending') ORDER BY reference LIMIT $7`
 

@@ -19,7 +19,7 @@ import (
 // Settler applies a provider's result to a recharge. [recharge.Service] implements it.
 type Settler interface {
 	// Settle applies the answer a to the recharge with the reference. The audit log records by as
-	// the source. It is idempotent.
+	// the source. Settle is idempotent.
 	Settle(ctx context.Context, world schema.World, provider, reference string, a recharge.Answer, by string) (recharge.Record, error)
 }
 

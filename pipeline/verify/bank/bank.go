@@ -31,7 +31,7 @@ type Order struct {
 // Outcome is the meaning of a bank's answer for an order.
 type Outcome int
 
-// The outcomes. Any other answer is an error.
+// Values of Outcome. Any other answer is an error.
 const (
 	// Pending means that the bank has the order and no outcome yet.
 	Pending Outcome = iota
@@ -108,9 +108,10 @@ func ReasonCodes(reasons []string) []string {
 // httpconnector.ErrNotCalled if the call was not attempted. After any other error, the bank
 // may have received the order.
 type Bank interface {
-	// Deposit requests a penny drop.
+	// Deposit requests a penny drop: a deposit of one rupee, to which the bank replies with the
+	// name of the account's holder.
 	Deposit(ctx context.Context, o Order) (Answer, error)
-	// Enquire requests the state of a penny drop.
+	// Enquire requests the state of a penny drop that was requested before.
 	Enquire(ctx context.Context, o Order) (Answer, error)
 	// Resolve looks up the holder of a UPI address. It moves no money and may be repeated. Its
 	// outcomes are Found, NotFound and NotMade.

@@ -28,7 +28,8 @@ type Summary struct {
 type Rejection struct {
 	Reason string
 	Rows   int
-	// Lines are the numbers of the first rejected lines, at most [FirstLines]. They count from 1.
+	// Lines are the numbers of the first lines that were rejected for this reason, at most
+	// [FirstLines]. They count from 1.
 	Lines []int
 }
 
@@ -58,10 +59,10 @@ WHERE ifsc_branch.bank <> excluded.bank OR ifsc_branch.branch <> excluded.branch
 	OR ifsc_branch.city <> excluded.city OR ifsc_branch.district <> excluded.district OR ifsc_branch.state <> excluded.state`)
 
 // Import reads a directory of branches into the store. Branches that the file lacks remain. The
-// file is CSV in UTF-8. Its header has the column names of either list (see columns). IFSC and
-// BRANCH are required. The Summary counts rejected rows by reason; all other rows are imported. For
-// a file without such a header the error is a *HeaderError. Other errors come from the reader or
-// the store.
+// file is CSV in UTF-8. Its header has the column names of one of the two lists (see columns). IFSC
+// and BRANCH are required. The Summary counts rejected rows by reason; all other rows are imported.
+// For a file without such a header the error is a *HeaderError. Other errors come from the reader
+// or the store.
 //
 // The whole file is read before one transaction writes it, so the import is atomic. On SQLite,
 // other changes wait for this transaction. For the 180,000 branches of India it takes some 2 s,

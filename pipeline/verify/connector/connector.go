@@ -1,8 +1,8 @@
-// Package connector builds a bank.Connection from a description file of a bank or an
-// aggregator with JSON over HTTP. docs/banks.md describes the file.
+// Package connector builds a bank.Connection from a description file of a bank or an aggregator
+// with JSON over HTTP. docs/banks.md describes the file.
 //
-// An answer is an outcome only if the file maps it to one. Anything else, such as another
-// value, a page, 5xx or silence, is an error. After an error the deposit may have been made.
+// An answer is an outcome only if the file maps it to one. Anything else is an error, such as
+// another value, an HTML page, 5xx or no answer. After an error the deposit may have been made.
 package connector
 
 import (

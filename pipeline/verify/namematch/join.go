@@ -97,8 +97,8 @@ func (p *pair) clusters(x, y *name, back bool) {
 	}
 }
 
-// spells reports whether the unmatched words of y, from j on, begin with the letters of w: one word
-// for each letter.
+// spells reports whether consecutive unmatched words of y, from j on, begin with the letters of w:
+// one word for each letter.
 func spells(w string, y *name, howY *[maxWords]how, j int) bool {
 	for k := range len(w) {
 		o := &y.w[j+k]

@@ -17,7 +17,7 @@ type marks struct {
 	// tail is true if strip removed words from the end. In this case a bank did not cut the words
 	// that are left.
 	tail bool
-	// sri is true if strip removed a leading Sri as an honorific. It may also be half of the name,
+	// sri is true if strip removed a leading Sri as an honorific. Sri may also be half of the name,
 	// as in "Sri Devi".
 	sri bool
 }

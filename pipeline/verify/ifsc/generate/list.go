@@ -77,7 +77,7 @@ func (s *source) bank(code string) string {
 //
 //	letters TAB name TAB the suffixes in order, with blanks between
 //
-// Each suffix omits the prefix that it shares with the one before it, except its last
+// Each suffix omits the prefix that it shares with the suffix before it, but never its last
 // character. So 000001 000002 000010 are "000001 2 10".
 func list(folder string) ([]byte, error) {
 	s, err := read(folder)
