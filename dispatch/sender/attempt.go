@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stages lists the stages of a request in their order. The constants are indexes into it.
+// stages lists the stages of a request in their order. The constants below are indexes into it.
 var stages = [...]schema.Stage{schema.StageDNS, schema.StageConnect, schema.StageTLS, schema.StageWrite, schema.StageWait}
 
 const (
@@ -25,8 +25,8 @@ const (
 	wait
 )
 
-// attempt observes one request through net/http. Other goroutines call its methods, those
-// of a dial even after the request has ended. It is therefore never reused.
+// attempt observes one request through net/http. Other goroutines call its methods. The goroutine
+// of a dial may call them even after the request has ended. Therefore an attempt is never reused.
 type attempt struct {
 	sign     func(now time.Time) (string, error)
 	header   http.Header
@@ -34,9 +34,9 @@ type attempt struct {
 	cancel   context.CancelFunc
 	slow     atomic.Bool // the attempt reached its timeout
 	unsigned atomic.Bool // sign has failed
-	// dialed is the stage that this request's dial has reached. sent is the stage of the
-	// request once it has a connection; 0 before. That may be another connection, which
-	// became idle, so dialed counts only while sent is 0.
+	// dialed is the stage that this request's dial has reached. sent is the stage of the request
+	// once it has a connection; 0 before. The request may use another connection, which became idle
+	// during the dial. So dialed counts only while sent is 0.
 	dialed, sent atomic.Int32
 }
 
@@ -65,7 +65,7 @@ func (a *attempt) request(ctx context.Context, p Post) (*http.Request, error) {
 		GotConn:           a.gotConn,
 		WroteRequest:      a.wroteRequest,
 	})
-	// The URL is set below, because it is parsed already. Other ways to set a context
+	// The URL is set below, because it is parsed already. Other ways to set a request's context
 	// copy the request.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(p.Body))
 	if err != nil {
@@ -85,14 +85,14 @@ func (a *attempt) getConn(string)              { a.sent.Store(0) }
 func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
-// gotConn signs. net/http calls it in the goroutine of RoundTrip, after it has a
-// connection. It then passes the request to the writing goroutine over a channel, so the
-// header is written before it is read. A second call, for another connection, comes only
-// after the writer of the first has ended.
+// gotConn signs the request. net/http calls it in the goroutine of RoundTrip, after the request has
+// got a connection. net/http then passes the request to the writing goroutine over a channel. So
+// that goroutine reads the header after gotConn has set it. A second call, for another connection,
+// comes only after the writer of the first has ended.
 //
-// If signing fails, nothing may be written. gotConn closes the connection, because the
-// writer would send the request even after a cancellation. It also cancels the context,
-// which keeps net/http from retrying.
+// If signing fails, nothing may be written. gotConn closes the connection, because the writer would
+// send the request even after a cancellation. It also cancels the context, which keeps net/http
+// from retrying.
 func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	a.sent.Store(write)
 	if a.sign == nil {

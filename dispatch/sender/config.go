@@ -12,50 +12,52 @@ import (
 )
 
 const (
-	// maxHeader bounds the header of a response, including 1xx responses.
+	// maxHeader is the limit of a response's header in bytes, including 1xx responses.
 	maxHeader = 64 << 10
-	// maxBody bounds the body of a response.
+	// maxBody is the limit of a response's body in bytes.
 	maxBody = 64 << 10
-	// keptBody is how much of the body is stored.
+	// keptBody is the number of bytes of a response's body that are stored.
 	keptBody = 1 << 10
 	// defaultTimeout is the documented time for an acknowledgement.
 	defaultTimeout = 5 * time.Second
-	// grace bounds the wait for the body after the status, which has decided the attempt.
-	// The body helps to find a fault, and its end makes the connection reusable. Half a
-	// second is several round trips around the earth. Without grace a receiver could block
-	// the attempt for ten times as long.
+	// grace limits the time to read the body after the status. The status has already decided the
+	// attempt. The body helps to find a fault, and its end makes the connection reusable. Half a
+	// second is several round trips around the earth. Without grace a receiver could block the
+	// attempt for ten times as long.
 	grace = 500 * time.Millisecond
 	// idleTimeout is below the 5 s after which Node, Apache and uvicorn close idle
 	// connections by default. If the receiver closes first, a request sent at that moment
 	// fails.
 	idleTimeout = 4 * time.Second
-	// readBuffer holds a usual response. It also bounds what net/http logs of an
-	// unsolicited response.
+	// readBuffer holds a usual response. It also limits how much net/http logs of an unsolicited
+	// response.
 	readBuffer = 1 << 10
-	// sessions is how many TLS sessions are cached. A session holds the receiver's
+	// sessions is the number of TLS sessions that are cached. A session holds the receiver's
 	// certificates, at most 256 KiB.
 	sessions = 128
-	// closeTimeout bounds the close of a TLS connection. By default that may take 5 s, so a
+	// closeTimeout limits the time to close a TLS connection. By default that may take 5 s, so a
 	// receiver that does not read could double the time of an attempt.
 	closeTimeout = 100 * time.Millisecond
-	// defaultPerHost is the default concurrency of an endpoint.
+	// defaultPerHost is the default of Config.PerHost. It equals the default concurrency of an
+	// endpoint.
 	defaultPerHost = 8
-	// defaultIdle has room for the connections of 32 endpoints.
+	// defaultIdle is the default of Config.Idle. It has room for the connections of 32 endpoints.
 	defaultIdle = 256
 )
 
 // Config configures a Sender.
 type Config struct {
-	// Control checks each connection, see net.Dialer; nil for no check.
+	// Control checks the address of each connection before it is made, as in net.Dialer; nil for no
+	// check.
 	Control func(network, address string, c syscall.RawConn) error
-	// Resolver resolves names; nil for the system's.
+	// Resolver resolves names; nil for the system's resolver.
 	Resolver *net.Resolver
-	// Roots are the trusted certificate authorities; nil for the system's.
+	// Roots are the trusted certificate authorities; nil for those of the system.
 	Roots *x509.CertPool
-	// PerHost limits the idle connections to a host, and Idle all of them; 0 means 8 and
-	// 256.
+	// PerHost limits the idle connections to each host; 0 means 8. Idle limits all idle
+	// connections; 0 means 256.
 	PerHost, Idle int
-	// Timeout bounds an attempt, from DNS to the body; 0 means 5 s.
+	// Timeout limits the time of an attempt, from DNS to the body; 0 means 5 s.
 	Timeout time.Duration
 }
 
@@ -70,9 +72,9 @@ func New(c Config) *Sender {
 	if c.Idle <= 0 {
 		c.Idle = defaultIdle
 	}
-	// net/http continues a dial after its request has ended, because a later request may
-	// use the connection. So the dial and the handshake have their own timeouts. The dial's
-	// is slightly longer than the attempt's, so that the attempt times out first.
+	// net/http continues a dial after its request has ended, because a later request may use the
+	// connection. So the dial and the handshake have their own timeouts. The timeout of the dial is
+	// slightly longer than that of the attempt, so that the attempt times out first.
 	dialer := &net.Dialer{Timeout: c.Timeout + c.Timeout/16, Resolver: c.Resolver}
 	if c.Control != nil {
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
@@ -112,8 +114,9 @@ func New(c Config) *Sender {
 	}
 }
 
-// fastCloseConn is a connection that closes within closeTimeout. It shortens every write
-// deadline, but only crypto/tls sets one, to close. An attempt is limited by its context.
+// fastCloseConn is a connection that closes within closeTimeout. It shortens every write deadline.
+// Only crypto/tls sets a write deadline, and only to close the connection. The time of an attempt
+// is limited by its context.
 type fastCloseConn struct{ net.Conn }
 
 func (c fastCloseConn) SetWriteDeadline(t time.Time) error {

@@ -14,10 +14,10 @@ import (
 	"vayu/schema"
 )
 
-// Error texts for the owner of a receiver, who may be an attacker. They contain the
-// remedy but no resolved addresses, texts of libraries or data of the receiver. A name
-// that does not exist and one with an internal address have the same text and stage.
-// Otherwise the texts would reveal internal names.
+// Error texts for the owner of a receiver, who may be an attacker. They contain the remedy but no
+// resolved addresses, texts of libraries or data of the receiver. A name that does not exist has
+// the same text and stage as a name with an internal address. Otherwise the texts would reveal
+// internal names.
 const (
 	textURL       = "the URL of the subscription cannot be used"
 	textStopped   = "the attempt was aborted because the service stopped"
@@ -54,16 +54,16 @@ func isRefused(err error) bool {
 	return is
 }
 
-// timedOut reports whether an error is a timeout of the kernel or net/http, which may expire
-// just before that of the attempt. A DNS timeout is excluded, because the resolver has its
-// own limit.
+// timedOut reports whether an error is a timeout of the kernel or net/http. Such a timeout may
+// expire just before the timeout of the attempt. A DNS timeout is excluded, because the resolver
+// has its own limit.
 func timedOut(err error) bool {
 	var name *net.DNSError
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout() && !errors.As(err, &name)
 }
 
-// slowness describes the stage in which an attempt timed out.
+// slowness returns the error text of an attempt that timed out in a stage.
 func slowness(stage schema.Stage, timeout time.Duration) string {
 	within := " within " + timeout.String()
 	switch stage {
@@ -80,7 +80,7 @@ func slowness(stage schema.Stage, timeout time.Duration) string {
 	}
 }
 
-// explain describes why an attempt got no response.
+// explain returns the error text of an attempt that got no response.
 func explain(err error, stage schema.Stage, host string) string {
 	if isRefused(err) {
 		if _, err := netip.ParseAddr(host); err == nil {
@@ -147,7 +147,7 @@ func explainTLS(err error) string {
 func explainExchange(err error) string {
 	var op *net.OpError
 	switch text := err.Error(); {
-	// net/http has no error types for these two; tests detect changes of the text.
+	// net/http has no types for the next two errors. Tests detect changes of their texts.
 	case strings.Contains(text, "headers exceeded"):
 		return textHeader
 	case strings.Contains(text, "server closed idle connection"):
@@ -155,7 +155,7 @@ func explainExchange(err error) string {
 	case closed(err):
 		return textClosed
 	case errors.As(err, &op) && op.Op == "remote error":
-		// In TLS 1.3 the receiver rejects the handshake after the sender has finished it.
+		// In TLS 1.3 the receiver may reject the handshake after the sender has finished it.
 		return textAlert
 	default:
 		return textNoHTTP

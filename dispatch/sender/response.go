@@ -26,7 +26,7 @@ func (s *Sender) read(resp *http.Response) []byte {
 	return kept
 }
 
-// refusal returns the error text of an attempt that a status other than 2xx has failed.
+// refusal returns the error text of an attempt that failed because the status is not 2xx.
 func refusal(status int) string {
 	text := "the receiver answered " + strconv.Itoa(status)
 	if name := http.StatusText(status); name != "" {

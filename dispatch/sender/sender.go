@@ -1,4 +1,4 @@
-// Package sender makes attempts: it posts a body to a URL and classifies the result. It
+// Package sender makes delivery attempts: it posts a body to a URL and classifies the result. It
 // does not trust the receiver.
 package sender
 
@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// Sender sends attempts. It is safe for concurrent use.
+// Sender makes delivery attempts. It is safe for concurrent use.
 type Sender struct {
 	transport *http.Transport
 	timeout   time.Duration
@@ -21,13 +21,13 @@ type Sender struct {
 // Post is the request of an attempt.
 type Post struct {
 	URL string // http:// works too; package ssrf enforces https
-	// Header is complete except for the signature and is not changed. Only Host and
-	// Content-Length are added. Idempotency-Key is removed, because net/http would retry
-	// requests that have it.
+	// Header is complete except for the signature. The sender does not change it. To the request
+	// the sender adds only Host and Content-Length. The sender omits Idempotency-Key, because
+	// net/http would retry requests that have it.
 	Header http.Header
 	Body   []byte // not changed
-	// Sign returns the signature once there is a connection; nil for none. It is called
-	// again if the connection proves closed before a byte was written. After an error
+	// Sign returns the signature; nil for none. It is called once the request has a connection. It
+	// is called again if the connection proves closed before a byte was written. If it fails,
 	// nothing is sent.
 	Sign func(now time.Time) (string, error)
 }
@@ -50,11 +50,11 @@ type Result struct {
 // OK reports whether the receiver acknowledged with 2xx.
 func (r *Result) OK() bool { return r.Status >= 200 && r.Status < 300 }
 
-// Send makes one attempt and returns how it ended. The end of ctx aborts it.
+// Send makes one attempt and returns how it ended. The end of ctx aborts the attempt.
 //
-// The request is written once. If the receiver has closed a pooled connection and no byte
-// was written, the request uses another one. In all other cases the attempt fails,
-// because the receiver may have the request.
+// The request is written once. If the receiver has closed a pooled connection and no byte was
+// written, the request uses another connection. In all other cases the attempt fails, because the
+// receiver may have the request.
 func (s *Sender) Send(ctx context.Context, p Post) Result {
 	r := Result{SentAt: time.Now()}
 	s.send(ctx, p, &r)
@@ -105,7 +105,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	if !r.OK() {
 		r.Error = refusal(resp.StatusCode)
 	}
-	// From here on the timer only aborts the body.
+	// From here on the timer aborts only the reading of the body.
 	timer.Reset(max(0, min(grace, s.timeout-time.Since(r.SentAt))))
 	r.Body = s.read(resp)
 }

@@ -4,8 +4,8 @@ import "net/netip"
 
 var loopback4 = netip.MustParsePrefix("127.0.0.0/8")
 
-// missed4 are internal addresses that look public and that code.dny.dev/ssrf (IANA's
-// special-purpose registry) lacks.
+// missed4 are internal addresses that look public. Package code.dny.dev/ssrf does not deny them,
+// because it follows IANA's special-purpose registry.
 var missed4 = []netip.Prefix{
 	// The host of Azure machines: DNS, DHCP, health and, at ports 80 and 32526, metadata
 	// (learn.microsoft.com, "What is IP address 168.63.129.16?").
@@ -29,14 +29,15 @@ func (g *Guard) permits(ap netip.AddrPort) bool {
 	return !isatap(addr) && g.public.SafeAddrPort(ap) == nil
 }
 
-// isatap reports whether an address embeds an IPv4 address as in RFC 5214 (ISATAP). A host
-// with an ISATAP interface accepts it with any prefix.
+// isatap reports whether an address embeds an IPv4 address as in RFC 5214 (ISATAP). A host with an
+// ISATAP interface accepts such an address with any prefix.
 func isatap(addr netip.Addr) bool {
 	b := addr.As16()
 	return addr.Is6() && b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-// unmapped returns a prefix of mapped IPv4 addresses as an IPv4 prefix.
+// unmapped returns a prefix of IPv4-mapped IPv6 addresses as an IPv4 prefix. Other prefixes stay as
+// they are. The host bits become 0.
 func unmapped(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)

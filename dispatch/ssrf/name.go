@@ -23,7 +23,7 @@ var (
 	}
 )
 
-// deniedName returns why a name is denied; "" if it is allowed. With allowed private
+// deniedName returns why a name is denied; "" if it is allowed. If the operator allows private
 // networks, private names are allowed, and Control checks their addresses.
 func (g *Guard) deniedName(name string) string {
 	switch {
@@ -43,8 +43,8 @@ func under(name string, list []string) bool {
 	})
 }
 
-// readHost parses a lower-case name or an IPv4 address. It rejects numbers that C
-// resolvers accept as addresses (127.1, 0x7f.1, 2130706433, 0177.0.0.1).
+// readHost parses a host, and returns either its lower-case name or its IPv4 address. It rejects
+// numbers that C resolvers accept as addresses (127.1, 0x7f.1, 2130706433, 0177.0.0.1).
 func readHost(host string) (string, netip.Addr, error) {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
@@ -67,7 +67,8 @@ func readHost(host string) (string, netip.Addr, error) {
 	return host, netip.Addr{}, nil
 }
 
-// validLabel is the LDH rule of RFC 1123 2.1.
+// validLabel reports whether a label follows the LDH rule (letters, digits, hyphens) of RFC 1123
+// 2.1.
 func validLabel(label string) bool {
 	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 		return false
@@ -80,8 +81,8 @@ func validLabel(label string) bool {
 	return true
 }
 
-// numeric reports whether a last label makes a host an IPv4 address: "ends in a number"
-// in the WHATWG URL standard.
+// numeric reports whether a host whose last label is label must be an IPv4 address. The WHATWG URL
+// standard calls this "ends in a number".
 func numeric(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		return isHex(hex)

@@ -1,9 +1,8 @@
-// Package ssrf restricts webhooks to public addresses, to prevent server-side request
-// forgery.
+// Package ssrf restricts webhooks to public addresses, to prevent server-side request forgery.
 //
-// There are two checks. Check validates the URL of a new subscription without DNS, to report
-// errors early. Control runs in the dialer and decides, because a name can change its
-// address and a connection cannot.
+// There are two checks. Check validates the URL of a new subscription without DNS, to report errors
+// early. Control runs in the dialer. Its check is decisive, because a name can change its address
+// and a connection cannot.
 package ssrf
 
 import (
@@ -27,13 +26,13 @@ type Guard struct {
 	allow  []netip.Prefix // unmapped and masked
 	ports  []uint16       // ascending
 	public *ssrf.Guardian
-	// local allows names without a public meaning, because the operator allows private
-	// networks. loopback allows this machine.
+	// local means that names without a public meaning are allowed, because the operator allows
+	// private networks. loopback means that addresses and names of this machine are allowed.
 	local, loopback bool
 }
 
-// New returns a guard that allows public addresses at port 443 and at ports, and the
-// networks of allow at any port. Invalid ports and prefixes are ignored.
+// New returns a guard that allows public addresses at port 443 and at the given ports. It also
+// allows the networks of allow at any port. Invalid ports and prefixes are ignored.
 func New(allow []netip.Prefix, ports []int) *Guard {
 	g := &Guard{ports: []uint16{httpsPort}}
 	for _, port := range ports {
@@ -105,7 +104,7 @@ func (g *Guard) wrongPort() error {
 	return forbidden("This port is not allowed. Let the receiver listen at " + strings.Join(list, ", ") + ".")
 }
 
-// Control is for net.Dialer. It checks the address of each connection after resolution.
+// Control is for net.Dialer. It checks the address of each connection after the name was resolved.
 // The error is an *AddressError.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
@@ -115,8 +114,8 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// AddressError is the error of a denied connection. Address is the dialled host:port. It is
-// for logs only, because the owner of a subscription could map a network with it.
+// AddressError is the error of a denied connection. Address is the dialled host:port. It is for
+// logs only. With it the owner of a subscription could map an internal network.
 type AddressError struct{ Address string }
 
 // Error implements error.

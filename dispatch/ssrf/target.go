@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// maxLength of a URL, in bytes. RFC 9110 4.1 recommends 8,000; old receivers and proxies
-// support 2,048.
+// maxLength is the limit of a URL in bytes. RFC 9110 4.1 recommends 8,000; old receivers and
+// proxies support 2,048.
 const maxLength = 2048
 
 // target is a well-formed URL: a name or an address, a port, and the rest, which is empty
@@ -38,7 +38,7 @@ func (t target) String() string {
 	return "https://" + host + t.rest
 }
 
-// read parses a URL. It is deliberately stricter than net/url: it rejects what parsers
+// read parses a URL. It is deliberately stricter than net/url: it rejects texts that parsers
 // interpret differently.
 func read(text string) (target, error) {
 	if err := checkBytes(text); err != nil {
@@ -71,7 +71,7 @@ func read(text string) (target, error) {
 	return t, err
 }
 
-// checkBytes checks the length and every character.
+// checkBytes checks the length and every character of a URL.
 func checkBytes(text string) error {
 	switch {
 	case text == "":
@@ -102,7 +102,7 @@ func escape(text string) bool {
 	return len(text) >= 3 && isHex(text[1:3])
 }
 
-// splitPort splits the port off a host; the default is 443.
+// splitPort splits a text into host and port. Without a port in the text the port is 443.
 func splitPort(text string) (host string, port uint16, err error) {
 	host = text
 	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {

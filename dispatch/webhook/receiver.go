@@ -20,12 +20,12 @@ var ErrTooLarge = errors.New("the body is too large")
 var ErrNoEvent = errors.New("the body is not an event")
 
 // Receiver verifies deliveries in requests. The zero value has no secret and rejects all
-// of them. It is safe for concurrent use.
+// deliveries. It is safe for concurrent use.
 type Receiver struct {
 	// Secrets are the accepted secrets: one, or two during a rotation.
 	Secrets []string
-	// Tolerance is the maximum difference between the time of a signature and the clock;
-	// 0 means the Tolerance of the package.
+	// Tolerance is the maximum difference between the time of a signature and the clock. 0 means
+	// the constant Tolerance.
 	Tolerance time.Duration
 	// Limit is the maximum size of a body in bytes; 0 means DefaultLimit.
 	Limit int64
@@ -55,8 +55,8 @@ func (v Receiver) Verify(body []byte, header string) error {
 	return verify(body, header, now(), tolerance, v.Secrets)
 }
 
-// Read returns the body of a request after it has verified the signature. Errors are those
-// of Verify, ErrTooLarge, and read errors.
+// Read verifies the signature of a request and returns the body. Errors are those of Verify,
+// ErrTooLarge, and read errors.
 func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	limit := v.Limit
 	if limit == 0 {
@@ -75,7 +75,8 @@ func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	if int64(len(body)) > limit {
 		return nil, ErrTooLarge
 	}
-	// Several header lines are one list (RFC 9110, 5.3); a second time in it is rejected.
+	// Several header lines form one list (RFC 9110, 5.3). A list with two timestamps (t=…) is
+	// rejected.
 	if err := v.Verify(body, strings.Join(r.Header.Values(Header), ",")); err != nil {
 		return nil, err
 	}

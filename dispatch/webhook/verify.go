@@ -24,17 +24,17 @@ var (
 	ErrMismatch    = errors.New("no signature is that of the body under a known secret")
 	ErrTooOld      = errors.New("the signature is too old")
 	ErrTooNew      = errors.New("the signature is of the future")
-	// ErrNoSecret means that the receiver has no secret, or an empty one, with which
-	// anyone could sign.
+	// ErrNoSecret means that the receiver has no secret, or an empty secret, with which anyone
+	// could sign.
 	ErrNoSecret = errors.New("a secret is missing")
 )
 
-// Verify returns nil if one of the secrets has signed a body within Tolerance of the time
-// now. The body must be the bytes as received. Errors match those above with errors.Is;
-// after an error the body must not be used.
+// Verify returns nil if one of the secrets has signed a body within Tolerance of the time now. The
+// body must be the bytes as received. Use errors.Is to compare an error with the variables of this
+// package. After an error the body must not be used.
 //
-// A header may have several signatures, as during a rotation; one valid signature is
-// enough. Schemes other than v1 are ignored.
+// A header may have several signatures, as during a rotation; one valid signature is enough.
+// Schemes other than v1 are ignored.
 func Verify(body []byte, header string, now time.Time, secrets ...string) error {
 	return verify(body, header, now, Tolerance, secrets)
 }
@@ -75,8 +75,8 @@ func verify(body []byte, header string, now time.Time, tolerance time.Duration, 
 // maxDigits limits the time to the next 30,000 years, so that arithmetic cannot overflow.
 const maxDigits = 12
 
-// parse returns the digits of the time in a header. It ensures at least one v1 of the
-// right length.
+// parse returns the digits of the timestamp (t=…) in a header. It fails if the header has no v1
+// signature of the right length.
 func parse(header string) (stamp string, err error) {
 	if header == "" {
 		return "", ErrNoSignature

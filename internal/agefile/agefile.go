@@ -17,7 +17,8 @@ import (
 // Suffix ends the names of encrypted files.
 const Suffix = ".age"
 
-// Recipients parses public keys (age1…) for Encrypt. They are separated by blanks, commas or line breaks.
+// Recipients parses public keys (age1…) for Encrypt. Blanks, commas or line breaks separate the
+// keys.
 func Recipients(text string) ([]age.Recipient, error) {
 	lines := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }), "\n")
 	all, err := age.ParseRecipients(strings.NewReader(lines))
@@ -41,8 +42,9 @@ func Identities(path string) ([]age.Identity, error) {
 	return all, nil
 }
 
-// Encrypt encrypts every file below from to the same path below to, with [Suffix] appended. The
-// folder to must exist. The files are durable when it returns, and readable by their owner only.
+// Encrypt encrypts every file below the folder from. It writes the result to the same path below
+// the folder to, with [Suffix] appended. The folder to must exist. When Encrypt returns, the new
+// files are durable. Only their owner can read them.
 func Encrypt(from, to string, recipients []age.Recipient) error {
 	return eachFile(from, func(name string) error {
 		return convert(filepath.Join(from, name), filepath.Join(to, name+Suffix), func(in io.Reader, out io.Writer) error {
@@ -56,8 +58,9 @@ func Encrypt(from, to string, recipients []age.Recipient) error {
 	})
 }
 
-// Decrypt decrypts every file below from that has [Suffix] to the same path below to, without the suffix. An
-// error names the file that is damaged, or not encrypted to any of the identities.
+// Decrypt decrypts every file below the folder from that has [Suffix]. It writes the result to the
+// same path below the folder to, without the suffix. An error names the file that is damaged, or
+// not encrypted to any of the identities.
 func Decrypt(from, to string, identities []age.Identity) error {
 	return eachFile(from, func(name string) error {
 		plain, encrypted := strings.CutSuffix(name, Suffix)

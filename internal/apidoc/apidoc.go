@@ -9,8 +9,9 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// New returns the handler of /openapi.json by path, for httpapi.Config.Open. It needs no key. The router admits
-// only GET and HEAD. Clients may cache the document if they revalidate it for each use.
+// New returns the handler of /openapi.json, under its path as httpapi.Config.Open needs it.
+// Requests need no key. The router admits only GET and HEAD. Clients may cache the document if they
+// revalidate it for each use.
 func New() (map[string]http.Handler, error) {
 	document, err := Document()
 	if err != nil {

@@ -25,7 +25,7 @@ func Document() ([]byte, error) {
 	return bundle(schema.OpenAPI, jsontext.WithIndent(" "))
 }
 
-// bundle joins the files of the contract to one JSON document.
+// bundle joins the files of the contract into one JSON document.
 func bundle(files fs.FS, opts ...jsontext.Options) ([]byte, error) {
 	var out bytes.Buffer
 	b := bundler{files: files, read: map[string]*yaml.Node{}, out: jsontext.NewEncoder(&out, opts...)}
@@ -133,8 +133,9 @@ type member struct {
 	value *yaml.Node
 }
 
-// members appends the members of a mapping to all, with those that it merges from other mappings. A later member
-// replaces an earlier one of the same name. Merges are at most depth deep.
+// members appends the members of a mapping to all, including members that the mapping merges from
+// other mappings. A later member replaces an earlier one of the same name. It fails if merges nest
+// deeper than depth.
 func members(node *yaml.Node, all []member, depth int) ([]member, error) {
 	if depth == 0 {
 		return nil, errors.New("its merges never end")
@@ -161,8 +162,9 @@ func members(node *yaml.Node, all []member, depth int) ([]member, error) {
 	return all, nil
 }
 
-// refer resolves a reference. Within rootFile it returns a reference within the document, else the referenced
-// content and its file.
+// refer resolves a reference in a file. If it refers to rootFile, refer returns a reference within
+// the document and no node. Otherwise it returns the name of the referenced file, and the
+// referenced node.
 func (b *bundler) refer(ref, file string) (string, *yaml.Node, error) {
 	target, pointer, found := strings.Cut(ref, "#")
 	if !found {

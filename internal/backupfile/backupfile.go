@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Manifest is the name of the manifest.
+// Manifest is the file name of the manifest.
 const Manifest = "manifest.json"
 
 // ErrDamaged means that a file differs from what was written.
@@ -41,8 +41,8 @@ type Sum struct {
 	SHA256     string // of the file, hexadecimal
 }
 
-// Write creates a data file from what write writes. The file is durable when Write returns, and readable by its
-// owner only. After an error it is removed.
+// Write creates a data file and calls write to produce its content. The file is durable when Write
+// returns, and readable by its owner only. After an error it is removed.
 func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
 	hash := sha256.New()
 	var size, raw counter
@@ -57,8 +57,8 @@ func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
 	return Sum{Bytes: int64(size), Raw: int64(raw), SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-// Read passes the data of a file to read, and then compares its checksum. The caller discards the data if Read
-// fails.
+// Read passes the data of a file to read. It then compares the SHA-256 of the file with want. The
+// caller must discard the data if Read fails.
 func Read(path, want string, read func(io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func Read(path, want string, read func(io.Reader) error) error {
 	return compare(hex.EncodeToString(hash.Sum(nil)), want)
 }
 
-// Verify compares a file with its checksum.
+// Verify compares the SHA-256 of a file with want.
 func Verify(path, want string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -105,8 +105,8 @@ func compare(got, want string) error {
 	return nil
 }
 
-// WriteManifest writes the manifest of a folder. It makes the names of the files in it durable, but not those in its
-// subfolders.
+// WriteManifest writes the manifest of a folder. It makes the names of the files in the folder
+// durable, but not the names in its subfolders.
 func WriteManifest(dir string, manifest any) error {
 	text, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {
@@ -131,7 +131,8 @@ func WriteManifest(dir string, manifest any) error {
 	return folder.Sync()
 }
 
-// ReadManifest reads the manifest of a folder. Without one the backup is incomplete.
+// ReadManifest reads the manifest of a folder. If the folder has no manifest, the backup is
+// incomplete, and ReadManifest fails.
 func ReadManifest(dir string, manifest any) error {
 	path := filepath.Join(dir, Manifest)
 	text, err := os.ReadFile(path)

@@ -1,8 +1,9 @@
 // Package config fills one typed struct from flags, the environment, a YAML
 // file and defaults, in this order of precedence.
 //
-// A setting is a field with a koanf tag; its key is the tags on the way to it,
-// joined by dots. The key alone decides its other names:
+// A setting is a field with a koanf tag. Its key consists of the tags on the
+// path from the root struct to the field, joined by dots. The key alone
+// determines the names of the setting in each source:
 //
 //	key          engine.max-memory
 //	flag         --engine-max-memory       dots become dashes
@@ -34,7 +35,7 @@ import (
 // EnvPrefix begins the name of every environment variable that is a setting.
 const EnvPrefix = "VAYU_"
 
-// Sources are the sources of settings; Load skips an empty one.
+// Sources are the sources of settings; Load skips a source that is empty.
 type Sources struct {
 	// Flags are the parsed flags that Bind registered. Flags that are absent from the command line have
 	// no effect.
@@ -45,8 +46,9 @@ type Sources struct {
 	File string
 }
 
-// Validator is implemented by structs with rules that their types cannot express. Load calls it on every
-// struct, after all values are set. Create each error with Invalid, so that it names its key.
+// Validator is implemented by structs with rules that their types cannot express. Load calls it on
+// every struct, after all values are set. Create each error with Invalid, so that the error names
+// the key of the setting.
 type Validator interface {
 	Validate() []error
 }
@@ -65,7 +67,8 @@ type Loaded[T any] struct {
 }
 
 // Load starts from defaults and overrides them by the file, the environment and the flags. It
-// reports all problems in one error of type Problems. Any other error is a fault of T itself.
+// reports all problems in one error of type Problems. Any other error means that T is not a valid
+// configuration struct.
 func Load[T any](defaults T, from Sources) (Loaded[T], error) {
 	d := &decoder{origins: map[string]Origin{}}
 	out := Loaded[T]{Value: defaults, origins: d.origins}
@@ -99,8 +102,8 @@ func (d *decoder) flags(root reflect.Value, settings []setting, flags *pflag.Fla
 	})
 }
 
-// environment sets the values of variables. It returns the variables that have the prefix but are
-// no setting.
+// environment sets the values of the settings that have a variable in environ. It returns the names
+// of the variables that begin with EnvPrefix but are no setting.
 func (d *decoder) environment(root reflect.Value, settings []setting, environ []string) []string {
 	var ignored []string
 	for _, variable := range environ {
@@ -121,7 +124,7 @@ func (d *decoder) environment(root reflect.Value, settings []setting, environ []
 	return slices.Compact(ignored)
 }
 
-// file sets the values of a YAML file; an empty path is none.
+// file sets the values of a YAML file. If path is empty, it does nothing.
 func (d *decoder) file(root reflect.Value, path string) {
 	if path == "" {
 		return
@@ -143,7 +146,8 @@ func (d *decoder) file(root reflect.Value, path string) {
 // "vayu.yaml line 3" or "default".
 func (l Loaded[T]) Origin(key string) string { return l.origin(key).String() }
 
-// origin returns the source of a key's value, or else of the mapping or list that has it.
+// origin returns the source of a key's value. If the value itself has none, it returns the source
+// of the mapping or list that contains the value, or else "default".
 func (l Loaded[T]) origin(key string) Origin {
 	for k := key; ; {
 		if origin, ok := l.origins[k]; ok && k != "" {
@@ -184,7 +188,8 @@ func validate(v reflect.Value, key string, origin func(string) Origin, problems 
 	}
 }
 
-// validateStruct collects the errors of one struct and completes their keys.
+// validateStruct collects the errors of one struct. It puts key, the key of the struct, in front of
+// the keys of the errors.
 func validateStruct(v reflect.Value, key string, origin func(string) Origin, problems *Problems) {
 	p := reflect.New(v.Type()) // Validate may have a pointer receiver
 	p.Elem().Set(v)

@@ -27,7 +27,8 @@ func (d *decoder) report(key string, line int, err error) {
 	d.problems = append(d.problems, Problem{Key: key, Origin: Origin{d.source, line}, Err: err})
 }
 
-// decode sets v from n. line is that of the key in the file.
+// decode sets v, the value of the setting key, from the node n. line is the line of the key in the
+// file; 0 for a flag or a variable.
 func (d *decoder) decode(v reflect.Value, n *yaml.Node, key string, line int) {
 	t := v.Type()
 	shape, _ := kindOfType(t)
@@ -63,7 +64,8 @@ func (d *decoder) decode(v reflect.Value, n *yaml.Node, key string, line int) {
 	}
 }
 
-// element decodes an element of a map or list. Fields that the element lacks get its origin, too.
+// element decodes an element of a map or list. Fields that are missing in the element get the
+// origin of the element, too.
 func (d *decoder) element(v reflect.Value, n *yaml.Node, key string, line int) {
 	d.decode(v, n, key, line)
 	d.origins[key] = Origin{d.source, line}
@@ -108,7 +110,7 @@ func (d *decoder) decodeStruct(v reflect.Value, n *yaml.Node, key string) {
 
 var errDotted = errors.New("a key with dots is written as nested mappings")
 
-// mismatch reports a node of a kind that a type cannot have.
+// mismatch reports a node that cannot be a value of type t, such as a list where t is a number.
 func (d *decoder) mismatch(t reflect.Type, n *yaml.Node, key string, line int) {
 	have := map[yaml.Kind]string{yaml.ScalarNode: "a single value", yaml.SequenceNode: "a list", yaml.MappingNode: "a mapping"}[n.Kind]
 	if IsNull(n) {
@@ -117,7 +119,7 @@ func (d *decoder) mismatch(t reflect.Type, n *yaml.Node, key string, line int) {
 	d.report(key, line, fmt.Errorf("want %s, have %s", describe(t), have))
 }
 
-// textNode is the node of a value outside YAML.
+// textNode returns a YAML node for a text, such as the value of a flag.
 func textNode(text string, line int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: line}
 }
@@ -133,7 +135,7 @@ func splitList(n *yaml.Node) []*yaml.Node {
 	return items
 }
 
-// fillText sets a scalar from its text. Errors quote the text. A secret never fails.
+// fillText sets a scalar from its text. Errors quote the text, but a Secret accepts every text.
 func fillText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))
@@ -178,7 +180,8 @@ func parseInt(text string, t reflect.Type) (int64, error) {
 	return strconv.ParseInt(text, 10, t.Bits())
 }
 
-// outOfRange distinguishes a number that is too large from a text that is not a number.
+// outOfRange returns the error wrong. If err means that a number is too large, it adds this to
+// wrong.
 func outOfRange(err, wrong error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		return fmt.Errorf("%w: out of range", wrong)
@@ -186,7 +189,7 @@ func outOfRange(err, wrong error) error {
 	return wrong
 }
 
-// describe names a type in an error for the operator.
+// describe describes the values of a type in an error for the operator, such as "a whole number".
 func describe(t reflect.Type) string {
 	switch {
 	case t == durationType:
@@ -212,7 +215,7 @@ func describe(t reflect.Type) string {
 	}
 }
 
-// quote quotes a value for an error; a long one is cut.
+// quote quotes a value for an error. It cuts a long value.
 func quote(text string) string {
 	const maxLength = 60
 	if len(text) > maxLength {

@@ -6,10 +6,10 @@ import (
 )
 
 // DSN is the address of a database server, such as clickhouse://user:password@host:9000/ or
-// postgres://user:password@host/name. Its String hides the password.
+// postgres://user:password@host/name. The method String hides the password.
 type DSN string
 
-// UnmarshalText stores the text unchecked; the store that opens it checks it.
+// UnmarshalText stores the text unchecked. The store checks it when it opens the address.
 func (d *DSN) UnmarshalText(text []byte) error {
 	*d = DSN(text)
 	return nil
@@ -18,8 +18,8 @@ func (d *DSN) UnmarshalText(text []byte) error {
 // MarshalText writes String, so that a printed configuration contains no password.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// String is the address with *** for every password. For a text that is no address it is only ***,
-// because it may be a password as a whole.
+// String is the address with *** for every password. If the text is not an address, String is only
+// ***, because the whole text may be a password.
 func (d DSN) String() string {
 	if d == "" {
 		return ""
@@ -27,7 +27,8 @@ func (d DSN) String() string {
 	const hidden = "***"
 	u, err := url.Parse(string(d))
 	if scheme, rest, several := strings.Cut(string(d), "://"); err != nil && several && (scheme == "http" || scheme == "https") {
-		// net/url accepts several hosts for other schemes than http.
+		// net/url rejects a list of hosts in an http or https URL, but accepts it with another
+		// scheme.
 		if u, err = url.Parse("hosts://" + rest); err == nil {
 			u.Scheme = scheme
 		}

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// UnsafeReason returns the reason not to trust a file that was found by a search. Either a user other
-// than root or the caller owns it or its folder, or every user may write there. It is empty for a
-// safe file.
+// UnsafeReason returns the reason not to trust a file that was found by a search; "" if the file is
+// safe. A file is unsafe if every user may write to it or to its folder. It is also unsafe if the
+// owner of either is neither root nor the current user.
 func UnsafeReason(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Bind registers the flags of the given keys of T, with its defaults and help texts. Without keys it
-// registers the flags of every key. It returns an error for a key without a flag and for a flag that is
-// already registered.
+// Bind registers the flags of the given keys of T, with the defaults and with the help texts of T.
+// Without keys it registers the flags of every key. It returns an error for a key without a flag
+// and for a flag that is already registered.
 func Bind[T any](flags *pflag.FlagSet, defaults T, keys ...string) error {
 	settings, err := settingsOf(reflect.TypeFor[T]())
 	if err != nil {
@@ -72,7 +72,7 @@ func kindOf(s setting) string {
 	}
 }
 
-// textOf formats a scalar or a list as a flag.
+// textOf formats a scalar or a list as the text of a flag.
 func textOf(v reflect.Value) string {
 	if v.Kind() == reflect.Slice && !isText(v.Type()) {
 		items := make([]string, v.Len())

@@ -51,8 +51,8 @@ func inside(group *yaml.Node, name string) *yaml.Node {
 	return inner
 }
 
-// plain converts a value into its YAML form: keys by their tags, durations and sizes as texts,
-// secrets masked.
+// plain converts a value into its YAML form: struct fields under the names in their tags, durations
+// and sizes as texts, secrets masked.
 func plain(v reflect.Value) any {
 	t := v.Type()
 	switch {

@@ -32,7 +32,8 @@ type Problem struct {
 	Err error
 }
 
-// Invalid returns an error about one setting for a Validate method. key is relative to the struct.
+// Invalid returns an error about one setting. Validate methods use it. key is relative to the
+// struct that has the Validate method.
 func Invalid(key, format string, args ...any) error {
 	return Problem{Key: key, Err: fmt.Errorf(format, args...)}
 }

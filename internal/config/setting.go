@@ -39,8 +39,8 @@ var (
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// settingsOf lists the leaves of a configuration struct in the order of its fields. Its errors are
-// faults of the program.
+// settingsOf lists the leaves of a configuration struct in the order of its fields. An error is a
+// mistake in the program, such as two settings with the same flag.
 func settingsOf(t reflect.Type) ([]setting, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("the configuration is a struct, not %s", t)
@@ -61,7 +61,8 @@ func settingsOf(t reflect.Type) ([]setting, error) {
 	return found, nil
 }
 
-// collect lists the settings of t. prefix is the key of t, and index its position in the root struct.
+// collect lists the settings of t. prefix is the key of t. index is the position of t in the root
+// struct, as reflect.Value.FieldByIndex needs it.
 func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 	var found []setting
 	for i := range t.NumField() {
@@ -108,7 +109,8 @@ func tagOf(f reflect.StructField) (string, bool) {
 // isText reports whether a type unmarshals itself from text.
 func isText(t reflect.Type) bool { return reflect.PointerTo(t).Implements(textType) }
 
-// kindOfType returns the form of a type; false if it cannot be a setting.
+// kindOfType returns the form of the values of a type. It returns false if no setting can have the
+// type.
 func kindOfType(t reflect.Type) (valueKind, bool) {
 	if isText(t) {
 		return scalar, true

@@ -12,23 +12,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// libraryFault matches a syntax error of the YAML library.
+// libraryFault matches the message of a syntax error of the YAML library.
 var libraryFault = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.+)$`)
 
-// earlyFaults are the errors that the library reports one line early. It counts lines from 0, and
-// adds 1 only to errors of its scanner, not of its parser. Other errors are reported where the
-// fault begins, such as an unclosed bracket or quote.
+// earlyFaults are the errors that the library reports one line early. The library counts lines from
+// 0. It adds 1 only to errors of its scanner, not of its parser. The library reports other errors
+// where the fault begins, such as at an unclosed bracket or quote.
 var earlyFaults = []string{
 	"did not find expected ',' or ']'", "did not find expected ',' or '}'", "did not find expected node content", "did not find expected <document start>",
 }
 
-// blockFaults are the errors that the library reports one line before the beginning of their
-// mapping or list, wherever the fault is. For the root that is often the first line.
+// blockFaults are the errors that the library reports one line before the mapping or list that
+// contains the fault. For the root mapping that is often the first line of the file.
 var blockFaults = []string{"did not find expected key", "did not find expected '-' indicator"}
 
 var errSecond = errors.New("holds more than one YAML document")
 
-// document parses the only YAML document of a text; nil if the text is empty.
+// document parses a text that has only one YAML document. It returns nil if the text is empty.
 func document(text []byte) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -62,8 +62,8 @@ func syntaxFault(text []byte, err error) (line int, reason error) {
 	return line, errors.New("is no YAML: " + what)
 }
 
-// libraryError returns the line and message of an error of the library; no message for another
-// error.
+// libraryError returns the line and message of an error of the YAML library. For any other error
+// the message is "".
 func libraryError(err error) (line int, what string) {
 	m := libraryFault.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -73,8 +73,9 @@ func libraryError(err error) (line int, what string) {
 	return line, m[2]
 }
 
-// firstLine returns the first line at which a truncated text has the same fault. A binary search
-// finds it, because a longer prefix of the text has the fault, too.
+// firstLine returns the first line with the property that the text up to this line has the fault
+// what. It is 0 if there is none. A binary search finds the line, because the text up to any later
+// line has the fault, too.
 func firstLine(text []byte, what string) int {
 	ends := []int{0}
 	for i := range text {

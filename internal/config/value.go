@@ -69,7 +69,7 @@ func (s Size) String() string {
 }
 
 // Address is a host:port to listen on or to call. The host may be empty (every interface) or an
-// IPv6 address in brackets. Port 0 selects a free one.
+// IPv6 address in brackets. Port 0 selects a free port.
 type Address string
 
 // UnmarshalText checks the form of host:port. It does not resolve the host.

@@ -21,9 +21,9 @@ var (
 	errDeep  = fmt.Errorf("nests deeper than %d levels", maxDepth)
 )
 
-// ParseYAML parses a file with one YAML document. The root is nil if the file is empty or unreadable.
-// Otherwise it has neither aliases nor merge keys, and the keys of its mappings are distinct
-// scalars. Problems name the file, the line and the key.
+// ParseYAML parses a file with one YAML document and returns the root node. The node is nil if the
+// file is empty or unreadable. Otherwise it has neither aliases nor merge keys, and the keys of its
+// mappings are distinct scalars. Problems name the file, the line and the key.
 func ParseYAML(file string, text []byte) (*yaml.Node, Problems) {
 	if len(text) > maxFile {
 		return nil, Problems{{Origin: Origin{Source: file}, Err: fmt.Errorf("is longer than %d bytes", maxFile)}}
@@ -67,7 +67,8 @@ func (c *checker) report(n *yaml.Node, key string, err error) {
 	c.problems = append(c.problems, Problem{Key: key, Origin: Origin{c.file, n.Line}, Err: err})
 }
 
-// check reports whether a node is free of aliases and not too deep. It removes wrong keys from mappings.
+// check reports whether a node is free of aliases and not too deep. In mappings it removes and
+// reports keys that are duplicate or not scalars.
 func (c *checker) check(n *yaml.Node, key string, depth int) bool {
 	switch {
 	case depth == 0:

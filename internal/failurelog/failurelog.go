@@ -1,5 +1,5 @@
-// Package failurelog logs a repeated failure once when it begins, and once when it has
-// recovered.
+// Package failurelog logs a repeated failure of an operation once when it begins, and once when the
+// operation has recovered.
 package failurelog
 
 import (
@@ -19,14 +19,15 @@ type Log struct {
 	failing          atomic.Bool
 }
 
-// New returns a Log that is not failing. The text what names the dependency, such as
-// "access: the state store". The text doing names the operation, and meanwhile the effect of
-// a failure. The counter failures counts every failure; it may be nil.
+// New returns a Log that is not failing. The text what names the dependency, such as "access: the
+// state store". The text doing names the operation. The text meanwhile describes the effect of a
+// failure. The counter failures counts every failure; it may be nil.
 func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Counter) *Log {
 	return &Log{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
 }
 
-// Observe records the result of an attempt. It ignores an error after the end of ctx.
+// Observe records the result of an attempt of the operation. It ignores an error after the end of
+// ctx.
 func (o *Log) Observe(ctx context.Context, err error) {
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -1,4 +1,5 @@
-// Package filelock locks a file for one process at a time, and records the holder in it.
+// Package filelock locks a file for one process at a time, and records in the file which process
+// holds the lock.
 //
 // The kernel releases the lock when the process ends, in whatever way. The content of the file is
 // only information about the holder.
@@ -48,7 +49,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("data directory %s is held by %s", e.Data, e.Holder)
 }
 
-// Find returns the process that has locked the file path; ok is false if none has.
+// Find returns the process that has locked the file path; ok is false if no process has.
 func Find(path string) (h Holder, ok bool) {
 	if _, err := os.Stat(path); err != nil {
 		return Holder{}, false
@@ -62,8 +63,9 @@ func Find(path string) (h Holder, ok bool) {
 	return read(path), true
 }
 
-// read reads the holder from a locked file. If the recorded process is dead, the current holder has not
-// written its own record yet. The result is then "unknown", with the process id 0.
+// read returns the holder that is recorded in a locked file. If the recorded process is dead, the
+// current holder has not written its own record yet. The result is then "unknown", with the process
+// id 0.
 func read(path string) Holder {
 	var h Holder
 	text, err := os.ReadFile(path)
@@ -79,15 +81,15 @@ func read(path string) Holder {
 // pause is the time between two attempts to get a lock.
 const pause = 50 * time.Millisecond
 
-// Lock is a lock of this process, until Release.
+// Lock is a file lock of this process. It lasts until Release.
 type Lock struct{ file *flock.Flock }
 
-// Acquire locks the file path, in an existing folder. It waits at most timeout for another holder to release
-// the lock, and then returns a *HeldError. timeout must not be 0 even for a free lock, because Find locks the
-// file for an instant.
+// Acquire locks the file path, in an existing folder. If another process has locked it, Acquire
+// waits at most timeout and then returns a *HeldError. timeout must not be 0 even for a free lock,
+// because Find locks the file for an instant.
 //
-// Others see the holder only after [Lock.WriteHolder], so that the caller can first remove what the last
-// holder left.
+// Other processes see this holder only after [Lock.WriteHolder]. Thus the caller can first remove
+// what the last holder left.
 func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	limit, cancel := context.WithTimeout(ctx, timeout)
@@ -102,8 +104,9 @@ func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, er
 	return &Lock{lock}, nil
 }
 
-// WriteHolder records this process, which runs the command owner, as the holder. parent is the process that
-// started this one. It is passed, because os.Getppid changes when the parent is killed.
+// WriteHolder records this process, which runs the command owner, as the holder. parent is the
+// process that started this one. The caller passes parent, because os.Getppid changes when the
+// parent is killed.
 func (l *Lock) WriteHolder(owner string, parent int) error {
 	text, err := json.Marshal(Holder{PID: os.Getpid(), Parent: parent, Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
 	if err == nil {

@@ -22,22 +22,24 @@ func (p Principal) Owner() schema.Owner { return schema.Owner{Account: p.Account
 
 // Access authenticates calls and enforces their limits. It is safe for concurrent use.
 type Access interface {
-	// Admit decides whether a call may reach its handler. It checks the key, the allow-list, the scope, the
-	// rate and the quota. It sets the call's Principal and Limits as soon as it has them, also before an error.
-	// A *schema.Problem becomes the reply.
+	// Admit decides whether a call may reach its handler. It checks the key, the allow-list, the
+	// scope, the rate and the quota. It sets the call's Principal and Limits as soon as it has
+	// them, even if it then returns an error. An error that is a *schema.Problem becomes the reply.
 	Admit(c *Call, route *Route) (Pass, error)
 }
 
-// Pass is the admission of one call, on which the router finishes the checks and the accounting.
+// Pass is the admission of one call. The router uses it to finish the checks of the call and to
+// count it.
 type Pass interface {
 	// Verify checks the signature of the request, if the key requires one. It needs the body, so the router
 	// calls it after reading the body and before the handler.
 	Verify(c *Call) error
-	// Reserve reserves n calls of the account's quota for this call, including the one that Admit reserved. It
-	// is idempotent. If fewer are left, it reserves none and returns a *schema.Problem.
+	// Reserve raises the call's reservation to n calls of the account's quota. Admit has already
+	// reserved one of them. If the quota has too few calls left, Reserve reserves none and returns
+	// a *schema.Problem. Reserve is idempotent.
 	Reserve(c *Call, n int64) error
-	// End counts the call and updates Limits. The router calls it once with the status of the
-	// reply, before it writes the header.
+	// End counts the call and updates the call's Limits. The router calls it once with the status
+	// of the reply, before it writes the header.
 	End(c *Call, status int)
 }
 
@@ -55,7 +57,7 @@ type Rate struct {
 	Reset     int // seconds until the bucket is full again
 }
 
-// Quota is the account's usage of the month; Limit 0 means no limit.
+// Quota is the account's use of its monthly quota of calls; Limit 0 means no limit.
 type Quota struct {
 	Limit int64
 	Used  int64

@@ -14,9 +14,10 @@ import (
 	"vayu/schema"
 )
 
-// readBody reads the whole body of a call, up to the endpoint's limit. The server skips up to 256 KiB of an
-// unread body, and closes the connection if there is more. The parameter w must be the writer of net/http,
-// which MaxBytesReader informs that the limit was reached.
+// readBody reads the whole body of a call, up to the endpoint's limit. If it leaves a body unread,
+// the server skips up to 256 KiB, and closes the connection if there is more. The parameter w must
+// be the writer of net/http, because MaxBytesReader makes that writer close the connection at the
+// limit.
 func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
 		return nil
@@ -31,7 +32,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 		return tooLarge()
 	}
 	var body bytes.Buffer
-	// A client may announce more than it sends, so memory for a large body is allocated as it arrives.
+	// A client may announce a longer body than it sends, so memory for a large body is allocated as
+	// it arrives.
 	body.Grow(int(min(max(c.Request.ContentLength, 0), SmallBody)) + bytes.MinRead)
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, c.Request.Body, route.Body)); err != nil {
 		w.Header()["Connection"] = closing // the start of the next request is unknown
@@ -53,7 +55,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	return nil
 }
 
-// noBody rejects a body if the endpoint takes none. It accepts an empty chunked body.
+// noBody is for endpoints that take no body. It returns an error if the call has a body, except for
+// an empty chunked body.
 func (c *Call) noBody() error {
 	if c.Request.ContentLength < 0 {
 		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {
@@ -63,8 +66,8 @@ func (c *Call) noBody() error {
 	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
 }
 
-// typed checks by the headers that the body is uncompressed JSON in UTF-8 (RFC 8259). A body of unknown length
-// may be empty, so its type may be missing.
+// typed checks the headers: the body must be uncompressed JSON in UTF-8 (RFC 8259). A body of
+// unknown length may be empty, so its Content-Type may be missing.
 func (c *Call) typed() error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {

@@ -16,16 +16,16 @@ type Call struct {
 	BySession bool
 	Session   string // id of that session; empty unless BySession
 	Body      []byte // the whole body; nil for none
-	// Count is the number of calls by which this call reduces the quota. It is 1 unless the handler sets more,
-	// as for a batch.
+	// Count is the number of calls of the quota that this call uses. It is 1 unless the handler
+	// sets more, as for a batch.
 	Count  int64
 	Limits Limits
 	pass   Pass // from Admit; nil for none
 }
 
-// Reserve checks that the account's quota has room for n calls. A handler that sets Count to n uses it before
-// the work. It is idempotent, so that a retried transaction may call it again. The error is a *schema.Problem
-// with quota_exceeded.
+// Reserve reserves n calls of the account's quota for this call. A handler that sets Count to n
+// must call Reserve first, before the work. Reserve is idempotent, so that a retried transaction
+// may call it again. The error is a *schema.Problem with quota_exceeded.
 func (c *Call) Reserve(n int64) error {
 	if c.pass == nil {
 		return nil
@@ -63,7 +63,7 @@ type Route struct {
 	Method string
 	Path   string // a gorilla/mux template
 	Scope  string // required scope; empty for any valid key
-	// Limit is the class of token buckets from which calls take a token.
+	// Limit is the class of token buckets from which calls of this endpoint take a token.
 	Limit LimitClass
 	// Body is the largest JSON body in bytes; 0 means that the endpoint takes none.
 	Body int64
@@ -82,16 +82,16 @@ const (
 	BatchBody = 8 << 20
 )
 
-// LimitClass selects one of the token buckets that each key and each account have.
+// LimitClass is a class of token buckets. Each key and each account has one bucket of every class.
 type LimitClass uint8
 
 const (
-	// Calls is the default bucket.
+	// Calls is the default class.
 	Calls LimitClass = iota
-	// Money is the bucket of recharges and verifications.
+	// Money is the class of recharges and verifications.
 	Money
-	// Viewing is the bucket of browser sessions. It keeps people and programs that use the same key from using
-	// up each other's calls.
+	// Viewing is the class of browser sessions. It keeps people and programs that use the same key
+	// from using up each other's calls.
 	Viewing
 )
 

@@ -45,8 +45,8 @@ func DecodeOptional[T any](c *Call) (T, error) {
 	return Decode[T](c)
 }
 
-// wellFormed checks that a body is one JSON object before any decoding. It stores only the names on the current
-// path and limits their depth, so it needs little memory.
+// wellFormed checks that a body is one JSON object before any decoding. It stores only the names on
+// the current path. Because it also limits the depth of the path, it needs little memory.
 func wellFormed(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	kind := d.PeekKind()
@@ -82,7 +82,7 @@ func malformed(err error, at int64) error {
 	return schema.NewProblem(schema.InvalidJSON, "", "The body is not valid JSON in UTF-8: see byte "+strconv.FormatInt(at, 10)+".")
 }
 
-// misfit returns the problem of a value of the wrong type.
+// misfit returns the problem for an error of json.Unmarshal, such as a value of the wrong type.
 func misfit(err error) error {
 	e, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
@@ -99,7 +99,7 @@ func misfit(err error) error {
 	return schema.NewProblem(schema.InvalidRequest, field, subject+" must be "+jsonTypeOf(e.GoType)+".")
 }
 
-// jsonTypeOf returns the JSON term for a Go type.
+// jsonTypeOf describes the JSON value that a field of a Go type needs, such as "a whole number".
 func jsonTypeOf(t reflect.Type) string {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -127,7 +127,8 @@ func jsonTypeOf(t reflect.Type) string {
 	}
 }
 
-// maxField is the largest length of a field name in an error. Longer names of a client are cut.
+// maxField is the largest length of a field name in an error, in bytes. A longer name that a client
+// sends is cut.
 const maxField = 128
 
 // dotted formats a JSON pointer as a field name in an error, such as recharges.3.amount.

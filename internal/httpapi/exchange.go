@@ -18,7 +18,8 @@ type exchange struct {
 	varied     bool                // the header Vary is decided
 }
 
-// end reports the status of the call to its Pass (its admission by Access), once.
+// end passes the status of the reply to the call's Pass (its admission by Access), if it has one.
+// Further calls of end do nothing.
 func (x *exchange) end(status int) {
 	pass := x.pass
 	if pass == nil {
@@ -47,8 +48,8 @@ func (rt *router) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	return x
 }
 
-// bySession marks the call as one with a browser session. It returns the request with path, which lacks
-// SessionPrefix.
+// bySession marks the call as one with a browser session. It returns a copy of the request with the
+// given path, which is without SessionPrefix.
 func (x *exchange) bySession(path string) *http.Request {
 	r := *x.call.Request
 	at := *r.URL
@@ -67,7 +68,8 @@ func (x *exchange) set(name string, value []byte) {
 	x.head.AddBytes(name, value)
 }
 
-// constant writes one of the router's headers from an existing value of net/http's header map.
+// constant writes one of the router's headers. value has one element and must not be changed,
+// because net/http's header map may keep the slice itself.
 func (x *exchange) constant(name string, value []string) {
 	if x.head == nil {
 		x.Header()[name] = value
@@ -76,9 +78,9 @@ func (x *exchange) constant(name string, value []string) {
 	x.head.Add(name, value[0])
 }
 
-// begin ends the router's part of the header and returns the writer for the rest of the reply. The connection
-// then owns the header block. It releases the block with the next status line, even if that belongs to another
-// reply.
+// begin ends the router's part of the header and returns the writer for the rest of the reply. From
+// then on, the connection owns the header block. The connection releases the block with the next
+// status line, even if that line belongs to another reply.
 func (x *exchange) begin() http.ResponseWriter {
 	x.head = nil
 	return x.ResponseWriter

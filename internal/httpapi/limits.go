@@ -54,9 +54,9 @@ func (x *exchange) number(name string, v int64) {
 // classNames are the names of the token buckets in the headers RateLimit and RateLimit-Policy.
 var classNames = [LimitClasses]string{Calls: "default", Money: "money", Viewing: "viewing"}
 
-// retryIn returns the seconds after which a rejected call may be retried; 0 if a retry does not help. Unless
-// the problem has a value, it estimates when the quota starts again, the next token is there, or a dependency
-// recovers.
+// retryIn returns the seconds after which a rejected call may be retried; 0 if a retry does not
+// help. If the problem has no RetryAfter, retryIn estimates when the month's quota starts again,
+// the bucket has a token again, or a dependency recovers.
 func retryIn(p *schema.Problem, l *Limits) int {
 	switch {
 	case p.RetryAfter > 0:

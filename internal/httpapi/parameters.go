@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// Parameters parses the query of a request. It rejects unknown, repeated and empty parameters, because a
-// request with a misspelled filter must not return everything. The error is a *schema.Problem that names every
-// fault.
+// Parameters parses the query of a request. It rejects unknown, repeated and empty parameters,
+// because a request with a misspelled filter must not return everything. The error is a
+// *schema.Problem that names up to mostFaults faults.
 func Parameters(raw string, allowed ...string) (map[string]string, error) {
 	var faults []schema.ProblemDetail
 	fault := func(field, message string) {
@@ -66,13 +66,14 @@ func Printable(name string) string {
 	return name
 }
 
-// Entries per page of a list.
+// Entries per page of a list: the default, and the most that a client can request.
 const (
 	defaultLimit = 100
 	maxLimit     = 1000
 )
 
-// PageSize returns the entries per page from the parameter "limit": 1 to 1000, by default 100.
+// PageSize returns the entries per page from the parameter "limit": 1 to 1000, by default 100. For
+// any other value it returns a problem.
 func PageSize(params map[string]string) (int, *schema.Problem) {
 	text, ok := params["limit"]
 	if !ok {

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// PreferWait returns how long the client wants the server to wait for a result before it replies. That is the
-// preference "wait" of the Prefer headers, such as wait=10 (RFC 7240, 4.3). It is at most most. Other preferences are
-// ignored, and the first wait counts. If there is no wait, it returns 0 and false.
+// PreferWait returns how long the client wants the server to wait for a result before it replies.
+// The client states this in the preference "wait" of a Prefer header, such as wait=10 (RFC 7240,
+// 4.3). The first such preference counts, and other preferences are ignored. A wait above most is
+// reduced to most. If there is no valid wait, it returns 0 and false.
 func PreferWait(headers []string, most time.Duration) (wait time.Duration, wanted bool) {
 	for _, header := range headers {
 		for preference := range preferences(header) {
@@ -46,8 +47,8 @@ func preferences(header string) func(yield func(string) bool) {
 	}
 }
 
-// seconds parses a number of seconds, with or without quotes (RFC 7240, 2). It returns at most most. For other
-// text it returns 0 and false.
+// seconds parses a number of seconds, with or without quotes (RFC 7240, 2). A duration above most
+// is reduced to most. If text is no such number, it returns 0 and false.
 func seconds(text string, most time.Duration) (time.Duration, bool) {
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {
 		if text, ok = strings.CutSuffix(quoted, `"`); !ok {

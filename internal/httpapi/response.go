@@ -21,9 +21,9 @@ type Flusher interface {
 	Flush() error
 }
 
-// Response is what a handler returns. The reply's body is Body, or else Value encoded as JSON. Header values
-// are slices in the form of net/http, so that a response can be shared by requests without allocations. They
-// must not be changed.
+// Response is what a handler returns. The reply's body is Body, or else Value encoded as JSON.
+// Header values are slices in the form of net/http, so that a response can be shared by requests
+// without allocations. Do not change these slices.
 type Response struct {
 	Status int // 0 is 200
 	Value  any
@@ -31,24 +31,27 @@ type Response struct {
 	// Tail is sent after Body, so that a handler need not copy the parts of a long answer into one slice. A
 	// handler that sets it also sets Length and ETag for all parts together.
 	Tail [][]byte
-	// Stream writes the body in pieces, instead of Value and Body. A piece is sent at each flush, and has the
-	// time limit that otherwise a whole reply has. Stream is called once, after status and header are sent. If
-	// it fails, the connection is aborted, so that the client notices the missing rest.
+	// Stream writes the body in pieces, instead of Value and Body. Each flush sends a piece. Each
+	// piece has the time limit that otherwise applies to the whole reply. Stream is called once,
+	// after status and header are sent. If it fails, the router aborts the connection, so that the
+	// client notices that the rest is missing.
 	Stream func(w Flusher) error
-	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off buffering
-	// in proxies. If a piece cannot be sent within seconds, the connection ends. A disconnect is not logged.
+	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off
+	// buffering in proxies. The connection ends if the client does not read a piece within a few
+	// seconds. A disconnect is not logged.
 	Endless bool
-	// ETag is the quoted strong validator of Body; nil for none. A response with an ETag answers
-	// conditional requests.
+	// ETag is the quoted strong validator of Body; nil for none. Only a response with an ETag can
+	// be answered with status 304.
 	ETag []string
-	// Modified is the Last-Modified header, and Changed is the same instant. They are nil and zero for none.
+	// Modified is the Last-Modified header, and Changed is the same instant as a time. Without this
+	// header Modified is nil and Changed is zero.
 	Modified []string
 	Changed  time.Time
 	// Type is the Content-Type header; nil means JSON.
 	Type []string
 	// Cache is the Cache-Control header; nil means no-store.
 	Cache []string
-	// Length is the Content-Length header of Body; nil lets it be computed.
+	// Length is the Content-Length header of Body. If it is nil, the router computes the length.
 	Length []string
 	// Location is the path of the created object; "" for none.
 	Location string
@@ -77,7 +80,7 @@ func Ready(body []byte, changed time.Time) Response {
 	return resp
 }
 
-// ETag returns the quoted strong validator of a body.
+// ETag returns the quoted strong validator of a body. It is a hash of the body.
 func ETag(body []byte) string {
 	var sum, text [16]byte
 	n := xxhash.Sum64(body)
@@ -128,7 +131,7 @@ func etagListed(headers []string, etag string) bool {
 	return false
 }
 
-// Headers with the same value on every reply.
+// Values of reply headers that never change. They are shared by all replies.
 var (
 	jsonType    = []string{"application/json"}
 	noStore     = []string{"no-store"}
@@ -145,7 +148,7 @@ var (
 	replayed    = []string{"true"}
 	closing     = []string{"close"}
 	unbuffered  = []string{"no"}
-	// One year, which browser makers recommend.
+	// Browsers use only HTTPS for one year, which browser makers recommend.
 	onlyTLS = []string{"max-age=31536000"}
 )
 

@@ -28,13 +28,15 @@ const Version = "2026-11-01"
 // with a session. Browsers send the session cookie only below this prefix, so paths below /v1 need a key.
 const SessionPrefix = "/dashboard"
 
-// Config holds the dependencies and settings of a router. Open holds the open handlers by path. They need no
-// key, such as health and metrics, and serve GET and HEAD only. A path that ends with a slash includes all
-// paths below it. If the handler is a Tree, it includes only those that the Tree has.
+// Config holds the dependencies and settings of a router. Open maps paths to handlers that need no
+// key, such as health and metrics. They serve GET and HEAD only. A path that ends with a slash
+// includes all paths below it. If its handler is a Tree, it includes only the paths that the Tree
+// has.
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
-	// Proxies are the networks whose X-Forwarded-For is trusted, in the form of config.Network.
+	// Proxies are the networks whose X-Forwarded-For is trusted, in the canonical form that
+	// config.Network returns.
 	Proxies []netip.Prefix
 	Access  Access
 	Log     *slog.Logger
@@ -62,8 +64,8 @@ type router struct {
 	metrics      *metrics
 }
 
-// New returns the handler of the whole API. It fails if a route is duplicate, and panics if a metric is
-// already registered.
+// New returns the handler of the whole API. It fails if two routes have the same method and path.
+// It panics if a metric is already registered.
 func New(c Config) (http.Handler, error) {
 	m := newMetrics(c.Metrics)
 	rt := &router{
@@ -109,9 +111,9 @@ func New(c Config) (http.Handler, error) {
 	return rt, nil
 }
 
-// ServeHTTP implements http.Handler: common headers, panics, routing. Paths are matched literally.
-// "//v1/aqi" and "/v1/aqi/" are not found instead of redirected, because a redirect would drop the
-// body of a POST.
+// ServeHTTP implements http.Handler. It sets the common headers, recovers from panics and routes
+// the request. Paths are matched literally. "//v1/aqi" and "/v1/aqi/" are not found instead of
+// redirected, because a redirect would drop the body of a POST.
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := rt.newExchange(w, r)
 	defer rt.recovered(x)
@@ -136,8 +138,8 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rt.mux.ServeHTTP(x, r)
 }
 
-// recovered answers a panic with status 500. It panics again with http.ErrAbortHandler, which aborts the
-// connection.
+// recovered answers a panic with status 500. It passes on a panic with http.ErrAbortHandler, which
+// aborts the connection.
 func (rt *router) recovered(x *exchange) {
 	p := recover()
 	if p == nil {

@@ -80,8 +80,8 @@ func (p *pieces) Flush() error {
 	if err := unlessUnsupported(p.control.Flush()); err != nil || !p.endless {
 		return err
 	}
-	// HTTP/2 ends a stream when a deadline passes, even between two pieces. Hence there is none until the next
-	// write.
+	// HTTP/2 ends a stream when a deadline passes, even between two pieces. Hence there is no
+	// deadline until the next write.
 	return unlessUnsupported(p.control.SetWriteDeadline(time.Time{}))
 }
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// credential is the kind of header that identifies the caller. Replies name it in Vary, so that a cache does
-// not send the reply for one key to another.
+// credential is the kind of header that identifies the caller. Each reply names that header in
+// Vary, so that a cache does not send the reply for one key to another.
 type credential uint8
 
 const (
@@ -26,8 +26,9 @@ func credentialOf(c *Call, route *Route) credential {
 	return keyCredential
 }
 
-// add sets the Vary header of a reply that also depends on Accept-Encoding. On HTTP/1 the Vary line for the
-// credential is already in the [server.HeaderBlock]. A second Vary line is then added.
+// add sets the Vary header of a reply that also depends on Accept-Encoding. On HTTP/1, the Vary
+// line for the credential is already in the [server.HeaderBlock]. In this case add adds a second
+// Vary line for Accept-Encoding.
 func (v credential) add(h http.Header) {
 	if h["Vary"] == nil {
 		h["Vary"] = varyHeader
@@ -39,7 +40,7 @@ func (v credential) add(h http.Header) {
 	}
 }
 
-// varyBy writes the Vary header that names the credential's header.
+// varyBy writes the Vary header, which names the header with the credential.
 func (x *exchange) varyBy(v credential) {
 	x.varied = true
 	switch v {

@@ -23,7 +23,7 @@ const (
 	// pollInterval is the delay between polls of a standby, and before a failed renewal
 	// is retried.
 	pollInterval = time.Second
-	// releaseTimeout bounds the release of the lease at the end.
+	// releaseTimeout limits the time to release the lease when the job ends.
 	releaseTimeout = 2 * time.Second
 )
 
@@ -57,11 +57,11 @@ type Config struct {
 // the lease, and a standby leads within a second.
 //
 // Clock skew between instances has no effect. The clock of the database decides when a lease
-// ends. The leader measures its lease from before its request, with the monotonic clock. Two
-// instances can lead when the database's clock jumps ahead by more than three seconds. The
-// same can happen when a process is frozen between a check of its context and its next step.
-// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the time
-// of one store query.
+// ends. The leader measures the lease with its monotonic clock, from the time before it sent the
+// request. Two instances can lead when the database's clock jumps ahead by more than three seconds.
+// The same can happen when a process is frozen between a check of its context and its next step.
+// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the time of one
+// store query.
 func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -97,9 +97,10 @@ func outcome(ctx context.Context, err error) error {
 
 // lock gives access to the lease of one job.
 type lock interface {
-	// available reports whether an acquire may succeed.
+	// available reports whether acquire may succeed: this instance has the lease, or the lease has
+	// expired.
 	available(ctx context.Context) (bool, error)
-	// acquire begins or renews the lease; false when another instance has it.
+	// acquire begins or renews the lease. It returns false if another instance has the lease.
 	acquire(ctx context.Context) (bool, error)
 	// held reports whether this instance has the lease.
 	held(ctx context.Context) (bool, error)
@@ -131,8 +132,8 @@ func (c *candidate) run(ctx context.Context, do func(ctx context.Context, fence 
 	}
 }
 
-// awaitLease waits until this instance has acquired the lease. It returns the time before
-// the request that acquired it; false if ctx has ended.
+// awaitLease waits until this instance has acquired the lease. It returns the time directly before
+// it requested the lease. It returns false if ctx has ended.
 func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok bool) {
 	for ctx.Err() == nil {
 		available, err := c.lock.available(ctx)
@@ -150,8 +151,8 @@ func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok boo
 	return time.Time{}, false
 }
 
-// lead calls do for one lease and its renewals. over is false if the instance has lost the
-// lease and must wait for it again.
+// lead calls do while this instance has the lease, and renews the lease. over is false if the
+// instance has lost the lease and must wait for it again. Otherwise err is the error of do.
 func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")
@@ -189,8 +190,8 @@ func (c *candidate) fence(ctx context.Context) error {
 	return err
 }
 
-// renew renews the lease until leading ends. It calls end when no renewal has succeeded
-// for two thirds of the lease, also while the store does not answer.
+// renew renews the lease until leading ends. It calls end when no renewal has succeeded for two
+// thirds of the lease, even if a request to the store is still blocked.
 func (c *candidate) renew(leading context.Context, requested time.Time, end func()) {
 	due := c.lease * 2 / 3
 	last := time.AfterFunc(time.Until(requested.Add(due)), end)

@@ -11,9 +11,9 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// leaseRow is a lock in a row of the table "leader". Its statements are for PostgreSQL only.
-// They use clock_timestamp, the time of the statement, because a transaction may have
-// begun earlier and waited for another one.
+// leaseRow is a lock in a row of the table "leader". Its statements are for PostgreSQL only. They
+// use clock_timestamp, the time of the statement. The time of the transaction may be earlier,
+// because the transaction may have waited for another one.
 type leaseRow struct {
 	db           *sqlstore.DB
 	name, holder string
@@ -24,7 +24,7 @@ func newLeaseRow(c Config) leaseRow {
 	return leaseRow{c.DB, c.Name, rand.Text(), leaseTime}
 }
 
-// serverNow is the server clock in Unix microseconds.
+// serverNow is SQL for the time of the database server in Unix microseconds.
 const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
 func (r leaseRow) available(ctx context.Context) (bool, error) {

@@ -1,7 +1,7 @@
 // Package lifecycle starts the parts of the service in order and stops them in reverse.
 //
-// The order puts a part after the parts that it depends on. Those are ready before it
-// starts, and still run while it drains.
+// A part comes after the parts that it depends on. Those are ready before it starts, and still run
+// while it drains.
 package lifecycle
 
 import (
@@ -27,16 +27,17 @@ var ErrDrain = errors.New("did not stop in time")
 
 // Part is one long-lived piece of the service, such as a server or a worker.
 type Part struct {
-	// Name is what errors and log lines call the part.
+	// Name is the name of the part in errors and log lines.
 	Name string
 	// Run works until ctx ends and then returns nil or ctx's error. Every
 	// other return, and a panic, stops the whole service.
 	Run func(ctx context.Context) error
-	// Ready blocks until the part can be used by those after it. Its ctx ends
-	// when the part fails or the service is stopped. Nil means ready at once.
+	// Ready blocks until the parts after this part can use it. The context that Ready gets ends
+	// when the part fails or the service is stopped. A nil Ready means that the part is ready at
+	// once.
 	Ready func(ctx context.Context) error
-	// Drain bounds the time between the end of Run's ctx and its return;
-	// zero means DefaultDrain.
+	// Drain limits the time from the end of Run's context until Run returns; zero means
+	// DefaultDrain.
 	Drain time.Duration
 }
 

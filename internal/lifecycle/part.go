@@ -24,8 +24,8 @@ type runningPart struct {
 	stopped bool // the context ended before the part returned
 }
 
-// launch starts Run of a part. Its context has the values of ctx but does not end with it,
-// because parts are stopped in order. If Run returns early, launch sends to the channel
+// launch starts Run of a part. The context of the part has the values of ctx. It does not end with
+// ctx, because parts are stopped in order. If Run returns early, launch sends to the channel
 // failed, which has room for every part.
 func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- struct{}) *runningPart {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -44,7 +44,8 @@ func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- stru
 	return r
 }
 
-// awaitReady calls the part's Ready in a goroutine and sends its error to the channel.
+// awaitReady calls the part's Ready in a goroutine. The returned channel receives the error of
+// Ready, or nil if the part is ready.
 func (r *runningPart) awaitReady() <-chan error {
 	out := make(chan error, 1)
 	if r.part.Ready == nil {
@@ -59,8 +60,8 @@ func (r *runningPart) awaitReady() <-chan error {
 	return out
 }
 
-// stop ends the part's context, waits for it within its drain time and returns
-// what went wrong with it.
+// stop ends the part's context and waits until Run returns, at most for the drain time. It returns
+// the error of Run, ErrEnded or ErrDrain, or nil for a clean stop.
 func (r *runningPart) stop() error {
 	r.cancel()
 	limit := r.part.Drain

@@ -14,7 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// Limit returns the page size that the parameter "limit" sets, and adds faults to f.
+// Limit returns the page size from the parameter "limit". If the parameter is invalid, it adds a
+// fault to f.
 func Limit(f *schema.RequestErrors, params map[string]string) int {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
@@ -23,12 +24,15 @@ func Limit(f *schema.RequestErrors, params map[string]string) int {
 	return limit
 }
 
-// checksumSize is the length of a cursor's checksum. It is long enough that no damaged cursor has a valid one.
+// checksumSize is the length of a cursor's checksum, in bytes. It is long enough that a damaged
+// cursor has, in practice, no valid checksum.
 const checksumSize = 8
 
-// Cursor returns the position after the entry last of a list, which clients pass back. The text list names the
-// list and its filter. The checksum covers them, the account and the world (live or sandbox), so that ReadCursor
-// rejects the cursor of another list. A cursor is no secret, and it grants no access: a list checks its owner.
+// Cursor returns the cursor of the position after the entry last. A client passes it back to get
+// the next page. The text list names the list and its filter. The cursor has a checksum of list,
+// last, the account and the world (live or sandbox), so that ReadCursor rejects the cursor of
+// another list. A cursor is no secret, and it grants no access: each list checks the owner of its
+// entries.
 func Cursor(c *httpapi.Call, list, last string) *string {
 	text := base64.RawURLEncoding.EncodeToString(append(checksum(c, list, last), last...))
 	return &text
@@ -39,8 +43,9 @@ func checksum(c *httpapi.Call, list, last string) []byte {
 	return sum[:checksumSize]
 }
 
-// ReadCursor reads the parameter "cursor". It returns the text passed to Cursor, which a client can forge, or ""
-// without the parameter. The text is printable ASCII. ReadCursor adds faults to f.
+// ReadCursor reads the parameter "cursor" and returns the text last that was passed to Cursor. The
+// text is printable ASCII, but a client can forge it. If the parameter is missing or invalid,
+// ReadCursor returns "". If it is invalid, it also adds a fault to f.
 func ReadCursor(f *schema.RequestErrors, c *httpapi.Call, list string, params map[string]string) string {
 	text, ok := params["cursor"]
 	if !ok {
@@ -60,13 +65,14 @@ func ReadCursor(f *schema.RequestErrors, c *httpapi.Call, list string, params ma
 	return last
 }
 
-// RejectCursor adds the fault of a cursor that is not one of the list.
+// RejectCursor adds a fault to f: the cursor is not one of this list.
 func RejectCursor(f *schema.RequestErrors) {
 	f.Add("cursor", "The cursor is not one that this list has given.")
 }
 
-// Reply makes the reply of a list. Callers read one row more than limit, so that Reply knows whether more rows
-// follow. wire converts a row. cursor returns the cursor after a row.
+// Reply makes the reply of a list. Callers read one row more than limit, so that Reply knows
+// whether more rows follow. wire converts a row to its JSON form. cursor returns the cursor for the
+// position after a row.
 func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R) *string) (httpapi.Response, error) {
 	list := schema.List[W]{Status: schema.Success, Data: []W{}}
 	if len(rows) > limit {
@@ -83,9 +89,9 @@ func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R
 	return httpapi.Response{Value: list}, nil
 }
 
-// TimeRange returns the parameters "from" and "to" in Unix microseconds, and adds faults to
-// f. The time to is exclusive, but a date includes that day in UTC. Without parameters the
-// range has no limits.
+// TimeRange returns the parameters "from" and "to" in Unix microseconds. If they are invalid, it
+// adds faults to f. The time to is exclusive. If the parameter "to" is a date, the range includes
+// that day in UTC. Without parameters the range has no limits.
 func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int64) {
 	before := len(*f)
 	from, to = math.MinInt64, math.MaxInt64
@@ -101,7 +107,8 @@ func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int6
 	return from, to
 }
 
-// instant reads a date or an RFC 3339 time. To a date it adds the duration more.
+// instant parses a date or an RFC 3339 time, and returns it in Unix microseconds. If text is a
+// date, instant adds the duration more. If text is invalid, it adds a fault to f.
 func instant(f *schema.RequestErrors, name, text string, more time.Duration) int64 {
 	if t, ok := ParseDay(text); ok {
 		return t.Add(more).UnixMicro()
@@ -113,7 +120,7 @@ func instant(f *schema.RequestErrors, name, text string, more time.Duration) int
 	return t.UnixMicro()
 }
 
-// ParseDay reads a date, YYYY-MM-DD.
+// ParseDay parses a date, YYYY-MM-DD. It returns false for any other text.
 func ParseDay(text string) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, text)
 	return t, err == nil && len(text) == len(time.DateOnly)

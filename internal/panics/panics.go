@@ -21,9 +21,9 @@ func (e *Error) LogValue() slog.Value {
 	return slog.StringValue(fmt.Sprintf("%v\n%s", e, e.Stack))
 }
 
-// Catch calls do and returns its error, or an *Error if do panics. Providers, sources
-// and parsers run in it. Otherwise bad data would end the service, and end it again
-// after each restart.
+// Catch calls do and returns its error, or an *Error if do panics. Code that handles data from
+// outside, such as providers, sources and parsers, runs in it. Otherwise bad data would end the
+// service, and end it again after each restart.
 func Catch(do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// For pauses for d. It returns false when ctx ended before. A duration of zero or less
-// returns at once.
+// For pauses for d. It returns false if ctx ends first. A duration of zero or less returns at once.
 func For(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -23,7 +22,7 @@ func For(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Every calls do at each tick of period until ctx ends, for the first time after one period.
+// Every calls do at each tick of period until ctx ends. The first call is after one period.
 func Every(ctx context.Context, period time.Duration, do func(context.Context)) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// Interval is the time between two refreshes. A change must reach all instances within a second, and
-	// the rest is left for a slow query.
+	// Interval is the time between two refreshes. A change must reach all instances within a
+	// second. The rest of that second is left for a slow query.
 	Interval = 250 * time.Millisecond
-	// Timeout ends a query of a store that does not answer, so that it is retried.
+	// Timeout ends a query of a store that does not answer, so that the query is retried.
 	Timeout = 2 * time.Second
 )
 
@@ -24,8 +24,8 @@ const (
 type Config struct {
 	// Name names the content of the cache in errors.
 	Name string
-	// Load applies the changes in the store to the cache. Calls never overlap. began is the time of the call.
-	// Load limits the time of its queries.
+	// Load applies the changes in the store to the cache. Calls never overlap. began is the time of
+	// the call. Load must itself limit the time of its queries.
 	Load func(ctx context.Context, began time.Time) error
 	// Loading and Refreshing log the failures of the first load and of later refreshes.
 	Loading, Refreshing *failurelog.Log
@@ -46,7 +46,7 @@ type Follower struct {
 	ready       chan struct{} // closed after the first load
 }
 
-// New returns a Follower of a cache that is not loaded.
+// New returns a Follower of a cache that is not loaded yet.
 func New(c Config) *Follower {
 	if c.Timeout == 0 {
 		c.Timeout = Timeout
@@ -103,8 +103,8 @@ func (f *Follower) Age() time.Duration {
 	return f.Now().Sub(at)
 }
 
-// refreshedAfter reports whether a successful refresh started after a time. A refresh in
-// the future is ignored: the clock was set back.
+// refreshedAfter reports whether a successful refresh started after the time since. It ignores a
+// refresh that started in the future, which happens after the clock was set back.
 func (f *Follower) refreshedAfter(since time.Time) bool {
 	at := f.refreshedAt.Load()
 	return at != nil && at.After(since) && !at.After(f.Now())
@@ -120,7 +120,8 @@ func (f *Follower) refresh(ctx context.Context, since time.Time) error {
 	return f.observe(ctx, f.load(ctx, since))
 }
 
-// observe counts a failure, unless the caller's context has ended: then the store may be available.
+// observe records whether a refresh failed, and adds the name of the cache to the error. It does
+// not count an error after the caller's context has ended, because the store may be available.
 func (f *Follower) observe(ctx context.Context, err error) error {
 	if err == nil {
 		f.failing.Store(false)

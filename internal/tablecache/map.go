@@ -1,6 +1,6 @@
-// Package tablecache keeps tables of the state store in memory. A Follower refreshes a cache when the
-// revision counter of its table changes. A Map is the content: lookups need no lock, and a change
-// copies a small part only.
+// Package tablecache keeps tables of the state store in memory. A Follower refreshes a cache when
+// the revision counter of its table changes. A Map holds the content of a cache. Lookups in it need
+// no lock, and a change copies only a small part of it.
 package tablecache
 
 import (
@@ -9,8 +9,8 @@ import (
 	"maps"
 )
 
-// shardCount is large, so that a change copies little. With 100,000 entries it copies a shard of 400
-// entries, and the array of shards of 2 KiB.
+// shardCount is large, so that a change copies little: one shard (400 of 100,000 entries), and the
+// array of shards (2 KiB).
 const shardCount = 256
 
 // Map is an immutable map. A nil Map is empty.
@@ -52,7 +52,7 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// Edit returns a draft of the next version, which starts as a copy of this one.
+// Edit returns a draft of the next version of the Map. The draft starts as a copy of the Map.
 func (m *Map[K, V]) Edit() *Draft[K, V] {
 	if m == nil {
 		return &Draft[K, V]{next: &Map[K, V]{seed: maphash.MakeSeed()}}
@@ -72,7 +72,7 @@ type Draft[K comparable, V any] struct {
 // Get returns the value of a key in the draft; the zero value for a missing key.
 func (d *Draft[K, V]) Get(key K) V { return d.next.Get(key) }
 
-// Put adds or replaces a key.
+// Put sets the value of a key.
 func (d *Draft[K, V]) Put(key K, value V) {
 	shard := d.shard(key)
 	before := len(shard)

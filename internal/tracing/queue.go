@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// queueSize bounds the queued spans. It covers some seconds of a busy service, and
-	// a few megabytes at 1 to 2 KiB each.
+	// queueSize limits the queued spans. It covers the spans of some seconds of a busy service.
+	// They need a few megabytes, at 1 to 2 KiB each.
 	queueSize = 4096
-	// maxBatch is the number of spans of an export, as in OpenTelemetry's own
-	// processor.
+	// maxBatch is the largest number of spans in an export, as in OpenTelemetry's own processor.
 	maxBatch = 512
-	// batchInterval is how long a span waits for others of its batch.
+	// batchInterval is the time for which the first span of a batch waits for further spans.
 	batchInterval = time.Second
-	// sendTimeout bounds an export, and lastSendTimeout the exports at shutdown.
+	// sendTimeout limits the time of an export, and lastSendTimeout the time of an export at
+	// shutdown.
 	sendTimeout     = 5 * time.Second
 	lastSendTimeout = 2 * time.Second
-	// maxAttempts bounds the exports of a batch. A restarting collector is unavailable
-	// for seconds. A rejected batch must not delay later ones.
+	// maxAttempts limits the attempts to export a batch. A collector that restarts is unavailable
+	// for seconds. A batch that the collector rejects must not delay later batches.
 	maxAttempts = 5
 )
 
@@ -64,13 +64,13 @@ func (q *queue) OnEnd(s sdk.ReadOnlySpan) {
 	}
 }
 
-// Shutdown implements sdk.SpanProcessor; run flushes the queue.
+// Shutdown implements sdk.SpanProcessor. It does nothing, because run flushes the queue.
 func (q *queue) Shutdown(context.Context) error { return nil }
 
-// ForceFlush implements sdk.SpanProcessor.
+// ForceFlush implements sdk.SpanProcessor. It does nothing.
 func (q *queue) ForceFlush(context.Context) error { return nil }
 
-// run exports ended spans until ctx ends, then those left in the queue.
+// run exports ended spans until ctx ends, and then the spans that are left in the queue.
 func (q *queue) run(ctx context.Context) {
 	if err := q.exporter.Start(ctx); err != nil { // with this client it never fails
 		q.failures.Observe(ctx, err)
@@ -89,7 +89,8 @@ func (q *queue) run(ctx context.Context) {
 	_ = q.exporter.Shutdown(context.WithoutCancel(ctx)) // nothing is in flight
 }
 
-// gather waits for a full batch, or for batchInterval after its first span.
+// gather returns the next batch. It waits until the batch is full, batchInterval has passed since
+// its first span, or ctx has ended.
 func (q *queue) gather(ctx context.Context) (batch []sdk.ReadOnlySpan) {
 	select {
 	case first := <-q.ended:
@@ -125,8 +126,8 @@ func (q *queue) fill(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	return batch
 }
 
-// send exports a batch with retries. After the end of ctx it tries once more, with a
-// short timeout.
+// send exports a batch with retries. After the end of ctx it makes one more attempt, with a short
+// timeout.
 func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
 	for n := 1; ctx.Err() == nil && n < maxAttempts; n++ {
 		if q.export(ctx, batch, sendTimeout) {
@@ -139,8 +140,8 @@ func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
 	}
 }
 
-// export sends a batch once. It continues after the end of ctx, because the collector
-// may have received it.
+// export sends a batch once. It returns true if the collector has accepted the batch. It continues
+// after the end of ctx, because the collector may have received the batch.
 func (q *queue) export(ctx context.Context, batch []sdk.ReadOnlySpan, timeout time.Duration) bool {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer done()

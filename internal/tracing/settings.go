@@ -17,10 +17,12 @@ type Settings struct {
 	Sample   float64       `koanf:"sample" help:"share of traces that are kept, 0 to 1"`
 }
 
-// DefaultSettings are off; with an endpoint every trace is sampled.
+// DefaultSettings returns settings without an endpoint, which turn tracing off. If only an endpoint
+// is added, every trace is sampled.
 func DefaultSettings() Settings { return Settings{Sample: 1} }
 
-// Validate returns all errors, each naming its key. It implements config.Validator.
+// Validate returns one error for each invalid setting. The error names the setting. It implements
+// config.Validator.
 func (s Settings) Validate() []error {
 	var wrong []error
 	if u, err := url.Parse(s.Endpoint); err != nil || s.Endpoint != "" &&
@@ -36,7 +38,7 @@ func (s Settings) Validate() []error {
 	return wrong
 }
 
-// url is the URL of exports. Without a path in the endpoint it has the path of OTLP.
+// url is the URL of exports. If the endpoint has no path, url adds /v1/traces, the path of OTLP.
 func (s Settings) url() string {
 	if u, err := url.Parse(s.Endpoint); err == nil && (u.Path == "" || u.Path == "/") {
 		return u.JoinPath("/v1/traces").String()
@@ -44,7 +46,8 @@ func (s Settings) url() string {
 	return s.Endpoint
 }
 
-// headers parses Headers. Its error has the position of the header and not its text.
+// headers parses the setting Headers. An error states the position of the invalid header, and not
+// its text, which may be secret.
 func (s Settings) headers() (map[string]string, error) {
 	all := map[string]string{}
 	if !s.Headers.IsSet() {

@@ -15,8 +15,8 @@ const header = "traceparent"
 // parentLength is the length of a traceparent of version 00.
 const parentLength = 55
 
-// Traceparent returns the trace of ctx as a W3C traceparent, to store with the work
-// that follows; empty for none.
+// Traceparent returns the trace of ctx as a W3C traceparent; "" if ctx has no trace. It is stored
+// with work that continues the trace later.
 func Traceparent(ctx context.Context) string {
 	if !otel.SpanContextFromContext(ctx).IsValid() {
 		return ""
@@ -37,10 +37,10 @@ func parse(parent string) otel.SpanContext {
 	return otel.SpanContextFromContext(ctx)
 }
 
-// Resume begins a step that follows from a stored traceparent, maybe of another process. The
-// traceparent was stored at the time at. Within ten minutes of it the step belongs to that
-// trace. Later Resume begins a trace with a link, because collectors close traces and show
-// long ones badly. The sampling decision is that of the first trace. Without a traceparent
+// Resume begins a step of work that was stored with the traceparent parent at the time at, maybe by
+// another process. Within ten minutes after at, the step belongs to the stored trace. Later, Resume
+// begins a new trace with a link to the stored trace, because collectors close old traces and show
+// long ones badly. The new trace is sampled if the stored trace was. If parent is empty or invalid,
 // Resume is [Tracer.Start].
 func (t *Tracer) Resume(ctx context.Context, parent string, at, now time.Time, name string, kind Kind) (context.Context, Span) {
 	if t == nil {
@@ -57,9 +57,9 @@ func (t *Tracer) Resume(ctx context.Context, parent string, at, now time.Time, n
 	return ctx, Span{span}                                                                                                             //nolint:spancheck // the caller ends it
 }
 
-// Request begins the trace of a request. The client's traceparent becomes a link of a
-// sampled trace and has no other effect. Otherwise a client could fill the collector,
-// or mix its requests into traces of other clients.
+// Request begins the trace of a request. If the trace is sampled, it gets a link to the client's
+// traceparent. The client's traceparent has no other effect. Otherwise a client could fill the
+// collector, or mix its requests into traces of other clients.
 func (t *Tracer) Request(r *http.Request, name string) (*http.Request, Span) {
 	if t == nil {
 		return r, Span{}

@@ -76,9 +76,10 @@ func (t *Tracer) Run(ctx context.Context) error {
 	return nil
 }
 
-// linkSampler gives a trace with a link the sampling decision of the linked trace.
-// Later steps of a sampled trace are therefore sampled, too. Other traces are sampled
-// by the ratio. Links to traces of clients are added after this decision.
+// linkSampler samples a trace with a link if the linked trace was sampled. A sampled trace and the
+// traces that continue it are therefore all sampled. Traces without a link are sampled by the ratio
+// in the settings. Links to traces of clients are added after this decision, so they do not affect
+// it.
 type linkSampler struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
@@ -109,8 +110,8 @@ func (s Span) SetInt(key Key, value int) {
 	}
 }
 
-// Fail marks a step as failed. It has no error text, which may contain personal data;
-// the log has it with the same id.
+// Fail marks a step as failed. It records no error text, because the text may contain personal data.
+// The log has the text, with an id that is also an attribute of the span.
 func (s Span) Fail() {
 	if s.of != nil {
 		s.of.SetStatus(codes.Error, "")
@@ -124,7 +125,7 @@ func (s Span) End() {
 	}
 }
 
-// Done is End, after Fail when there is an error.
+// Done ends a step. If err is not nil, it first marks the step as failed.
 func (s Span) Done(err error) {
 	if s.of == nil {
 		return
@@ -138,7 +139,7 @@ func (s Span) Done(err error) {
 // ProviderCall has the attributes of a call to a provider.
 type ProviderCall struct{ Provider, World, Call, Result, Subject string }
 
-// EndCall is Done for a call to a provider.
+// EndCall sets the attributes of a call to a provider, and then calls Done.
 func (s Span) EndCall(e ProviderCall, err error) {
 	s.Set(Provider, e.Provider)
 	s.Set(World, e.World)
@@ -165,7 +166,8 @@ const (
 	maxSameTrace = 10 * time.Minute      // age from which on Resume begins another trace
 )
 
-// Start begins a step of the trace of ctx. Without a recording trace it begins none.
+// Start begins a step of the trace of ctx. If ctx has no trace that is recorded, Start returns the
+// zero Span.
 func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
 	within := otel.SpanFromContext(ctx)
 	if !within.IsRecording() {
@@ -175,7 +177,7 @@ func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) 
 	return ctx, Span{span}                                                                         //nolint:spancheck // the caller ends it
 }
 
-// Start is [Start], but begins a trace when ctx has none.
+// Start begins a step as the function [Start] does. If ctx has no trace, it begins one.
 func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}

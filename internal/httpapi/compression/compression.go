@@ -34,7 +34,8 @@ var zstdWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// Write writes body and tail in the encoding. It ignores write errors of a disconnected client.
+// Write compresses body and then tail with the encoding, and writes them to w. It ignores write
+// errors of a disconnected client.
 func Write(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	if encoding == Zstd {
 		z := zstdWriters.Get().(*zstd.Encoder)
@@ -57,8 +58,8 @@ func Write(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	_ = z.Close()
 }
 
-// Negotiate returns the encoding that the Accept-Encoding headers prefer (RFC 9110, 12.5.3): zstd, gzip, or ""
-// for neither. It returns zstd if both are equal.
+// Negotiate returns the encoding that the Accept-Encoding headers prefer (RFC 9110, 12.5.3): zstd,
+// gzip, or "" for neither. It returns zstd if the client prefers zstd and gzip equally.
 func Negotiate(headers []string) string {
 	if len(headers) == 0 {
 		return ""
@@ -93,7 +94,8 @@ func Negotiate(headers []string) string {
 	return best
 }
 
-// Precompress returns a body in each encoding, with the best level. Its error is that of an encoder.
+// Precompress returns body compressed with each encoding, at the best level. The keys of the map
+// are the names of the encodings. It fails only if an encoder fails.
 func Precompress(body []byte) (map[string][]byte, error) {
 	var packed bytes.Buffer
 	g, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

@@ -19,17 +19,18 @@ import (
 )
 
 const (
-	// reloadInterval is the interval of checks for changed files. Each check reads the files, which have a few
-	// kilobytes.
+	// reloadInterval is the interval at which Run checks whether the certificate files changed.
+	// Each check reads the files, which have a few kilobytes.
 	reloadInterval = 5 * time.Second
-	// acmeFirstRetry is the delay of the first retry. It is short because the first attempt may have failed
-	// only because the port was not open yet. It is more than a minute because autocert does not retry earlier.
+	// acmeFirstRetry is the delay before the first retry to obtain certificates. It is short
+	// because the first attempt may have failed only because the port was not open yet. It is more
+	// than a minute because autocert does not retry earlier.
 	acmeFirstRetry = 70 * time.Second
-	// acmeRetry is the delay of later retries. Let's Encrypt allows five failed validations of a name per hour
-	// (letsencrypt.org/docs/rate-limits).
+	// acmeRetry is the delay before each later retry. Let's Encrypt allows five failed validations
+	// of a name per hour (letsencrypt.org/docs/rate-limits).
 	acmeRetry = 15 * time.Minute
-	// acmeMetricInterval is the interval at which the expiry metric is updated. autocert renews certificates by
-	// itself.
+	// acmeMetricInterval is the interval at which Run updates the metric of the certificate expiry.
+	// Package autocert renews certificates without Run.
 	acmeMetricInterval = time.Hour
 )
 
@@ -110,10 +111,10 @@ func (s *Certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	return s.obtain(name)
 }
 
-// obtain returns the certificate of a name from memory, from the cache directory, or from the authority, which
-// takes seconds. Package autocert keeps an ECDSA and an RSA certificate per name, and chooses by the client's
-// algorithms. Every client of TLS 1.3 supports ECDSA (RFC 8446, 9.1). Therefore obtain always states ECDSA, and
-// only one certificate is requested.
+// obtain returns the certificate of a name from memory, from the cache directory, or from the
+// authority, which takes seconds. Package autocert keeps an ECDSA and an RSA certificate per name,
+// and chooses by the client's algorithms. Every client of TLS 1.3 supports ECDSA (RFC 8446, 9.1).
+// Therefore obtain always passes ECDSA to autocert, so that autocert requests only one certificate.
 func (s *Certificates) obtain(name string) (*tls.Certificate, error) {
 	c, err := s.manager.GetCertificate(&tls.ClientHelloInfo{
 		ServerName: name, SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
@@ -139,8 +140,9 @@ func (s *Certificates) obtain(name string) (*tls.Certificate, error) {
 	return c, nil
 }
 
-// Run keeps certificates current until ctx ends. It reloads files when they change. With ACME it obtains
-// certificates before the first client needs them, and should start after the listener.
+// Run keeps certificates current until ctx ends. It reloads files when they change. With ACME it
+// obtains certificates before the first client needs them. Start Run after the listener, because
+// the authority connects to the listener.
 func (s *Certificates) Run(ctx context.Context) error {
 	if s.manager != nil {
 		return s.runACME(ctx)
@@ -157,8 +159,8 @@ func (s *Certificates) Run(ctx context.Context) error {
 	}
 }
 
-// reload reloads the files if they have changed. An invalid pair is logged once, and the current
-// certificate stays in use.
+// reload reloads the certificate files if they have changed. An invalid certificate or key is
+// logged once, and the current certificate stays in use.
 func (s *Certificates) reload() {
 	p, err := readPair(s.config.Cert, s.config.Key)
 	if bytes.Equal(p.cert, s.seen.cert) && bytes.Equal(p.key, s.seen.key) {
@@ -199,7 +201,7 @@ func (s *Certificates) runACME(ctx context.Context) error {
 	}
 }
 
-// prepare obtains the certificate of every name.
+// prepare obtains the certificate of every name. It returns true if it failed for any name.
 func (s *Certificates) prepare() (failed bool) {
 	for _, name := range s.config.Domains {
 		if _, err := s.obtain(name); err != nil {

@@ -16,8 +16,8 @@ type conn struct {
 	length  atomic.Bool  // whether a Content-Length was read
 }
 
-// lengthName is the start of a header line, in lower case. It has no blank before the colon, because net/http
-// rejects one.
+// lengthName is the start of a Content-Length header line, in lower case. It has no blank before
+// the colon, because net/http rejects a header with such a blank.
 const lengthName = "\ncontent-length:"
 
 // Read reads from the connection and looks for a Content-Length header. It implements net.Conn.
@@ -29,8 +29,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hadLength reports whether any request of the connection had a Content-Length. Similar text in a body counts
-// too. The only effect is that a connection is closed after a reply.
+// hadLength reports whether any request of the connection had a Content-Length. It is also true if
+// a body contained similar text. The only effect of such a mistake is that a connection is closed
+// after a reply.
 func (c *conn) hadLength() bool { return c.length.Load() }
 
 // scan searches the read bytes for lengthName, which may be split between two reads.

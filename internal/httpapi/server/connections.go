@@ -9,11 +9,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Connections limits the open connections of a listener. The zero value limits only their total, and not the
-// connections of one client.
+// Connections configures the limits of open connections of a listener. The zero value limits only
+// their total, and not the connections of one client.
 type Connections struct {
-	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64 network. 0 is no
-	// limit. It does not apply to addresses in Proxies and to loopback, because a proxy there has many clients.
+	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64
+	// network. 0 is no limit. It does not apply to loopback and to addresses in Proxies, because a
+	// proxy at such an address has many clients.
 	PerAddress int
 	Proxies    []netip.Prefix
 	most       int // limit of all connections; 0 for maxConnections
@@ -22,8 +23,8 @@ type Connections struct {
 // addressBits is the prefix length of the IPv6 networks that count as one client.
 const addressBits = 64
 
-// shareOf returns the address or network under which a client's connections are counted; false for a client
-// without a limit.
+// shareOf returns the address or network under which the connections of the client at a are
+// counted. It returns false if the client has no limit.
 func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || c.PerAddress == 0 {
@@ -40,9 +41,10 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	return at, true
 }
 
-// limitedListener limits open connections. At the limit, it closes the connection that has been idle longest.
-// At the limit of a client, it closes a connection of that client. The listener of golang.org/x/net/netutil
-// would wait instead, and it hides CloseWrite.
+// limitedListener limits open connections. At the limit, it closes the connection that has been
+// idle longest. At the limit of a client, it closes a connection of that client. The listener of
+// golang.org/x/net/netutil would instead wait for another connection to end, and it hides
+// CloseWrite.
 type limitedListener struct {
 	net.Listener
 	Connections
@@ -57,7 +59,7 @@ type limitedListener struct {
 	closed  chan struct{}
 }
 
-// clientUse counts the connections of one client.
+// clientUse holds the number of connections of one client, and the idle ones.
 type clientUse struct {
 	open int
 	idle idleList
@@ -80,7 +82,7 @@ func newLimitedListener(l net.Listener, c Connections, closings *prometheus.Coun
 	}
 }
 
-// Accept waits until a connection is within the limits. It implements net.Listener.
+// Accept waits for a connection that is within the limits. It implements net.Listener.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()
@@ -111,8 +113,9 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a new connection if there is room or an idle connection can be closed. victim is the connection
-// to close, if any. It is c itself if the client of c is at its limit without an idle connection.
+// admit counts a new connection if there is room or an idle connection can be closed. took reports
+// whether it was counted. victim is the connection to close, if any, and why is the reason. victim
+// is c itself if the client of c is at its limit without an idle connection.
 func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string, took bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +147,7 @@ func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string
 	return victim, why, true
 }
 
-// remove stops counting a connection. The caller holds the lock.
+// remove stops counting a connection. The caller holds the listener's lock.
 func (l *limitedListener) remove(c *limitedConn) {
 	if !c.counted {
 		return
@@ -197,7 +200,7 @@ func (c *limitedConn) Close() error {
 // CloseWrite closes the sending direction only.
 func (c *limitedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// uses records whether the connection has a request in flight. Otherwise it is idle.
+// uses records whether the connection has a request in flight. A connection without one is idle.
 func (c *limitedConn) uses(active bool) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -206,7 +209,8 @@ func (c *limitedConn) uses(active bool) {
 	}
 }
 
-// setIdle adds the connection to the lists of idle connections, or removes it. The caller holds the lock.
+// setIdle adds the connection to the lists of idle connections, or removes it. The caller holds the
+// listener's lock.
 func (c *limitedConn) setIdle(idle bool) {
 	if c.idle == idle {
 		return
@@ -244,8 +248,8 @@ func limitedOf(c net.Conn) *limitedConn {
 	}
 }
 
-// idleList is a linked list whose links are fields of limitedConn. Therefore the start and the end of a request
-// allocate nothing.
+// idleList is a linked list of idle connections. Its links are fields of limitedConn, so that the
+// start and the end of a request allocate nothing.
 type idleList struct{ first, last *limitedConn }
 
 type idleLinks struct{ before, after *limitedConn }

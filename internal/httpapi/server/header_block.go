@@ -7,10 +7,11 @@ import (
 	"sync"
 )
 
-// HeaderBlock holds the dozen reply headers that the router itself writes, such as the request id and the
-// limits. In the map of net/http, which is copied and sorted, they would take a third of the time of a request.
-// On HTTP/1 they are therefore formatted here, and conn inserts them after the status line. On HTTP/2, and on
-// connections that are not of [NewListener], they go into the map.
+// HeaderBlock holds the dozen reply headers that the router itself writes, such as the request id
+// and the limits. In the header map of net/http, which is copied and sorted, they would take a
+// third of the time of a request. On HTTP/1 they are therefore formatted here, and conn inserts
+// them after the status line. On HTTP/2, and on connections that are not of [NewListener], they go
+// into the map.
 type HeaderBlock struct {
 	lines []byte
 	whole []byte // the first write of the reply, including the lines
@@ -37,7 +38,7 @@ func (h *HeaderBlock) into(p []byte) []byte {
 	return h.whole
 }
 
-// Add appends a header line. Neither text may contain line breaks.
+// Add appends a header line. name and value must not contain line breaks.
 func (h *HeaderBlock) Add(name, value string) {
 	h.lines = append(append(h.start(name), value...), "\r\n"...)
 }
@@ -54,15 +55,16 @@ func (h *HeaderBlock) String() string { return string(h.lines) }
 
 type connKey struct{}
 
-// WithConn returns a context with the connection, for the requests of the connection.
+// WithConn returns a context that contains the connection c. It is the context of the connection's
+// requests.
 func WithConn(ctx context.Context, c interface{ Begin() *HeaderBlock }) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A proxy may see
-// another end of such a request than this server, so the connection is closed after the reply (RFC 9112, 6.1).
-// Since net/http removes the Content-Length of such a request, conn records whether any of its requests had
-// one.
+// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A
+// proxy may see another end of such a request than this server, so the connection is closed after
+// the reply (RFC 9112, 6.1). Since net/http removes the Content-Length of such a request, conn
+// records whether any request of the connection had a Content-Length.
 func Ambiguous(r *http.Request) bool {
 	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
 		return false

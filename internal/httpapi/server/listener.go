@@ -104,7 +104,8 @@ func (l *tlsListener) accept() {
 	}
 }
 
-// hand passes a connection to Accept, or closes it.
+// hand passes a connection or an error to Accept. If the listener is closed, it closes the
+// connection.
 func (l *tlsListener) hand(a accepted) {
 	select {
 	case l.ready <- a:

@@ -72,7 +72,7 @@ func (p Proxies) Secure(r *http.Request) bool {
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 // parseForwarded parses an entry of X-Forwarded-For: an address, optionally with a port or, for
-// IPv6, brackets.
+// IPv6, brackets. It returns false for any other text.
 func parseForwarded(entry string) (netip.Addr, bool) {
 	entry = strings.Trim(entry, " \t")
 	if a, err := netip.ParseAddr(entry); err == nil {

@@ -1,5 +1,6 @@
-// Package server accepts the connections of the API. It provides the HTTP server with its time-outs, the listener
-// with limits of connections and TLS with its certificates, and determines the client's address.
+// Package server accepts the connections of the API. It has the HTTP server with time-outs, and a
+// listener that limits connections. It also provides TLS certificates and determines the client's
+// address.
 package server
 
 import (
@@ -35,7 +36,7 @@ func New(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      WriteTimeout,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
-		// The router answers "OPTIONS *" like other requests, not net/http.
+		// The router, and not net/http, answers "OPTIONS *", as it answers other requests.
 		DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if c, ok := c.(interface{ Begin() *HeaderBlock }); ok {
@@ -43,7 +44,8 @@ func New(h http.Handler, log *slog.Logger) *http.Server {
 			}
 			return ctx
 		},
-		// The listener closes idle connections first: those between the end of a reply and the next request.
+		// The listener needs to know which connections are idle, because it closes those first. A
+		// connection is idle between the end of a reply and the next request.
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if limited := limitedOf(c); limited != nil && (state == http.StateActive || state == http.StateIdle) {
 				limited.uses(state == http.StateActive)

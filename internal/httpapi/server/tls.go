@@ -37,7 +37,7 @@ type TLSConfig struct {
 // Enabled reports whether the API serves HTTPS.
 func (c TLSConfig) Enabled() bool { return c.Cert != "" || len(c.Domains) > 0 }
 
-// Validate returns every invalid setting, with its key.
+// Validate returns one error for every invalid setting. The error names the setting.
 func (c TLSConfig) Validate() []error {
 	var faults []error
 	switch {
@@ -65,8 +65,9 @@ func (c TLSConfig) Validate() []error {
 
 func unfit(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }
 
-// Open reads the certificate files, or prepares ACME without contacting the authority. ACME stores its account
-// and certificates below the folder data, unless the settings name another folder.
+// Open reads the certificate files, or prepares ACME without contacting the authority. ACME stores
+// its account and certificates in the folder acme of the folder data, unless the settings name
+// another folder.
 func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string) (*Certificates, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -133,5 +134,6 @@ func (c TLSConfig) client() (*acme.Client, error) {
 	return client, nil
 }
 
-// errNoCertificate is the error for a host name that the API does not serve.
+// errNoCertificate is the error for a host name that the API does not serve, or for which no
+// certificate could be obtained.
 var errNoCertificate = errors.New("no certificate")

@@ -42,7 +42,8 @@ func New(t testing.TB) *Collector {
 	return c
 }
 
-// SetStatus sets the status of later replies. The collector keeps spans only with 200.
+// SetStatus sets the status of later replies. The collector keeps the spans of a request only if it
+// replies with status 200.
 func (c *Collector) SetStatus(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +76,8 @@ func (c *Collector) handle(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(c.status)
 }
 
-// Wait waits until enough returns true for the spans received.
+// Wait waits until enough returns true for the spans received so far, and returns them. The message
+// of a timeout contains the text what.
 func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) []*proto.Span {
 	c.t.Helper()
 	deadline := time.After(timeout)
@@ -130,7 +132,7 @@ func (c *Collector) Header() http.Header {
 	return c.header
 }
 
-// Value returns an attribute of a span as text; empty for none.
+// Value returns an attribute of a span as text; "" if the span does not have it.
 func Value(s *proto.Span, key string) string {
 	for _, pair := range s.GetAttributes() {
 		if pair.GetKey() == key {

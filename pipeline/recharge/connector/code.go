@@ -9,13 +9,13 @@ import (
 	"vayu/schema"
 )
 
-// codeTable maps our names of operators, circles or types to an aggregator's codes.
+// codeTable maps our names of operators, circles or recharge types to an aggregator's codes.
 type codeTable struct {
 	names []string          // in the order of the file
 	codes map[string]string // by name; nil if names are codes
 }
 
-// readCodes reads a mapping of names to codes.
+// readCodes reads a mapping of names to codes. A name that is not in known is a fault of the file.
 func readCodes(s *httpconnector.Section, known []string) codeTable {
 	var c codeTable
 	if !s.Present() {
@@ -49,7 +49,8 @@ func (c *codeTable) distinct(s *httpconnector.Section, names []string) {
 	}
 }
 
-// code returns the code of a name; false if there is none.
+// code returns the code of a name; false if the name has none. If the file has no codes, names are
+// codes.
 func (c *codeTable) code(name string) (string, bool) {
 	if c.codes == nil {
 		return name, true
@@ -58,7 +59,7 @@ func (c *codeTable) code(name string) (string, bool) {
 	return code, ok
 }
 
-// name returns which of the given names has the code.
+// name returns the name in among that has the code; false if there is none.
 func (c *codeTable) name(code string, among []string) (string, bool) {
 	for _, name := range c.names {
 		if c.codes[name] == code && contains(among, name) {
@@ -68,7 +69,8 @@ func (c *codeTable) name(code string, among []string) (string, bool) {
 	return "", false
 }
 
-// circle returns the canonical name of a provider's circle; empty if unknown.
+// circle returns the canonical name of the circle that the provider calls theirs; "" if it is
+// unknown.
 func (b *providerCodes) circle(theirs string) string {
 	if b.circles.codes != nil {
 		name, _ := b.circles.name(theirs, b.circles.names)
@@ -78,7 +80,8 @@ func (b *providerCodes) circle(theirs string) string {
 	return name
 }
 
-// operator returns the canonical name of a provider's mobile operator.
+// operator returns the canonical name of the mobile operator that the provider calls theirs; false
+// if it is unknown.
 func (b *providerCodes) operator(theirs string) (string, bool) {
 	if b.operators.codes != nil {
 		return b.operators.name(theirs, mobileNames())

@@ -34,8 +34,8 @@ type provider struct {
 	client *httpconnector.Client
 }
 
-// Open reads a file and returns the connection that it describes, without connecting. The
-// error lists every fault of the file with its line. Log and reg may be nil.
+// Open reads a file and returns the connection that it describes, without connecting. The error
+// lists every fault of the file with its line. log and reg may be nil.
 func Open(file string, log *slog.Logger, reg prometheus.Registerer) (recharge.Connection, error) {
 	from, err := httpconnector.Open(file)
 	if err != nil {
@@ -100,8 +100,8 @@ func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) p
 	return b
 }
 
-// readServes reads the served operators from the key "serves". Without it they are the
-// operators with a code, and without codes all.
+// readServes reads the served operators from the key "serves". Without this key, they are the
+// operators with a code, or all operators if the file has no codes.
 func (b *providerCodes) readServes(s *httpconnector.Section) {
 	known := operatorNames()
 	if b.operators.codes != nil {

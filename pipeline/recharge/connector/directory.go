@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// directory is a provider with lookups of numbers, or plans, or both.
+// directory looks up numbers, plans or both at a provider.
 type directory struct {
 	*provider
 
@@ -43,10 +43,11 @@ func (d directory) Detect(ctx context.Context, number string) (recharge.Subscrib
 	return recharge.Subscriber{Operator: operator, Circle: d.circle(reply.Fields["circle"])}, nil
 }
 
-// maxPlanText bounds a plan's description, in characters.
+// maxPlanText is the limit of a plan's description, in characters. A longer description is cut.
 const maxPlanText = 300
 
-// Plans fetches plans; each must have a valid amount. It implements recharge.Directory.
+// Plans fetches the plans of an operator in a circle. It fails if a plan has no valid amount. It
+// implements recharge.Directory.
 func (d directory) Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error) {
 	if !d.plans {
 		return nil, errNoPlans

@@ -23,7 +23,8 @@ func (p *provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answ
 	return p.call(ctx, enquire, o)
 }
 
-// Reverse requests a refund; Failed means a refusal. It implements recharge.Reverser.
+// Reverse requests a refund. The outcome Failed means that the provider refused it. It implements
+// recharge.Reverser.
 func (p *provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
 	return p.call(ctx, refund, o)
 }
@@ -43,7 +44,7 @@ func (p *provider) call(ctx context.Context, call string, o recharge.Order) (rec
 	return p.answer(reply.Fields), nil
 }
 
-// fields returns the values of orderFields. The circle is empty if it is unknown, or has
+// fields returns the values of orderFields for an order. The circle is "" if it is unknown, or has
 // no code.
 func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 	operator, ok := p.operators.code(o.Operator)
@@ -61,7 +62,7 @@ func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 	}, nil
 }
 
-// answer converts the fields of a reply with a mapped status.
+// answer converts the fields of a reply whose status the file maps.
 func (p *provider) answer(fields map[string]string) recharge.Answer {
 	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.CleanReference(fields["provider_ref"])}
 	if circle := fields["circle"]; circle != "" {

@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// The calls of an aggregator.
+// Names of the calls of an aggregator in a description.
 const (
 	submit  = "submit"
 	enquire = "enquire"
@@ -28,8 +28,8 @@ var outcomes = map[string]recharge.Outcome{
 	"refused":        recharge.Failed, // of a refund call
 }
 
-// The words that each call can have as status. Only an enquiry can have unknown, because it
-// could trigger a resend after another call.
+// Words to which the status of each call can be mapped. Only an enquiry can have the status
+// unknown, because unknown permits sending the order again.
 var (
 	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
 	ofEnquiry = append(slices.Clone(ofOrder), "unknown")
@@ -43,18 +43,18 @@ var codes = []string{
 	string(schema.OperatorUnavailable), string(schema.InsufficientBalance),
 }
 
-// Fields that identify an order. The provider carries out each reference at most once, so
-// every order has one.
+// Fields that identify an order. Every order has a reference of its own. The provider carries out
+// each reference at most once.
 const (
 	ourName   = "reference"
 	theirName = "provider_ref"
 )
 
-// orderFields are the fields for templates of calls about an order.
+// orderFields are the fields that templates of calls about an order can use.
 var orderFields = []string{ourName, theirName, "type", "number", "operator", "circle", "amount", "paise", "created"}
 
-// submitFields are orderFields without the provider's name of the order, which comes with the
-// answer.
+// submitFields are the fields that templates of submit calls can use. They do not include the
+// provider's reference, which comes with the answer.
 var submitFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirName })
 
 // shape returns the structure of an aggregator's description. An unmapped status may

@@ -1,6 +1,6 @@
-// Package numbering validates numbers and finds their operators by the national numbering
-// plan: mobile numbers, ids of DTH subscribers, operators, circles and series. It does no
-// I/O and has no state.
+// Package numbering validates mobile numbers and ids of DTH (satellite television) subscribers. It
+// has tables of the operators and of the circles (licensed service areas). It finds the operator of
+// a mobile number by the series of the national numbering plan. It does no I/O and has no state.
 package numbering
 
 import (
@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxTextLength exceeds any written number, in bytes.
+// maxTextLength is the limit of a written number in bytes, with its blanks and hyphens.
 const maxTextLength = 32
 
-// Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits, after +91, 91 or
-// 0, with blanks and hyphens between them. By the National Numbering Plan 2003, mobile
-// numbers have ten digits, and none begins with 0 to 5. It returns the ten digits. A
-// leading hyphen is rejected, because it is the sign of a negative number. Digits of other
-// scripts are rejected, because operators do not accept them.
+// Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits, after +91, 91 or 0, with
+// blanks and hyphens between them. It returns the ten digits; ok is false for any other text. By
+// the National Numbering Plan 2003, mobile numbers have ten digits, and none begins with 0 to 5. A
+// leading hyphen is rejected, because it is the sign of a negative number. Digits of other scripts
+// are rejected, because operators do not accept them.
 func Mobile(text string) (digits string, ok bool) {
 	text = strings.TrimLeft(text, " ")
 	text, plus := strings.CutPrefix(text, "+")
@@ -38,10 +38,10 @@ func Mobile(text string) (digits string, ok bool) {
 	return digits, true
 }
 
-// SubscriberID reads the id of a DTH subscriber: 8 to 12 ASCII digits, with blanks and
-// hyphens after the first. Leading zeros are significant. Operators print ten digits
-// (Airtel Digital TV, Tata Play) or eleven (the card number of Dish TV and Sun Direct),
-// d2h fewer. The operator decides whether the id is right.
+// SubscriberID reads the id of a DTH subscriber: 8 to 12 ASCII digits, with blanks and hyphens
+// after the first digit. ok is false for any other text. Leading zeros are significant. Operators
+// print ten digits (Airtel Digital TV, Tata Play) or eleven (the card number of Dish TV and Sun
+// Direct), d2h fewer. Only the operator can decide whether the id exists.
 func SubscriberID(text string) (id string, ok bool) {
 	id, ok = onlyDigits(text)
 	if !ok || len(id) < 8 || len(id) > 12 {
@@ -50,8 +50,8 @@ func SubscriberID(text string) (id string, ok bool) {
 	return id, true
 }
 
-// onlyDigits removes blanks and hyphens. It returns false if anything but ASCII digits is
-// left, if a hyphen comes before them, or if text is longer than maxTextLength.
+// onlyDigits removes blanks and hyphens. It returns false if anything but ASCII digits is left, if
+// a hyphen comes before the digits, or if text is longer than maxTextLength.
 func onlyDigits(text string) (string, bool) {
 	if len(text) > maxTextLength || strings.HasPrefix(strings.TrimLeft(text, " "), "-") {
 		return "", false

@@ -8,7 +8,7 @@ import (
 
 // Operator is an operator whose numbers can be recharged.
 type Operator struct {
-	// Name is canonical, and unique among all types.
+	// Name is canonical, and unique among the operators of all types.
 	Name    string
 	Type    schema.RechargeType
 	Aliases []string
@@ -49,12 +49,12 @@ var operators = []Operator{
 		Aliases: []string{"Airtel", "Airtel DTH", "Airtel TV", "Airtel Digital", "Airtel DTH TV", "Airtel Xstream"}},
 }
 
-// Operators returns every operator, mobile ones first. The caller owns the slice, but must
-// not change the aliases in it.
+// Operators returns every operator, mobile operators first. The caller owns the slice, but must not
+// change the aliases in it.
 func Operators() []Operator { return slices.Clone(operators) }
 
-// Find returns the operator of a type by its name or an alias, in any case, with or
-// without blanks and punctuation.
+// Find returns the operator of a type by its name or an alias, in any case, with or without blanks
+// and punctuation. It returns false if there is none.
 func Find(t schema.RechargeType, text string) (Operator, bool) {
 	k := key(text)
 	if k == "" {

@@ -11,8 +11,8 @@ var seriesCSV string
 
 type subscriber struct{ operator, circle string }
 
-// seriesTable has the first operator of each series, by its first four or five digits.
-// Five are used only where four are ambiguous.
+// seriesTable has the operator to which each series was first assigned. The key is the first four
+// digits of the numbers, or the first five where four are ambiguous.
 var seriesTable = sync.OnceValue(func() map[string]subscriber {
 	names := make(map[string]string, len(circles))
 	for _, c := range circles {
@@ -31,14 +31,14 @@ var seriesTable = sync.OnceValue(func() map[string]subscriber {
 	return table
 })
 
-// Series returns the operator and circle that the series of a ten-digit mobile number was
-// assigned to. The names are canonical. For a merged operator it returns the successor. The
-// circle is empty if unknown.
+// Series returns the operator and circle that the series of a ten-digit mobile number was assigned
+// to. The names are canonical. For a merged operator it returns the successor. The circle is "" if
+// it is unknown.
 //
-// The result has a low confidence. Numbers have been portable within a circle since 2011 and
-// across India since 2015, and series have been reassigned. The table is collected from
-// publications of the Department of Telecommunications (see series.csv). The result is not ok
-// for an unassigned series, or for one of an operator that closed without a successor.
+// The result has a low confidence. Numbers have been portable within a circle since 2011 and across
+// India since 2015, and series have been reassigned. The table is collected from publications of
+// the Department of Telecommunications (see series.csv). ok is false for an unassigned series, and
+// for a series of an operator that closed without a successor.
 func Series(mobile string) (operator, circle string, ok bool) {
 	if len(mobile) != 10 {
 		return "", "", false

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// Layout maps the columns and statuses of a file with unusual names.
+// Layout describes a file in which columns or statuses have unusual names.
 type Layout struct {
-	// Columns has the column names by content: reference, status, amount and id. The
-	// others are found by their usual names.
+	// Columns maps contents (reference, status, amount and id) to the names of their columns.
+	// Contents that it lacks are found by the usual names of their columns.
 	Columns map[string]string
-	// Statuses are additional names of statuses.
+	// Statuses maps additional names, which the file has for statuses, to the statuses.
 	Statuses map[string]Status
 }
 
-// ColumnNames are the possible contents of columns. The last one is optional.
+// ColumnNames are the contents that columns can have. The last one, id, is optional.
 var ColumnNames = []string{"reference", "status", "amount", "id"}
 
-// usualNames are the common column names of operators and aggregators, as fold returns them.
-// The "transaction id" in their files is their own, not our reference.
+// usualNames are the common column names of operators and aggregators, as fold returns them. The
+// keys are the contents. The "transaction id" in such a file is the provider's own id, not our
+// reference.
 var usualNames = map[string][]string{
 	"reference": {
 		"reference", "referenceid", "referenceno", "referencenumber", "ref", "refid", "refno", "refnumber", "yourref", "yourreference",
@@ -39,7 +40,7 @@ var usualNames = map[string][]string{
 	},
 }
 
-// columns are the positions of the columns to read, from 0; id is -1 if there is none. Count
+// columns are the positions of the columns to read, from 0; id is -1 if the file has no ids. count
 // is the number of all columns.
 type columns struct{ reference, status, amount, id, count int }
 
@@ -49,7 +50,7 @@ type HeaderError struct{ Text string }
 // Error implements error.
 func (e *HeaderError) Error() string { return e.Text }
 
-// find finds the columns by the names of a header.
+// find finds the columns by their names in the header.
 func (l Layout) find(names []string) (columns, error) {
 	var missing []string
 	var at [4]int
@@ -72,8 +73,8 @@ func (l Layout) find(names []string) (columns, error) {
 	return columns{reference: at[0], status: at[1], amount: at[2], id: at[3], count: len(names)}, nil
 }
 
-// place returns the position of a column, -1 if there is none. Two candidates are an
-// error: a guess could settle recharges by the wrong column.
+// place returns the position of the column with the content what; -1 if there is none. It fails if
+// two columns fit, because a guess could settle recharges by the wrong column.
 func (l Layout) place(names []string, what string) (int, error) {
 	configured, ok := l.Columns[what]
 	fits := func(name string) bool { return slices.Contains(usualNames[what], fold(name)) }
@@ -107,7 +108,7 @@ func pick(names []string, at []int) []string {
 	return picked
 }
 
-// Limits of the names in an error.
+// Limits of a list of names in an error: the number of names, and the bytes of each name.
 const (
 	maxQuotedNames  = 30
 	maxQuotedLength = 40
@@ -129,7 +130,7 @@ func quoted(names []string) string {
 	return b.String()
 }
 
-// short truncates a text.
+// short truncates a text to maxQuotedLength.
 func short(text string) string {
 	if len(text) <= maxQuotedLength {
 		return text
@@ -137,7 +138,7 @@ func short(text string) string {
 	return text[:maxQuotedLength] + "…"
 }
 
-// status returns the status that a text of the file stands for.
+// status returns the status that a text in the file means. It returns false for an unknown text.
 func (l Layout) status(text string) (Status, bool) {
 	for own, s := range l.Statuses {
 		if strings.EqualFold(own, text) {

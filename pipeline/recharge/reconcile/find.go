@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Record has the compared columns of a recharge.
+// Record holds the columns of a recharge that this package needs.
 type Record struct {
 	ID         string
 	Owner      schema.Owner
@@ -33,8 +33,8 @@ const (
 	columnList  = "SELECT " + columnNames + " FROM "
 	columnsOf   = columnList + "recharge "
 
-	// selectAbsent uses the index of a provider's references. A reference begins with an id, so
-	// references are sorted by time.
+	// selectAbsent selects recharges that a file should have. It uses the index of a provider's
+	// references. A reference begins with a recharge id, so references are sorted by time.
 	selectAbsent = columnsOf + `WHERE mode = $1 AND provider = $2 AND reference > $3 AND reference < $4
 		AND created_at >= $5 AND created_at < $6 AND state IN ('success', 'pending') ORDER BY reference LIMIT $7`
 
@@ -42,8 +42,9 @@ const (
 	selectProvider = "SELECT provider FROM recharge WHERE mode = $1 AND provider > $2 ORDER BY provider LIMIT 1"
 )
 
-// SQLite assumes that an index finds ten rows. With IN, or with the mode beside ids, it would
-// therefore choose an index by which it reads a whole provider or world.
+// The form of these queries makes SQLite use the right index. SQLite assumes that an index finds
+// ten rows. With IN for references, or with a condition on the mode besides ids, it would choose
+// another index. By that index it would read all recharges of a provider or world.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnList+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"WHERE id IN (", "?", ")")
@@ -65,7 +66,8 @@ func scan(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// find looks up many recharges; the function key returns the key of each in the map.
+// find looks up recharges by their names, which are references or ids. fixed are the first
+// arguments of the statement. The function key returns the key of a recharge in the resulting map.
 func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, names []string, key func(*Record) string) (map[string]*Record, error) {
 	found := map[string]*Record{}
 	err := statement.Each(len(names), func(text string, from, to int) error {
@@ -85,8 +87,8 @@ func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, n
 	return found, nil
 }
 
-// idOf returns the id in a reference. The reference of a second order adds a suffix
-// (txn_…-2).
+// idOf returns the recharge id in a reference. The reference of a second order has a suffix after
+// the id (txn_…-2).
 func idOf(reference string) string {
 	id, _, _ := strings.Cut(reference, "-")
 	return id
@@ -95,11 +97,12 @@ func idOf(reference string) string {
 // idPrefix is the prefix of recharge ids.
 const idPrefix = "txn_"
 
-// clockMargin is the maximum difference between the time in an id and the time of its row.
+// clockMargin is the maximum difference between the time in a recharge id and the creation time in
+// the recharge's row.
 const clockMargin = time.Second
 
-// idsFrom returns a string that sorts before every id created at or after a time, and
-// after every earlier one.
+// idsFrom returns a string that sorts before every id created at the given time or later. It sorts
+// after every id created earlier.
 func idsFrom(at time.Time) string {
 	var id ulid.ULID
 	ms := max(at.UnixMilli(), 0)

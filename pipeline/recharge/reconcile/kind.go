@@ -9,7 +9,7 @@ import (
 // Kind is a kind of difference between a file and the store.
 type Kind string
 
-// The kinds, in the order of reports.
+// Kinds of differences, in the order in which reports list them.
 const (
 	SettleSuccess Kind = "settle_success"
 	SettleFailed  Kind = "settle_failed"
@@ -58,7 +58,7 @@ var Kinds = []KindInfo{
 	{Unreadable, "cannot be read", "look at the line and its fault", false},
 }
 
-// Info returns the entry of a kind in Kinds.
+// Info returns the entry of k in Kinds.
 func (k Kind) Info() KindInfo {
 	for _, a := range Kinds {
 		if a.Kind == k {
@@ -70,17 +70,18 @@ func (k Kind) Info() KindInfo {
 
 // Alarms of recharges with contradicted outcomes.
 const (
-	// LateSuccess: the provider carried out a failed recharge. If that was its current order,
-	// its amount is in the suspense account.
+	// LateSuccess means that the provider carried out a recharge that has failed here. If the
+	// provider carried out the current order of the recharge, the amount is in the suspense
+	// account.
 	LateSuccess = "late_success"
-	// LateFailure: the provider did not carry out a charged recharge, or did not reverse a
-	// refunded one.
+	// LateFailure means that the provider did not carry out a recharge that was charged here, or
+	// did not reverse one that was refunded here.
 	LateFailure = "late_failure"
 )
 
-// isResolved reports whether the alarm of a difference was resolved. If a second order has
-// failed, too, the alarm may belong to either. Then the difference is reported again, because
-// money may have moved twice.
+// isResolved reports whether the alarm that belongs to a difference of kind k was resolved. If a
+// second order has failed, too, the alarm may belong to either order. Then the difference is
+// reported again, because money may have moved twice.
 func (r *Record) isResolved(k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false
@@ -99,8 +100,8 @@ func (r *Record) isResolved(k Kind) bool {
 	}
 }
 
-// classifyLine returns how a line and its recharge differ; "" if they agree. The file has
-// only refunds before the argument until; a zero until means that it has all.
+// classifyLine returns how a line and its recharge differ; "" if they agree. The file contains only
+// refunds that were made before until. If until is zero, it contains all refunds.
 func classifyLine(l *Line, r *Record, until time.Time) Kind {
 	if l.Amount != r.Amount {
 		return AmountDiffers
@@ -144,8 +145,8 @@ func classifyFailed(l *Line, r *Record) Kind {
 	return ""
 }
 
-// classifyUnmatched classifies a line whose reference is unknown for this provider; r is
-// the recharge with its id, nil if there is none.
+// classifyUnmatched classifies a line whose reference is unknown for this provider. r is the
+// recharge with the id in that reference; nil if there is none.
 func classifyUnmatched(l *Line, r *Record) Kind {
 	switch {
 	case r == nil:

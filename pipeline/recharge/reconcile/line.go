@@ -16,7 +16,7 @@ type Line struct {
 // Status is the state of a transaction in an operator's file.
 type Status string
 
-// The statuses.
+// Values of Status.
 const (
 	Success  Status = "success"
 	Failed   Status = "failed"
@@ -24,7 +24,7 @@ const (
 	Refunded Status = "refunded" // carried out and reversed
 )
 
-// statuses maps the usual names of statuses, as fold returns them.
+// statuses maps the usual names of statuses in files, as fold returns them, to statuses.
 var statuses = map[string]Status{
 	"s": Success, "success": Success, "successful": Success, "succeeded": Success, "succeed": Success,
 	"completed": Success, "complete": Success, "ok": Success,

@@ -16,23 +16,24 @@ const MaxPending = 24 * time.Hour
 // Entry is a recharge that needs an investigation.
 type Entry struct {
 	Record
-	// Why is "pending", or its alarm.
+	// Why is "pending", or the alarm of the recharge.
 	Why string
 }
 
 // pageSize limits the rows of a query, so that each query is short.
 const pageSize = 500
 
-// The queries have no condition on the world (live or sandbox). SQLite would then choose an
-// index that begins with the world, and miss that the partial indexes have few rows.
+// The queries have no condition on the world (live or sandbox). With such a condition, SQLite would
+// choose an index that begins with the world. It does not see that the partial indexes for these
+// queries have few rows.
 const (
 	selectPending = columnsOf + `WHERE state = 'pending' AND (account_id, mode, id) > ($1, $2, $3)
 		AND id < $4 AND created_at <= $5 ORDER BY account_id, mode, id LIMIT $6`
 	selectAlarms = columnsOf + "WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
-// List reports the recharges of some worlds that need an investigation. First come those that
-// are pending for too long, by account, and then those with an open alarm. If the callback
+// List calls tell for the recharges of some worlds that need an investigation. First come the
+// recharges that are pending for too long, by account. Then come those with an open alarm. If tell
 // fails, List ends with its error.
 func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
 	one := func(r Record, why string) error {
@@ -66,7 +67,8 @@ func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.
 	return nil
 }
 
-// pages reads pages until one is not full.
+// pages calls ask for the next page, and tell for each record of the page. It ends after a page
+// that is not full.
 func pages(ask func() ([]Record, error), tell func(Record) error) error {
 	for {
 		page, err := ask()

@@ -17,7 +17,8 @@ import (
 	"vayu/schema"
 )
 
-// maxNameLength bounds references and ids; those of the store have up to 64 characters.
+// maxNameLength limits references and ids in a file. References and ids in the store have up to 64
+// characters.
 const maxNameLength = 128
 
 // separators are the possible separators of cells.
@@ -32,9 +33,9 @@ type LineError struct {
 // Error implements error.
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Number, e.Text) }
 
-// Parse reads an operator's file: CSV with a header, in UTF-8, or in UTF-16 with a byte
-// order mark. It yields every line, or a *LineError for an unreadable one, and continues.
-// Any other error ends it: a *HeaderError for an unusable header, or a read error.
+// Parse reads an operator's file: CSV with a header, in UTF-8, or in UTF-16 with a byte order mark.
+// It yields every line, or a *LineError for an unreadable one, and continues. Any other error ends
+// the sequence: a *HeaderError for an unusable header, or a read error.
 func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		rows := newRowReader(transform.NewReader(r, encoding.BOMOverride(textencoding.Nop.NewDecoder())), separators[0])
@@ -66,7 +67,8 @@ func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
 	}
 }
 
-// header reads the first non-empty row. The separator is the one that yields most cells.
+// header reads the first non-empty row and finds the columns in it. It sets the separator to the
+// one that yields most cells.
 func header(rows *rowReader, l Layout) (columns, error) {
 	first, err := rows.first()
 	if err != nil {
@@ -87,7 +89,7 @@ func header(rows *rowReader, l Layout) (columns, error) {
 	return l.find(names)
 }
 
-// fits reports whether a row has the width of the header.
+// fits reports whether a row with this number of cells has the width of the header.
 func (c columns) fits(cells int) bool { return cells == c.count }
 
 // read fills a line from the cells of its row.
@@ -150,7 +152,7 @@ func cleanCell(cell string) string {
 	return strings.Clone(cell) // releases the memory of the row
 }
 
-// isPrintable reports whether a text is short and printable.
+// isPrintable reports whether a text is printable and not longer than maxNameLength.
 func isPrintable(text string) bool {
 	return len(text) <= maxNameLength && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }

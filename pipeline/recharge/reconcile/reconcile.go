@@ -1,6 +1,6 @@
-// Package reconcile compares a provider's file of a day with the store, and settles
-// differences automatically where possible. It also lists the recharges that need an
-// investigation in any case.
+// Package reconcile compares a provider's file of a day with the store, and settles differences
+// automatically where possible. It also lists recharges that need an investigation even without a
+// file.
 package reconcile
 
 import (
@@ -18,7 +18,8 @@ import (
 
 // Settler applies a provider's result to a recharge. [recharge.Service] implements it.
 type Settler interface {
-	// Settle is idempotent.
+	// Settle applies the answer a to the recharge with the reference. The audit log records by as
+	// the source. Settle is idempotent.
 	Settle(ctx context.Context, world schema.World, provider, reference string, a recharge.Answer, by string) (recharge.Record, error)
 }
 
@@ -28,8 +29,8 @@ type Comparison struct {
 	World    schema.World
 	Provider string
 	Layout   Layout
-	// From and To are the creation times of the recharges that the file must have; To is
-	// exclusive. If From is zero, missing ones are not reported.
+	// From and To are the creation times of the recharges that the file must have; To is exclusive.
+	// If From is zero, recharges that the file lacks are not reported.
 	From, To time.Time
 	// Settler applies automatic actions; nil disables them.
 	Settler Settler
@@ -80,14 +81,14 @@ type Summary struct {
 	Lines   int // non-empty lines, unreadable ones included
 	Matches map[Status]Counts
 	Kinds   map[Kind]Counts
-	// Resolved are differences whose alarm was resolved. They are not reported.
+	// Resolved counts the differences whose alarm was resolved. They are not reported.
 	Resolved Counts
 	Done     map[Kind]int // settled as proposed
 	// Left is the number of differences that need an investigation, or were not settled.
 	Left int
 }
 
-// groupSize is the number of lines that are looked up together.
+// groupSize is the number of lines that are looked up in the store together.
 const groupSize = 256
 
 // run is a comparison in progress.
@@ -99,8 +100,7 @@ type run struct {
 	sum    Summary
 }
 
-// key is the hash of a reference. It saves memory, because a file may have a million of
-// them.
+// key is the hash of a reference. It saves memory, because a file may have a million references.
 type key [16]byte
 
 func keyOf(reference string) key {
@@ -108,10 +108,10 @@ func keyOf(reference string) key {
 	return key(sum[:16])
 }
 
-// Run reads the file twice, the first time to collect its references, and reports every
-// difference. It reports the lines in their order, and then the recharges that the file
-// lacks. If the callback fails, Run ends with its error. After an error the summary has what
-// was done. Running again is safe, because Settle is idempotent.
+// Run reads the file twice, the first time to collect its references. It calls tell for every
+// difference: first for the lines in their order, and then for the recharges that the file lacks.
+// If tell fails, Run ends with its error. After an error the summary has what was done until then.
+// Running again is safe, because Settle is idempotent.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}
@@ -152,7 +152,8 @@ func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Diff
 	return r.sum, err
 }
 
-// eachLine calls do for every line of the file.
+// eachLine calls do for every line of the file. For an unreadable line, do gets a nil line and the
+// error.
 func (r *run) eachLine(file io.Reader, do func(*Line, *LineError) error) error {
 	for line, err := range Parse(file, r.Layout) {
 		if r.ctx.Err() != nil {

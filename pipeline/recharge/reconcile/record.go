@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxLineLength exceeds any row, and bounds the memory for a file without line ends.
+	// maxLineLength exceeds any row, and limits the memory for a file without line ends.
 	maxLineLength = 64 << 10
-	// maxRowLines bounds the lines of a row with a quoted cell, such as a remark.
+	// maxRowLines limits the number of lines of a row with a quoted cell, such as a remark.
 	maxRowLines = 16
 )
 
@@ -57,7 +57,8 @@ func (c *rowReader) setSeparator(by rune) {
 	c.rows.TrimLeadingSpace = by != '\t' // csv counts a tab as a space
 }
 
-// peek returns line n of those not consumed yet, from 0; io.EOF after the last.
+// peek returns line n of the lines that are not consumed yet, counted from 0. After the last line
+// the error is io.EOF.
 func (c *rowReader) peek(n int) (fileLine, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()
@@ -88,7 +89,7 @@ func (c *rowReader) skip(n int) {
 	c.taken += n
 }
 
-// first consumes the first non-empty line: the header.
+// first consumes and returns the first non-empty line, which is the header.
 func (c *rowReader) first() ([]byte, error) {
 	for {
 		line, err := c.peek(0)
@@ -107,9 +108,9 @@ func (c *rowReader) first() ([]byte, error) {
 	}
 }
 
-// next returns the next non-empty row, and the number of its first line. The cells are
-// valid until the next call. The error of an unparsable row wraps errLong or errQuote; the
-// next call continues after its first line. Every other error is a read error, or io.EOF.
+// next returns the next non-empty row, and the number of its first line. The cells are valid until
+// the following call. The error of an unparsable row is errLong or errQuote, and the following call
+// continues after the row's first line. Every other error is a read error, or io.EOF.
 func (c *rowReader) next(fits func(cells int) bool) (cells []string, number int, err error) {
 	for {
 		line, err := c.peek(0)
@@ -134,9 +135,9 @@ func (c *rowReader) next(fits func(cells int) bool) (cells []string, number int,
 	}
 }
 
-// span parses the row that begins with the given line, and returns how many lines it has. A
-// row has several if a quoted cell contains line breaks; it must then have as many cells as
-// the header. An unparsable row counts as one line.
+// span parses the row that begins with the line text. lines is the number of lines of the row. A
+// row has several lines if a quoted cell contains line breaks. Such a row must have as many cells
+// as the header. If the row cannot be parsed, ok is false and lines is 1.
 func (c *rowReader) span(text []byte, fits func(cells int) bool) (cells []string, lines int, ok bool) {
 	for lines = 1; ; lines++ {
 		cells, ok = c.cut(text)
@@ -154,7 +155,7 @@ func (c *rowReader) span(text []byte, fits func(cells int) bool) (cells []string
 	}
 }
 
-// cut parses the cells of a row.
+// cut parses the cells of a row. It returns false if the row is not valid CSV.
 func (c *rowReader) cut(text []byte) ([]string, bool) {
 	c.line.Reset(text)
 	c.buf.Reset(&c.line)

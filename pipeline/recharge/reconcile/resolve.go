@@ -25,9 +25,9 @@ const (
 	selectOne  = columnsOf + "WHERE id = $1"
 )
 
-// Resolve closes the alarm of a recharge and adds a row to the audit log. It moves no
-// money. It fails if there is no such recharge, or no open alarm. An invalid note or an
-// unknown id is a *schema.Problem.
+// Resolve closes the alarm of a recharge and adds a row to the audit log. It moves no money. It
+// fails if there is no such recharge, or if the recharge has no open alarm. For an invalid note or
+// an unknown id the error is a *schema.Problem.
 func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Resolution) (Record, error) {
 	if err := what.check(); err != nil {
 		return Record{}, err
@@ -46,7 +46,7 @@ func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Resolutio
 	return r, err
 }
 
-// unresolvableError returns why nothing could be resolved.
+// unresolvableError returns the error that explains why a recharge has no open alarm.
 func unresolvableError(q sqlstore.Querier, id string) error {
 	r, err := queryOne(q, id)
 	switch {
@@ -58,11 +58,11 @@ func unresolvableError(q sqlstore.Querier, id string) error {
 	return fmt.Errorf("recharge %s is resolved already, since %s", id, r.ResolvedAt.Format(time.RFC3339))
 }
 
-// SettleManually settles a recharge by a result that a person got from the operator. A
-// pending recharge accepts any final outcome, a successful one only [recharge.Reversed].
-// The note is stored in the audit log first, so that an interrupted call can be repeated.
-// It fails if there is no such recharge, if the outcome does not apply to its state, or if
-// the state changed meanwhile.
+// SettleManually settles a recharge by a result that a person got from the operator. A pending
+// recharge accepts any final outcome. A successful recharge accepts only [recharge.Reversed]. The
+// note is stored in the audit log first, so that an interrupted call can be repeated.
+// SettleManually fails if there is no such recharge, if the outcome does not apply to its state, or
+// if the state changed meanwhile.
 func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, outcome recharge.Outcome, what Resolution) (recharge.Record, error) {
 	if err := what.check(); err != nil {
 		return recharge.Record{}, err
@@ -107,7 +107,7 @@ func checkResult(r *Record, outcome recharge.Outcome) error {
 	return fmt.Errorf("recharge %s is %s already, and that is final", r.ID, r.State)
 }
 
-// queryOne reads a recharge; not_found if there is none.
+// queryOne reads a recharge. If there is none, the error is the problem not_found.
 func queryOne(q sqlstore.Querier, id string) (Record, error) {
 	missing := schema.NewProblem(schema.NotFound, "id", "There is no such recharge.")
 	if !schema.IsID(id) {

@@ -13,11 +13,12 @@ import (
 // Actor names the source of automatic settlements in the audit log.
 const Actor = recharge.ByFile
 
-// maxConcurrent is the number of concurrent settlements. Each is a transaction of its own,
-// but the store commits concurrent ones together.
+// maxConcurrent is the number of concurrent settlements. Each settlement is a transaction of its
+// own, but the store commits concurrent transactions together.
 const maxConcurrent = 16
 
-// processGroup compares lines, settles where possible, and reports the differences.
+// processGroup compares a group of lines with the store, settles differences where possible, and
+// reports them.
 func (r *run) processGroup(lines []*Line) error {
 	ours, strangers, err := r.find(lines)
 	if err != nil {
@@ -53,8 +54,8 @@ func (r *run) processGroup(lines []*Line) error {
 	return failed
 }
 
-// find looks up the recharges of lines. Ours are found by the provider's reference, strangers
-// only by the id in it.
+// find looks up the recharges of lines. ours are found by the reference that this provider has for
+// their current order. strangers are found for the other lines, by the id in the reference.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))
@@ -123,7 +124,8 @@ func (r *run) settle(all []*Difference) error {
 	return first
 }
 
-// settleOne settles one difference. It stores a refusal in the difference.
+// settleOne settles one difference. If the settlement is refused, it stores the reason in the
+// difference and returns no error.
 func (r *run) settleOne(d *Difference) error {
 	rec, err := r.Settler.Settle(r.ctx, r.World, r.Provider, d.Line.Reference, answerFor(d.Kind, d.Line.ID), Actor)
 	var refused *schema.Problem
@@ -138,7 +140,7 @@ func (r *run) settleOne(d *Difference) error {
 	return nil
 }
 
-// answerFor returns the provider's answer that corresponds to a kind. Id is the provider's
+// answerFor returns the provider's answer that settles a difference of a kind. id is the provider's
 // transaction id; "" if unknown.
 func answerFor(k Kind, id string) recharge.Answer {
 	a := recharge.Answer{ProviderRef: id}

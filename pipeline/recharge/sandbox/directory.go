@@ -8,12 +8,13 @@ import (
 	"vayu/schema"
 )
 
-// directory has an operator for every number.
+// directory looks up numbers and plans. It has an operator for every valid number.
 type directory struct{}
 
-// Detect returns the operator of a number. Magic mobile numbers are Airtel's in Delhi,
-// except the ported one, which is Jio's. Others belong to the operator of their series, or
-// to one chosen by a hash. It returns a zero Subscriber only for an invalid number.
+// Detect returns the operator and circle of a number. Magic mobile numbers (see magicPrefix) are
+// Airtel's in Delhi, except the number of the behaviour ported, which is Jio's. Other numbers
+// belong to the operator of their series, or to one chosen by a hash. Detect returns a zero
+// Subscriber only for an invalid number.
 func (directory) Detect(ctx context.Context, number string) (recharge.Subscriber, error) {
 	if _, ok := numbering.Mobile(number); ok {
 		return subscriberOf(schema.Prepaid, number), ctx.Err()
@@ -75,7 +76,8 @@ var (
 	}
 )
 
-// Plans returns an invented list, the same in every circle; none for an unknown operator.
+// Plans returns invented plans, which are the same in every circle. It returns none for an unknown
+// operator.
 func (directory) Plans(ctx context.Context, operator, _ string) ([]schema.Plan, error) {
 	var plans []schema.Plan
 	for _, o := range numbering.Operators() {

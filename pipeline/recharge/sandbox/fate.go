@@ -12,7 +12,7 @@ import (
 // behaviour is the simulated result of an order.
 type behaviour int
 
-// The behaviours. A magic number ends in a digit from 1 to 9, the value of its behaviour.
+// The behaviours. The last digit of a magic number, from 1 to 9, is the value of its behaviour.
 const (
 	succeeds      behaviour = iota + 1 // at once
 	succeedsLate                       // pending, success 5 s after it was made
@@ -26,18 +26,19 @@ const (
 	fails                              // operator_network_error at once
 )
 
-// Delays since the creation of the order.
+// Delays of answers since the creation of the order.
 const (
 	outcomeDelay = 5 * time.Second
 	repeatDelay  = time.Second
 )
 
-// magicPrefix is the prefix of magic mobile numbers; one digit from 1 to 9 follows.
+// magicPrefix is the prefix of magic mobile numbers, which have a fixed behaviour. One digit from 1
+// to 9 follows the prefix.
 const magicPrefix = "900000000"
 
-// behaviourOf returns the behaviour for a number. A magic mobile number selects it by the
-// last digit, a DTH id by its last two digits, 01 to 09. For other numbers a hash decides: of
-// a hundred, 94 succeed at once, 4 succeed late and 2 fail.
+// behaviourOf returns the behaviour for the number of an order. The last digit of a magic mobile
+// number selects it, or the last two digits of a DTH id, 01 to 09. For other numbers a hash selects
+// it: of a hundred, 94 succeed at once, 4 succeed late and 2 fail.
 func behaviourOf(o recharge.Order) behaviour {
 	if n := magicDigit(o.Type, o.Number); n != 0 {
 		return behaviour(n)
@@ -65,14 +66,14 @@ func magicDigit(t schema.RechargeType, number string) int {
 	return int(rest[0] - '0')
 }
 
-// hash distributes numbers evenly.
+// hash distributes numbers evenly over its results.
 func hash(number string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(number)) // it never fails
 	return h.Sum32()
 }
 
-// callKind distinguishes submit calls and enquiries.
+// callKind distinguishes submit calls from enquiries.
 type callKind bool
 
 const (
@@ -80,9 +81,9 @@ const (
 	enquiryCall callKind = true  // it is enquired about
 )
 
-// answer returns the answer to a call, for the time since the order was created. A submit
-// call is never answered with reversed, because the order must succeed first. Theirs means
-// that the number belongs to the order's operator.
+// answer returns the answer to a call about an order of an age. A submit call is never answered
+// with reversed, because the order must succeed first. theirs means that the number belongs to the
+// order's operator.
 func (f behaviour) answer(call callKind, age time.Duration, theirs bool) recharge.Answer {
 	left := outcomeDelay - age
 	switch f {

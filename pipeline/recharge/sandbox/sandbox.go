@@ -1,5 +1,5 @@
-// Package sandbox is the provider of the sandbox, the world of mock transactions. It carries
-// out every recharge without a network. Its answers depend on the order and the time alone.
+// Package sandbox is the provider of the sandbox, the world of mock transactions. The provider
+// carries out every recharge without a network. Its answers depend on the order and the time alone.
 // It is stateless, so that answers are the same after a restart and in every instance.
 package sandbox
 
@@ -23,8 +23,8 @@ const (
 	concurrency = 1024
 )
 
-// Connection returns the sandbox as a connection: every operator of both types, a directory,
-// plans, and refunds on request. The clock now may be nil, for time.Now.
+// Connection returns the sandbox as a connection. It has every operator of both types, a directory,
+// plans, and refunds on request. If now is nil, the sandbox uses time.Now.
 func Connection(now func() time.Time) recharge.Connection {
 	if now == nil {
 		now = time.Now
@@ -54,7 +54,7 @@ func (p provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answe
 	return p.answer(ctx, o, enquiryCall)
 }
 
-// Reverse reverses a success and changes no other outcome. It is stateless: a later
+// Reverse reverses a success and changes no other outcome. The sandbox is stateless, so a later
 // enquiry returns success again.
 func (p provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
 	a, err := p.answer(ctx, o, enquiryCall)

@@ -31,7 +31,7 @@ type Order struct {
 // Outcome is the meaning of a bank's answer for an order.
 type Outcome int
 
-// The outcomes. Any other answer is an error.
+// Values of Outcome. Any other answer is an error.
 const (
 	// Pending means that the bank has the order and no outcome yet.
 	Pending Outcome = iota
@@ -60,7 +60,7 @@ type Answer struct {
 	Account     Account // set with Found
 	ProviderRef string
 	UTR         string // unique transaction reference of the deposit, if one was made
-	// RetryAfter is the bank's requested pause before the next enquiry; 0 for the usual
+	// RetryAfter is the pause that the bank requests before the next enquiry; 0 for the usual
 	// backoff.
 	RetryAfter time.Duration
 }
@@ -84,7 +84,7 @@ const (
 	RecentlyOpened     = "recently_opened"
 )
 
-// Reasons lists every code for which an account is flagged as suspicious.
+// Reasons lists all codes of suspicion.
 var Reasons = []string{FlaggedByBank, ReportedFraud, MuleAccount, UnderInvestigation, UnusualActivity, RecentlyOpened}
 
 // ReasonCodes returns a bank's codes of suspicion without duplicates. An unknown code becomes
@@ -108,9 +108,10 @@ func ReasonCodes(reasons []string) []string {
 // httpconnector.ErrNotCalled if the call was not attempted. After any other error, the bank
 // may have received the order.
 type Bank interface {
-	// Deposit requests a penny drop.
+	// Deposit requests a penny drop: a deposit of one rupee, to which the bank replies with the
+	// name of the account's holder.
 	Deposit(ctx context.Context, o Order) (Answer, error)
-	// Enquire requests the state of a penny drop.
+	// Enquire requests the state of a penny drop that was requested before.
 	Enquire(ctx context.Context, o Order) (Answer, error)
 	// Resolve looks up the holder of a UPI address. It moves no money and may be repeated. Its
 	// outcomes are Found, NotFound and NotMade.
@@ -123,10 +124,10 @@ type Connection struct {
 	World schema.World
 	// Methods are the supported methods; nil for all.
 	Methods []schema.VerificationMethod
-	// Timeout bounds one call.
+	// Timeout limits the time of one call.
 	Timeout time.Duration
-	// ResendAfter is the time after which an order that the bank does not have is sent again.
-	// It must exceed the time that a slow request can take to reach the bank.
+	// ResendAfter is the age from which an order is sent again if the bank does not have it. It
+	// must exceed the time that a slow request can take to reach the bank.
 	ResendAfter time.Duration
 	// Concurrency is the limit of concurrent calls.
 	Concurrency int

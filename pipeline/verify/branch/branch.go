@@ -17,8 +17,9 @@ import (
 
 // Summary is the result of an import.
 type Summary struct {
-	// Read is the number of rows below the header. Imported is the number of branches from them
-	// that the directory now has. Changed is the number of those that were new or different.
+	// Read is the number of rows below the header. Imported is the number of branches from these
+	// rows that are in the directory now. Changed is the number of these branches that were new or
+	// different.
 	Read, Imported, Changed int
 	// Rejected lists the reasons of rejected rows, the most frequent first.
 	Rejected []Rejection
@@ -28,14 +29,15 @@ type Summary struct {
 type Rejection struct {
 	Reason string
 	Rows   int
-	// Lines are the numbers of the first such lines, at most [FirstLines]. They count from 1.
+	// Lines are the numbers of the first lines that were rejected for this reason, at most
+	// [FirstLines]. They count from 1.
 	Lines []int
 }
 
 // FirstLines is the number of lines that a [Rejection] lists.
 const FirstLines = 5
 
-// refuse counts a rejected row.
+// refuse adds a rejected row to the Summary.
 func (s *Summary) refuse(reason string, line int) {
 	i := slices.IndexFunc(s.Rejected, func(r Rejection) bool { return r.Reason == reason })
 	if i < 0 {
@@ -57,15 +59,15 @@ var upsert = sqlstore.NewBatchStatement(0, `INSERT INTO ifsc_branch (ifsc, bank,
 WHERE ifsc_branch.bank <> excluded.bank OR ifsc_branch.branch <> excluded.branch OR ifsc_branch.address <> excluded.address
 	OR ifsc_branch.city <> excluded.city OR ifsc_branch.district <> excluded.district OR ifsc_branch.state <> excluded.state`)
 
-// Import reads a directory into the store. Branches that the file lacks remain. The file is
-// CSV in UTF-8, with a header of the names of either list (see columns). IFSC and BRANCH are
-// required. A rejected row is counted in the Summary with its reason; the others are imported.
+// Import reads a directory of branches into the store. Branches that the file lacks remain. The
+// file is CSV in UTF-8. Its header has the column names of one of the two lists (see columns). IFSC
+// and BRANCH are required. The Summary counts rejected rows by reason; all other rows are imported.
 // For a file without such a header the error is a *HeaderError. Other errors come from the reader
 // or the store.
 //
-// The whole file is read before one transaction writes it, so the import is atomic. On SQLite
-// other changes wait for it: some 2 s for the 180,000 branches of India, new or not
-// (BenchmarkImport).
+// The whole file is read before one transaction writes it, so the import is atomic. On SQLite,
+// other changes wait for this transaction. For the 180,000 branches of India it takes some 2 s,
+// even if nothing changes (BenchmarkImport).
 func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) {
 	rows, s, err := read(r)
 	if err != nil {
@@ -99,7 +101,8 @@ func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) 
 	return s, nil
 }
 
-// Find returns the branch name of a code in the form of ifsc.Parse, if the directory has it.
+// Find returns the branch name of a code in the form of ifsc.Parse. found is false if the directory
+// does not have the code.
 func Find(q sqlstore.Querier, code string) (branch string, found bool, err error) {
 	err = q.QueryRow(`SELECT branch FROM ifsc_branch WHERE ifsc = $1`, code).Scan(&branch)
 	if errors.Is(err, sql.ErrNoRows) {

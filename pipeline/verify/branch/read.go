@@ -12,10 +12,10 @@ import (
 	"vayu/pipeline/verify/ifsc"
 )
 
-// row holds the cells of a branch, by the constants below.
+// row holds the cells of a branch. The constants below are its indexes.
 type row [columnCount]string
 
-// The columns of the table.
+// Indexes of a row, in the order of the columns of the table ifsc_branch.
 const (
 	ifscColumn = iota
 	bankColumn
@@ -27,8 +27,8 @@ const (
 	columnCount
 )
 
-// column describes a column: its names in the headers of lists, the preferred name first. The
-// list of the Reserve Bank has BANK, IFSC, BRANCH, ADDRESS, CITY1, CITY2, STATE. The list of
+// column describes a column of a file: its possible names in the header, the preferred name first.
+// The list of the Reserve Bank has BANK, IFSC, BRANCH, ADDRESS, CITY1, CITY2, STATE. The list of
 // razorpay/ifsc has BANK, IFSC, BRANCH, CENTRE, DISTRICT, STATE, ADDRESS, CITY and more.
 type column struct {
 	names  []string
@@ -45,7 +45,7 @@ var columns = [columnCount]column{
 	stateColumn:    {names: []string{"STATE"}},
 }
 
-// longest is the limit of a cell in bytes. Addresses have up to 300.
+// longest is the limit of a cell in bytes. Addresses have up to 300 bytes.
 const longest = 1000
 
 // HeaderError explains why a file is no directory of branches.
@@ -54,7 +54,7 @@ type HeaderError struct{ Text string }
 // Error implements error.
 func (e *HeaderError) Error() string { return e.Text }
 
-// The reasons of rejected rows.
+// Reasons to reject a row.
 const (
 	reasonIFSC    = "its IFSC is none: four letters, a zero, six letters or digits"
 	reasonNoIFSC  = "it has no IFSC"
@@ -68,7 +68,8 @@ const (
 	reasonTooLong = "it is longer than 64 KiB"
 )
 
-// read reads a file. It keeps the order of rows and drops duplicate codes.
+// read reads the branches of a file, in the order of its rows. It skips a row that repeats an
+// earlier row. It rejects a row with the code of an earlier row but other cells.
 func read(r io.Reader) ([]row, Summary, error) {
 	in := newRecords(r)
 	at, width, err := header(in)
@@ -114,7 +115,8 @@ func read(r io.Reader) ([]row, Summary, error) {
 	}
 }
 
-// header finds the columns in the first row that is not empty: the index of each, or -1.
+// header reads the first row that is not empty. at has the index of each column in this row, or -1
+// for a missing column. width is the number of cells of the row.
 func header(in *records) (at [columnCount]int, width int, err error) {
 	cells, _, err := in.next(0)
 	switch {
@@ -152,7 +154,7 @@ func header(in *records) (at [columnCount]int, width int, err error) {
 	return at, len(cells), nil
 }
 
-// quoteHeader returns the beginning of a header for a message.
+// quoteHeader returns the beginning of a header, quoted for an error message.
 func quoteHeader(cells []string) string {
 	text := strings.ToValidUTF8(strings.Join(cells, ","), "?")
 	if len(text) > 100 {
@@ -161,7 +163,7 @@ func quoteHeader(cells []string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// parseRow converts cells to a branch, or returns the reason of the rejection.
+// parseRow converts cells to a branch. If the row is invalid, reason says why; otherwise it is "".
 func parseRow(cells []string, at [columnCount]int, width int) (one row, reason string) {
 	for len(cells) > width && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1] // trailing comma

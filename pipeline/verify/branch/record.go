@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// lineMost is the limit of a line in bytes. It bounds the memory for a file without line
-	// ends.
+	// lineMost is the limit of a line in bytes. It limits the memory for a file without line ends.
 	lineMost = 64 << 10
 	// spanMost is the number of lines that a quoted cell may span. Addresses have up to six.
 	spanMost = 16
@@ -22,8 +21,8 @@ var (
 	errQuotes  = errors.New(reasonQuotes)
 )
 
-// records splits a file into rows. It splits lines first, because an unclosed quote must spoil
-// only its own line. A single csv.Reader would lose the rest of the file.
+// records splits a file into rows. It first splits the file into lines, because an unclosed quote
+// must spoil only its own line. A single csv.Reader would lose the rest of the file.
 type records struct {
 	in       *bufio.Reader
 	ahead    [][]byte // lines read and not consumed; nil for one that is too long
@@ -47,7 +46,8 @@ func newRecords(r io.Reader) *records {
 	return c
 }
 
-// line returns line n, counted from 0 after the consumed lines. After the last the error is io.EOF.
+// line returns line n of the lines that are not consumed, counted from 0. It is nil if the line is
+// too long. After the last line the error is io.EOF.
 func (c *records) line(n int) ([]byte, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()
@@ -73,16 +73,16 @@ func (c *records) read() {
 	}
 }
 
-// consume drops the first n lines.
+// consume drops the first n of the lines that are not consumed.
 func (c *records) consume(n int) {
 	c.ahead = c.ahead[n:]
 	c.consumed += n
 }
 
-// next returns the next row that is not empty, and the number of its first line. An unreadable
-// row has errTooLong or errQuotes, and the next call continues after its first line. Other
-// errors come from the file; io.EOF marks its end. width is the required number of cells of a
-// row with several lines.
+// next returns the next row that is not empty, and the number of its first line. For an unreadable
+// row the error is errTooLong or errQuotes. The next call then continues after the first line of
+// that row. Other errors come from the file; io.EOF marks its end. width is the required number of
+// cells of a row with several lines.
 func (c *records) next(width int) (cells []string, number int, err error) {
 	for {
 		text, err := c.line(0)
@@ -107,9 +107,9 @@ func (c *records) next(width int) (cells []string, number int, err error) {
 	}
 }
 
-// span parses the row that begins with a line, and returns the number of its lines. A row with
-// several lines needs a closing quote on a later line, and width cells. One line is consumed
-// if there is no row.
+// span parses the row that begins with the line text. lines is the number of lines of the row. A
+// row with several lines needs a closing quote on a later line, and width cells. If there is no
+// such row, ok is false and lines is 1.
 func (c *records) span(text []byte, width int) (cells []string, lines int, ok bool) {
 	for lines = 1; ; lines++ {
 		cells, ok = c.cut(text)
@@ -127,7 +127,7 @@ func (c *records) span(text []byte, width int) (cells []string, lines int, ok bo
 	}
 }
 
-// cut returns the cells of a row; false if the row is not valid CSV.
+// cut returns the cells of a row. It returns false if the row is not valid CSV.
 func (c *records) cut(text []byte) ([]string, bool) {
 	c.one.Reset(text)
 	c.buf.Reset(&c.one)

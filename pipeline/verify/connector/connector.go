@@ -1,8 +1,8 @@
-// Package connector builds a bank.Connection from a description file of a bank or an
-// aggregator with JSON over HTTP. docs/banks.md describes the file.
+// Package connector builds a bank.Connection from a description file of a bank or an aggregator
+// with JSON over HTTP. docs/banks.md describes the file.
 //
-// An answer is an outcome only if the file maps it to one. Anything else, such as another
-// value, a page, 5xx or silence, is an error. After an error the deposit may have been made.
+// An answer is an outcome only if the file maps it to one. Anything else is an error, such as
+// another value, an HTML page, 5xx or no answer. After an error the deposit may have been made.
 package connector
 
 import (
@@ -75,7 +75,7 @@ func read(from httpconnector.Source) (*httpconnector.Description, settings, erro
 }
 
 // requiredCalls are the calls that each method needs. An enquiry finds out whether a deposit was
-// made. Without one, a deposit could be made twice.
+// made. Without an enquiry, a deposit could be made twice.
 var requiredCalls = map[schema.VerificationMethod][]string{
 	schema.VerifyPennyDrop: {deposit, enquire},
 	schema.VerifyUPI:       {resolve},
@@ -83,8 +83,8 @@ var requiredCalls = map[schema.VerificationMethod][]string{
 
 var allMethods = []schema.VerificationMethod{schema.VerifyPennyDrop, schema.VerifyUPI}
 
-// readMethods reads the supported methods: the listed ones, or those whose calls are
-// described.
+// readMethods reads the supported methods: the methods that the file lists, or else those whose
+// calls the file describes.
 func (b *settings) readMethods(s, calls *httpconnector.Section, d *httpconnector.Description) {
 	for _, e := range s.List("methods") {
 		m := schema.VerificationMethod(e.Text)

@@ -51,7 +51,8 @@ func (b *provider) Receive(header http.Header, body []byte, now time.Time) (tran
 	return transaction.Message[bank.Answer]{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
 }
 
-// mostText is the limit of the name of a person, bank or branch, in characters. Longer ones are cut.
+// mostText is the limit of the name of a person, bank or branch, in characters. A longer name is
+// cut.
 const mostText = 200
 
 // answer converts a reply. It reads account details only for the outcome Found.

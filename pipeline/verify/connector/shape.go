@@ -8,14 +8,14 @@ import (
 	"vayu/schema"
 )
 
-// The calls of a bank.
+// Names of the calls of a bank in a description.
 const (
 	deposit = "deposit"
 	enquire = "enquire"
 	resolve = "resolve"
 )
 
-// outcomes maps the values of the field status in a description.
+// outcomes maps the values of the field status in a description to outcomes.
 var outcomes = map[string]bank.Outcome{
 	"found":     bank.Found,
 	"not_found": bank.NotFound,
@@ -24,15 +24,17 @@ var outcomes = map[string]bank.Outcome{
 	"not_made":  bank.NotMade,
 }
 
-// Values of status in the answers to each call.
+// Values that the field status may have in the answers to each call.
 var (
 	ofDeposit = []string{"found", "not_found", "pending", "not_made"} // of callbacks, too
-	// ofEnquiry adds unknown, which permits a second deposit. No other answer may do so.
+	// ofEnquiry also has unknown, which permits a second deposit. Answers to other calls must not
+	// permit it.
 	ofEnquiry = append(slices.Clone(ofDeposit), "unknown")
 	ofAddress = []string{"found", "not_found", "not_made"} // a lookup is never pending
 )
 
-// noReason is the value for a bank's explicit statement that there is no suspicion.
+// noReason is the value in an answer with which a bank explicitly states that there is no
+// suspicion.
 const noReason = "none"
 
 // Fields that identify an order.
@@ -44,7 +46,8 @@ const (
 // orderFields are the fields that templates of enquiries can use.
 var orderFields = []string{ourReference, theirReference, "account", "ifsc", "created_at"}
 
-// depositFields are the fields that templates of deposits can use. The bank's reference does not exist yet.
+// depositFields are the fields that templates of deposits can use. They do not include the bank's
+// reference, because it does not exist yet.
 var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirReference })
 
 // shape returns the required form of a bank's description. An unmapped status may default to

@@ -15,8 +15,9 @@ import (
 //go:embed codes.gz
 var packed []byte
 
-// nameBits is the size of the index of the bank's name in an entry. A code is below 26^4 ·
-// 36^6 < 2^50, which leaves 14 bits of 64: 16,384 names, of which 1,100 are used.
+// nameBits is the number of bits in an entry for the index of the bank's name. A code is below 26^4
+// · 36^6 < 2^50, which leaves 14 of 64 bits. They suffice for 16,384 names, of which 1,100 are
+// used.
 const nameBits = 14
 
 // table holds every code in 8 bytes: the code as a sortable number, then the index of the
@@ -26,7 +27,7 @@ type table struct {
 	names   []string
 }
 
-// codes is decoded on first use.
+// codes returns the table of all codes. The first call decodes it.
 var codes = sync.OnceValue(func() *table {
 	text, err := unpacked(packed)
 	if err != nil {
@@ -35,7 +36,7 @@ var codes = sync.OnceValue(func() *table {
 	return newTable(text)
 })
 
-// unpacked returns the text of the list.
+// unpacked decompresses the text of the list.
 func unpacked(data []byte) (string, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -46,7 +47,8 @@ func unpacked(data []byte) (string, error) {
 }
 
 // newTable reads the lines of the list: a bank's letters, the name, and the sorted last six
-// characters of each code. They omit the prefix that they share with those of the code before.
+// characters of each code. These omit the prefix that they share with the last six characters of
+// the code before.
 func newTable(text string) *table {
 	t := &table{}
 	known := map[string]uint64{}
@@ -74,7 +76,8 @@ func newTable(text string) *table {
 	return t
 }
 
-// find looks up a well-formed code.
+// find returns the name of the bank of a well-formed code. It returns false if the code does not
+// exist.
 func (t *table) find(code string) (bank string, ok bool) {
 	n := number(code)
 	at, _ := slices.BinarySearch(t.entries, n<<nameBits)

@@ -1,15 +1,15 @@
 package namematch
 
-// Signs of Devanagari that the rules below treat.
+// Signs of Devanagari that need rules of their own.
 const (
 	nukta    = '़' // dot below a consonant, which makes another consonant
 	virama   = '्' // removes the inherent vowel of a consonant
 	anusvara = 'ं' // nasal, written n
 )
 
-// The tables below follow the Hunterian system, the national standard of romanisation, without its
-// marks, as banks write names. They do not distinguish long and short vowels, because the
-// sound key (the phonetic form of a word) would join them again.
+// The tables below follow the Hunterian system, the national standard of romanisation. They omit
+// its diacritics, as banks do in names. They do not distinguish long and short vowels, because the
+// sound key (the phonetic form of a word) does not distinguish them either.
 var devanagariConsonants = map[rune]string{
 	'क': "k", 'ख': "kh", 'ग': "g", 'घ': "gh", 'ङ': "n", 'च': "ch", 'छ': "chh", 'ज': "j", 'झ': "jh", 'ञ': "n",
 	'ट': "t", 'ठ': "th", 'ड': "d", 'ढ': "dh", 'ण': "n", 'त': "t", 'थ': "th", 'द': "d", 'ध': "dh", 'न': "n",
@@ -23,10 +23,10 @@ var devanagariVowels = map[rune]string{
 	'ः': "",
 }
 
-// romanise appends a word of Devanagari in Latin letters, and reports whether all of it was
-// Devanagari. A consonant's inherent vowel is pronounced before another letter and silent at
-// the end (राम is Ram). In the middle the sound key tolerates an extra one (रामचन्द्र,
-// Ramchandra).
+// romanise appends a word of Devanagari in Latin letters to out, and reports whether all of it was
+// Devanagari. A consonant's inherent vowel is pronounced before another letter and silent at the
+// end (राम is Ram). In the middle of a word it may be silent, too. The comparison of sound keys
+// tolerates such an additional vowel (रामचन्द्र becomes ramachandr, like Ramchandra).
 func romanise(out []byte, word string) ([]byte, bool) {
 	open := false // a consonant waits for its vowel
 	for _, r := range word {

@@ -1,14 +1,15 @@
 package namematch
 
 // Costs of an edit between two sound keys, the phonetic forms of words. Frequent variations of a
-// name are cheap. Edits that make another name cost a wholeEdit: the last vowel (Anil, Anila),
-// consonants, and the vowel of the first syllable (Rohan, Rehan).
+// name are cheap. Edits that make the name of another person cost a wholeEdit. These are edits of
+// the last vowel (Anil, Anila), of consonants, and of the vowel of the first syllable (Rohan,
+// Rehan).
 const (
 	wholeEdit  = 4
 	looseLimit = 2 // the limit of the function loose: one doubtful vowel, or two silent ones
 )
 
-// loose reports whether two sound keys may come from spellings of one name.
+// loose reports whether two sound keys differ so little that they may be two spellings of one name.
 func loose(a, b []byte) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -39,7 +40,8 @@ func loose(a, b []byte) bool {
 	return prev[len(b)] <= looseLimit
 }
 
-// sameLength is loose for keys of equal length. It drops no letter from either: Pravin is not Parveen.
+// sameLength is loose for keys of equal length. It drops no letter from either key: Pravin is not
+// Parveen.
 func sameLength(a, b []byte) bool {
 	sum := 0
 	for i := range a {
@@ -48,8 +50,8 @@ func sameLength(a, b []byte) bool {
 	return sum <= looseLimit
 }
 
-// drop returns the cost of leaving out letter i. An a between two consonants is cheap, because it
-// is silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
+// drop returns the cost of leaving out letter i of w. An a between two consonants is cheap, because
+// it is silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
 func drop(w []byte, i int) uint8 {
 	if w[i] == 'a' && len(w) > 5 && i > 0 && i < len(w)-1 && !isVowel(w[i-1]) && !isVowel(w[i+1]) {
 		return 1
@@ -76,7 +78,7 @@ func swap(a, b []byte, i, j int) uint8 {
 	return wholeEdit
 }
 
-// slip reports whether two long words differ by one letter.
+// slip reports whether two long words differ by one letter, which is replaced or missing.
 func slip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

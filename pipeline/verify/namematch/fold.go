@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns s in lower case without accents, invisible marks and punctuation, in the memory of
-// buf. One blank separates words. A slash stays, because S/O and M/S have a meaning.
+// fold returns s in lower case without accents, invisible marks and punctuation. It uses the memory
+// of buf. One blank separates words. A slash stays, because S/O and M/S have a meaning.
 func fold(buf []byte, s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -101,8 +101,9 @@ func foldRune(buf []byte, r rune) []byte {
 	return foldASCII(buf, ' ')
 }
 
-// unseen reports whether r is a mark that makes no other letter. Such are accents, Arabic vowel
-// points, variation selectors, joiners and marks of the writing direction.
+// unseen reports whether r is a mark that does not turn the letter before it into another letter.
+// Examples are accents, Arabic vowel points, variation selectors, joiners and marks of the writing
+// direction.
 func unseen(r rune) bool {
 	switch {
 	case 0x0300 <= r && r <= 0x036F, 0x1AB0 <= r && r <= 0x1AFF, 0x1DC0 <= r && r <= 0x1DFF,

@@ -1,7 +1,7 @@
 package namematch
 
-// join matches a word of x with two or three consecutive words of y that form it. x is p.a
-// and y is p.b; with back it is the reverse.
+// join matches a word of x, such as Venkataramana, with two or three consecutive words of y that
+// form it. x is p.a and y is p.b. If back is true, x is p.b and y is p.a.
 func (p *pair) join(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {
@@ -25,7 +25,8 @@ func (p *pair) join(x, y *name, back bool) {
 	}
 }
 
-// note matches word i of one name with n words of the other, from j on.
+// note matches word i of one name with n words of the other, from word j on. Word i is of p.a, or
+// of p.b if back is true.
 func (p *pair) note(i, j, n int, h how, back bool) {
 	for k := j + n - 1; k >= j; k-- {
 		if back {
@@ -36,8 +37,8 @@ func (p *pair) note(i, j, n int, h how, back bool) {
 	}
 }
 
-// parts returns the number of unmatched consecutive words of y, from j on, that form w: 2, 3
-// or none.
+// parts returns the number of unmatched consecutive words of y, from j on, that form w. It is 2 or
+// 3, or 0 if no such words form w.
 func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	var buf [maxLetters]byte
 	text := buf[:0]
@@ -62,7 +63,8 @@ func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	return 0
 }
 
-// sriJoined returns 0 if w is Sri and the first word of y written as one word, else -1.
+// sriJoined reports whether w is Sri and the first word of y written as one word. It returns 0, the
+// index of the first word of y, or else -1.
 func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	if howY[0] != unmatched {
 		return -1
@@ -74,7 +76,8 @@ func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	return -1
 }
 
-// clusters matches initials such as RK with the words Rajesh Kumar. back means that x is p.b.
+// clusters matches a word of x with several initials, such as RK, with the words Rajesh Kumar of y.
+// x and y are p.a and p.b, or the reverse if back is true.
 func (p *pair) clusters(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {
@@ -94,7 +97,8 @@ func (p *pair) clusters(x, y *name, back bool) {
 	}
 }
 
-// spells reports whether the words of y from j on begin with the letters of w.
+// spells reports whether consecutive unmatched words of y, from j on, begin with the letters of w:
+// one word for each letter.
 func spells(w string, y *name, howY *[maxWords]how, j int) bool {
 	for k := range len(w) {
 		o := &y.w[j+k]

@@ -4,9 +4,11 @@ package namematch
 type word struct {
 	text  string // folded, in its own script
 	sound sound
-	// first is the letter that an initial of the word has; 0 for a script that is not romanised.
+	// first is the letter that an initial of this word would be; 0 for a script that is not
+	// romanised.
 	first byte
-	// initial means a single letter; cluster means two to four letters without a vowel (RK).
+	// initial means that the word is a single letter. cluster means that it is two to four letters
+	// without a vowel (RK).
 	initial, cluster bool
 	// weak, surname and prefix report these traits of the sound.
 	weak, surname, prefix bool
@@ -15,7 +17,7 @@ type word struct {
 	traits              trait // of the sound
 }
 
-// full reports whether a word is written out.
+// full reports whether a word is written out, so that it is neither an initial nor a cluster.
 func (w *word) full() bool { return !w.initial && !w.cluster }
 
 // name is a parsed name: its first words with their properties.

@@ -8,17 +8,17 @@ package namematch
 
 import "slices"
 
-// Limits of a comparison. A longer name can still be exact, because exactness covers the whole
-// name. Otherwise only its beginning is scored, and the score stays below Standard, because
-// the rest may differ. Both limits are far above any registered name: NPCI and NEFT fields end
-// at 100 characters or fewer.
+// Limits of a comparison. Two longer names can still match exactly, because Exact compares whole
+// names. Otherwise only their beginnings are scored, and the score stays below Standard, because
+// the rest may differ. Both limits are far above any registered name: NPCI and NEFT fields end at
+// 100 characters or fewer.
 const (
 	maxWords   = 16
 	maxLetters = 200 // bytes of the folded name
 )
 
-// Standard and Lenient are the thresholds of the two named tolerances. A score at or above one
-// is a partial match.
+// Standard and Lenient are the least scores of a partial match with the tolerances "standard" and
+// "lenient".
 const (
 	Standard = 70
 	Lenient  = 50
@@ -26,17 +26,18 @@ const (
 
 // Result is the similarity of two names.
 type Result struct {
-	// Score is 0 to 100. It is 100 if and only if Exact. 70 and more means the same person in
-	// another spelling, and 50 to 69 is uncertain.
+	// Score is 0 to 100. It is 100 if and only if Exact is true. A score of 70 or more means the
+	// same person in another spelling, and 50 to 69 is uncertain.
 	Score int
-	// Exact means equal words after folding: case, accents, punctuation, honorifics, S/O D/O
-	// W/O C/O tails, forms of companies, and order.
+	// Exact means that both names have the same words after normalisation. Normalisation ignores
+	// case, accents, punctuation, honorifics, order, and relatives after S/O, D/O, W/O and C/O. It
+	// spells out forms of companies, such as Ltd.
 	Exact bool
 }
 
-// Compare measures the similarity of the expected and the registered name. It is pure,
-// symmetric and safe for concurrent use, and accepts any strings. Time is linear in their
-// length, or n log n in the words of two long names with equal letters. Memory is a multiple
+// Compare measures the similarity of the expected and the registered name. It is pure, symmetric
+// and safe for concurrent use, and accepts any strings. Time is linear in the length of the names.
+// For two long names with equal letters it is n log n in the number of words. Memory is a multiple
 // of the length. A name without a letter or digit matches nothing, not even itself.
 func Compare(expected, registered string) Result {
 	var bufA, bufB [maxLetters + 56]byte
@@ -65,7 +66,7 @@ func Compare(expected, registered string) Result {
 	return Result{Score: score}
 }
 
-// sameWords reports whether both hold the same words, in any order.
+// sameWords reports whether a and b hold the same words, in any order.
 func sameWords(a, b []string) bool {
 	if len(a) != len(b) || slices.Equal(a, b) {
 		return len(a) == len(b)
@@ -79,7 +80,8 @@ func sameWords(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// letterSum is equal for equal words in any order. A comparison of sums avoids sorting most pairs.
+// letterSum returns a sum over all letters, which does not depend on the order of the words. Words
+// with different sums differ, so that most pairs need no sorting.
 func letterSum(words []string) (sum uint64) {
 	for _, w := range words {
 		for i := range len(w) {

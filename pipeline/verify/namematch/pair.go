@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// how is the kind of a match, best first. Each costs points.
+// how is the kind of a match between two words, from best to worst. Each kind costs points (see
+// cost).
 type how uint8
 
 const (
@@ -33,7 +34,8 @@ func (p *pair) match(i, j int, h how) {
 	p.howA[i], p.howB[j] = h, h
 }
 
-// score matches the words, the surest kind of match first, and returns the score.
+// score matches the words of both names, with the surest kind of match first. It returns the score
+// of the names.
 func (p *pair) score() int {
 	company := p.a.company || p.b.company
 	p.each(letters, company)
@@ -53,7 +55,7 @@ func (p *pair) score() int {
 	return p.scorePerson()
 }
 
-// each matches unmatched words of a and b by one kind of match.
+// each matches unmatched words of a with unmatched words of b, by the kind of match h.
 func (p *pair) each(h how, company bool) {
 	for i := range p.a.n {
 		if p.howA[i] != unmatched {
@@ -68,7 +70,8 @@ func (p *pair) each(h how, company bool) {
 	}
 }
 
-// same reports whether two words match. Function values for each kind would move the pair to the heap.
+// same reports whether two words match by the kind h. It is a switch, because function values for
+// each kind would move the pair to the heap.
 func same(x, y *word, h how, company bool) bool {
 	full := x.full() && y.full()
 	switch h {
@@ -99,7 +102,8 @@ func plural(x, y string) bool {
 	return len(x) >= 5 && len(y) == len(x)+1 && strings.HasPrefix(y, x) && y[len(x)] == 's'
 }
 
-// sameAffixed reports whether two words differ by a Gujarati affix of one: Rameshbhai, Ramesh.
+// sameAffixed reports whether two words differ by a Gujarati affix, such as bhai, that only one of
+// them has: Rameshbhai, Ramesh.
 func sameAffixed(x, y *word) bool {
 	sx, sy := affix(x.text), affix(y.text)
 	if (sx == "") == (sy == "") {
@@ -120,7 +124,8 @@ func affix(w string) string {
 	return ""
 }
 
-// compounds matches Rama with Ram if the same word, such as Krishna, follows both.
+// compounds matches Rama in one name with Ram in the other if the same word, such as Krishna,
+// follows both.
 func (p *pair) compounds() {
 	for i := range p.a.n - 1 {
 		for j := range p.b.n - 1 {
@@ -136,7 +141,8 @@ func (p *pair) compounds() {
 	}
 }
 
-// sameStem reports whether the longer word is the shorter one plus a, and that one has the trait head.
+// sameStem reports whether the longer word sounds like the shorter one with an additional final a.
+// The shorter word must have the trait head.
 func sameStem(x, y *word, head trait) bool {
 	if x.sound.n > y.sound.n {
 		x, y = y, x
@@ -145,12 +151,12 @@ func sameStem(x, y *word, head trait) bool {
 	return x.traits&head != 0 && len(b) == len(a)+1 && b[len(a)] == 'a' && bytes.Equal(b[:len(a)], a)
 }
 
-// shortestCut is the least width at which banks cut the name of an account, in
-// letters: core systems hold 20, 30, 35 or 40.
+// shortestCut is the least width at which banks cut the name of an account, in letters. The core
+// systems of banks hold 20, 30, 35 or 40 letters.
 const shortestCut = 20
 
-// truncation matches the last word of a long name, which a bank may have cut,
-// with a word that begins with it. A surname is never a cut word: Das is not Dasgupta.
+// truncation matches the last word of a long name, which a bank may have cut. It matches a word of
+// the other name that begins with the cut word. A surname is never a cut word: Das is not Dasgupta.
 func (p *pair) truncation() {
 	if last := p.a.n - 1; p.howA[last] == unmatched && p.a.mayBeCut() {
 		if j := beginning(p.a.w[last].text, &p.b, &p.howB); j >= 0 {
@@ -169,7 +175,7 @@ func (m *name) mayBeCut() bool {
 	return m.length >= shortestCut && !m.tail && !m.cut && !m.w[m.n-1].surname
 }
 
-// beginning returns the index of the unmatched word of m that begins with text, or -1.
+// beginning returns the index of the unmatched word of m that begins with text, or -1 for none.
 func beginning(text string, m *name, h *[maxWords]how) int {
 	for j := range m.n {
 		w := m.w[j].text

@@ -1,7 +1,7 @@
 package namematch
 
-// cost holds the points that a score loses for each kind of match. They never lower the score of
-// matching names below Standard.
+// cost holds the points that a score loses for each kind of match. The lost points never reduce the
+// score of names that match to less than Standard.
 var cost = [...]int{letters: 0, phonetic: 2, loosely: 6, affixed: 4, joined: 2, truncated: 6, initially: 6}
 
 const (
@@ -12,7 +12,7 @@ const (
 	lostEnd     = 12 // the last word, usually the surname
 	lostOnlyOne = 20 // the last word, if one other word matches at most
 
-	// Scores of names that do not match; conflict is a maximum.
+	// Scores of names that do not match. The score conflict is a maximum.
 	subset   = 55 // the given name of one name is missing in the other
 	thin     = 62 // only initials, surnames or common words match
 	slipped  = 55 // two long words differ by one letter
@@ -49,7 +49,7 @@ func (p *pair) scorePerson() int {
 	return max(99-t.lost, Standard)
 }
 
-// left returns the number of unmatched words, without a spare prefix.
+// left returns the number of unmatched words of m, except a prefix that is spare.
 func left(m *name, h *[maxWords]how) (n int) {
 	for i := range m.n {
 		if h[i] == unmatched {
@@ -62,11 +62,11 @@ func left(m *name, h *[maxWords]how) (n int) {
 	return n
 }
 
-// spare reports whether the name begins with an unmatched prefix that the other may omit:
-// Mohammed Salim, Salim.
+// spare reports whether m begins with an unmatched prefix, such as Mohammed in Mohammed Salim. The
+// other name (Salim) may omit it.
 func spare(m *name, h *[maxWords]how) bool { return m.w[0].prefix && h[0] == unmatched }
 
-// countMatches counts the words of a that match b.
+// countMatches counts the words of a that match words of b, and the points that these matches cost.
 func (p *pair) countMatches() (t counts) {
 	for i := range p.a.n {
 		h := p.howA[i]
@@ -118,7 +118,7 @@ func (p *pair) crossed() bool {
 		p.howB[h] == initially && int(p.toA[h]) > g && int(p.toB[g]) != h && !p.a.w[g].surname
 }
 
-// distinctive counts the unmatched words that are neither common nor initials.
+// distinctive counts the unmatched words of m that are neither weak (very common) nor initials.
 func distinctive(m *name, h *[maxWords]how) (n int) {
 	for i := range m.n {
 		if h[i] == unmatched && m.w[i].full() && !m.w[i].weak {
@@ -128,8 +128,8 @@ func distinctive(m *name, h *[maxWords]how) (n int) {
 	return n
 }
 
-// missing returns the points lost for the words of m without a match. full is the number of
-// matched words that are written out.
+// missing returns the points that the score loses for the unmatched words of m. full is the number
+// of matched words that are written out.
 func missing(m *name, h *[maxWords]how, full int) (lost int) {
 	for i := range m.n {
 		w := &m.w[i]
@@ -150,8 +150,8 @@ func missing(m *name, h *[maxWords]how, full int) (lost int) {
 	return lost
 }
 
-// conflicting scores two names that each have an unmatched word, by the share of equal
-// letters. The score is below Lenient unless a slip is possible.
+// conflicting scores two names that each have an unmatched word, by the share of equal letters. The
+// score is below Lenient, unless the names may differ only by a slip (one wrong letter).
 func (p *pair) conflicting() int {
 	agree, all, slips, full := 0, 0, 0, 0
 	for i := range p.a.n {
@@ -179,8 +179,8 @@ func (p *pair) conflicting() int {
 	return conflict * agree / max(all, 1)
 }
 
-// scoreCompany returns the score of two names of companies. Every word except forms and fillers
-// must match.
+// scoreCompany returns the score of two names of companies. Every word must match, except company
+// forms (limited) and fillers (and).
 func (p *pair) scoreCompany() int {
 	coreA, formA := leftOfCompany(&p.a, &p.howA)
 	coreB, formB := leftOfCompany(&p.b, &p.howB)

@@ -1,6 +1,6 @@
 package namematch
 
-// maxKey bounds a sound key; a longer word is compared by its letters only.
+// maxKey is the largest length of a sound key. A longer word is compared by its letters only.
 const maxKey = 32
 
 // sound is the phonetic key of a word. Different spellings of an Indian name share a key.
@@ -11,7 +11,7 @@ type sound struct {
 
 func (s *sound) bytes() []byte { return s.b[:s.n] }
 
-// put appends c unless it repeats: Aggarwal is Agarwal, Aakash is Akash.
+// put appends c unless it repeats the last byte: Aggarwal is Agarwal, Aakash is Akash.
 func (s *sound) put(c byte) {
 	if s.n > 0 && s.b[s.n-1] == c {
 		return
@@ -38,8 +38,8 @@ func at(w []byte, i int) byte {
 	return w[i]
 }
 
-// encodeSound returns the sound of a word in lower-case Latin letters and digits. It is empty
-// for any other word and for one that is too long.
+// encodeSound returns the sound of a word in lower-case Latin letters and digits. The sound is
+// empty if the word has other characters or is too long.
 func encodeSound(w []byte) sound {
 	var s sound
 	for i := 0; i < len(w); {
@@ -60,7 +60,7 @@ func encodeSound(w []byte) sound {
 	return s
 }
 
-// vowel encodes the vowel at i and returns the number of its letters.
+// vowel encodes the vowel at w[i]. It returns the number of letters that the vowel has.
 func (s *sound) vowel(w []byte, i int) int {
 	c, next := w[i], at(w, i+1)
 	last := i+2 >= len(w)
@@ -93,8 +93,8 @@ func (s *sound) vowel(w []byte, i int) int {
 	return 1
 }
 
-// consonant encodes the consonant at i and returns the number of its letters. The h of
-// aspirates is ignored, because writers omit and add it (Sunitha).
+// consonant encodes the consonant at w[i]. It returns the number of letters that the consonant has.
+// The h of aspirates is ignored, because writers omit and add it (Sunitha).
 func (s *sound) consonant(w []byte, i int) int {
 	c, next := w[i], at(w, i+1)
 	switch c {
@@ -151,7 +151,8 @@ func plainConsonant(c byte) byte {
 	return c
 }
 
-// letterC encodes the c at i and returns the number of its letters. ch keeps its sound, c is s or k.
+// letterC encodes the c at w[i]. It returns the number of letters that belong to the c. The digraph
+// ch has a sound of its own; any other c sounds like s or k.
 func (s *sound) letterC(w []byte, i int) int {
 	next := at(w, i+1)
 	switch {
@@ -175,7 +176,8 @@ func (s *sound) letterC(w []byte, i int) int {
 	return 1
 }
 
-// knowing returns the number of letters at i that write ज्ञ as jn, jny or dny; 0 for none.
+// knowing returns the number of letters, from w[i] on, that write the Devanagari ज्ञ as jn, jny or
+// dny; 0 for none.
 func knowing(w []byte, i int) int {
 	n := 1
 	if at(w, i) == 'g' || at(w, i+n) != 'n' {
@@ -191,31 +193,32 @@ func knowing(w []byte, i int) int {
 	return 0
 }
 
-// finish replaces endings with several spellings by one of them.
+// finish replaces the end of a sound if the ending has several spellings. All of them get the same
+// sound.
 func (s *sound) finish() {
 	if s.n > maxKey {
 		return
 	}
 	b := s.bytes()
-	// Ramaswamy, Ramasamy.
+	// Ramaswamy gets the sound of Ramasamy.
 	if n := len(b); n >= 6 && string(b[n-5:]) == "svami" {
 		copy(b[n-4:], "ami")
 		s.n--
 		b = s.bytes()
 	}
-	// Narendra, Narender; Surendra, Surinder.
+	// Narendra and Narender get the same sound, and so do Surendra and Surinder.
 	if n := len(b); n >= 6 && (b[n-1] == 'r' || b[n-1] == 'a' && b[n-2] == 'r') {
 		b = s.inder(b)
 	}
-	// Mishra, Mishr: after a cluster the last a is barely audible.
+	// The last a of Mishra is dropped, because an a after a cluster is barely audible.
 	if n := len(b); n >= 4 && b[n-1] == 'a' && cluster(b[n-3], b[n-2]) {
 		s.n--
 	}
 }
 
-// cluster reports whether Sanskrit ends words in x, y and a. In other clusters an a between the
-// consonants was lost. There the last a distinguishes persons: Kamla is Kamala and not Kamal, Swapna
-// is not Swapan.
+// cluster reports whether Sanskrit words can end in the consonants x and y and an a. In other pairs
+// of consonants, an a between them was lost. After such a pair, the last a distinguishes persons:
+// Kamla is Kamala and not Kamal, Swapna is not Swapan.
 func cluster(x, y byte) bool {
 	switch {
 	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta

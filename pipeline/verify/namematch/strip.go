@@ -2,7 +2,8 @@ package namematch
 
 import "strings"
 
-// stripped is a folded name without honorifics and relations ("son of …").
+// stripped is a folded name without honorifics and without a relation to another person ("son of
+// …").
 type stripped struct {
 	words []string
 	marks
@@ -13,15 +14,17 @@ type marks struct {
 	// length is the length of the folded name with honorifics, because a bank truncates the whole
 	// text.
 	length int
-	// tail is true if strip removed words from the end. A bank then did not cut the words before.
+	// tail is true if strip removed words from the end. In this case a bank did not cut the words
+	// that are left.
 	tail bool
-	// sri is true if strip removed a leading Sri as an honorific. In "Sri Devi" it may be half of
-	// the name.
+	// sri is true if strip removed a leading Sri as an honorific. Sri may also be half of the name,
+	// as in "Sri Devi".
 	sri bool
 }
 
-// strip splits a folded name and removes honorifics and relations. Company forms get their full
-// spelling. It never removes the only word left.
+// strip splits a folded name into words. It removes honorifics, and a relation such as S/O with the
+// words after it. It spells out company forms (Ltd becomes limited). It never removes the only word
+// left.
 func strip(words []string, folded string) stripped {
 	s := stripped{marks: marks{length: len(folded)}}
 	if strings.Trim(folded, " &/") == "" {
@@ -47,7 +50,8 @@ func strip(words []string, folded string) stripped {
 	return s.honorifics(words, company)
 }
 
-// appendWord appends the parts of w between slashes, in full spelling. It drops M/S.
+// appendWord appends the parts of w between slashes, with short forms spelled out. It drops M/S and
+// then returns true, because M/S marks a company. Otherwise it returns company unchanged.
 func appendWord(words []string, w string, company bool) ([]string, bool) {
 	if w == "m/s" {
 		return words, true
@@ -66,7 +70,8 @@ func appendWord(words []string, w string, company bool) ([]string, bool) {
 	return words, company
 }
 
-// relation reports whether w begins with S/O or the like, perhaps without a blank after it.
+// relation reports whether w begins with a relation marker such as S/O, perhaps without a blank
+// after it.
 func relation(w string) bool {
 	if len(w) < 3 || w[1] != '/' || w[2] != 'o' {
 		return false
@@ -74,7 +79,8 @@ func relation(w string) bool {
 	return strings.IndexByte("sdwch", w[0]) >= 0
 }
 
-// tailOf returns the number of words before a written-out relation such as "son of"; 0 for none.
+// tailOf returns the number of words in front of a written-out relation such as "son of"; 0 for
+// none.
 func tailOf(words []string) int {
 	for i := 1; i+2 < len(words); i++ {
 		if words[i+1] != "of" {
@@ -88,7 +94,7 @@ func tailOf(words []string) int {
 	return 0
 }
 
-// joinForms replaces "(P) Ltd" by "private limited", and "L L P" by "llp".
+// joinForms replaces "p limited" by "private limited", and a final "l l p" by "llp".
 func joinForms(words []string) []string {
 	n := len(words)
 	if n > 3 && words[n-3] == "l" && words[n-2] == "l" && words[n-1] == "p" {
@@ -111,7 +117,8 @@ func isCompany(words []string) bool {
 	return false
 }
 
-// honorifics removes titles anywhere, and leading titles from the front.
+// honorifics removes titles such as Mr anywhere. It removes leading titles such as Sri from the
+// front only.
 func (s stripped) honorifics(words []string, company bool) stripped {
 	kept := words[:0]
 	all := words
@@ -120,7 +127,7 @@ func (s stripped) honorifics(words []string, company bool) stripped {
 		t := bySpelling[w]
 		front := len(kept) == 0 && t&leading != 0 && !company
 		if w == "kumari" || w == "कुमारी" {
-			// Kumari Anita Singh is Miss Singh; in Kumari Anita it may be a name
+			// In Kumari Anita Singh, Kumari is a title (Miss). In Kumari Anita, it may be a name.
 			front = front && len(all)-i > 2
 		}
 		if (t&title != 0 || front) && left > 1 {

@@ -2,8 +2,8 @@ package namematch
 
 import "strings"
 
-// variants maps the sound of a spelling to that of the usual spelling, where the rules of sound do
-// not join them. The usual spelling is the first of its line.
+// variants maps the sound of a spelling to the sound of the usual spelling. It has names for which
+// encodeSound returns different sounds. The usual spelling is the first of its line.
 var variants = variantMap(`
 mohammed mohammad mohamed mohamad muhammad muhammed mohammod mahammad mohmad mohmed mohd md muhamad
 chaudhary chaudhari choudhary choudhari choudhury chowdhury chowdhary chowdary chaudhuri choudhry chaudhry choudary chowdhry

@@ -7,38 +7,44 @@ type trait uint16
 
 // Traits of a spelling.
 const (
-	// title is no part of a name wherever it stands.
+	// title is the trait of a word that is never part of a name, such as Mr.
 	title trait = 1 << iota
-	// leading is a title in front of the rest of the name only.
+	// leading is the trait of a word that is a title only in front of the rest of the name, such as
+	// Sri.
 	leading
-	// shortForm has a full spelling in forms that counts as the same word.
+	// shortForm is the trait of a word that has a full spelling in forms, such as Ltd. The two
+	// spellings count as the same word.
 	shortForm
-	// companyForm is the legal form of a company. A missing one does not make another company;
-	// two different ones do.
+	// companyForm is the trait of a word for the legal form of a company, such as limited. If only
+	// one name lacks the form, the companies can be the same. If the forms differ, they are not.
 	companyForm
-	// filler may be missing from a company's name.
+	// filler is the trait of a word that may be missing from a company's name, such as "and".
 	filler
-	// trade marks a name as that of a company, in which every word must match.
+	// trade is the trait of a word that marks the name of a company, such as Traders. In such a
+	// name every word must match.
 	trade
-	// apart is a separate name that sounds like another name: Sethi is not Shetty.
+	// apart is the trait of a name that sounds like another name but is separate: Sethi is not
+	// Shetty.
 	apart
 )
 
 // Traits of a sound.
 const (
-	// weak words occur in very many names and barely identify a person.
+	// weak is the trait of a word that occurs in very many names and barely identifies a person,
+	// such as Kumar.
 	weak trait = 1 << iota
-	// prefix precedes a given name and is often omitted.
+	// prefix is the trait of a word that precedes a given name and is often omitted, such as Md.
 	prefix
-	// surname is a common surname. Alone it does not identify a person, and two different ones
-	// never match. In front it is not taken for the given name.
+	// surname is the trait of a common surname. A surname alone does not identify a person, and two
+	// different surnames never match. At the front of a name it is not taken for the given name.
 	surname
-	// compoundHead may have a final a before a compoundTail: Ram Krishna, Rama Krishna. Elsewhere
-	// a final a makes another name: Anil, Anila.
+	// compoundHead is the trait of a word that may have a final a before a compoundTail: Ram
+	// Krishna, Rama Krishna. Elsewhere a final a makes another name: Anil, Anila.
 	compoundHead
 	compoundTail
-	// maleHead may have a final a before a nameTail, too: Shiva Prasad is Shiv Prasad. Other
-	// heads may not, because the a can make a woman's name: Rama Prasad is not Ram Prasad.
+	// maleHead is the trait of a word that may have a final a before a nameTail, too: Shiva Prasad
+	// is Shiv Prasad. Other heads may not, because the a can make a woman's name: Rama Prasad is
+	// not Ram Prasad.
 	maleHead
 	nameTail
 )
@@ -84,7 +90,8 @@ var bySound = table(soundText, map[trait]string{
 	nameTail:     `kumar prasad prakash`,
 })
 
-// table returns the traits of each word of the texts, by the key of the word.
+// table returns the traits of the words in texts. The keys of the result are the values of key for
+// each word.
 func table(key func(string) string, texts map[trait]string) map[string]trait {
 	m := map[string]trait{}
 	for t, text := range texts {
@@ -95,13 +102,14 @@ func table(key func(string) string, texts map[trait]string) map[string]trait {
 	return m
 }
 
-// soundText returns the sound of a word as the key of bySound.
+// soundText returns the sound of a word as text, which is the key of bySound.
 func soundText(w string) string {
 	k := soundOf([]byte(w))
 	return string(k.bytes())
 }
 
-// soundOf returns the sound of a word, or of the spelling that it is a variant of.
+// soundOf returns the sound of a word. If the word is a variant of a usual spelling, it returns the
+// sound of that spelling.
 func soundOf(w []byte) sound {
 	k := encodeSound(w)
 	if v, ok := variants[string(k.bytes())]; ok {

@@ -18,14 +18,14 @@ import (
 )
 
 // longestName is the limit of an expected name, in characters. Names in banks' records have at most
-// half as many.
+// half as many characters.
 const longestName = 256
 
-// tolerances maps the named tolerances to scores (CONTRACT 5).
+// tolerances maps the named tolerances of the API to scores.
 var tolerances = map[string]int{"strict": Strict, "standard": Standard, "lenient": lenient}
 
-// requestBody is the body of POST /v1/bank/verify or a batch record. Values are raw, so that
-// all their faults are reported at once.
+// requestBody is the body of POST /v1/bank/verify or a batch record. Its values are not decoded
+// yet, so that all their faults can be reported at once.
 type requestBody struct {
 	AccountNumber jsontext.Value `json:"account_number"`
 	IFSC          jsontext.Value `json:"ifsc"`
@@ -36,8 +36,8 @@ type requestBody struct {
 	Async         jsontext.Value `json:"async"`
 }
 
-// Parse reads a request, except its owner. The error is a *schema.Problem with every
-// fault.
+// Parse reads a request from its body. The caller sets the owner and the other fields that are not
+// in the body. The error is a *schema.Problem with every fault.
 func Parse(body []byte) (r Request, async bool, err error) {
 	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
 	if err != nil {
@@ -59,14 +59,15 @@ func Parse(body []byte) (r Request, async bool, err error) {
 // form collects the faults of a body.
 type form struct{ schema.RequestErrors }
 
-// problem returns the faults as one error; nil for none. Syntax faults come before well-formed
-// values that are not supported.
+// problem returns the faults as one error; nil if there are none. Faults of syntax come before
+// faults of well-formed values that are not supported.
 func (f *form) problem() error {
 	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
 }
 
-// account reads the target: an address alone, or a number with its branch. It determines the method.
+// account reads the target: a UPI address alone, or an account number with the IFSC of its branch.
+// The target determines the method.
 func (f *form) account(r *Request, from *requestBody) {
 	number, branch, address := httpapi.HasValue(from.AccountNumber), httpapi.HasValue(from.IFSC), httpapi.HasValue(from.VPA)
 	switch {
@@ -98,8 +99,8 @@ func (f *form) account(r *Request, from *requestBody) {
 	}
 }
 
-// number reads an account number. It must be text, because a JSON number loses leading zeros,
-// and a long one its last digits.
+// number reads an account number. It must be JSON text, because a JSON number loses leading zeros,
+// and the last digits of a long number.
 func (f *form) number(r *Request, v jsontext.Value) {
 	const field, least, most = "account_number", 9, 18
 	if v.Kind() == jsontext.KindNumber {
@@ -153,8 +154,8 @@ func (f *form) name(r *Request, v jsontext.Value) {
 	}
 }
 
-// tolerance returns the required similarity of names, from a named tolerance or a score. It is
-// negative for the account's default.
+// tolerance returns the required similarity of names, from a named tolerance or a score. If the
+// client states none, it is negative, and the account's default applies.
 func (f *form) tolerance(v jsontext.Value) int {
 	const field = "name_match_tolerance"
 	switch {

@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// Least scores of the named tolerances (CONTRACT 5). Only equal words have a score of 100.
+// Least scores of the named tolerances of the API. Only equal words have a score of 100.
 const (
 	Strict   = 100
 	Standard = 70
@@ -37,7 +37,8 @@ type Request struct {
 	Item *transaction.BatchItem
 }
 
-// Private holds the encrypted fields. They are kept only while the verification is pending.
+// Private holds the fields that are stored encrypted. They are stored only while the verification
+// is pending.
 type Private struct {
 	Account string `json:"account,omitempty"` // 9 to 18 digits
 	IFSC    string `json:"-"`                 // not secret
@@ -45,7 +46,7 @@ type Private struct {
 	Name    string `json:"name,omitempty"`    // expected name; "" for none
 }
 
-// Target returns the masked target of a request.
+// Target returns the masked account number or UPI address of a request.
 func (r *Request) Target() string {
 	if r.Method == schema.VerifyUPI {
 		return upi.Mask(r.VPA)
@@ -53,19 +54,19 @@ func (r *Request) Target() string {
 	return schema.MaskNumber(r.Account)
 }
 
-// CacheKey identifies the target, for finding a cached answer.
+// CacheKey returns a digest of the account or UPI address, by which a cached answer can be found.
 func (r *Request) CacheKey(box *encryption.Cipher) []byte {
 	return box.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }
 
-// Digest identifies the request, for detecting a repetition.
+// Digest returns a digest of the request, by which a repeated request can be detected.
 func (r *Request) Digest(box *encryption.Cipher) []byte {
 	return box.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
 		[]byte(strconv.Itoa(r.Tolerance)))
 }
 
-// NameDigest returns the digest of an expected name for the audit log. It can show later whether
-// a request had a given name.
+// NameDigest returns the digest of the expected name for the audit log. The digest can show later
+// whether a request had a certain name.
 func (r *Request) NameDigest(box *encryption.Cipher) string {
 	return hex.EncodeToString(box.Digest("verification/name", []byte(r.Name))[:16])
 }

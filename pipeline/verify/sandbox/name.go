@@ -8,7 +8,8 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// name returns the registered name, in capitals as banks keep it.
+// name returns the registered name of the order's account in this scenario. It is in capitals, as
+// banks store it.
 func (f scenario) name(o bank.Order) string {
 	target := o.Account + o.IFSC + o.VPA
 	switch expected := strings.ToUpper(strings.TrimSpace(o.Expected)); {
@@ -23,15 +24,15 @@ func (f scenario) name(o bank.Order) string {
 	}
 }
 
-// Scores that pass the standard and the lenient tolerance (CONTRACT 5).
+// Least scores that pass the standard and the lenient tolerance of the API.
 const (
 	standardScore = 70
 	lenientScore  = 50
 )
 
-// similarName returns a name that partly matches another, such as a bank may have registered
-// for the same person. A single surname or letter has no variant that passes the standard
-// tolerance.
+// similarName returns a name that partly matches the expected one, such as a bank may have
+// registered for the same person. A single surname or letter has no variant that passes the
+// standard tolerance. For those it returns the variant with the best score.
 func similarName(expected string) string {
 	words := strings.Fields(expected)
 	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")
@@ -60,7 +61,8 @@ func firstLetter(word string) string {
 	return word[:size]
 }
 
-// dissimilarName returns a name that does not match the expected one; n selects it.
+// dissimilarName returns a name that does not match the expected one. The number n selects the
+// name.
 func dissimilarName(expected string, n uint64) string {
 	for i := range uint64(len(firstNames)) {
 		if name := fullName(n + i*(1+uint64(len(firstNames)))); namematch.Compare(expected, name).Score < lenientScore {
@@ -70,8 +72,8 @@ func dissimilarName(expected string, n uint64) string {
 	return "NOBODY"
 }
 
-// firstNames and surnames are common names from all over India. A combination of two
-// identifies no real person.
+// firstNames and surnames are common names from all over India. The combination of a first name and
+// a surname identifies no real person.
 var (
 	firstNames = []string{
 		"ASHA", "MEENA", "KAVITA", "RAMESH", "ANITA", "DEEPAK", "GEETA", "MANOJ", "ARUN", "NITIN", "SAVITRI", "HARISH", "USHA", "PRAKASH",
@@ -83,7 +85,7 @@ var (
 	}
 )
 
-// fullName returns combination n of a first name and a surname.
+// fullName returns a first name and a surname. The number n selects both.
 func fullName(n uint64) string {
 	return firstNames[n%uint64(len(firstNames))] + " " + surnames[n/uint64(len(firstNames))%uint64(len(surnames))]
 }

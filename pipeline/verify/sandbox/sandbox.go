@@ -15,9 +15,9 @@
 //	0009 timeout@upi     the first call gets no answer; later calls do
 //	0010                 the expected name, 25 s after the order's creation
 //
-// A hash of any other account or address decides. Of a hundred, 90 have the expected name, 3 a
-// similar name and 2 another name. 2 are dormant, 1 is flagged and 2 are missing. If no name is
-// expected, the hash selects a name from a list.
+// A hash selects the answer for any other account or address. Of a hundred of these, 90 have the
+// expected name, 3 a similar name and 2 another name. 2 are dormant, 1 is flagged and 2 are
+// missing. If no name is expected, the hash selects a name from a list.
 package sandbox
 
 import (
@@ -38,7 +38,8 @@ const (
 	concurrency = 2000             // a waiting call costs only a goroutine and a timer
 )
 
-// Connection returns the connection of the sandbox, for both methods. A nil now is time.Now.
+// Connection returns the connection of the sandbox, for both methods. If now is nil, the sandbox
+// uses time.Now.
 func Connection(now func() time.Time) bank.Connection {
 	if now == nil {
 		now = time.Now
@@ -55,11 +56,11 @@ func Connection(now func() time.Time) bank.Connection {
 
 type fakeBank struct{ now func() time.Time }
 
-// slowness is the time from the creation of a slow order to its answer.
+// slowness is the time from the creation of an order to its answer in the scenario isSlow.
 const slowness = 25 * time.Second
 
-// Deposit answers after the delay of the account's scenario. Repetitions of an order are
-// idempotent.
+// Deposit answers after the delay of the account's scenario. It is idempotent for repetitions of an
+// order.
 func (b fakeBank) Deposit(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.firstAnswer(ctx, o, scenarioOfAccount(o.Account, o.IFSC))
 }
@@ -80,8 +81,9 @@ func (b fakeBank) Resolve(ctx context.Context, o bank.Order) (bank.Answer, error
 
 func (b fakeBank) age(o bank.Order) time.Duration { return b.now().Sub(o.CreatedAt) }
 
-// firstAnswer answers a deposit or a lookup. For isTimeout it answers no call of an order that is
-// younger than a call may last. The first call of an older order has ended.
+// firstAnswer answers a deposit or a lookup. In the scenario isTimeout, it blocks every call of an
+// order that is younger than timeout. Later calls get an answer, because the first call has then
+// ended.
 func (b fakeBank) firstAnswer(ctx context.Context, o bank.Order, f scenario) (bank.Answer, error) {
 	switch age := b.age(o); {
 	case f == isTimeout && age < timeout:

@@ -12,7 +12,7 @@ import (
 // scenario is the prepared result for an account or address.
 type scenario int
 
-// The scenarios. Their numbers are the last four digits of the magic accounts (CONTRACT 7).
+// The scenarios. The number of a scenario is the last four digits of its magic account numbers.
 const (
 	isExact scenario = iota + 1
 	isPartial
@@ -26,7 +26,7 @@ const (
 	isSlow    // the answer comes 25 s after the order's creation
 )
 
-// magicAddresses are the addresses with a fixed scenario (CONTRACT 7).
+// magicAddresses are the UPI addresses with a fixed scenario.
 var magicAddresses = map[string]scenario{
 	"success@upi": isExact, "failure@upi": isMissing, "partial@upi": isPartial,
 	"dormant@upi": isDormant, "suspicious@upi": isSuspicious, "timeout@upi": isTimeout,
@@ -46,7 +46,7 @@ func scenarioOfAccount(number, ifsc string) scenario {
 	return hashedScenario(number + ifsc)
 }
 
-// hashedScenario returns the scenario of a target that is not magic.
+// hashedScenario returns the scenario of an account or address that has no fixed scenario.
 func hashedScenario(target string) scenario {
 	switch share := hash(target) % 100; {
 	case share < 90:
@@ -64,7 +64,7 @@ func hashedScenario(target string) scenario {
 	}
 }
 
-// hash maps texts evenly to numbers.
+// hash maps texts to evenly distributed numbers.
 func hash(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // never fails
@@ -72,7 +72,7 @@ func hash(text string) uint64 {
 	return sum ^ sum>>32 // FNV mixes the last characters too little into the low bits
 }
 
-// statuses are the statuses of inactive accounts.
+// statuses are the account statuses in the scenarios with an inactive account.
 var statuses = map[scenario]schema.AccountStatus{
 	isDormant: schema.AccountDormant, isFrozen: schema.AccountFrozen, isClosed: schema.AccountClosed,
 }

@@ -9,11 +9,11 @@ const (
 	handleLeast, handleMost = 2, 65  // length of the handle, after the @
 )
 
-// Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an
-// @, and the handle. The handle is a letter followed by 1 to 64 letters and digits.
-// Surrounding blanks and tabs are dropped. Case is insignificant, so the result is in lower
-// case. A handle has no dot, so an e-mail address is refused. Only a bank can confirm that the
-// address exists.
+// Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an @,
+// and the handle. The handle is a letter followed by 1 to 64 letters and digits. Surrounding blanks
+// and tabs are dropped. Case is insignificant, so the result is in lower case. For any other text
+// ok is false. An e-mail address is refused, because a handle has no dot. Only a bank can confirm
+// that the address exists.
 func Parse(text string) (vpa string, ok bool) {
 	local, handle, found := strings.Cut(strings.Trim(text, " \t"), "@")
 	if !found || len(local) < localLeast || len(local) > localMost || len(handle) < handleLeast || len(handle) > handleMost {
@@ -37,22 +37,23 @@ func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 const (
-	// hidden replaces the characters that Mask removes. It does not show how many they were.
+	// hidden replaces the characters that Mask removes. It does not show how many characters were
+	// removed.
 	hidden = "****"
 	// numberDigits is the least number of digits in a local part that Mask treats as a number,
 	// such as of a mobile or an account. Other characters may stand between the digits.
 	numberDigits = 6
 )
 
-// Mask returns an address for lists, logs and stored rows. It keeps the handle, and of the
-// local part
+// Mask returns an address for lists, logs and stored rows. It keeps the handle. Of the local part
+// (the text before the @) it keeps
 //
-//	the last two characters if it has six digits or more, as "****10" of 9876543210
-//	the first and last two of eight characters and more, as "ra****ma" of rajsharma
-//	the first and last one of five to seven, as "r****j" of rajraj
-//	nothing of fewer
+//	the last two characters if it has at least six digits: "****10" of 9876543210
+//	else the first and last two of at least eight characters: "ra****ma" of rajsharma
+//	else the first and last one of five to seven characters: "r****j" of rajraj
+//	else nothing
 //
-// This hides eight digits of a mobile number. Such numbers begin with 6 to 9, so 40 million of
+// This hides eight digits of a mobile number. Mobile numbers begin with 6 to 9, so 40 million of
 // them share the last two digits. The stars do not show the length. A text that is no address is
 // hidden entirely.
 func Mask(vpa string) string {

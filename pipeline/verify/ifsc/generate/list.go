@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// source is the content of the npm package. A bank's letters are the first four of its codes.
+// source is the content of the npm package. A bank's letters are the first four letters of its
+// codes.
 type source struct {
 	version string
 	codes   map[string][]suffix // IFSC.json: the codes of a bank, by its letters
@@ -23,7 +24,8 @@ type source struct {
 // suffix is the last six characters of a code.
 type suffix string
 
-// UnmarshalJSON reads a suffix. A suffix of digits only may be a number without leading zeros.
+// UnmarshalJSON reads a suffix. In JSON, a suffix that has only digits may be a number without
+// leading zeros.
 func (s *suffix) UnmarshalJSON(text []byte) error {
 	word := strings.Trim(string(text), `"`)
 	if len(word) > 6 {
@@ -51,8 +53,8 @@ func read(folder string) (s source, err error) {
 	return s, nil
 }
 
-// bank returns the name of a code's bank. If the code, or a prefix of it, is sublet, that is
-// the other bank. A longer prefix takes precedence.
+// bank returns the name of a code's bank. If that bank has sublet the code, or a prefix of the
+// code, it is the name of the bank that uses the code. A longer prefix takes precedence.
 func (s *source) bank(code string) string {
 	holder := code[:4]
 	for n := range len(code) + 1 {
@@ -75,7 +77,7 @@ func (s *source) bank(code string) string {
 //
 //	letters TAB name TAB the suffixes in order, with blanks between
 //
-// Each suffix omits the prefix that it shares with the one before it, except its last
+// Each suffix omits the prefix that it shares with the suffix before it, but never its last
 // character. So 000001 000002 000010 are "000001 2 10".
 func list(folder string) ([]byte, error) {
 	s, err := read(folder)
@@ -98,7 +100,8 @@ func list(folder string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// shortened removes from each suffix the prefix that it shares with the one before.
+// shortened removes from each suffix the prefix that it shares with the suffix before it, but never
+// its last character.
 func shortened(ends []string) []string {
 	short := make([]string, len(ends))
 	before := "      "
