@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/httpconnector/section"
 	"vayu/pipeline/recharge"
 	"vayu/schema"
 )
@@ -77,17 +78,17 @@ func Check(file string) error {
 
 func read(from httpconnector.Source) (*httpconnector.Description, providerCodes, error) {
 	var b providerCodes
-	d, err := httpconnector.Parse(from, shape(), func(root *httpconnector.Section, d *httpconnector.Description) {
+	d, err := httpconnector.Parse(from, shape(), func(root *section.Section, d *httpconnector.Description) {
 		b = readProviderCodes(root.Section("recharge"), d)
 	})
 	return d, b, err
 }
 
 // readProviderCodes reads the section "recharge".
-func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) providerCodes {
+func readProviderCodes(s *section.Section, d *httpconnector.Description) providerCodes {
 	b := providerCodes{
-		world:     s.World(),
-		resend:    s.ResendAfter(d),
+		world:     httpconnector.World(s),
+		resend:    d.ResendAfter(s),
 		operators: readCodes(s.Section("operators"), operatorNames()),
 		circles:   readCodes(s.Section("circles"), circleNames()),
 		types:     readCodes(s.Section("types"), []string{string(schema.Prepaid), string(schema.DTH)}),
@@ -102,7 +103,7 @@ func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) p
 
 // readServes reads the served operators from the key "serves". Without it they are the
 // operators with a code, and without codes all.
-func (b *providerCodes) readServes(s *httpconnector.Section) {
+func (b *providerCodes) readServes(s *section.Section) {
 	known := operatorNames()
 	if b.operators.codes != nil {
 		known = b.operators.names
