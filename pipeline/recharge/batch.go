@@ -9,15 +9,16 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
+
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 // BatchKind returns the batch kind of recharges. A record has the format of the body of
 // POST /v1/recharge.
-func (s *Service) BatchKind() batch.Kind {
-	return batch.Kind{
+func (s *Service) BatchKind() item.Kind {
+	return item.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",
 		Write: schema.RechargeWrite, Read: schema.RechargeRead,
 		Do: s.doItem, Ready: s.connected, Render: renderItems, Concurrency: s.BatchShare,
@@ -36,7 +37,7 @@ func (s *Service) connected(world schema.World) error {
 // doItem creates a recharge from a record and waits for it as long as a single request does.
 // So a batch does not flood operators that answer at once. A recharge that is still pending
 // then continues without occupying the item's slot.
-func (s *Service) doItem(ctx context.Context, item batch.Item) error {
+func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
 		r.Owner = item.Owner

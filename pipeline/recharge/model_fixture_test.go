@@ -40,7 +40,7 @@ type walletModel struct {
 	owner schema.Owner
 	paid  schema.Paise
 	tops  int
-	items []*item
+	items []*modelItem
 }
 
 func newModel(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) *model {
@@ -84,7 +84,7 @@ func (m *model) drawWallet(rt *rapid.T) *walletModel {
 }
 
 // drawItem draws an earlier recharge.
-func (m *model) drawItem(rt *rapid.T) *item {
+func (m *model) drawItem(rt *rapid.T) *modelItem {
 	all := m.items()
 	if len(all) == 0 {
 		rt.Skip("there is none yet")
@@ -92,10 +92,10 @@ func (m *model) drawItem(rt *rapid.T) *item {
 	return all[rapid.IntRange(0, len(all)-1).Draw(rt, "recharge")]
 }
 
-func (m *model) items() []*item { return slices.Concat(m.wallets[0].items, m.wallets[1].items) }
+func (m *model) items() []*modelItem { return slices.Concat(m.wallets[0].items, m.wallets[1].items) }
 
-func (p *walletModel) find(ref string) *item {
-	i := slices.IndexFunc(p.items, func(it *item) bool { return it.request.RefID == ref })
+func (p *walletModel) find(ref string) *modelItem {
+	i := slices.IndexFunc(p.items, func(it *modelItem) bool { return it.request.RefID == ref })
 	if i < 0 {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (m *model) compare(rt *rapid.T) {
 
 // checkItem checks that the state of a recharge is unchanged, or changed by an allowed
 // transition.
-func (m *model) checkItem(rt *rapid.T, it *item) {
+func (m *model) checkItem(rt *rapid.T, it *modelItem) {
 	now, err := m.service.Find(m.ctx, it.request.Owner, it.id)
 	if err != nil {
 		rt.Fatalf("finding %s: %v", it.id, err)
@@ -206,7 +206,7 @@ func (m *model) sendCallback(rt *rapid.T) {
 	}
 }
 
-func (m *model) settle(rt *rapid.T, it *item, a recharge.Answer) {
+func (m *model) settle(rt *rapid.T, it *modelItem, a recharge.Answer) {
 	if _, err := m.service.Settle(m.ctx, schema.Sandbox, m.provider.name, it.seen.Reference, a, "provider:"+m.provider.name); err != nil {
 		rt.Fatalf("settling %s as %+v: %v", it.id, a, err)
 	}
@@ -278,7 +278,7 @@ func (m *model) end(rt *rapid.T) {
 }
 
 // checkEffect checks that the subscriber got what was charged, once, and nothing else.
-func (m *model) checkEffect(rt *rapid.T, it *item) {
+func (m *model) checkEffect(rt *rapid.T, it *modelItem) {
 	if !it.request.Valid {
 		return
 	}
@@ -298,7 +298,7 @@ func (m *model) checkEffect(rt *rapid.T, it *item) {
 
 // checkTimeline checks that the timeline agrees with the state, and that no answer
 // contradicts it.
-func (m *model) checkTimeline(rt *rapid.T, it *item) {
+func (m *model) checkTimeline(rt *rapid.T, it *modelItem) {
 	_, timeline, err := m.service.Timeline(m.ctx, it.request.Owner, it.id)
 	if err != nil {
 		rt.Fatal(err)

@@ -88,8 +88,8 @@ func play(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) {
 	m.end(rt)
 }
 
-// item is a recharge in the model.
-type item struct {
+// modelItem is a recharge in the model.
+type modelItem struct {
 	request recharge.Request
 	script  *script
 	id      string
@@ -100,7 +100,7 @@ type item struct {
 }
 
 // expectedState returns the state of an item without callbacks or refunds.
-func (it *item) expectedState() schema.RechargeState {
+func (it *modelItem) expectedState() schema.RechargeState {
 	if it.poor || !it.request.Valid {
 		return schema.RechargeFailed
 	}
@@ -144,7 +144,7 @@ func drawScript(rt *rapid.T) *script {
 // recharge makes a new recharge.
 func (m *model) recharge(rt *rapid.T) {
 	p := m.drawWallet(rt)
-	it := &item{script: drawScript(rt)}
+	it := &modelItem{script: drawScript(rt)}
 	it.request = recharge.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: m.number(), Valid: true,
 		RequestedOperator: rapid.SampledFrom([]string{"", "", "Airtel", "Jio"}).Draw(rt, "asked"),
@@ -156,14 +156,14 @@ func (m *model) recharge(rt *rapid.T) {
 // invalidNumber makes a recharge that fails before a call.
 func (m *model) invalidNumber(rt *rapid.T) {
 	p := m.drawWallet(rt)
-	it := &item{script: &script{}, request: recharge.Request{
+	it := &modelItem{script: &script{}, request: recharge.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", RequestedOperator: "Airtel", Amount: 10_00,
 	}}
 	m.make(rt, p, it)
 }
 
 // make sends a new request, and compares the answer with the account's balance.
-func (m *model) make(rt *rapid.T, p *walletModel, it *item) {
+func (m *model) make(rt *rapid.T, p *walletModel, it *modelItem) {
 	it.poor = it.request.Valid && p.available() < it.request.Amount
 	it.want = it.expectedState()
 	m.provider.setScript(it.request.Number, it.script)
@@ -226,7 +226,7 @@ func (m *model) elsewhere(rt *rapid.T) {
 		if p.find(from.request.RefID) != nil {
 			continue
 		}
-		it := &item{script: from.script, request: from.request}
+		it := &modelItem{script: from.script, request: from.request}
 		it.request.Owner, it.request.Number = p.owner, m.number()
 		if !from.request.Valid {
 			it.request.Number = "12345"

@@ -14,7 +14,8 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
+
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
@@ -193,7 +194,7 @@ func finishItem(tx *sqlstore.Tx, now time.Time, r *Record) error {
 	if r.Batch.Batch == "" {
 		return nil
 	}
-	_, err := batch.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess)
+	_, err := item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/lifecycle"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/sandbox"
@@ -65,7 +66,7 @@ func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus
 	}
 	m.batches, err = batch.New(batch.Config{
 		DB: s.state, Box: s.box, Change: s.access.Change,
-		Kinds: []batch.Kind{m.recharges.BatchKind(), m.verifications.BatchKind()}, Log: log, Metrics: reg,
+		Kinds: []item.Kind{m.recharges.BatchKind(), m.verifications.BatchKind()}, Log: log, Metrics: reg,
 	})
 	return err
 }
