@@ -10,7 +10,8 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch/item"
-
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -54,14 +55,14 @@ func (s *Service) doItem(ctx context.Context, item item.Item) error {
 const maxRetryAge = 24 * time.Hour
 
 // recordOf reads the request in a record of a batch, which may be any JSON value.
-func recordOf(record jsontext.Value) (Request, error) {
+func recordOf(record jsontext.Value) (request.Request, error) {
 	if err := transaction.CheckItem(record); err != nil {
-		return Request{}, err
+		return request.Request{}, err
 	}
-	return requestOf(record)
+	return request.Parse(record)
 }
 
 // renderItems renders recharges for replies about batches.
 func renderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
-	return recharges.RenderItems(q, o, batchID, from, to, kind.Reply)
+	return record.Table.RenderItems(q, o, batchID, from, to, kind.Reply)
 }

@@ -16,6 +16,7 @@ import (
 	"vayu/pipeline/batch"
 	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/schema"
 )
@@ -265,7 +266,7 @@ func until(t *testing.T, is func() bool) {
 func TestBatchWithoutProviderIsRejected(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
-		only, err := recharge.New(recharge.Config{DB: d.DB, Box: d.Box, Events: d.Events, BatchShare: 8, Connections: []recharge.Connection{sandbox.Connection(nil)}})
+		only, err := recharge.New(recharge.Config{DB: d.DB, Box: d.Box, Events: d.Events, BatchShare: 8, Connections: []order.Connection{sandbox.Connection(nil)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -206,7 +207,7 @@ func (m *model) sendCallback(rt *rapid.T) {
 	}
 }
 
-func (m *model) settle(rt *rapid.T, it *modelItem, a recharge.Answer) {
+func (m *model) settle(rt *rapid.T, it *modelItem, a order.Answer) {
 	if _, err := m.service.Settle(m.ctx, schema.Sandbox, m.provider.name, it.seen.Reference, a, "provider:"+m.provider.name); err != nil {
 		rt.Fatalf("settling %s as %+v: %v", it.id, a, err)
 	}
@@ -216,10 +217,10 @@ func (m *model) settle(rt *rapid.T, it *modelItem, a recharge.Answer) {
 // alarm and changes nothing else; a success of a refunded recharge raises none.
 func (m *model) sendContradiction(rt *rapid.T) {
 	it := m.drawItem(rt)
-	a, alarm := recharge.Answer{Outcome: recharge.Succeeded}, "late_failure"
+	a, alarm := order.Answer{Outcome: order.Succeeded}, "late_failure"
 	switch it.seen.State {
 	case schema.RechargeSuccess:
-		a = recharge.Answer{Outcome: recharge.Failed, Code: schema.OperatorNetworkError}
+		a = order.Answer{Outcome: order.Failed, Code: schema.OperatorNetworkError}
 	case schema.RechargeFailed:
 		alarm = "late_success"
 	case schema.RechargeRefunded:
@@ -415,7 +416,7 @@ func runService(t *testing.T, db *sqlstore.DB, h *modelProvider) (s *recharge.Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = recharge.New(recharge.Config{DB: db, Box: accesstest.Cipher(t), Events: box, Connections: []recharge.Connection{h.connection()}, BatchShare: 1})
+	s, err = recharge.New(recharge.Config{DB: db, Box: accesstest.Cipher(t), Events: box, Connections: []order.Connection{h.connection()}, BatchShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/schema"
 )
 
@@ -90,11 +91,11 @@ func play(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) {
 
 // modelItem is a recharge in the model.
 type modelItem struct {
-	request recharge.Request
+	request request.Request
 	script  *script
 	id      string
 	poor    bool // there was not enough money
-	seen    recharge.Record
+	seen    record.Record
 	want    schema.RechargeState // in the end
 	alarm   string
 }
@@ -145,7 +146,7 @@ func drawScript(rt *rapid.T) *script {
 func (m *model) recharge(rt *rapid.T) {
 	p := m.drawWallet(rt)
 	it := &modelItem{script: drawScript(rt)}
-	it.request = recharge.Request{
+	it.request = request.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: m.number(), Valid: true,
 		RequestedOperator: rapid.SampledFrom([]string{"", "", "Airtel", "Jio"}).Draw(rt, "asked"),
 		Amount:            schema.Paise(rapid.Int64Range(10_00, 400_00).Draw(rt, "amount")),
@@ -156,7 +157,7 @@ func (m *model) recharge(rt *rapid.T) {
 // invalidNumber makes a recharge that fails before a call.
 func (m *model) invalidNumber(rt *rapid.T) {
 	p := m.drawWallet(rt)
-	it := &modelItem{script: &script{}, request: recharge.Request{
+	it := &modelItem{script: &script{}, request: request.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", RequestedOperator: "Airtel", Amount: 10_00,
 	}}
 	m.make(rt, p, it)
@@ -182,7 +183,7 @@ func (m *model) make(rt *rapid.T, p *walletModel, it *modelItem) {
 	}
 }
 
-func (m *model) wantFailed(rt *rapid.T, rec *recharge.Record, code schema.Code) {
+func (m *model) wantFailed(rt *rapid.T, rec *record.Record, code schema.Code) {
 	if rec.State != schema.RechargeFailed || rec.ErrorCode != code {
 		rt.Fatalf("got %s %s, want failed %s", rec.State, rec.ErrorCode, code)
 	}

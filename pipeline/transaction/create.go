@@ -7,7 +7,6 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/batch/item"
-
 	"vayu/schema"
 )
 

@@ -10,7 +10,6 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch/item"
-
 	"vayu/schema"
 )
 

@@ -9,7 +9,6 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch/item"
-
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/request"
 	"vayu/schema"

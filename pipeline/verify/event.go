@@ -5,7 +5,6 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch/item"
-
 	"vayu/schema"
 )
 

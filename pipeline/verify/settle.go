@@ -10,7 +10,6 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/batch/item"
-
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"

@@ -15,6 +15,7 @@ import (
 	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
@@ -81,10 +82,10 @@ func (s *Service) publicURL() string {
 
 // connections returns the connections to recharge providers. One is the simulated provider of the sandbox, and
 // the others come from configuration files.
-func connections(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
+func connections(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]order.Connection, error) {
 	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
-		func(file string) (recharge.Connection, error) { return connector.Open(file, log, reg) },
-		func(c recharge.Connection) string { return c.Name })
+		func(file string) (order.Connection, error) { return connector.Open(file, log, reg) },
+		func(c order.Connection) string { return c.Name })
 }
 
 // banks returns the connections to verification providers. One is the simulated provider of the sandbox, and

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"vayu/pipeline/httpconnector/section"
-
 	"vayu/pipeline/recharge/numbering"
 	"vayu/schema"
 )

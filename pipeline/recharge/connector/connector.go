@@ -1,4 +1,4 @@
-// Package connector creates a recharge.Connection from a file that describes an aggregator
+// Package connector creates an order.Connection from a file that describes an aggregator
 // or operator with a JSON API. docs/operators.md describes the file.
 //
 // A reply is an outcome only if the file maps it to one. Everything else (an unmapped
@@ -14,7 +14,7 @@ import (
 
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/httpconnector/section"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -37,21 +37,21 @@ type provider struct {
 
 // Open reads a file and returns the connection that it describes, without connecting. The
 // error lists every fault of the file with its line. Log and reg may be nil.
-func Open(file string, log *slog.Logger, reg prometheus.Registerer) (recharge.Connection, error) {
+func Open(file string, log *slog.Logger, reg prometheus.Registerer) (order.Connection, error) {
 	from, err := httpconnector.Open(file)
 	if err != nil {
-		return recharge.Connection{}, err
+		return order.Connection{}, err
 	}
 	d, b, err := read(from)
 	if err != nil {
-		return recharge.Connection{}, err
+		return order.Connection{}, err
 	}
 	client, err := httpconnector.New(d, httpconnector.Options{Log: log, Metrics: reg})
 	if err != nil {
-		return recharge.Connection{}, err
+		return order.Connection{}, err
 	}
 	p := &provider{providerCodes: b, client: client}
-	c := recharge.Connection{
+	c := order.Connection{
 		Name: d.Name, World: b.world, Operators: b.serves, Timeout: d.Timeout, ResendAfter: b.resend, Concurrency: d.Concurrency,
 		Operator: p, Available: client.Available,
 	}

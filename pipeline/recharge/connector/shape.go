@@ -5,7 +5,7 @@ import (
 
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/httpconnector/answer"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -19,14 +19,14 @@ const (
 )
 
 // outcomes has the outcome for each word to which a file can map a status.
-var outcomes = map[string]recharge.Outcome{
-	"success":        recharge.Succeeded,
-	"failed":         recharge.Failed,
-	"pending":        recharge.Pending,
-	"unknown":        recharge.Unknown,
-	"not_subscriber": recharge.NotSubscriber,
-	"refunded":       recharge.Reversed,
-	"refused":        recharge.Failed, // of a refund call
+var outcomes = map[string]order.Outcome{
+	"success":        order.Succeeded,
+	"failed":         order.Failed,
+	"pending":        order.Pending,
+	"unknown":        order.Unknown,
+	"not_subscriber": order.NotSubscriber,
+	"refunded":       order.Reversed,
+	"refused":        order.Failed, // of a refund call
 }
 
 // The words that each call can have as status. Only an enquiry can have unknown, because it

@@ -12,14 +12,15 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
 // Settler applies a provider's result to a recharge. [recharge.Service] implements it.
 type Settler interface {
 	// Settle is idempotent.
-	Settle(ctx context.Context, world schema.World, provider, reference string, a recharge.Answer, by string) (recharge.Record, error)
+	Settle(ctx context.Context, world schema.World, provider, reference string, a order.Answer, by string) (record.Record, error)
 }
 
 // Comparison compares a file of a provider with the store.
