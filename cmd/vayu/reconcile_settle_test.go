@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
 // orderWithAlarm makes a recharge in a state that its operator then contradicts.
-func (s *reconcileFixture) orderWithAlarm(was schema.RechargeState, reported recharge.Outcome) string {
+func (s *reconcileFixture) orderWithAlarm(was schema.RechargeState, reported order.Outcome) string {
 	s.Helper()
 	id := s.order(was)
-	if r, err := s.recharges.Settle(s.Context(), schema.Live, "agg", id, recharge.Answer{Outcome: reported}, "test"); err != nil || r.Alarm == "" {
+	if r, err := s.recharges.Settle(s.Context(), schema.Live, "agg", id, order.Answer{Outcome: reported}, "test"); err != nil || r.Alarm == "" {
 		s.Fatalf("got %+v, %v, want an alarm", r, err)
 	}
 	return id
@@ -41,7 +41,7 @@ func (s *reconcileFixture) noted(action, id, note string) int {
 func TestAnAlarmIsResolved(t *testing.T) {
 	t.Parallel()
 	eachReconcileFixture(t, func(s *reconcileFixture) {
-		late, wrong, fine := s.orderWithAlarm("failed", recharge.Succeeded), s.orderWithAlarm("success", recharge.Failed), s.order("success")
+		late, wrong, fine := s.orderWithAlarm("failed", order.Succeeded), s.orderWithAlarm("success", order.Failed), s.order("success")
 		file := fmt.Sprintf("ref,status,amount\n%s,S,100\n%s,F,100\n", late, wrong)
 		s.wantPrinted([]string{"claim it back, or charge the account by agreement; then vayu reconcile resolve"}, file, "--provider", "agg")
 		s.wantOutput(`required flag(s) "note"`, "resolve", late)
@@ -111,8 +111,8 @@ func TestListedReasonIsValidInEveryState(t *testing.T) {
 	t.Parallel()
 	eachReconcileFixture(t, func(s *reconcileFixture) {
 		// It succeeded, its operator reported a failure, and then reversed it.
-		id := s.orderWithAlarm("success", recharge.Failed)
-		if _, err := s.recharges.Settle(s.Context(), schema.Live, "agg", id, recharge.Answer{Outcome: recharge.Reversed}, "test"); err != nil {
+		id := s.orderWithAlarm("success", order.Failed)
+		if _, err := s.recharges.Settle(s.Context(), schema.Live, "agg", id, order.Answer{Outcome: order.Reversed}, "test"); err != nil {
 			s.Fatal(err)
 		}
 		s.wantPrinted([]string{" refunded  0m   the provider has reported failed after success\n"})

@@ -19,6 +19,8 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -26,14 +28,14 @@ import (
 // silentProvider accepts orders and never reports a result.
 type silentProvider struct{}
 
-// Submit implements recharge.Operator.
-func (silentProvider) Submit(context.Context, recharge.Order) (recharge.Answer, error) {
-	return recharge.Answer{Outcome: recharge.Pending}, nil
+// Submit implements order.Operator.
+func (silentProvider) Submit(context.Context, order.Order) (order.Answer, error) {
+	return order.Answer{Outcome: order.Pending}, nil
 }
 
-// Enquire implements recharge.Operator.
-func (silentProvider) Enquire(context.Context, recharge.Order) (recharge.Answer, error) {
-	return recharge.Answer{Outcome: recharge.Pending}, nil
+// Enquire implements order.Operator.
+func (silentProvider) Enquire(context.Context, order.Order) (order.Answer, error) {
+	return order.Answer{Outcome: order.Pending}, nil
 }
 
 // reconcileFixture is a store with an account of 1,000 rupees and the recharge service,
@@ -78,7 +80,7 @@ func (s *reconcileFixture) open() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.recharges, err = recharge.New(recharge.Config{DB: s.db, Events: events, BatchShare: 1, Connections: []recharge.Connection{
+	s.recharges, err = recharge.New(recharge.Config{DB: s.db, Events: events, BatchShare: 1, Connections: []order.Connection{
 		{Name: "agg", World: schema.Live, Timeout: time.Minute, Concurrency: 8, Operator: silentProvider{}},
 	}})
 	if err != nil {
@@ -106,14 +108,14 @@ func (s *reconcileFixture) open() {
 func (s *reconcileFixture) order(to schema.RechargeState) string {
 	s.Helper()
 	s.files++
-	rec, _, err := s.recharges.Do(s.Context(), recharge.Request{
+	rec, _, err := s.recharges.Do(s.Context(), request.Request{
 		Owner: s.owner, RefID: fmt.Sprint("order-", s.files), Type: schema.Prepaid, Number: "9876543210", Valid: true, RequestedOperator: "Airtel", Amount: 100_00,
 	}, time.Nanosecond)
 	if err != nil {
 		s.Fatal(err)
 	}
-	results := map[schema.RechargeState]recharge.Answer{
-		schema.RechargeSuccess: {Outcome: recharge.Succeeded}, schema.RechargeFailed: {Outcome: recharge.Failed, Code: schema.OperatorNetworkError},
+	results := map[schema.RechargeState]order.Answer{
+		schema.RechargeSuccess: {Outcome: order.Succeeded}, schema.RechargeFailed: {Outcome: order.Failed, Code: schema.OperatorNetworkError},
 	}
 	if a, final := results[to]; final {
 		if rec, err = s.recharges.Settle(s.Context(), schema.Live, "agg", rec.Reference, a, "test"); err != nil {
@@ -298,7 +300,7 @@ func TestTheListOfRechargesToLookAt(t *testing.T) {
 		}
 		old, late := s.order("pending"), s.order("failed")
 		s.order("pending")
-		if _, err := s.recharges.Settle(s.Context(), schema.Live, "agg", late, recharge.Answer{Outcome: recharge.Succeeded}, "test"); err != nil {
+		if _, err := s.recharges.Settle(s.Context(), schema.Live, "agg", late, order.Answer{Outcome: order.Succeeded}, "test"); err != nil {
 			s.Fatal(err)
 		}
 		if err := s.db.Update(s.Context(), func(tx *sqlstore.Tx) error {

@@ -14,6 +14,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/batch/body"
 	"vayu/schema"
 )
 
@@ -37,7 +38,7 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 		}
 		defer leave()
 	}
-	parsed, err := w.kind.read(c)
+	parsed, err := body.Parse(c, w.kind.Array)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -50,7 +51,7 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	failpoint.Point(failpoint.BatchAccepted)
 	w.metrics.accepted.Inc()
-	c.Count = int64(parsed.total)
+	c.Count = int64(parsed.Total)
 	return resp, nil
 }
 
@@ -67,31 +68,31 @@ func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 }
 
 // store stores a batch, or returns the one with the same ref_id.
-func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed parsedBody, sum []byte) (httpapi.Response, audit.Entry, error) {
+func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed body.Body, sum []byte) (httpapi.Response, audit.Entry, error) {
 	now := w.Now()
 	id := w.kind.Prefix + ulid.MustNewDefault(now).String()
 	client := ""
 	if c.Client.IsValid() {
 		client = c.Client.String()
 	}
-	n, err := tx.Exec(insertBatch, id, c.Account, c.World.String(), w.kind.Name, sql.NullString{String: parsed.ref, Valid: parsed.ref != ""},
-		sum, parsed.total, c.Key, c.ID, client, now.UnixMicro())
+	n, err := tx.Exec(insertBatch, id, c.Account, c.World.String(), w.kind.Name, sql.NullString{String: parsed.Ref, Valid: parsed.Ref != ""},
+		sum, parsed.Total, c.Key, c.ID, client, now.UnixMicro())
 	if err != nil {
 		return httpapi.Response{}, audit.Entry{}, fmt.Errorf("storing a batch: %w", err)
 	}
 	if n == 0 {
-		resp, err := w.replyToRepeat(c, tx, parsed.ref, sum)
+		resp, err := w.replyToRepeat(c, tx, parsed.Ref, sum)
 		return resp, audit.Entry{}, err
 	}
-	if err := w.checkAcceptable(c, parsed.total); err != nil {
+	if err := w.checkAcceptable(c, parsed.Total); err != nil {
 		return httpapi.Response{}, audit.Entry{}, err
 	}
-	if err := w.storeChunks(tx, now, id, c, parsed.chunks); err != nil {
+	if err := w.storeChunks(tx, now, id, c, parsed.Chunks); err != nil {
 		return httpapi.Response{}, audit.Entry{}, err
 	}
 	tx.OnCommit(w.wake)
-	return w.acceptedReply(row{id: id, state: schema.BatchQueued, total: parsed.total}), audit.Entry{
-		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": parsed.total},
+	return w.acceptedReply(row{id: id, state: schema.BatchQueued, total: parsed.Total}), audit.Entry{
+		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": parsed.Total},
 	}, nil
 }
 
@@ -107,14 +108,14 @@ func (w *worker) checkAcceptable(c *httpapi.Call, total int) error {
 }
 
 // storeChunks stores the records of a batch, as chunks that are due now.
-func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpapi.Call, chunks []chunkRange) error {
+func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpapi.Call, chunks []body.Chunk) error {
 	return insertChunk.Each(len(chunks), func(text string, from, to int) error {
 		args := append(make([]any, 0, 4+3*(to-from)), id, w.kind.Name, c.Account, now.UnixMicro())
 		for _, p := range chunks[from:to] {
-			args = append(args, p.first, p.count, encryptChunk(w.Box, id, p.first, p.text(c.Body)))
+			args = append(args, p.First, p.Count, encryptChunk(w.Box, id, p.First, p.Text(c.Body)))
 		}
 		if _, err := tx.Exec(text, args...); err != nil {
-			return fmt.Errorf("storing records %d of a batch: %w", chunks[from].first, err)
+			return fmt.Errorf("storing records %d of a batch: %w", chunks[from].First, err)
 		}
 		return nil
 	})
@@ -139,7 +140,7 @@ func (w *worker) acceptedReply(r row) httpapi.Response {
 	path := w.kind.Path + "/" + r.id
 	value := schema.BatchAccepted{Status: schema.Accepted, BatchID: r.id, Total: r.total, StatusURL: path}
 	if w.kind.ResultsURL != nil {
-		value.State, value.ResultsURL = w.kind.stateOf(&r, w.Now()), w.kind.ResultsURL(r.id)
+		value.State, value.ResultsURL = stateOf(w.kind, &r, w.Now()), w.kind.ResultsURL(r.id)
 	}
 	return httpapi.Response{Status: http.StatusAccepted, Location: path, Value: value}
 }

@@ -10,6 +10,7 @@ import (
 	"vayu/internal/panics"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/batch/item"
 )
 
 // startRecords starts records while slots are free, and returns a channel for the end of
@@ -45,7 +46,7 @@ func (w *worker) startRecord(working context.Context, r record) {
 
 // doRecovering calls Do of the kind. A panic is an error and the record is retried, so
 // that it does not affect other records.
-func (w *worker) doRecovering(ctx context.Context, item Item) error {
+func (w *worker) doRecovering(ctx context.Context, item item.Item) error {
 	err := panics.Catch(func() error { return w.kind.Do(ctx, item) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {
 		w.Log.ErrorContext(ctx, "panic", "batch", item.Batch, "index", item.Index, "panic", p)

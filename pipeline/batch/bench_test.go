@@ -11,7 +11,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -95,7 +95,7 @@ func BenchmarkQueued(b *testing.B) {
 			before := heap()
 			started := make(chan struct{}, 256)
 			s.NoGrace()
-			s.before = func(ctx context.Context, _ batch.Item) error {
+			s.before = func(ctx context.Context, _ item.Item) error {
 				started <- struct{}{}
 				<-ctx.Done()
 				return errAway

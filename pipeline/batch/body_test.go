@@ -11,6 +11,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -23,10 +24,9 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	kind := &batch.Kind{Array: "recharges"}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c := &httpapi.Call{Request: &http.Request{URL: &url.URL{}}, Body: text}
-		ref, chunks, err := kind.ParseBody(c)
+		ref, chunks, err := batch.ParseBody(c, "recharges")
 		if err != nil {
 			if _, ok := err.(*schema.Problem); !ok { //nolint:errorlint // nothing may be around it
 				t.Fatalf("%v is no refusal", err)
@@ -53,13 +53,13 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzRef checks that refOf finds the same valid ref_id as a JSON decoder.
+// FuzzRef checks that RefOf finds the same valid ref_id as a JSON decoder.
 func FuzzRef(f *testing.F) {
 	for _, seed := range []string{`{"ref_id":"a"}`, `{"a":{"ref_id":"b"},"ref_id":"c"}`, `{"ref_id":7}`, `{"ref_id":""}`, `"ref_id"`, `[{"ref_id":"a"}]`, `{"ref_id":"\n"}`, `{"x":`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, record []byte) {
-		got := batch.RefOf(record)
+		got := item.RefOf(record)
 		if got == "" {
 			return
 		}

@@ -11,6 +11,8 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/batch/body"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -124,7 +126,7 @@ func (c *chunk) read(tx *sqlstore.Tx) error {
 // records returns the records of a chunk that are not in the table batch_item: those to
 // process, and duplicates to reject.
 func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) {
-	stored, duplicates, err := cutDuplicates(c.bytes)
+	stored, duplicates, err := body.CutDuplicates(c.bytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading records %d of %s: %w", c.first, c.batch, err)
 	}
@@ -166,9 +168,9 @@ type record struct {
 	value []byte
 }
 
-func (r record) item() Item {
+func (r record) item() item.Item {
 	c := r.chunk
-	return Item{Batch: c.batch, Index: r.index, Owner: c.owner, Record: r.value, Key: c.key, Request: c.request, Client: c.client}
+	return item.Item{Batch: c.batch, Index: r.index, Owner: c.owner, Record: r.value, Key: c.key, Request: c.request, Client: c.client}
 }
 
 // Statements of leased chunks.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -120,7 +120,7 @@ func TestSandboxWritesAreMarked(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		worlds := make(chan [2]schema.World, 2)
-		s.before = func(ctx context.Context, item batch.Item) error {
+		s.before = func(ctx context.Context, item item.Item) error {
 			worlds <- [2]schema.World{item.Owner.World, sqlstore.WorldOf(ctx)}
 			return nil
 		}

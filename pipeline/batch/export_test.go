@@ -9,6 +9,8 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/batch/body"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -41,11 +43,11 @@ type Query struct {
 }
 
 // Queries returns the queries of batches of an account, by what they select.
-func (k *Kind) Queries(account string, now time.Time) map[string]Query {
+func Queries(k *item.Kind, account string, now time.Time) map[string]Query {
 	list := func(change func(*filter), index ...string) Query {
 		f := filter{owner: schema.Owner{Account: account}, from: math.MinInt64, to: math.MaxInt64, limit: 100}
 		change(&f)
-		text, args := k.page(&f, now)
+		text, args := page(k, &f, now)
 		return Query{text, args, index}
 	}
 	return map[string]Query{
@@ -67,13 +69,13 @@ func (s *Service) SetLease(d time.Duration) {
 }
 
 // ParseBody parses a body, and returns its ref_id and the records of each chunk.
-func (k *Kind) ParseBody(c *httpapi.Call) (ref string, chunks [][][]byte, err error) {
-	parsed, err := k.read(c)
+func ParseBody(c *httpapi.Call, array string) (ref string, chunks [][][]byte, err error) {
+	parsed, err := body.Parse(c, array)
 	if err != nil {
 		return "", nil, err
 	}
-	for _, p := range parsed.chunks {
-		one := &chunk{first: p.first, count: p.count, bytes: p.text(c.Body)}
+	for _, p := range parsed.Chunks {
+		one := &chunk{first: p.First, count: p.Count, bytes: p.Text(c.Body)}
 		all, duplicates, err := one.records()
 		if err != nil {
 			return "", nil, err
@@ -88,7 +90,7 @@ func (k *Kind) ParseBody(c *httpapi.Call) (ref string, chunks [][][]byte, err er
 		}
 		chunks = append(chunks, values)
 	}
-	return parsed.ref, chunks, nil
+	return parsed.Ref, chunks, nil
 }
 
 // EnterSandbox occupies the slot for accepting a sandbox batch.
@@ -98,9 +100,6 @@ func (s *Service) EnterSandbox(ctx context.Context) (leave func(), err error) {
 
 // EncryptChunk encrypts the records of a chunk.
 var EncryptChunk = encryptChunk
-
-// RefOf is the ref_id of a record.
-var RefOf = refOf
 
 // Claim leases chunks of an account for an hour, up to a number of bytes, and returns
 // their number.

@@ -8,11 +8,12 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 )
 
 // gate blocks records before they begin, and releases them one at a time.
 type gate struct {
-	arrived chan batch.Item
+	arrived chan item.Item
 	mu      sync.Mutex
 	held    []*heldRecord
 }
@@ -24,8 +25,8 @@ type heldRecord struct {
 
 func newGate(s *batchFixture) *gate {
 	s.NoGrace() // what is held at the end is not waited for
-	g := &gate{arrived: make(chan batch.Item, 100)}
-	s.before = func(ctx context.Context, item batch.Item) error {
+	g := &gate{arrived: make(chan item.Item, 100)}
+	s.before = func(ctx context.Context, item item.Item) error {
 		h := &heldRecord{item.Owner.Account, make(chan struct{})}
 		g.mu.Lock()
 		g.held = append(g.held, h)
@@ -121,9 +122,9 @@ func TestOldestBatchComesFirst(t *testing.T) {
 		first, second := s.post(s.a, records(150, "{}")), s.post(s.a, records(2, "{}"))
 		s.run()
 		for i := range 152 {
-			want := batch.Item{Batch: first, Index: i}
+			want := item.Item{Batch: first, Index: i}
 			if i >= 150 {
-				want = batch.Item{Batch: second, Index: i - 150}
+				want = item.Item{Batch: second, Index: i - 150}
 			}
 			if got := <-g.arrived; got.Batch != want.Batch || got.Index != want.Index {
 				t.Fatalf("number %d is %d of %s, want %d of %s", i, got.Index, got.Batch, want.Index, want.Batch)

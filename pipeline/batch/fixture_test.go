@@ -20,6 +20,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -34,19 +35,19 @@ type fakeKind struct {
 	now func() time.Time
 	// before and between are optional hooks: before a record begins, and before it is
 	// finished. Do returns their error.
-	before, between func(ctx context.Context, item batch.Item) error
+	before, between func(ctx context.Context, item item.Item) error
 	// lies reports whether Do returns nil for a record without processing it.
-	lies func(item batch.Item) bool
+	lies func(item item.Item) bool
 	// whole begins and finishes records in one transaction.
 	whole    bool
-	finished chan batch.Finished
+	finished chan item.Finished
 
 	mu    sync.Mutex
 	calls map[string]int // of Do, by batch and index
 }
 
 func newFakeKind(db *sqlstore.DB, now func() time.Time) *fakeKind {
-	return &fakeKind{db: db, now: now, finished: make(chan batch.Finished, 100), calls: map[string]int{}}
+	return &fakeKind{db: db, now: now, finished: make(chan item.Finished, 100), calls: map[string]int{}}
 }
 
 // createThingTable creates the table of a new store.
@@ -58,11 +59,11 @@ func createThingTable(tb testing.TB, db *sqlstore.DB) {
 	})
 }
 
-func (s *fakeKind) kind(room int) batch.Kind {
-	return batch.Kind{
+func (s *fakeKind) kind(room int) item.Kind {
+	return item.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path, Write: schema.RechargeWrite, Read: schema.RechargeRead,
 		Do: s.do, Render: s.show, Concurrency: room,
-		Completed: func(tx *sqlstore.Tx, done *batch.Finished) error {
+		Completed: func(tx *sqlstore.Tx, done *item.Finished) error {
 			tx.OnCommit(func() { s.finished <- *done })
 			return nil
 		},
@@ -76,57 +77,57 @@ func (s *fakeKind) callCount(id string, index int) int {
 	return s.calls[fmt.Sprint(id, index)]
 }
 
-func (s *fakeKind) do(ctx context.Context, item batch.Item) error {
+func (s *fakeKind) do(ctx context.Context, one item.Item) error {
 	s.mu.Lock()
-	s.calls[fmt.Sprint(item.Batch, item.Index)]++
+	s.calls[fmt.Sprint(one.Batch, one.Index)]++
 	s.mu.Unlock()
-	if s.lies != nil && s.lies(item) {
+	if s.lies != nil && s.lies(one) {
 		return nil
 	}
 	if s.before != nil {
-		if err := s.before(ctx, item); err != nil {
+		if err := s.before(ctx, one); err != nil {
 			return err
 		}
 	}
 	var wanted struct {
 		Do string `json:"do"`
 	}
-	if err := json.Unmarshal(item.Record, &wanted); err != nil || wanted.Do == "refuse" {
-		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
-			return batch.Reject(tx, s.now(), item, refusal)
+	if err := json.Unmarshal(one.Record, &wanted); err != nil || wanted.Do == "refuse" {
+		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*item.Finished, error) {
+			return item.Reject(tx, s.now(), one, refusal)
 		})
 	}
 	id := "txn_" + ulid.Make().String()
 	if s.whole {
-		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
-			if ok, err := batch.Begin(tx, item, id); err != nil || !ok {
+		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*item.Finished, error) {
+			if ok, err := item.Begin(tx, one, id); err != nil || !ok {
 				return nil, err
 			}
-			return batch.Finish(tx, s.now(), item.Batch, item.Index, true)
+			return item.Finish(tx, s.now(), one.Batch, one.Index, true)
 		})
 	}
 	made := false
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		if made, err = batch.Begin(tx, item, id); err != nil || !made {
+		if made, err = item.Begin(tx, one, id); err != nil || !made {
 			return err
 		}
-		_, err = tx.Exec("INSERT INTO thing (id, batch_id, place, record, state) VALUES ($1, $2, $3, $4, 'pending')", id, item.Batch, item.Index, item.Record)
+		_, err = tx.Exec("INSERT INTO thing (id, batch_id, place, record, state) VALUES ($1, $2, $3, $4, 'pending')", id, one.Batch, one.Index, one.Record)
 		return err
 	})
 	if err != nil || !made {
 		return err
 	}
 	if s.between != nil {
-		if err := s.between(ctx, item); err != nil {
+		if err := s.between(ctx, one); err != nil {
 			return nil //nolint:nilerr // it is begun; it is finished later
 		}
 	}
-	return s.finishThing(ctx, id, item.Batch, item.Index, wanted.Do != "fail")
+	return s.finishThing(ctx, id, one.Batch, one.Index, wanted.Do != "fail")
 }
 
 // finishThing finishes a thing; it is idempotent.
 func (s *fakeKind) finishThing(ctx context.Context, id, batchID string, index int, ok bool) error {
-	return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*batch.Finished, error) {
+	return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*item.Finished, error) {
 		stands := "failed"
 		if ok {
 			stands = "success"
@@ -135,13 +136,13 @@ func (s *fakeKind) finishThing(ctx context.Context, id, batchID string, index in
 		if err != nil || n == 0 {
 			return nil, err
 		}
-		return batch.Finish(tx, s.now(), batchID, index, ok)
+		return item.Finish(tx, s.now(), batchID, index, ok)
 	})
 }
 
 // updateAndComplete runs a transaction, and reports the batch that it completed.
-func (s *fakeKind) updateAndComplete(ctx context.Context, do func(*sqlstore.Tx) (*batch.Finished, error)) error {
-	var done *batch.Finished
+func (s *fakeKind) updateAndComplete(ctx context.Context, do func(*sqlstore.Tx) (*item.Finished, error)) error {
+	var done *item.Finished
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		done, err = do(tx)
 		return err
@@ -221,7 +222,7 @@ func newBatchFixture(tb testing.TB, db *sqlstore.DB, room int) *batchFixture {
 	var err error
 	access := accesstest.Access(tb, db, s.clock.Now)
 	s.Service, err = batch.New(batch.Config{
-		DB: db, Box: accesstest.ClaimedCipher(tb, db), Change: access.Change, Kinds: []batch.Kind{s.kind(room)},
+		DB: db, Box: accesstest.ClaimedCipher(tb, db), Change: access.Change, Kinds: []item.Kind{s.kind(room)},
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&s.log, s.bell), nil)), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {
@@ -289,7 +290,7 @@ func (s *batchFixture) get(target string, header ...string) accesstest.Reply {
 }
 
 // wait waits for a batch to complete, and returns it.
-func (s *batchFixture) wait(id string) batch.Finished {
+func (s *batchFixture) wait(id string) item.Finished {
 	s.t.Helper()
 	for {
 		select {

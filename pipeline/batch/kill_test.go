@@ -13,7 +13,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -109,7 +109,7 @@ func (l instance) killAfter(n int) {
 	l.t.Helper()
 	var seen atomic.Int64
 	dead := make(chan struct{})
-	at := func(ctx context.Context, _ batch.Item) error {
+	at := func(ctx context.Context, _ item.Item) error {
 		switch got := seen.Add(1); {
 		case got == int64(n):
 			close(dead)
@@ -205,7 +205,7 @@ func TestStopReleasesChunks(t *testing.T) {
 		first.newDoor()
 		id := first.post(first.a, records(250, "{}"))
 		arrived := make(chan struct{}, 100)
-		first.before = func(ctx context.Context, item batch.Item) error {
+		first.before = func(ctx context.Context, item item.Item) error {
 			if item.Index < 10 {
 				return nil
 			}

@@ -11,6 +11,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -33,7 +34,7 @@ const (
 
 // page returns the query of a page and one more batch, the newest first. The state is a
 // literal, so that the partial indexes batch_open and batch_completed apply.
-func (k *Kind) page(f *filter, now time.Time) (text string, args []any) {
+func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	from, to := pagination.IDRange(k.Prefix, f.from, f.to, f.after)
 	args = []any{f.owner.Account, f.owner.World.String(), k.Name, from, to, f.limit + 1}
 	value := func(condition string, v any) {
@@ -56,10 +57,10 @@ func (k *Kind) page(f *filter, now time.Time) (text string, args []any) {
 	case schema.BatchCompleted:
 		text += " AND state = 'completed' AND emptied_at IS NULL"
 		if k.Retention > 0 {
-			text += " AND finished_at + 0 > " + k.expiredBefore(now) // the sum avoids batch_kept, which has the batches of all accounts
+			text += " AND finished_at + 0 > " + expiredBefore(k, now) // the sum avoids batch_kept, which has the batches of all accounts
 		}
 	case schema.BatchExpired:
-		text += " AND state = 'completed' AND finished_at <= " + k.expiredBefore(now)
+		text += " AND state = 'completed' AND finished_at <= " + expiredBefore(k, now)
 	default:
 		text += " AND state <> 'completed' AND state = '" + string(f.state) + "'"
 	}
@@ -75,8 +76,8 @@ func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) 
 	}
 	var faults schema.RequestErrors
 	f = filter{owner: c.Owner(), state: schema.BatchState(params["state"]), ref: params["ref_id"]}
-	if f.state != "" && !slices.Contains(w.kind.states(), f.state) {
-		faults.Add("state", "A batch is "+w.kind.statesText()+".")
+	if f.state != "" && !slices.Contains(w.kind.States(), f.state) {
+		faults.Add("state", "A batch is "+w.kind.StatesText()+".")
 	}
 	f.from, f.to = pagination.TimeRange(&faults, params)
 	name = "batches/" + w.kind.Name + "?" + url.Values{
@@ -95,12 +96,12 @@ func (w *worker) list(c *httpapi.Call) (httpapi.Response, error) {
 	now := w.Now()
 	var rows []row
 	if f.ref == "" || schema.IsRef(f.ref) { // other values match nothing, and not every store accepts them as text
-		text, args := w.kind.page(&f, now)
+		text, args := page(w.kind, &f, now)
 		if rows, err = sqlstore.All(w.DB.View(c.Context()), scanRow, text, args...); err != nil {
 			return httpapi.Response{}, fmt.Errorf("listing batches: %w", err)
 		}
 	}
 	return pagination.Reply(rows, f.limit,
-		func(r row) (schema.Batch, error) { return w.kind.replyOf(&r, now), nil },
+		func(r row) (schema.Batch, error) { return replyOf(w.kind, &r, now), nil },
 		func(r row) *string { return pagination.Cursor(c, name, r.id) })
 }

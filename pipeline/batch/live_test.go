@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/sse"
+	"vayu/pipeline/batch/live"
 	"vayu/schema"
 )
 
@@ -15,7 +16,7 @@ func TestFeedFindsChangedBatches(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		look := func() (all []schema.LiveBatchNotice) {
-			found, err := s.Live().Changes(t.Context(), []sse.Query{
+			found, err := live.Feed{DB: s.DB, Batches: s.Kinds}.Changes(t.Context(), []sse.Query{
 				{Owner: s.a.In(schema.Sandbox), Since: s.clock.Now().Add(-5 * time.Second)},
 				{Owner: s.b.In(schema.Sandbox), Since: s.clock.Now().Add(-time.Hour)},
 			})

@@ -30,7 +30,7 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if err := w.kind.expiredError(&r, w.Now()); err != nil {
+	if err := expiredError(w.kind, &r, w.Now()); err != nil {
 		return httpapi.Response{}, err
 	}
 	if c.Wants(lines) {
@@ -59,7 +59,7 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	reply := schema.BatchResults{
-		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchRetention: w.kind.keptReply(&r),
+		Status: schema.Success, BatchID: r.id, State: r.state, Total: r.total, Successful: r.successful, Failed: r.failed, Results: all, BatchRetention: keptReply(w.kind, &r),
 	}
 	if reply.HasMore = to < r.total; reply.HasMore {
 		reply.NextCursor = pagination.Cursor(c, name, strconv.Itoa(to))
@@ -91,8 +91,8 @@ func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpa
 	}}, nil
 }
 
-// item is a row of batch_item: a record that began, or was rejected.
-type item struct {
+// storedItem is a row of batch_item: a record that began, or was rejected.
+type storedItem struct {
 	place   int
 	subject string
 	refusal []byte
@@ -103,7 +103,7 @@ const selectItems = "SELECT place, subject, refusal FROM batch_item WHERE batch_
 // render calls write for the records in [from, to), each as one JSON object. Write may
 // append to the line, and must not keep it.
 func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, write func(line []byte) error) error {
-	items, err := sqlstore.All(q, func(row sqlstore.Scanner) (i item, err error) {
+	items, err := sqlstore.All(q, func(row sqlstore.Scanner) (i storedItem, err error) {
 		err = row.Scan(&i.place, &i.subject, &i.refusal)
 		return i, err
 	}, selectItems, batchID, from, to)
@@ -136,8 +136,8 @@ func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from
 }
 
 // renderSubjects returns the current state of the subjects of items.
-func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, items []item) (map[string]any, error) {
-	if !slices.ContainsFunc(items, func(i item) bool { return i.subject != "" }) {
+func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, items []storedItem) (map[string]any, error) {
+	if !slices.ContainsFunc(items, func(i storedItem) bool { return i.subject != "" }) {
 		return nil, nil
 	}
 	return w.kind.Render(q, o, batchID, from, to)
@@ -147,7 +147,7 @@ func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID stri
 var errNotRendered = errors.New("its subject was not rendered")
 
 // append appends the fields of an item, and the end of its object.
-func (i item) append(line []byte, subjects map[string]any) ([]byte, error) {
+func (i storedItem) append(line []byte, subjects map[string]any) ([]byte, error) {
 	if i.subject == "" {
 		line = append(line, `"status":"error",`...)
 		return append(line, i.refusal[1:]...), nil

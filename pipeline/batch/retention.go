@@ -10,50 +10,25 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
-// expiresAt returns when the results of a batch expire: zero before completion, and
-// without a retention.
-func (k *Kind) expiresAt(r *row) time.Time {
-	if k.Retention == 0 || !r.finished.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(r.finished.Int64).Add(k.Retention)
-}
-
-// stateOf returns the state of a batch. Expiry depends on the time only, not on the
-// deletion of the results.
-func (k *Kind) stateOf(r *row, now time.Time) schema.BatchState {
-	if at := k.expiresAt(r); !at.IsZero() && !now.Before(at) {
+// stateOf returns the state of a batch, which changes to expired without a write.
+func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
+	if k.IsExpired(r.finished, now) {
 		return schema.BatchExpired
 	}
 	return r.state
 }
 
 // expiredBefore returns the latest completion time of expired batches, in microseconds.
-func (k *Kind) expiredBefore(now time.Time) string {
+func expiredBefore(k *item.Kind, now time.Time) string {
 	return strconv.FormatInt(now.Add(-k.Retention).UnixMicro(), 10)
 }
 
-// states returns the possible states of a batch.
-func (k *Kind) states() []schema.BatchState {
-	if k.Retention == 0 {
-		return []schema.BatchState{schema.BatchQueued, schema.BatchProcessing, schema.BatchCompleted}
-	}
-	return schema.BatchStates
-}
-
-// statesText returns the states for messages.
-func (k *Kind) statesText() string {
-	if k.Retention == 0 {
-		return "queued, processing or completed"
-	}
-	return "queued, processing, completed or expired"
-}
-
 // keptReply returns the address and expiry of the results for replies; nil for none.
-func (k *Kind) keptReply(r *row) *schema.BatchRetention {
+func keptReply(k *item.Kind, r *row) *schema.BatchRetention {
 	if k.Retention == 0 && k.ResultsURL == nil {
 		return nil
 	}
@@ -61,7 +36,7 @@ func (k *Kind) keptReply(r *row) *schema.BatchRetention {
 	if k.ResultsURL != nil {
 		out.ResultsURL = k.ResultsURL(r.id)
 	}
-	if at := k.expiresAt(r); !at.IsZero() {
+	if at := k.ExpiresAt(r.finished); !at.IsZero() {
 		text := schema.FormatTime(at)
 		out.ExpiresAt = &text
 	}
@@ -69,11 +44,11 @@ func (k *Kind) keptReply(r *row) *schema.BatchRetention {
 }
 
 // expiredError returns the error for expired results; nil if they are available.
-func (k *Kind) expiredError(r *row, now time.Time) error {
-	if k.stateOf(r, now) != schema.BatchExpired {
+func expiredError(k *item.Kind, r *row, now time.Time) error {
+	if !k.IsExpired(r.finished, now) {
 		return nil
 	}
-	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+schema.FormatTime(k.expiresAt(r))+".")
+	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+schema.FormatTime(k.ExpiresAt(r.finished))+".")
 }
 
 // Statements of the purge. A batch with a chunk is skipped, because its items show which

@@ -17,6 +17,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -44,7 +45,7 @@ func eachRetentionFixture(t *testing.T, do func(t *testing.T, k *retentionFixtur
 		access := accesstest.Access(t, s.DB, s.clock.Now)
 		var err error
 		s.Service, err = batch.New(batch.Config{
-			DB: s.DB, Box: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []batch.Kind{kind}, Now: s.clock.Now,
+			DB: s.DB, Box: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []item.Kind{kind}, Now: s.clock.Now,
 			Log: slog.New(slog.NewTextHandler(logSignaller{s}, nil)),
 		})
 		if err != nil {
@@ -92,7 +93,7 @@ func (k *retentionFixture) call(method, target, body string, header ...string) a
 }
 
 // done returns a completed batch.
-func (k *retentionFixture) done(body string) batch.Finished {
+func (k *retentionFixture) done(body string) item.Finished {
 	k.t.Helper()
 	id := k.call("POST", keptPath, body).Want(k.t, "a batch", 202).TextAt("batch_id")
 	stop := k.run()
@@ -176,7 +177,7 @@ func TestResultsHaveURLAndExpiry(t *testing.T) {
 func TestExpiredResultsAreDeleted(t *testing.T) {
 	t.Parallel()
 	eachRetentionFixture(t, func(t *testing.T, k *retentionFixture) {
-		items := func(f batch.Finished) int {
+		items := func(f item.Finished) int {
 			return queryOne[int](t, k.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", f.ID)
 		}
 		unsettled := k.done(`{"recharges":` + records(7, "{}") + `}`)
@@ -217,8 +218,8 @@ func TestRetentionQueriesUseIndices(t *testing.T) {
 			SELECT 'bat_' || CAST(100000 + i AS TEXT), CASE WHEN i % 4 < 2 THEN $1 ELSE $3 END, 'live', 'verification', NULL, $2, 'completed', 1, 1, 0, '', '', '', i, i, CASE WHEN i % 2 = 0 THEN NULL ELSE i END FROM n`,
 			k.a.ID, []byte("x"), k.b.ID)
 		sqlstoretest.Exec(t, k.DB, "ANALYZE")
-		kind := batch.Kind{Name: "verification", Prefix: "bat_", Retention: week}
-		for name, q := range kind.Queries(k.a.ID, time.UnixMicro(10_000).Add(week)) {
+		kind := item.Kind{Name: "verification", Prefix: "bat_", Retention: week}
+		for name, q := range batch.Queries(&kind, k.a.ID, time.UnixMicro(10_000).Add(week)) {
 			got := sqlstoretest.Plan(t, k.DB, q.Text, q.Args...)
 			used := slices.ContainsFunc(q.Index, func(index string) bool { return strings.Contains(got, index) })
 			if !used || strings.Contains(got, "TEMP B-TREE") && name != "a reference" && name != "all" {
@@ -232,7 +233,7 @@ func TestRetentionQueriesUseIndices(t *testing.T) {
 func TestRecordTimeout(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
-		s.before = func(ctx context.Context, _ batch.Item) error {
+		s.before = func(ctx context.Context, _ item.Item) error {
 			if end, ok := ctx.Deadline(); !ok || time.Until(end) > time.Minute {
 				t.Errorf("a record may be under way until %v, %v", end, ok)
 			}

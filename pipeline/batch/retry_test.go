@@ -8,6 +8,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 )
 
 // Records that cannot begin are retried until they can. Each begins once.
@@ -15,7 +16,7 @@ func TestRecordsAreRetriedUntilTheyBegin(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 16, func(t *testing.T, s *batchFixture) {
 		var tried atomic.Int64
-		s.before = func(context.Context, batch.Item) error {
+		s.before = func(context.Context, item.Item) error {
 			if tried.Add(1) < 40 {
 				return errAway
 			}
@@ -40,7 +41,7 @@ func TestFailingRecordDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		var heal atomic.Bool
-		s.before = func(_ context.Context, item batch.Item) error {
+		s.before = func(_ context.Context, item item.Item) error {
 			switch {
 			case string(item.Record) == `"poison"` && !heal.Load():
 				return errAway
@@ -73,7 +74,7 @@ func TestRecordWithoutItemIsRetried(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		var lied atomic.Bool
-		s.lies = func(item batch.Item) bool { return item.Index == 7 && !lied.Swap(true) }
+		s.lies = func(item item.Item) bool { return item.Index == 7 && !lied.Swap(true) }
 		id := s.post(s.a, records(20, "{}"))
 		stop := s.run()
 		s.wait(id)
@@ -138,10 +139,10 @@ func TestItemCallsAreIdempotent(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		id := s.post(s.a, "[{},{}]")
-		item := batch.Item{Batch: id, Index: 1, Owner: s.a.In(0), Record: []byte(`{}`)}
+		one := item.Item{Batch: id, Index: 1, Owner: s.a.In(0), Record: []byte(`{}`)}
 		for i := range 2 {
 			update(t, s.DB, func(tx *sqlstore.Tx) error {
-				fresh, err := batch.Begin(tx, item, "txn_1")
+				fresh, err := item.Begin(tx, one, "txn_1")
 				if fresh != (i == 0) {
 					t.Errorf("begun the time %d is %v", i+1, fresh)
 				}
@@ -149,16 +150,16 @@ func TestItemCallsAreIdempotent(t *testing.T) {
 			})
 		}
 		for range 2 {
-			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Finish(tx, s.clock.Now(), id, 1, true); return err })
-			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := batch.Reject(tx, s.clock.Now(), item, refusal); return err })
+			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := item.Finish(tx, s.clock.Now(), id, 1, true); return err })
+			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := item.Reject(tx, s.clock.Now(), one, refusal); return err })
 		}
 		if got := s.get(path + "/" + id); got.At("successful") != 1.0 || got.At("failed") != 0.0 || got.TextAt("state") != "queued" {
 			t.Errorf("got %s", got.Text)
 		}
-		item.Index = 0
+		one.Index = 0
 		for i := range 2 {
 			update(t, s.DB, func(tx *sqlstore.Tx) error {
-				done, err := batch.Reject(tx, s.clock.Now(), item, refusal)
+				done, err := item.Reject(tx, s.clock.Now(), one, refusal)
 				if (done != nil) != (i == 0) {
 					t.Errorf("refused the time %d is %v", i+1, done)
 				}
@@ -166,8 +167,8 @@ func TestItemCallsAreIdempotent(t *testing.T) {
 			})
 		}
 		if err := s.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
-			item.Batch = "rbt_none"
-			_, err := batch.Reject(tx, s.clock.Now(), item, refusal)
+			one.Batch = "rbt_none"
+			_, err := item.Reject(tx, s.clock.Now(), one, refusal)
 			return err
 		}); err == nil {
 			t.Error("a record of no batch is counted")

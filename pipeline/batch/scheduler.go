@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"vayu/pipeline/batch/body"
 )
 
 // lane is the queue of an account's records of one kind.
@@ -126,7 +128,7 @@ func (d *scheduler) chunksToLease() []leaseRequest {
 	})
 	all := make([]leaseRequest, len(waiting))
 	for i, l := range waiting {
-		missing := min((share-len(l.ready)+chunkRecords-1)/chunkRecords, maxChunksPerLease)
+		missing := min((share-len(l.ready)+body.ChunkRecords-1)/body.ChunkRecords, maxChunksPerLease)
 		if l.failures > 0 {
 			missing = 1
 		}

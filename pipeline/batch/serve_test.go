@@ -16,6 +16,7 @@ import (
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -90,7 +91,7 @@ func TestResultsAreInOrder(t *testing.T) {
 		}
 		s.NoGrace()
 		held := make(chan struct{})
-		s.between = func(ctx context.Context, item batch.Item) error {
+		s.between = func(ctx context.Context, item item.Item) error {
 			if item.Index == 500 {
 				close(held)
 				<-ctx.Done()
@@ -182,7 +183,7 @@ func TestBatchesAreListed(t *testing.T) {
 		stop()
 		s.NoGrace()
 		held := make(chan struct{})
-		s.before = func(ctx context.Context, _ batch.Item) error {
+		s.before = func(ctx context.Context, _ item.Item) error {
 			close(held)
 			<-ctx.Done()
 			return errAway
@@ -246,7 +247,7 @@ func TestKindsAreIndependent(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 1, func(t *testing.T, s *batchFixture) {
 		kind := s.kind(1)
-		for _, kinds := range [][]batch.Kind{{kind, kind}, {{Name: "roomless"}}} {
+		for _, kinds := range [][]item.Kind{{kind, kind}, {{Name: "roomless"}}} {
 			if _, err := batch.New(batch.Config{Kinds: kinds}); err == nil {
 				t.Errorf("%d kinds are taken", len(kinds))
 			}
@@ -257,7 +258,7 @@ func TestKindsAreIndependent(t *testing.T) {
 		other := kind
 		other.Name = "verification"
 		access := accesstest.Access(t, s.DB, s.clock.Now)
-		service, err := batch.New(batch.Config{DB: s.DB, Box: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []batch.Kind{other}})
+		service, err := batch.New(batch.Config{DB: s.DB, Box: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []item.Kind{other}})
 		if err != nil {
 			t.Fatal(err)
 		}

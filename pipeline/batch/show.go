@@ -10,6 +10,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -32,10 +33,10 @@ func scanRow(from sqlstore.Scanner) (r row, err error) {
 }
 
 // replyOf returns a batch as replies show it.
-func (k *Kind) replyOf(r *row, now time.Time) schema.Batch {
+func replyOf(k *item.Kind, r *row, now time.Time) schema.Batch {
 	b := schema.Batch{
-		BatchID: r.id, State: k.stateOf(r, now), Total: r.total, Successful: r.successful, Failed: r.failed, Done: r.successful + r.failed,
-		CreatedAt: schema.FormatMicros(r.created), BatchRetention: k.keptReply(r),
+		BatchID: r.id, State: stateOf(k, r, now), Total: r.total, Successful: r.successful, Failed: r.failed, Done: r.successful + r.failed,
+		CreatedAt: schema.FormatMicros(r.created), BatchRetention: keptReply(k, r),
 	}
 	if r.ref.Valid {
 		b.RefID = &r.ref.String
@@ -73,5 +74,5 @@ func (w *worker) get(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return httpapi.Response{Value: schema.BatchReply{Status: schema.Success, Batch: w.kind.replyOf(&r, w.Now())}}, nil
+	return httpapi.Response{Value: schema.BatchReply{Status: schema.Success, Batch: replyOf(w.kind, &r, w.Now())}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/batch/item"
 )
 
 // timing has the intervals and timeouts that do not depend on a record.
@@ -43,7 +44,7 @@ var defaultTiming = timing{
 type worker struct {
 	*Service
 
-	kind          *Kind
+	kind          *item.Kind
 	metrics       kindMetrics
 	timing        timing
 	storeFailures *failurelog.Log
@@ -62,7 +63,7 @@ type worker struct {
 	stopping      bool
 }
 
-func newWorker(s *Service, kind *Kind, m *metrics) *worker {
+func newWorker(s *Service, kind *item.Kind, m *metrics) *worker {
 	w := &worker{
 		Service: s, kind: kind, metrics: m.of(kind.Name), timing: defaultTiming,
 		wakeups: make(chan struct{}, 1), completions: make(chan func(), kind.Concurrency),

@@ -10,7 +10,7 @@ import (
 
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -37,7 +37,7 @@ func (s *batchFixture) wantDoneOnce(id string, things, refused int) {
 }
 
 // mixed returns n records: of each ten one is rejected, one fails, and one is no object.
-func mixed(n int) (array string, want batch.Finished, refused int) {
+func mixed(n int) (array string, want item.Finished, refused int) {
 	all := make([]string, n)
 	for i := range all {
 		switch i % 10 {

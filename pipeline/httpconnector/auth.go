@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"vayu/pipeline/httpconnector/section"
 )
 
 // auth authenticates requests. All parts are optional and can be combined: a key as identity,
@@ -14,14 +16,14 @@ type auth struct {
 	signer         *signer
 }
 
-// auth reads the section "auth".
-func (s *Section) auth() auth {
+// newAuth reads the section "auth".
+func newAuth(s *section.Section) auth {
 	var a auth
 	header, basic, mac := s.Section("header"), s.Section("basic"), s.Section("hmac")
 	if header.Present() {
 		a.header, a.value = header.Required("name"), header.Required("value")
-		header.checkHeader("name", a.header)
-		header.checkValue("value", a.value)
+		checkHeader(header, "name", a.header)
+		checkValue(header, "value", a.value)
 	}
 	if basic.Present() {
 		a.user, a.password = basic.Required("user"), basic.Text("password")
@@ -33,7 +35,7 @@ func (s *Section) auth() auth {
 		}
 	}
 	if mac.Present() {
-		a.signer = mac.signer(signedFields)
+		a.signer = newSigner(mac, signedFields)
 		for _, h := range []string{a.header, "Content-Type"} {
 			if h != "" && strings.EqualFold(h, a.signer.header) {
 				mac.Faultf("header", "carries something else already")
@@ -44,7 +46,7 @@ func (s *Section) auth() auth {
 }
 
 // checkValue refuses characters that a header cannot hold.
-func (s *Section) checkValue(key, value string) {
+func checkValue(s *section.Section, key, value string) {
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		s.Faultf(key, "cannot stand in a header")
 	}

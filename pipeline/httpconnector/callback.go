@@ -3,6 +3,9 @@ package httpconnector
 import (
 	"net/http"
 	"time"
+
+	"vayu/pipeline/httpconnector/answer"
+	"vayu/pipeline/httpconnector/section"
 )
 
 // Clock skew tolerated in callbacks, and its limits. Spec 5.4 sets the default for our own webhooks.
@@ -16,11 +19,11 @@ const (
 type callback struct {
 	signer    *signer
 	tolerance time.Duration
-	answer    answerReader
+	answer    answer.Reader
 }
 
-// callback reads the section "callback".
-func (s *Section) callback(shape AnswerShape) *callback {
+// newCallback reads the section "callback".
+func newCallback(s *section.Section, shape answer.Shape) *callback {
 	c := &callback{}
 	if shape == nil {
 		s.Faultf("", "there is none here")
@@ -31,16 +34,16 @@ func (s *Section) callback(shape AnswerShape) *callback {
 	}
 	c.tolerance = signature.Duration("tolerance", defaultTolerance, leastTolerance, mostTolerance)
 	if signature.Present() {
-		c.signer = signature.signer(callbackFields)
+		c.signer = newSigner(signature, callbackFields)
 	}
-	c.answer = s.reading(shape)
+	c.answer = answer.NewReader(s, shape)
 	return c
 }
 
 // Receive verifies a callback and reads its body. The error is ErrNoSignature, ErrSignature or
 // ErrStale for a forged callback, and another error for an unreadable body. The error quotes
 // nothing of the request except an unmapped value of a genuine callback.
-func (c *Client) Receive(header http.Header, body []byte, now time.Time) (Reply, error) {
+func (c *Client) Receive(header http.Header, body []byte, now time.Time) (answer.Reply, error) {
 	reply, err := c.d.receive(header, body, now)
 	outcome := outcomeOf(err)
 	c.metrics.callbacks.WithLabelValues(c.d.Name, string(outcome)).Inc()
@@ -51,16 +54,16 @@ func (c *Client) Receive(header http.Header, body []byte, now time.Time) (Reply,
 	return reply, err
 }
 
-func (d *Description) receive(header http.Header, body []byte, now time.Time) (Reply, error) {
+func (d *Description) receive(header http.Header, body []byte, now time.Time) (answer.Reply, error) {
 	if d.callback == nil {
-		return Reply{}, &Error{Outcome: forged, err: ErrNoSignature}
+		return answer.Reply{}, &Error{Outcome: forged, err: ErrNoSignature}
 	}
 	if err := d.callback.signer.verify(header, body, now, d.callback.tolerance); err != nil {
-		return Reply{}, &Error{Outcome: forged, err: err}
+		return answer.Reply{}, &Error{Outcome: forged, err: err}
 	}
-	reply, err := d.callback.answer.read(http.StatusOK, body)
+	reply, err := d.callback.answer.Read(http.StatusOK, body)
 	if err != nil {
-		return Reply{}, answerError(err, 0, body)
+		return answer.Reply{}, answerError(err, 0, body)
 	}
 	return reply, nil
 }

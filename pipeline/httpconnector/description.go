@@ -3,15 +3,17 @@ package httpconnector
 import (
 	"crypto/x509"
 	"errors"
-	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"vayu/internal/config"
+	"vayu/pipeline/httpconnector/section"
 )
 
 // Limits and defaults of a description's numbers.
@@ -70,11 +72,10 @@ func Open(file string) (Source, error) {
 
 // Parse reads a description. The function own, unless nil, reads the caller's keys at the root of
 // the file, and may inspect the rest of the description. The error is config.Problems with every fault.
-func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*Description, error) {
-	f := newParser(from)
-	root := f.parse(from.Text)
+func Parse(from Source, shape Shape, own func(root *section.Section, d *Description)) (*Description, error) {
+	root := section.Parse(from.File, from.Text, from.Env)
 	if !root.Present() {
-		return nil, f.finish()
+		return nil, root.Finish()
 	}
 	d := &Description{
 		Name:        root.Required("name"),
@@ -86,20 +87,20 @@ func Parse(from Source, shape Shape, own func(root *Section, d *Description)) (*
 	if d.Name != "" && !namePattern.MatchString(d.Name) {
 		root.Faultf("name", "must be up to 32 lower-case letters, digits and hyphens, the first a letter")
 	}
-	d.base = root.base()
-	d.roots = root.roots(from)
+	d.base = readBase(root)
+	d.roots = readRoots(root, from)
 	breaker := root.Section("breaker")
 	d.failures = breaker.Int("failures", defaultFailures, 1, mostFailures)
 	d.open = breaker.Duration("open", defaultOpen, leastOpen, mostOpen)
-	d.auth = root.Section("auth").auth()
+	d.auth = newAuth(root.Section("auth"))
 	d.readCalls(root.Section("calls"), shape)
 	if c := root.Section("callback"); c.Present() {
-		d.callback = c.callback(shape.Callback)
+		d.callback = newCallback(c, shape.Callback)
 	}
 	if own != nil {
 		own(root, d)
 	}
-	if err := f.finish(); err != nil {
+	if err := root.Finish(); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -113,8 +114,8 @@ func (d *Description) HasCallback() bool { return d.callback != nil }
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// base returns the base URL of all calls.
-func (s *Section) base() *url.URL {
+// readBase reads the base URL of all calls.
+func readBase(s *section.Section) *url.URL {
 	text := s.Required("url")
 	insecure := s.Bool("insecure-http", false)
 	if text == "" {
@@ -134,8 +135,8 @@ func (s *Section) base() *url.URL {
 	return u
 }
 
-// roots returns the certificate authorities in ca-file, whose path is relative to the description.
-func (s *Section) roots(from Source) *x509.CertPool {
+// readRoots reads the certificate authorities in ca-file, whose path is relative to the description.
+func readRoots(s *section.Section, from Source) *x509.CertPool {
 	file := s.Text("ca-file")
 	if file == "" {
 		return nil
@@ -164,14 +165,14 @@ func reason(err error) error {
 }
 
 // readCalls reads every call of the shape. Other keys stay unread, and so are reported as unknown.
-func (d *Description) readCalls(s *Section, shape Shape) {
-	for _, name := range namesOf(shape.Calls) {
+func (d *Description) readCalls(s *section.Section, shape Shape) {
+	for _, name := range slices.Sorted(maps.Keys(shape.Calls)) {
 		c := s.Section(name)
 		switch {
 		case c.Present():
-			d.calls[name] = c.call(shape.Calls[name])
+			d.calls[name] = readCall(c, shape.Calls[name])
 		case shape.Calls[name].Required:
-			s.file.fault(s.line, config.JoinKey(s.key, name), fmt.Errorf("is missing"))
+			s.Faultf(name, "is missing")
 		}
 	}
 }

@@ -13,22 +13,23 @@ import (
 	"testing"
 	"time"
 
+	"vayu/pipeline/httpconnector/answer"
 	"vayu/schema"
 )
 
 // testShape defines the test provider: an order and an enquiry.
 var testShape = Shape{
 	Calls: map[string]CallShape{
-		"order": {Required: true, Fields: []string{"reference", "amount", "paise", "note", "gift"}, Answer: AnswerShape{
+		"order": {Required: true, Fields: []string{"reference", "amount", "paise", "note", "gift"}, Answer: answer.Shape{
 			"status": {Required: true, Values: []string{"done", "waiting", "nothing"}, Defaults: []string{"waiting"}},
 			"ref":    {},
 		}},
-		"ask": {Fields: []string{"reference", "theirs", "note"}, Identifiers: []string{"reference", "theirs"}, Answer: AnswerShape{
+		"ask": {Fields: []string{"reference", "theirs", "note"}, Identifiers: []string{"reference", "theirs"}, Answer: answer.Shape{
 			"status": {Required: true, Values: []string{"done", "waiting", "nothing"}},
 		}},
-		"list": {List: true, Separate: true, Answer: AnswerShape{"price": {Required: true}, "text": {}}},
+		"list": {List: true, Separate: true, Answer: answer.Shape{"price": {Required: true}, "text": {}}},
 	},
-	Callback: AnswerShape{"reference": {Required: true}, "status": {Required: true, Values: []string{"done"}}},
+	Callback: answer.Shape{"reference": {Required: true}, "status": {Required: true, Values: []string{"done"}}},
 }
 
 var secrets = map[string]string{"KEY": "k-secret{reference}", "SECRET": "0123456789abcdef"}

@@ -20,6 +20,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sony/gobreaker/v2"
+
+	"vayu/pipeline/httpconnector/answer"
+	"vayu/pipeline/httpconnector/template"
 )
 
 // Options are the dependencies of a Client. The zero value is usable.
@@ -45,7 +48,7 @@ type Client struct {
 
 // lane is a group of calls with a common limit of concurrency and a common circuit breaker.
 type lane struct {
-	breaker *gobreaker.CircuitBreaker[Reply]
+	breaker *gobreaker.CircuitBreaker[answer.Reply]
 	slots   chan struct{}
 }
 
@@ -74,7 +77,7 @@ func New(d *Description, o Options) (*Client, error) {
 const halfOpenCalls = 1
 
 func (c *Client) lane(opened prometheus.Gauge) lane {
-	return lane{slots: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
+	return lane{slots: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[answer.Reply](gobreaker.Settings{
 		Name: c.d.Name, MaxRequests: halfOpenCalls, Timeout: c.d.open,
 		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.d.failures },
 		IsSuccessful: isHealthy,
@@ -113,7 +116,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // the provider and nothing will. After any other error the provider may have received the
 // request. Errors quote no text of the provider except an unmapped value, which clients must
 // not see. Call logs an error at debug level only, because the caller logs it.
-func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
+func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (answer.Reply, error) {
 	begun := time.Now()
 	reply, err := c.call(ctx, name, fields)
 	outcome := outcomeOf(err)
@@ -127,10 +130,10 @@ func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (
 	return reply, fmt.Errorf("calling %q of %q: %w", name, c.d.Name, err)
 }
 
-func (c *Client) call(ctx context.Context, name string, fields map[string]any) (Reply, error) {
+func (c *Client) call(ctx context.Context, name string, fields map[string]any) (answer.Reply, error) {
 	spec := c.d.calls[name]
 	if spec == nil {
-		return Reply{}, notSent(unfit, errNoCall)
+		return answer.Reply{}, notSent(unfit, errNoCall)
 	}
 	in := &c.main
 	if spec.separate {
@@ -140,9 +143,9 @@ func (c *Client) call(ctx context.Context, name string, fields map[string]any) (
 	case in.slots <- struct{}{}:
 		defer func() { <-in.slots }()
 	case <-ctx.Done():
-		return Reply{}, notSent(stopped, ctx.Err())
+		return answer.Reply{}, notSent(stopped, ctx.Err())
 	}
-	reply, err := in.breaker.Execute(func() (Reply, error) { return c.exchange(ctx, spec, fields) })
+	reply, err := in.breaker.Execute(func() (answer.Reply, error) { return c.exchange(ctx, spec, fields) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
 		return reply, &Error{Outcome: refused, err: errOpen}
 	}
@@ -150,33 +153,33 @@ func (c *Client) call(ctx context.Context, name string, fields map[string]any) (
 }
 
 // exchange sends a request and reads its answer.
-func (c *Client) exchange(parent context.Context, spec *call, fields map[string]any) (Reply, error) {
+func (c *Client) exchange(parent context.Context, spec *call, fields map[string]any) (answer.Reply, error) {
 	ctx, cancel := context.WithTimeout(parent, c.d.Timeout)
 	defer cancel()
 	a := &attempt{}
 	req, err := c.request(a.trace(ctx), spec, fields)
 	if err != nil {
-		return Reply{}, notSent(unfit, err)
+		return answer.Reply{}, notSent(unfit, err)
 	}
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
-		return Reply{}, failure(parent, ctx, err, a.giveUp())
+		return answer.Reply{}, failure(parent, ctx, err, a.giveUp())
 	}
 	defer resp.Body.Close()
-	reply := Reply{HTTP: resp.StatusCode}
+	reply := answer.Reply{HTTP: resp.StatusCode}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(spec.maxReply)+1))
 	if err != nil {
 		return reply, failure(parent, ctx, err, true)
 	}
 	a.release()
 	switch {
-	case !spec.answer.accepts(resp.StatusCode):
+	case !spec.answer.Accepts(resp.StatusCode):
 		return reply, &Error{Outcome: badStatus, HTTP: resp.StatusCode, err: fmt.Errorf("the answer has the HTTP status %d", resp.StatusCode), detail: excerpt(body)}
 	case len(body) > spec.maxReply:
 		return reply, &Error{Outcome: badAnswer, HTTP: resp.StatusCode, err: fmt.Errorf("the answer is longer than %d bytes", spec.maxReply)}
 	}
-	if reply, err = spec.answer.read(resp.StatusCode, body); err != nil {
-		return Reply{HTTP: reply.HTTP}, answerError(err, resp.StatusCode, body)
+	if reply, err = spec.answer.Read(resp.StatusCode, body); err != nil {
+		return answer.Reply{HTTP: reply.HTTP}, answerError(err, resp.StatusCode, body)
 	}
 	return reply, nil
 }
@@ -186,11 +189,11 @@ func (c *Client) request(ctx context.Context, spec *call, fields map[string]any)
 	if !spec.isIdentified(fields) {
 		return nil, errNoIdentifier
 	}
-	path, err := spec.path.render(fields, segment)
+	path, err := spec.path.Render(fields, segment)
 	if err != nil {
 		return nil, err
 	}
-	query, err := encode(spec.query, fields)
+	query, err := template.Encode(spec.query, fields)
 	if err != nil {
 		return nil, err
 	}
@@ -201,11 +204,11 @@ func (c *Client) request(ctx context.Context, spec *call, fields map[string]any)
 	u.RawQuery = query
 	header := http.Header{"Accept": {"application/json"}, "User-Agent": {"Vayu/1"}}
 	for _, h := range spec.headers {
-		text, err := h.value.render(fields, nil)
+		text, err := h.Value.Render(fields, nil)
 		if err != nil {
 			return nil, err
 		}
-		header.Set(h.name, text)
+		header.Set(h.Name, text)
 	}
 	body, err := spec.content(header, fields)
 	if err != nil {
@@ -219,21 +222,21 @@ func (c *Client) request(ctx context.Context, spec *call, fields map[string]any)
 }
 
 // content returns the body of a request, nil for none, and sets the header Content-Type.
-func (s *call) content(header http.Header, fields map[string]any) ([]byte, error) {
-	if s.body == nil {
+func (c *call) content(header http.Header, fields map[string]any) ([]byte, error) {
+	if c.body == nil {
 		return nil, nil
 	}
 	kind := "application/json"
-	if s.isForm {
+	if c.isForm {
 		kind = "application/x-www-form-urlencoded"
 	}
 	if header.Get("Content-Type") == "" {
 		header.Set("Content-Type", kind)
 	}
-	if s.isForm {
-		return s.body.form(fields)
+	if c.isForm {
+		return c.body.Form(fields)
 	}
-	return s.body.appendJSON(nil, fields)
+	return c.body.AppendJSON(nil, fields)
 }
 
 // segment escapes a field for a path. It refuses dot segments and the empty text.

@@ -9,6 +9,8 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+
+	"vayu/pipeline/httpconnector/answer"
 )
 
 // ErrNotSent means that nothing of the request reached the provider, and nothing will. There
@@ -160,7 +162,7 @@ func connectionError(err error, sent bool) error {
 // answerError returns the error of an unreadable answer.
 func answerError(err error, status int, body []byte) error {
 	f := &Error{Outcome: badAnswer, HTTP: status, err: err, detail: excerpt(body)}
-	if _, ok := errors.AsType[*unmappedError](err); ok {
+	if _, ok := errors.AsType[*answer.UnmappedError](err); ok {
 		f.Outcome = unmapped
 	}
 	return f
@@ -177,4 +179,12 @@ func excerpt(body []byte) string {
 func IsUnreadable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)
+}
+
+// clip shortens a quoted text.
+func clip(text string) string {
+	if len(text) > 60 {
+		return text[:60] + "…"
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package httpconnector
 import (
 	"time"
 
+	"vayu/pipeline/httpconnector/section"
 	"vayu/schema"
 )
 
@@ -16,13 +17,13 @@ const (
 )
 
 // World reads the key "world": live, which is the default, or sandbox.
-func (s *Section) World() schema.World {
+func World(s *section.Section) schema.World {
 	return schema.WorldOf(s.Choice("world", schema.Live.String(), schema.Live.String(), schema.Sandbox.String()))
 }
 
 // ResendAfter reads the key "resend-after": the time after which an order that the provider does
 // not have is sent again. It is at least the timeout of a call.
-func (s *Section) ResendAfter(d *Description) time.Duration {
+func (d *Description) ResendAfter(s *section.Section) time.Duration {
 	after := s.Duration("resend-after", max(defaultResend, d.Timeout), leastResend, mostResend)
 	if after < d.Timeout {
 		s.Faultf("resend-after", "must not be less than timeout: a call in flight must not be repeated")

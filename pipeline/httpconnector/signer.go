@@ -13,7 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/config"
+	"vayu/pipeline/httpconnector/section"
+	"vayu/pipeline/httpconnector/template"
 )
 
 // signer makes HMACs (RFC 2104) of our requests and verifies those of callbacks.
@@ -25,7 +26,7 @@ type signer struct {
 	hash            func() hash.Hash
 	base64          bool
 	milliseconds    bool
-	template        template
+	template        template.Template
 }
 
 var (
@@ -39,8 +40,8 @@ var (
 // of the hash, but providers choose it.
 const leastSecret = 8
 
-// signer reads a section that describes a signature.
-func (s *Section) signer(fields []string) *signer {
+// newSigner reads a section that describes a signature.
+func newSigner(s *section.Section, fields []string) *signer {
 	g := &signer{
 		header: s.Required("header"), prefix: s.Text("prefix"), timestampHeader: s.Text("timestamp-header"),
 		secret:       []byte(s.Required("secret")),
@@ -51,15 +52,15 @@ func (s *Section) signer(fields []string) *signer {
 	if s.Choice("algorithm", "sha256", "sha256", "sha512") == "sha512" {
 		g.hash = sha512.New
 	}
-	s.checkHeader("header", g.header)
-	s.checkHeader("timestamp-header", g.timestampHeader)
-	s.checkValue("prefix", g.prefix)
+	checkHeader(s, "header", g.header)
+	checkHeader(s, "timestamp-header", g.timestampHeader)
+	checkValue(s, "prefix", g.prefix)
 	if len(g.secret) > 0 && len(g.secret) < leastSecret {
 		s.Faultf("secret", "must have at least %d bytes", leastSecret)
 	}
-	g.template = s.over(fields)
-	switch stamped := g.template.has("timestamp"); {
-	case !g.template.has("body"):
+	g.template = signedText(s, fields)
+	switch stamped := g.template.Has("timestamp"); {
+	case !g.template.Has("body"):
 		s.Faultf("over", "must hold {body}: unsigned parts can be changed by anyone")
 	case stamped && g.timestampHeader == "":
 		s.Faultf("timestamp-header", "is missing: over holds {timestamp}")
@@ -69,20 +70,20 @@ func (s *Section) signer(fields []string) *signer {
 	return g
 }
 
-// over reads the key "over": the template of the signed text. The default is the body.
-func (s *Section) over(fields []string) template {
-	n := s.node("over")
-	if n == nil {
-		return template{pieces: []piece{{field: "body"}}}
+// signedText reads the key "over": the template of the signed text. The default is the body.
+func signedText(s *section.Section, fields []string) template.Template {
+	if s.Node("over") == nil {
+		return template.Field("body")
 	}
 	if s.Text("over") == "" {
-		return template{}
+		return template.Template{}
 	}
-	return s.file.template(n.Value, n.Line, config.JoinKey(s.key, "over"), fields)
+	t, _ := template.Read(s, "over", fields)
+	return t
 }
 
 func (g *signer) mac(fields map[string]any) ([]byte, error) {
-	text, err := g.template.render(fields, nil)
+	text, err := g.template.Render(fields, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -10,18 +10,6 @@ import (
 	"vayu/schema"
 )
 
-// ErrOtherReference means that an answer is about another order than the request.
-var ErrOtherReference = errors.New("the answer is about another reference")
-
-// CheckEcho returns ErrOtherReference if the reply has a field with another value than the
-// request had. It detects an earlier answer that a reused connection delivers again.
-func (r Reply) CheckEcho(field, sent string) error {
-	if echo, ok := r.Fields[field]; ok && echo != sent {
-		return ErrOtherReference
-	}
-	return nil
-}
-
 // CallbackProblem returns the reply to a callback that Receive refused. It quotes nothing of
 // the request.
 func CallbackProblem(err error) *schema.Problem {

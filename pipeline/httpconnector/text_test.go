@@ -6,22 +6,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"vayu/pipeline/httpconnector/answer"
 )
 
 // lampShape defines a provider whose state can be read.
-var lampShape = Shape{Calls: map[string]CallShape{"look": {Answer: AnswerShape{
+var lampShape = Shape{Calls: map[string]CallShape{"look": {Answer: answer.Shape{
 	"there":  {Required: true, Values: []string{"yes", "no"}},
 	"colour": {Values: []string{"red", "green"}, Absent: []string{"green"}, RequiredWith: map[string]string{"there": "yes"}},
 	"marks":  {Repeated: true, Values: []string{"old", "new", "odd"}, Defaults: []string{"old"}, Fallback: "odd"},
 }}}}
 
-func look(t *testing.T, answer, body string) (Reply, error) {
+func look(t *testing.T, answer, body string) (answer.Reply, error) {
 	t.Helper()
 	d, err := Parse(Source{File: "lamp.yaml", Text: []byte("name: lamp\nurl: https://lamp.example\ncalls: {look: {path: /x, answer: " + answer + "}}\n")}, lampShape, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.calls["look"].answer.read(http.StatusOK, []byte(body))
+	return d.calls["look"].answer.Read(http.StatusOK, []byte(body))
 }
 
 // A field may be required in some answers only. The description may define its value for

@@ -8,25 +8,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/schema"
 )
 
 // redirected makes a recharge that was redirected, with the answer to its second order.
-func (s *serviceFixture) redirected(second Answer) Record {
+func (s *serviceFixture) redirected(second order.Answer) record.Record {
 	s.t.Helper()
 	looked := false
 	s.fake.set(func() {
-		s.fake.detect = func(string) (Subscriber, error) {
+		s.fake.detect = func(string) (order.Subscriber, error) {
 			operator := "Airtel"
 			if looked {
 				operator = "Jio"
 			}
 			looked = true
-			return Subscriber{Operator: operator}, nil
+			return order.Subscriber{Operator: operator}, nil
 		}
-		s.fake.submit = func(o Order) (Answer, error) {
+		s.fake.submit = func(o order.Order) (order.Answer, error) {
 			if o.Operator == "Airtel" {
-				return Answer{Outcome: NotSubscriber}, nil
+				return order.Answer{Outcome: order.NotSubscriber}, nil
 			}
 			return second, nil
 		}
@@ -34,7 +37,7 @@ func (s *serviceFixture) redirected(second Answer) Record {
 	q := s.request()
 	q.RequestedOperator = ""
 	r := s.do(q)
-	if r.Reference != r.ID+secondOrder {
+	if r.Reference != r.ID+record.SecondOrder {
 		s.t.Fatalf("it has not gone on elsewhere: %+v", r)
 	}
 	return r
@@ -55,7 +58,7 @@ func TestAlarmsAreIndependent(t *testing.T) {
 	const first, second = false, true // the order of the outcome
 	type outcome struct {
 		second bool
-		Outcome
+		order.Outcome
 	}
 	type left struct {
 		Alarm            string
@@ -65,29 +68,29 @@ func TestAlarmsAreIndependent(t *testing.T) {
 	}
 	late, wrong := "recharge.late_success provider:fake", "recharge.late_failure provider:fake"
 	for name, c := range map[string]struct {
-		state    Outcome // of the second order
+		state    order.Outcome // of the second order
 		outcomes []outcome
 		want     left
 	}{
-		"of the order that was replaced": {Failed, []outcome{{first, Succeeded}}, left{"late_success", 1, 0, 0, []string{late}}},
-		"of both":                        {Failed, []outcome{{first, Succeeded}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"of both, the other way round":   {Failed, []outcome{{second, Succeeded}, {first, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"a failure after it":             {Succeeded, []outcome{{first, Succeeded}, {second, Failed}}, left{"late_failure", 1, 1, 0, []string{late, wrong}}},
-		"a failure before it":            {Succeeded, []outcome{{second, Failed}, {first, Succeeded}}, left{"late_failure", 1, 1, 0, []string{wrong, late}}},
-		"while it is pending":            {Pending, []outcome{{first, Succeeded}, {second, Failed}, {second, Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
-		"not of a failure":               {Failed, []outcome{{first, Failed}, {second, Failed}}, left{Audited: nil}},
+		"of the order that was replaced": {order.Failed, []outcome{{first, order.Succeeded}}, left{"late_success", 1, 0, 0, []string{late}}},
+		"of both":                        {order.Failed, []outcome{{first, order.Succeeded}, {second, order.Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"of both, the other way round":   {order.Failed, []outcome{{second, order.Succeeded}, {first, order.Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"a failure after it":             {order.Succeeded, []outcome{{first, order.Succeeded}, {second, order.Failed}}, left{"late_failure", 1, 1, 0, []string{late, wrong}}},
+		"a failure before it":            {order.Succeeded, []outcome{{second, order.Failed}, {first, order.Succeeded}}, left{"late_failure", 1, 1, 0, []string{wrong, late}}},
+		"while it is pending":            {order.Pending, []outcome{{first, order.Succeeded}, {second, order.Failed}, {second, order.Succeeded}}, left{"late_success", 2, 0, 1, []string{late, late}}},
+		"not of a failure":               {order.Failed, []outcome{{first, order.Failed}, {second, order.Failed}}, left{Audited: nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-				r := s.redirected(Answer{Outcome: c.state})
-				say := func(w outcome) Record {
+				r := s.redirected(order.Answer{Outcome: c.state})
+				say := func(w outcome) record.Record {
 					t.Helper()
 					about := r
 					if !w.second {
 						about.Reference = r.ID
 					}
-					return s.sendResult(about, Answer{Outcome: w.Outcome})
+					return s.sendResult(about, order.Answer{Outcome: w.Outcome})
 				}
 				for _, w := range c.outcomes {
 					execSQL(t, s.DB, "UPDATE recharge SET resolved_at = 1") // earlier alarms were resolved
@@ -125,13 +128,13 @@ func TestAlarmsAreIndependent(t *testing.T) {
 func TestReplacedOrderBelongsToItsProvider(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		r := s.redirected(Answer{Outcome: Succeeded})
-		_, err := s.Settle(t.Context(), schema.Live, "other", r.ID, Answer{Outcome: Succeeded}, "test")
+		r := s.redirected(order.Answer{Outcome: order.Succeeded})
+		_, err := s.Settle(t.Context(), schema.Live, "other", r.ID, order.Answer{Outcome: order.Succeeded}, "test")
 		wantProblem(t, err, schema.NotFound, "")
 		if got := s.find(r.ID); got.Alarm != "" {
 			t.Errorf("it has the alarm %q", got.Alarm)
 		}
-		if got, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, "test"); err != nil || got.Alarm != alarmLateSuccess {
+		if got, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, order.Answer{Outcome: order.Succeeded}, "test"); err != nil || got.Alarm != settle.AlarmLateSuccess {
 			t.Errorf("of its own: %q, %v", got.Alarm, err)
 		}
 	})
@@ -143,12 +146,12 @@ func TestReplacedOrderBelongsToItsProvider(t *testing.T) {
 		c.Name, c.Operators = "second", []string{"Jio"}
 		s := newServiceFixture(t, db, c)
 		s.connections[0].Operators = []string{"Airtel"}
-		r := s.redirected(Answer{})
+		r := s.redirected(order.Answer{})
 		if r.Provider != "second" || r.State != schema.RechargeSuccess {
 			t.Fatalf("got %+v", r)
 		}
-		for provider, want := range map[string]string{"second": "", "fake": alarmLateSuccess} {
-			_, err := s.Settle(t.Context(), schema.Live, provider, r.ID, Answer{Outcome: Succeeded}, "test")
+		for provider, want := range map[string]string{"second": "", "fake": settle.AlarmLateSuccess} {
+			_, err := s.Settle(t.Context(), schema.Live, provider, r.ID, order.Answer{Outcome: order.Succeeded}, "test")
 			if (err == nil) != (want != "") {
 				t.Errorf("%s: %v", provider, err)
 			}

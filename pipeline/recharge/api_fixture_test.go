@@ -21,6 +21,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
@@ -55,7 +56,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	}
 	d.Service, err = recharge.New(recharge.Config{
 		DB: db, Box: accesstest.ClaimedCipher(t, db), Events: events, Metrics: d.reg, BatchShare: 8,
-		Connections: []recharge.Connection{sandbox.Connection(nil), d.pending.connection("pending"), d.pending.connection("second")},
+		Connections: []order.Connection{sandbox.Connection(nil), d.pending.connection("pending"), d.pending.connection("second")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -155,28 +156,28 @@ type pendingProvider struct {
 	closed atomic.Bool
 }
 
-func (c *pendingProvider) connection(name string) recharge.Connection {
-	return recharge.Connection{
+func (c *pendingProvider) connection(name string) order.Connection {
+	return order.Connection{
 		Name: name, World: schema.Live, Operators: []string{"Airtel"}, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8,
 		Operator: c, Directory: c, Receiver: c, Available: func() bool { return !c.closed.Load() },
 	}
 }
 
-func (*pendingProvider) Submit(context.Context, recharge.Order) (recharge.Answer, error) {
-	return recharge.Answer{Outcome: recharge.Pending}, nil
+func (*pendingProvider) Submit(context.Context, order.Order) (order.Answer, error) {
+	return order.Answer{Outcome: order.Pending}, nil
 }
 
-func (*pendingProvider) Enquire(context.Context, recharge.Order) (recharge.Answer, error) {
-	return recharge.Answer{Outcome: recharge.Pending}, nil
+func (*pendingProvider) Enquire(context.Context, order.Order) (order.Answer, error) {
+	return order.Answer{Outcome: order.Pending}, nil
 }
 
 var errAway = errors.New("no route to 10.1.2.3")
 
-func (c *pendingProvider) Detect(context.Context, string) (recharge.Subscriber, error) {
+func (c *pendingProvider) Detect(context.Context, string) (order.Subscriber, error) {
 	if c.away.Load() {
-		return recharge.Subscriber{}, errAway
+		return order.Subscriber{}, errAway
 	}
-	return recharge.Subscriber{}, nil
+	return order.Subscriber{}, nil
 }
 
 func (c *pendingProvider) Plans(context.Context, string, string) ([]schema.Plan, error) {
@@ -187,14 +188,14 @@ func (c *pendingProvider) Plans(context.Context, string, string) ([]schema.Plan,
 }
 
 // Receive decodes a callback with a reference and a result, if the password is right.
-func (*pendingProvider) Receive(header http.Header, body []byte, _ time.Time) (transaction.Message[recharge.Answer], error) {
+func (*pendingProvider) Receive(header http.Header, body []byte, _ time.Time) (transaction.Message[order.Answer], error) {
 	if header.Get("X-Password") != "sesame" {
-		return transaction.Message[recharge.Answer]{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
+		return transaction.Message[order.Answer]{}, schema.NewProblem(schema.SignatureInvalid, "X-Password", "The password is wrong.")
 	}
 	var callback struct{ Reference, Word string }
 	if err := json.Unmarshal(body, &callback); err != nil {
-		return transaction.Message[recharge.Answer]{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
+		return transaction.Message[order.Answer]{}, schema.NewProblem(schema.InvalidRequest, "", "This is not understood.")
 	}
-	outcome := map[string]recharge.Outcome{"done": recharge.Succeeded, "failed": recharge.Failed, "back": recharge.Reversed, "gibberish": -1}[strings.ToLower(callback.Word)]
-	return transaction.Message[recharge.Answer]{Reference: callback.Reference, Answer: recharge.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
+	outcome := map[string]order.Outcome{"done": order.Succeeded, "failed": order.Failed, "back": order.Reversed, "gibberish": -1}[strings.ToLower(callback.Word)]
+	return transaction.Message[order.Answer]{Reference: callback.Reference, Answer: order.Answer{Outcome: outcome, Code: schema.OperatorNetworkError}}, nil
 }

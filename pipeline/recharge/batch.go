@@ -9,15 +9,17 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 // BatchKind returns the batch kind of recharges. A record has the format of the body of
 // POST /v1/recharge.
-func (s *Service) BatchKind() batch.Kind {
-	return batch.Kind{
+func (s *Service) BatchKind() item.Kind {
+	return item.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",
 		Write: schema.RechargeWrite, Read: schema.RechargeRead,
 		Do: s.doItem, Ready: s.connected, Render: renderItems, Concurrency: s.BatchShare,
@@ -36,7 +38,7 @@ func (s *Service) connected(world schema.World) error {
 // doItem creates a recharge from a record and waits for it as long as a single request does.
 // So a batch does not flood operators that answer at once. A recharge that is still pending
 // then continues without occupying the item's slot.
-func (s *Service) doItem(ctx context.Context, item batch.Item) error {
+func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
 		r.Owner = item.Owner
@@ -53,14 +55,14 @@ func (s *Service) doItem(ctx context.Context, item batch.Item) error {
 const maxRetryAge = 24 * time.Hour
 
 // recordOf reads the request in a record of a batch, which may be any JSON value.
-func recordOf(record jsontext.Value) (Request, error) {
+func recordOf(record jsontext.Value) (request.Request, error) {
 	if err := transaction.CheckItem(record); err != nil {
-		return Request{}, err
+		return request.Request{}, err
 	}
-	return requestOf(record)
+	return request.Parse(record)
 }
 
 // renderItems renders recharges for replies about batches.
 func renderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
-	return recharges.RenderItems(q, o, batchID, from, to, kind.Reply)
+	return record.Table.RenderItems(q, o, batchID, from, to, kind.Reply)
 }

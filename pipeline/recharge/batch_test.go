@@ -14,7 +14,9 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/schema"
 )
@@ -30,8 +32,8 @@ func (d *apiFixture) insertBatch(w schema.World, total int) {
 }
 
 // item returns a record of the batch.
-func (d *apiFixture) item(w schema.World, index int, record string) batch.Item {
-	return batch.Item{Batch: aBatch, Index: index, Owner: d.tenant.In(w), Record: []byte(record), Key: "key_1", Request: "req_1"}
+func (d *apiFixture) item(w schema.World, index int, record string) item.Item {
+	return item.Item{Batch: aBatch, Index: index, Owner: d.tenant.In(w), Record: []byte(record), Key: "key_1", Request: "req_1"}
 }
 
 // itemOutcomes returns the outcome of each item, and the error codes of rejected ones.
@@ -116,7 +118,7 @@ func TestBatchItemsBecomeRecharges(t *testing.T) {
 
 // wantShown checks that a batch kind renders recharges as lists do, and only those of the
 // owner.
-func (d *apiFixture) wantShown(kind batch.Kind, total int, want []schema.Recharge) {
+func (d *apiFixture) wantShown(kind item.Kind, total int, want []schema.Recharge) {
 	d.t.Helper()
 	all, err := kind.Render(d.DB.View(d.t.Context()), d.tenant.In(schema.Sandbox), aBatch, 0, total)
 	if err != nil || len(all) != len(want) {
@@ -175,7 +177,7 @@ func TestItemRetriesAreBounded(t *testing.T) {
 			execSQL(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().Add(-ago).UnixMicro())
 		}
 		kind := d.BatchKind()
-		record := func(i int, operator string) batch.Item {
+		record := func(i int, operator string) item.Item {
 			return d.item(schema.Live, i, strings.Replace(orderFor("9876543210", fmt.Sprint("r", i), "20"), "auto", operator, 1))
 		}
 		made(0)
@@ -216,7 +218,7 @@ func TestRunProcessesBatch(t *testing.T) {
 			records[i] = orderFor("9000000001", fmt.Sprint("b", i), "10")
 		}
 		records[7] = strings.Replace(records[7], "10,", "1,", 1)
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: d.access.Change, Kinds: []batch.Kind{d.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: d.access.Change, Kinds: []item.Kind{d.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,11 +266,11 @@ func until(t *testing.T, is func() bool) {
 func TestBatchWithoutProviderIsRejected(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
-		only, err := recharge.New(recharge.Config{DB: d.DB, Box: d.Box, Events: d.Events, BatchShare: 8, Connections: []recharge.Connection{sandbox.Connection(nil)}})
+		only, err := recharge.New(recharge.Config{DB: d.DB, Box: d.Box, Events: d.Events, BatchShare: 8, Connections: []order.Connection{sandbox.Connection(nil)}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: d.access.Change, Kinds: []batch.Kind{only.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: d.access.Change, Kinds: []item.Kind{only.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}

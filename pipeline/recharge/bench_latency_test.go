@@ -13,6 +13,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -29,7 +30,7 @@ func BenchmarkLatency(b *testing.B) {
 	}
 	a := accesstest.AddTenant(b, db, "shop")
 	sqlstoretest.Exec(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", a.ID)
-	s, err := New(Config{DB: db, Events: events, Connections: []Connection{{
+	s, err := New(Config{DB: db, Events: events, Connections: []order.Connection{{
 		Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64, Operator: prompt{},
 	}}})
 	if err != nil {

@@ -12,6 +12,9 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -19,11 +22,13 @@ import (
 // prompt is a provider that answers at once.
 type prompt struct{}
 
-func (prompt) Submit(context.Context, Order) (Answer, error) {
-	return Answer{Outcome: Succeeded, ProviderRef: "0123456789"}, nil
+func (prompt) Submit(context.Context, order.Order) (order.Answer, error) {
+	return order.Answer{Outcome: order.Succeeded, ProviderRef: "0123456789"}, nil
 }
 
-func (prompt) Enquire(context.Context, Order) (Answer, error) { return Answer{Outcome: Succeeded}, nil }
+func (prompt) Enquire(context.Context, order.Order) (order.Answer, error) {
+	return order.Answer{Outcome: order.Succeeded}, nil
+}
 
 // BenchmarkRecharge measures recharges a second from Do to their final state, with
 // postings, events and audit rows. It has 64 callers and a provider that answers at once.
@@ -55,7 +60,7 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 		execSQL(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
 	}
 	addBatch(b, db, owners[0], b.N)
-	s, err := New(Config{DB: db, Events: events, Connections: []Connection{{
+	s, err := New(Config{DB: db, Events: events, Connections: []order.Connection{{
 		Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64, Operator: prompt{},
 	}}})
 	if err != nil {
@@ -67,7 +72,7 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	floor := fixture.Concurrently(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
 	b.ResetTimer()
 	rate := fixture.Concurrently(b, c.callers, b.N, func(caller, i int) error {
-		q := Request{
+		q := request.Request{
 			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 199_00,
 			Caller: httpapi.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
 		}
@@ -125,7 +130,7 @@ func rawRecharge(db *sqlstore.DB, o schema.Owner, i int) error {
 	}
 	envelope := make([]byte, 330)
 	return db.Update(context.Background(), func(tx *sqlstore.Tx) error {
-		if _, err := tx.Exec(finishRow, id, id, "success", "0123456789", "Delhi", "", "", nil, 1, nil); err != nil {
+		if _, err := tx.Exec(settle.FinishRow, id, id, "success", "0123456789", "Delhi", "", "", nil, 1, nil); err != nil {
 			return err
 		}
 		if err := post(tx, "commit", "held", "clearing:Airtel"); err != nil {

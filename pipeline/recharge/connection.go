@@ -4,15 +4,20 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"vayu/internal/workqueue"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 // connection is a provider with its pool of slots.
 type connection struct {
-	Connection
+	order.Connection
 	*workqueue.Pool
 }
 
@@ -25,7 +30,7 @@ func (conn *connection) pool() *workqueue.Pool {
 }
 
 // connect adds a provider.
-func (s *Service) connect(c Connection) error {
+func (s *Service) connect(c order.Connection) error {
 	if c.Operator == nil {
 		return errors.New("the connection has no operator")
 	}
@@ -36,7 +41,7 @@ func (s *Service) connect(c Connection) error {
 	conn := &connection{Connection: c}
 	of := workqueue.Provider{Name: c.Name, World: c.World, Timeout: c.Timeout, Concurrency: c.Concurrency, Available: c.Available}
 	var err error
-	conn.Pool, err = s.Queue.Add(of, func(claim workqueue.Claim[Record]) {
+	conn.Pool, err = s.Queue.Add(of, func(claim workqueue.Claim[record.Record]) {
 		go s.runJob(job{connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
 	})
 	s.connections = append(s.connections, conn)
@@ -50,7 +55,7 @@ func (conn *connection) serves(operator string) bool {
 }
 
 // tryAcquire acquires a slot for a request. A batch item waits for one, defaultWait at most.
-func (conn *connection) tryAcquire(ctx context.Context, r *Request) bool {
+func (conn *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
 	if r.Item == nil {
 		return conn.TryAcquire(false)
 	}
@@ -65,6 +70,14 @@ func (s *Service) connectionOf(world schema.World, name string) *connection {
 		}
 	}
 	return nil
+}
+
+// poolOf returns the pool of a connection and its ResendAfter; nil and 0 if there is none.
+func (s *Service) poolOf(world schema.World, name string) (*workqueue.Pool, time.Duration) {
+	if conn := s.connectionOf(world, name); conn != nil {
+		return conn.Pool, conn.ResendAfter
+	}
+	return nil, 0
 }
 
 // route returns the first connection that serves an operator and is available. If none is
@@ -92,8 +105,8 @@ func (s *Service) Callbacks() map[string]transaction.Callback {
 		if conn.Receiver == nil {
 			continue
 		}
-		out[conn.Name] = transaction.Receive(conn.Receiver, s.Now, func(ctx context.Context, reference string, a Answer) error {
-			_, err := s.Settle(ctx, conn.World, conn.Name, reference, a, byCallback+conn.Name)
+		out[conn.Name] = transaction.Receive(conn.Receiver, s.Now, func(ctx context.Context, reference string, a order.Answer) error {
+			_, err := s.Settle(ctx, conn.World, conn.Name, reference, a, settle.ByCallback+conn.Name)
 			return err
 		})
 	}

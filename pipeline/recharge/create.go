@@ -11,6 +11,9 @@ import (
 	"vayu/internal/tracing"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
@@ -25,10 +28,10 @@ import (
 // with WaitFull. The error is duplicate_ref_id if the ref_id was used for another recharge. A
 // batch item gets that error in both cases, unless the item itself created the recharge.
 // Other requests that are rejected without a record get a *schema.Problem, too.
-func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Record, replayed bool, err error) {
+func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration) (rec record.Record, replayed bool, err error) {
 	rec, replayed, err = transaction.CreateOnce(
-		func() (Record, bool, error) { return s.findByRef(ctx, &r) },
-		func() (Record, error) { return s.createAndWait(ctx, &r, wait) })
+		func() (record.Record, bool, error) { return s.findByRef(ctx, &r) },
+		func() (record.Record, error) { return s.createAndWait(ctx, &r, wait) })
 	if replayed && r.WaitFull {
 		rec = s.AwaitReplayed(ctx, rec, wait, never)
 	}
@@ -36,13 +39,13 @@ func (s *Service) Do(ctx context.Context, r Request, wait time.Duration) (rec Re
 }
 
 // never is for a full wait, which no update ends early.
-func never(transaction.Update[Record]) bool { return false }
+func never(transaction.Update[record.Record]) bool { return false }
 
 // createAndWait creates a recharge whose ref_id is new, and waits for its outcome.
-func (s *Service) createAndWait(ctx context.Context, r *Request, wait time.Duration) (Record, error) {
+func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait time.Duration) (record.Record, error) {
 	d, err := s.draft(ctx, r)
 	if err != nil {
-		return Record{}, err
+		return record.Record{}, err
 	}
 	w := s.Waiters.Add(d.ID)
 	defer s.Waiters.Remove(d.ID, w)
@@ -51,7 +54,7 @@ func (s *Service) createAndWait(ctx context.Context, r *Request, wait time.Durat
 		return made, err
 	}
 	end := s.Now().Add(wait)
-	made = s.Await(ctx, made, w, wait, func(u transaction.Update[Record]) bool { return !r.WaitFull && u.Retry.After(end) })
+	made = s.Await(ctx, made, w, wait, func(u transaction.Update[record.Record]) bool { return !r.WaitFull && u.Retry.After(end) })
 	if made.State == schema.RechargePending && !made.PendingEventSent {
 		made = s.sendPendingEvent(ctx, made)
 	}
@@ -63,19 +66,19 @@ func (s *Service) createAndWait(ctx context.Context, r *Request, wait time.Durat
 const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
 // findByRef returns the recharge that used the ref_id of a request before.
-func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, error) {
+func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
 	view := s.DB.View(ctx)
 	var id string
 	err := view.QueryRow(selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Record{}, false, nil
+		return record.Record{}, false, nil
 	}
 	if err != nil {
-		return Record{}, false, err
+		return record.Record{}, false, err
 	}
-	rec, found, err := recharges.Get(view, id)
+	rec, found, err := record.Table.Get(view, id)
 	if err != nil || !found {
-		return Record{}, false, errors.Join(err, errMissingRow(found))
+		return record.Record{}, false, errors.Join(err, settle.ErrMissingRow(found))
 	}
 	same := rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.RequestedOperator == r.RequestedOperator && rec.Amount == r.Amount
 	return s.Repeated(rec, r.Item, same)
@@ -83,7 +86,7 @@ func (s *Service) findByRef(ctx context.Context, r *Request) (Record, bool, erro
 
 // draft is a recharge before it is stored.
 type draft struct {
-	Record
+	record.Record
 
 	connection *connection     // nil if it has failed already
 	lease      workqueue.Lease // of its slot; zero if it is queued
@@ -91,8 +94,8 @@ type draft struct {
 
 // draft chooses the connection for a request, and acquires a slot if one is free. It
 // returns a *schema.Problem if no recharge can be created.
-func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
-	d := &draft{Record: Record{
+func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
+	d := &draft{Record: record.Record{
 		Base: transaction.Base{Owner: r.Owner, RefID: r.RefID}, State: schema.RechargePending, Type: r.Type, Number: r.Number, RequestedOperator: r.RequestedOperator, Operator: r.RequestedOperator, Amount: r.Amount,
 	}}
 	if r.Item != nil {
@@ -105,9 +108,9 @@ func (s *Service) draft(ctx context.Context, r *Request) (*draft, error) {
 	}
 	slot := d.connection != nil && d.connection.tryAcquire(ctx, r)
 	now := sqlstore.TruncateMicros(s.Now()) // after a lookup that may have taken seconds
-	d.ID, d.CreatedAt = newID(now), now
+	d.ID, d.CreatedAt = record.NewID(now), now
 	if d.connection == nil {
-		d.failed(schema.InvalidNumber, invalidNumberTexts[d.Type]+" "+nothingCharged)
+		d.failed(schema.InvalidNumber, record.InvalidNumberTexts[d.Type]+" "+record.NothingCharged)
 		return d, nil
 	}
 	d.Provider, d.Reference = d.connection.Name, d.ID
@@ -169,17 +172,17 @@ func (d *draft) failed(code schema.Code, text string) {
 }
 
 // create stores a recharge, reserves its amount and starts the call if there is a slot.
-func (s *Service) create(ctx context.Context, r *Request, d *draft) (Record, error) {
+func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (record.Record, error) {
 	var made draft
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		made = *d
 		return s.insert(tx, r, &made)
 	})
 	if s.Inserted(&made.Record, d.connection.pool(), d.lease, err) {
-		go s.runJob(job{connection: d.connection, rec: made.Record, call: callSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
+		go s.runJob(job{connection: d.connection, rec: made.Record, call: settle.CallSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	if err != nil {
-		return Record{}, err
+		return record.Record{}, err
 	}
 	return made.Record, nil
 }
@@ -191,7 +194,7 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
 // insert stores a recharge, begins its batch item, reserves its amount and audits it.
-func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
+func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
 		return err
 	}
@@ -202,7 +205,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 			return err
 		}
 		if !enough {
-			d.failed(schema.InsufficientBalance, failureText(schema.InsufficientBalance))
+			d.failed(schema.InsufficientBalance, record.FailureText(schema.InsufficientBalance))
 		}
 	}
 	due := time.Time{}
@@ -228,11 +231,11 @@ func (s *Service) insert(tx *sqlstore.Tx, r *Request, d *draft) error {
 
 // writeAuditAndEvent writes the audit row of a new recharge. If the recharge has failed
 // already, it writes its event and finishes its batch item, too.
-func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *Request, rec *Record) error {
+func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *request.Request, rec *record.Record) error {
 	action := "recharge.create"
-	detail := map[string]any{"amount": rec.Amount, "operator": operatorName(rec), "ref_id": rec.RefID}
+	detail := map[string]any{"amount": rec.Amount, "operator": record.OperatorName(rec), "ref_id": rec.RefID}
 	if rec.State == schema.RechargeFailed {
-		if err := s.append(tx, rec); err != nil {
+		if err := record.AppendEvent(tx, s.Events, rec); err != nil {
 			return err
 		}
 		action, detail["code"] = "recharge.failed", rec.ErrorCode
@@ -244,24 +247,24 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *Request, rec *Record) e
 	if err != nil || rec.State != schema.RechargeFailed {
 		return err
 	}
-	return finishItem(tx, rec.CreatedAt, rec)
+	return settle.FinishItem(tx, rec.CreatedAt, rec)
 }
 
 // sendPendingEvent appends the event recharge.pending once if the recharge is still pending,
 // and returns the current row.
-func (s *Service) sendPendingEvent(ctx context.Context, r Record) Record {
+func (s *Service) sendPendingEvent(ctx context.Context, r record.Record) record.Record {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	defer done()
 	err := s.DB.Update(sqlstore.WithWorld(limit, r.Owner.World), func(tx *sqlstore.Tx) error {
-		now, found, err := recharges.One(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+columns, r.ID)
+		now, found, err := record.Table.One(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+record.Columns, r.ID)
 		if err != nil {
 			return err
 		}
 		if found {
 			r = now
-			return s.append(tx, &r)
+			return record.AppendEvent(tx, s.Events, &r)
 		}
-		now, found, err = recharges.Get(tx, r.ID)
+		now, found, err = record.Table.Get(tx, r.ID)
 		if found {
 			r = now
 		}

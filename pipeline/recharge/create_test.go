@@ -11,6 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -23,14 +26,14 @@ func TestRechargeSucceeds(t *testing.T) {
 		if err != nil || replayed {
 			t.Fatalf("got %v, %v", replayed, err)
 		}
-		want := Record{
+		want := record.Record{
 			Base: transaction.Base{
 				Owner: s.owner, RefID: "ref-1", Provider: "fake", ProviderRef: "theirs", Sent: true, SentAt: noon, CreatedAt: noon, FinishedAt: noon,
 			},
 			State: schema.RechargeSuccess, Type: schema.Prepaid, Number: "9810012345", RequestedOperator: "Airtel", Operator: "Airtel", Circle: "Delhi",
 			Amount: 100_00, Reference: rec.ID,
 		}
-		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(Record{}, "ID")); diff != "" {
+		if diff := cmp.Diff(want, rec, cmpopts.IgnoreFields(record.Record{}, "ID")); diff != "" {
 			t.Errorf("the recharge (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(rec, s.find(rec.ID)); diff != "" {
@@ -65,10 +68,10 @@ func TestRefIDIsForOneRecharge(t *testing.T) {
 			if got, replayed, err := s.Do(t.Context(), q, time.Minute); got.ID != r.ID || !replayed || err != nil {
 				t.Errorf("%s: got %+v, %v, %v", state, got, replayed, err)
 			}
-			for name, change := range map[string]func(*Request){
-				"amount": func(q *Request) { q.Amount++ }, "number": func(q *Request) { q.Number = "9810012346" },
-				"operator": func(q *Request) { q.RequestedOperator = "" }, "type": func(q *Request) { q.Type = schema.DTH },
-				"batch": func(q *Request) { q.Item = &transaction.BatchItem{Batch: "rbt_1", Index: 0} },
+			for name, change := range map[string]func(*request.Request){
+				"amount": func(q *request.Request) { q.Amount++ }, "number": func(q *request.Request) { q.Number = "9810012346" },
+				"operator": func(q *request.Request) { q.RequestedOperator = "" }, "type": func(q *request.Request) { q.Type = schema.DTH },
+				"batch": func(q *request.Request) { q.Item = &transaction.BatchItem{Batch: "rbt_1", Index: 0} },
 			} {
 				other := q
 				change(&other)
@@ -123,7 +126,7 @@ func TestConcurrentRequestsCannotOverdraw(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		var all sync.WaitGroup
-		got := make([]Record, 2)
+		got := make([]record.Record, 2)
 		for i := range got {
 			q := s.request()
 			q.Amount = 500_01
@@ -148,9 +151,9 @@ func TestConcurrentRequestsCannotOverdraw(t *testing.T) {
 func TestImmediateFailureIsRecorded(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		for code, change := range map[schema.Code]func(*Request){
-			schema.InvalidNumber:       func(q *Request) { q.Number, q.Valid, q.RequestedOperator = "12", false, "" },
-			schema.InsufficientBalance: func(q *Request) { q.Amount = 1000_01 },
+		for code, change := range map[schema.Code]func(*request.Request){
+			schema.InvalidNumber:       func(q *request.Request) { q.Number, q.Valid, q.RequestedOperator = "12", false, "" },
+			schema.InsufficientBalance: func(q *request.Request) { q.Amount = 1000_01 },
 		} {
 			q := s.request()
 			change(&q)
@@ -199,7 +202,7 @@ func TestImmediateFailureIsRecorded(t *testing.T) {
 func TestRejectedRequestIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		refuse := func(says string, code schema.Code, field string, change func(*Request)) {
+		refuse := func(says string, code schema.Code, field string, change func(*request.Request)) {
 			t.Helper()
 			q := s.request()
 			change(&q)
@@ -208,11 +211,11 @@ func TestRejectedRequestIsNotRecorded(t *testing.T) {
 				t.Errorf("%q does not say %q", p.Message, says)
 			}
 		}
-		refuse("could not be found out", schema.OperatorNotDetected, "operator", func(q *Request) { q.RequestedOperator, q.Number = "", "6010000000" })
-		refuse("auto is for prepaid numbers: name", schema.OperatorNotDetected, "operator", func(q *Request) { q.RequestedOperator, q.Type, q.Number = "", schema.DTH, "1234567890" })
-		refuse("There is no provider for recharges of Airtel here.", schema.OperatorUnavailable, "operator", func(q *Request) { q.Owner.World = schema.Sandbox })
+		refuse("could not be found out", schema.OperatorNotDetected, "operator", func(q *request.Request) { q.RequestedOperator, q.Number = "", "6010000000" })
+		refuse("auto is for prepaid numbers: name", schema.OperatorNotDetected, "operator", func(q *request.Request) { q.RequestedOperator, q.Type, q.Number = "", schema.DTH, "1234567890" })
+		refuse("There is no provider for recharges of Airtel here.", schema.OperatorUnavailable, "operator", func(q *request.Request) { q.Owner.World = schema.Sandbox })
 		s.fake.set(func() { s.fake.away = true })
-		refuse("at the moment", schema.OperatorUnavailable, "", func(*Request) {})
+		refuse("at the moment", schema.OperatorUnavailable, "", func(*request.Request) {})
 		ended, end := context.WithCancel(t.Context())
 		end()
 		if _, _, err := s.Do(ended, s.request(), time.Minute); !errors.Is(err, context.Canceled) {
@@ -230,7 +233,7 @@ func TestRejectedRequestIsNotRecorded(t *testing.T) {
 func TestRouteUsesFirstAvailableConnection(t *testing.T) {
 	t.Parallel()
 	closed := false
-	serves := func(name string, operators ...string) Connection {
+	serves := func(name string, operators ...string) order.Connection {
 		c := (&fakeProvider{}).connection()
 		c.Name, c.Operators, c.Directory = name, operators, nil
 		return c
@@ -238,7 +241,7 @@ func TestRouteUsesFirstAvailableConnection(t *testing.T) {
 	c := serves("picky", "Jio")
 	c.Available = func() bool { return !closed }
 	s := Service{Core: transaction.NewCore(kind, transaction.Options{})}
-	for _, each := range []Connection{c, serves("broken", "Vi"), serves("rest", "Jio", "Airtel")} {
+	for _, each := range []order.Connection{c, serves("broken", "Vi"), serves("rest", "Jio", "Airtel")} {
 		if each.Name == "broken" {
 			each.Available = func() bool { panic("no") }
 		}
@@ -267,15 +270,15 @@ func TestRouteUsesFirstAvailableConnection(t *testing.T) {
 func TestNewRejectsInvalidConnections(t *testing.T) {
 	t.Parallel()
 	good := (&fakeProvider{}).connection()
-	for name, change := range map[string]func(*Connection){
-		"one name":                func(*Connection) {},
-		"one name in both worlds": func(c *Connection) { c.World = schema.Sandbox },
-		"no operator":             func(c *Connection) { c.Name, c.Operator = "b", nil },
-		"no timeout":              func(c *Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *Connection) { c.Name, c.Concurrency = "b", 0 },
+	for name, change := range map[string]func(*order.Connection){
+		"one name":                func(*order.Connection) {},
+		"one name in both worlds": func(c *order.Connection) { c.World = schema.Sandbox },
+		"no operator":             func(c *order.Connection) { c.Name, c.Operator = "b", nil },
+		"no timeout":              func(c *order.Connection) { c.Name, c.Timeout = "b", 0 }, "no room": func(c *order.Connection) { c.Name, c.Concurrency = "b", 0 },
 	} {
 		c := good
 		change(&c)
-		if _, err := New(Config{Connections: []Connection{good, c}}); err == nil {
+		if _, err := New(Config{Connections: []order.Connection{good, c}}); err == nil {
 			t.Errorf("%s: it was made", name)
 		}
 	}

@@ -8,14 +8,11 @@ import (
 
 	"vayu/internal/panics"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
-)
-
-// Values of the column "detection".
-const (
-	sourceLookup = "lookup"
-	sourceSeries = "series"
 )
 
 // detectTimeout bounds the lookup at all providers, so that a reply comes soon even if
@@ -25,14 +22,14 @@ const detectTimeout = 2 * time.Second
 // detect finds the operator of a mobile number. Providers come first, because their lookups
 // include ported numbers. If none finds it, the number's series (its first digits) decides.
 // Source is the value of the column "detection"; ok is false if the operator was not found.
-func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub Subscriber, source string, ok bool) {
+func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub order.Subscriber, source string, ok bool) {
 	if sub, err := s.lookup(ctx, world, number); err == nil && sub.Operator != "" {
-		return sub, sourceLookup, true
+		return sub, record.SourceLookup, true
 	}
 	if operator, circle, ok := numbering.Series(number); ok {
-		return Subscriber{operator, circle}, sourceSeries, true
+		return order.Subscriber{Operator: operator, Circle: circle}, record.SourceSeries, true
 	}
-	return Subscriber{}, "", false
+	return order.Subscriber{}, "", false
 }
 
 // errLookupFailed means that no provider found the number, and at least one lookup failed.
@@ -41,7 +38,7 @@ var errLookupFailed = errors.New("the operator of the number could not be looked
 // lookup queries the providers of a world (live or sandbox) for a number, one after the other
 // until one finds it. A zero Subscriber without an error means that no provider has the
 // number.
-func (s *Service) lookup(ctx context.Context, world schema.World, number string) (Subscriber, error) {
+func (s *Service) lookup(ctx context.Context, world schema.World, number string) (order.Subscriber, error) {
 	limit, done := context.WithTimeout(ctx, detectTimeout)
 	defer done()
 	var unclear error
@@ -57,7 +54,7 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 		sub, err := detectRecovering(limit, conn.Directory, number)
 		result := "known"
 		switch {
-		case errors.Is(err, ErrNoDetection):
+		case errors.Is(err, order.ErrNoDetection):
 			continue
 		case err != nil:
 			unclear = errLookupFailed
@@ -71,13 +68,13 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 			return sub, nil
 		}
 		if limit.Err() != nil {
-			return Subscriber{}, errLookupFailed
+			return order.Subscriber{}, errLookupFailed
 		}
 	}
-	return Subscriber{}, unclear
+	return order.Subscriber{}, unclear
 }
 
-func detectRecovering(ctx context.Context, d Directory, number string) (sub Subscriber, err error) {
+func detectRecovering(ctx context.Context, d order.Directory, number string) (sub order.Subscriber, err error) {
 	err = panics.Catch(func() (err error) {
 		sub, err = d.Detect(ctx, number)
 		return err
@@ -85,7 +82,7 @@ func detectRecovering(ctx context.Context, d Directory, number string) (sub Subs
 	if p, ok := errors.AsType[*panics.Error](err); ok {
 		err = fmt.Errorf("%w: %w", transaction.ErrPanic, p)
 	}
-	sub.Operator, sub.Circle = cleanText(sub.Operator), cleanText(sub.Circle)
+	sub.Operator, sub.Circle = settle.CleanText(sub.Operator), settle.CleanText(sub.Circle)
 	return sub, err
 }
 
@@ -93,7 +90,7 @@ func detectRecovering(ctx context.Context, d Directory, number string) (sub Subs
 // a slot of the connection found, which the caller releases unless the recharge is
 // redirected. It returns nil if there is no other operator, and an error if the lookup
 // failed.
-func (s *Service) redetect(ctx context.Context, r *Record, own *connection) (*reroute, error) {
+func (s *Service) redetect(ctx context.Context, r *record.Record, own *connection) (*settle.Reroute, error) {
 	sub, err := s.lookup(ctx, r.Owner.World, r.Number)
 	if err != nil || sub.Operator == "" || sub.Operator == r.Operator {
 		return nil, err
@@ -102,9 +99,9 @@ func (s *Service) redetect(ctx context.Context, r *Record, own *connection) (*re
 	if conn == nil {
 		return nil, nil
 	}
-	to := &reroute{connection: conn, subscriber: sub}
+	to := &settle.Reroute{Pool: conn.Pool, Provider: conn.Name, Subscriber: sub}
 	if available && (conn == own || conn.TryAcquire(r.Batch.Batch != "")) {
-		to.lease = s.Queue.NewLease(conn.Pool)
+		to.Lease = s.Queue.NewLease(conn.Pool)
 	}
 	return to, nil
 }

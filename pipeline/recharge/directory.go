@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"vayu/internal/httpapi"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/schema"
 )
 
@@ -19,7 +20,7 @@ func (s *Service) operators(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	wanted := schema.RechargeType(params["type"])
 	if wanted != "" && wanted != schema.Prepaid && wanted != schema.DTH {
-		return httpapi.Response{}, schema.NewProblem(schema.UnsupportedType, "type", noSuchType)
+		return httpapi.Response{}, schema.NewProblem(schema.UnsupportedType, "type", request.NoSuchType)
 	}
 	reply := schema.Operators{Status: schema.Success, Data: []schema.OperatorEntry{}}
 	for _, o := range numbering.Operators() {
@@ -50,14 +51,14 @@ func (s *Service) detectOperator(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	mobile, ok := numbering.Mobile(text)
 	if !ok {
-		return httpapi.Response{}, schema.NewProblem(schema.InvalidNumber, "mobile", invalidNumberTexts[schema.Prepaid])
+		return httpapi.Response{}, schema.NewProblem(schema.InvalidNumber, "mobile", record.InvalidNumberTexts[schema.Prepaid])
 	}
 	subscriber, source, ok := s.detect(c.Context(), c.World, mobile)
 	if !ok {
 		return httpapi.Response{}, schema.NewProblem(schema.OperatorNotDetected, "mobile", "The operator of this number could not be found out.")
 	}
 	return httpapi.Response{Value: schema.Detected{
-		Status: schema.Success, Mobile: mobile, Operator: subscriber.Operator, Circle: subscriber.Circle, Detection: *detectionOf(source),
+		Status: schema.Success, Mobile: mobile, Operator: subscriber.Operator, Circle: subscriber.Circle, Detection: *record.DetectionOf(source),
 	}}, nil
 }
 
@@ -67,7 +68,7 @@ func (s *Service) plans(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	operator, circle, err := operatorAndCircle(params)
+	operator, circle, err := request.OperatorAndCircle(params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -79,31 +80,6 @@ func (s *Service) plans(c *httpapi.Call) (httpapi.Response, error) {
 		all = []schema.Plan{}
 	}
 	return httpapi.Response{Value: schema.Plans{Status: schema.Success, Operator: operator, Circle: circle, Data: all}}, nil
-}
-
-// operatorAndCircle reads the parameters of plans.
-func operatorAndCircle(params map[string]string) (operator, circle string, err error) {
-	var f form
-	text, given := params["operator"]
-	switch {
-	case !given:
-		f.Add("operator", "The parameter operator is missing.")
-	default:
-		found, ok := numbering.Find(schema.Prepaid, text)
-		if !ok {
-			found, ok = numbering.Find(schema.DTH, text)
-		}
-		if operator = found.Name; !ok {
-			f.AddAs(schema.UnknownOperator, "operator", "There is no such operator; GET /v1/operators lists them.")
-		}
-	}
-	if text, given = params["circle"]; given {
-		var ok bool
-		if circle, ok = numbering.Circle(text); !ok {
-			f.Add("circle", "There is no such circle; the circles are "+strings.Join(numbering.Circles(), ", ")+".")
-		}
-	}
-	return operator, circle, f.problem()
 }
 
 // plansOf returns the plans of the first provider that has them.

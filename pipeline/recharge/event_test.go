@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -32,7 +34,7 @@ func TestInvalidNumberIsExplained(t *testing.T) {
 			q := s.request()
 			q.Type, q.RequestedOperator, q.Number, q.Valid = c.kind, c.operator, "12", false
 			r := s.do(q)
-			if diff := cmp.Diff(&c.want, replyOf(&r).Error); diff != "" || r.ErrorMessage != c.want.Message {
+			if diff := cmp.Diff(&c.want, record.Reply(&r).Error); diff != "" || r.ErrorMessage != c.want.Message {
 				t.Errorf("%s is shown (-want +got):\n%s", c.kind, diff)
 			}
 			event := s.newest()
@@ -48,9 +50,9 @@ func TestFailureIsNotRetryable(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for _, code := range []schema.Code{schema.OperatorNetworkError, schema.OperatorUnavailable} {
-			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: code}) })
+			s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Failed, Code: code}) })
 			r := s.do(s.request())
-			switch p, event := replyOf(&r).Error, s.newest().Error; {
+			switch p, event := record.Reply(&r).Error, s.newest().Error; {
 			case p.Code != code:
 				t.Errorf("p.Code = %v, want %v", p.Code, code)
 			case p.Retryable:
@@ -68,9 +70,9 @@ func TestFailureIsNotRetryable(t *testing.T) {
 func TestEventsHaveBatchID(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending}) })
 		addBatch(t, s.DB, s.owner, 2)
-		for i, steps := range [][]Answer{{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}}, {{Outcome: Failed}}} {
+		for i, steps := range [][]order.Answer{{{Outcome: order.Pending}, {Outcome: order.Succeeded}, {Outcome: order.Reversed}}, {{Outcome: order.Failed}}} {
 			q := s.request()
 			q.Item = &transaction.BatchItem{Batch: "rbt_1", Index: i}
 			r := s.do(q)

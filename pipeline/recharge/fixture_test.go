@@ -16,6 +16,9 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -26,41 +29,41 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // fakeProvider is a provider with scripted answers. The default answer is success.
 type fakeProvider struct {
 	mu                       sync.Mutex
-	submit, enquire, reverse func(Order) (Answer, error)
-	detect                   func(number string) (Subscriber, error)
+	submit, enquire, reverse func(order.Order) (order.Answer, error)
+	detect                   func(number string) (order.Subscriber, error)
 	received                 []string // "submit txn_…", in order
 	away                     bool
 }
 
-func (p *fakeProvider) call(name string, o Order, say *func(Order) (Answer, error)) (Answer, error) {
+func (p *fakeProvider) call(name string, o order.Order, say *func(order.Order) (order.Answer, error)) (order.Answer, error) {
 	p.mu.Lock()
 	p.received = append(p.received, name+" "+o.Operator)
 	do := *say
 	p.mu.Unlock()
 	if do == nil {
-		return Answer{Outcome: Succeeded, ProviderRef: "theirs"}, nil
+		return order.Answer{Outcome: order.Succeeded, ProviderRef: "theirs"}, nil
 	}
 	return do(o)
 }
 
-func (p *fakeProvider) Submit(_ context.Context, o Order) (Answer, error) {
+func (p *fakeProvider) Submit(_ context.Context, o order.Order) (order.Answer, error) {
 	return p.call("submit", o, &p.submit)
 }
 
-func (p *fakeProvider) Enquire(_ context.Context, o Order) (Answer, error) {
+func (p *fakeProvider) Enquire(_ context.Context, o order.Order) (order.Answer, error) {
 	return p.call("enquire", o, &p.enquire)
 }
 
-func (p *fakeProvider) Reverse(_ context.Context, o Order) (Answer, error) {
+func (p *fakeProvider) Reverse(_ context.Context, o order.Order) (order.Answer, error) {
 	return p.call("reverse", o, &p.reverse)
 }
 
-func (p *fakeProvider) Detect(_ context.Context, number string) (Subscriber, error) {
+func (p *fakeProvider) Detect(_ context.Context, number string) (order.Subscriber, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.received = append(p.received, "detect")
 	if p.detect == nil {
-		return Subscriber{}, nil
+		return order.Subscriber{}, nil
 	}
 	return p.detect(number)
 }
@@ -90,13 +93,13 @@ func (p *fakeProvider) calls() []string {
 }
 
 // answers returns a call that always returns a.
-func answers(a Answer) func(Order) (Answer, error) {
-	return func(Order) (Answer, error) { return a, nil }
+func answers(a order.Answer) func(order.Order) (order.Answer, error) {
+	return func(order.Order) (order.Answer, error) { return a, nil }
 }
 
 // fails returns a call that always fails.
-func fails(err error) func(Order) (Answer, error) {
-	return func(Order) (Answer, error) { return Answer{}, err }
+func fails(err error) func(order.Order) (order.Answer, error) {
+	return func(order.Order) (order.Answer, error) { return order.Answer{}, err }
 }
 
 var errLost = errors.New("the answer was lost")
@@ -120,14 +123,14 @@ func eachServiceFixture(t *testing.T, do func(t *testing.T, s *serviceFixture)) 
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newServiceFixture(t, db)) })
 }
 
-func (p *fakeProvider) connection() Connection {
-	return Connection{
+func (p *fakeProvider) connection() order.Connection {
+	return order.Connection{
 		Name: "fake", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4,
 		Operator: p, Reverser: p, Directory: p, Available: p.available,
 	}
 }
 
-func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...Connection) *serviceFixture {
+func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...order.Connection) *serviceFixture {
 	t.Helper()
 	s := &serviceFixture{t: t, clock: &fixture.Clock{}, fake: &fakeProvider{}}
 	s.clock.Set(noon)
@@ -147,7 +150,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...Connection) *servi
 
 // restart creates the service, or another one as after a kill: calls in flight stay as
 // stored.
-func (s *serviceFixture) restart(db *sqlstore.DB, more ...Connection) {
+func (s *serviceFixture) restart(db *sqlstore.DB, more ...order.Connection) {
 	s.t.Helper()
 	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	if err != nil {
@@ -156,7 +159,7 @@ func (s *serviceFixture) restart(db *sqlstore.DB, more ...Connection) {
 	s.reg = prometheus.NewRegistry()
 	s.Service, err = New(Config{
 		DB: db, Box: accesstest.ClaimedCipher(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
-		Connections: append([]Connection{s.fake.connection()}, more...), BatchShare: 4,
+		Connections: append([]order.Connection{s.fake.connection()}, more...), BatchShare: 4,
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -172,16 +175,16 @@ func (s *serviceFixture) checkLedger() {
 }
 
 // request returns a request for 100 rupees with a new ref_id.
-func (s *serviceFixture) request() Request {
+func (s *serviceFixture) request() request.Request {
 	s.refs++
-	return Request{
+	return request.Request{
 		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 100_00,
 		Caller: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
 	}
 }
 
 // do makes a recharge, and waits until its call has ended.
-func (s *serviceFixture) do(r Request) Record {
+func (s *serviceFixture) do(r request.Request) record.Record {
 	s.t.Helper()
 	rec, replayed, err := s.Do(s.t.Context(), r, 0)
 	if err != nil || replayed {
@@ -192,7 +195,7 @@ func (s *serviceFixture) do(r Request) Record {
 }
 
 // find returns the stored recharge.
-func (s *serviceFixture) find(id string) Record {
+func (s *serviceFixture) find(id string) record.Record {
 	s.t.Helper()
 	r, err := s.Find(context.Background(), s.owner, id)
 	if err != nil {

@@ -7,6 +7,9 @@ import (
 
 	"vayu/internal/failpoint"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -15,22 +18,22 @@ import (
 type job struct {
 	*connection
 
-	rec  Record
-	call call
+	rec  record.Record
+	call settle.Call
 
 	resent  bool // of submit and reverse: the reference may have been sent before
 	refused bool // of enquire: a refund was refused just now
 
 	lease workqueue.Lease
-	calls context.Context // context with the trace of the request; nil for none
-	done  chan<- result   // receives the result; may be nil
+	calls context.Context      // context with the trace of the request; nil for none
+	done  chan<- settle.Effect // receives the result; may be nil
 }
 
 // runJob makes the call of a job and the immediate follow-up calls, and releases the slot. Run
 // waits for it at the end.
 func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
-	var out result
+	var out settle.Effect
 	for going := true; going; {
 		out, going = s.step(ctx, &j)
 	}
@@ -42,70 +45,70 @@ func (s *Service) runJob(j job) {
 
 // step makes one call and records its result. It returns true if the job continues with
 // another call.
-func (s *Service) step(ctx context.Context, j *job) (out result, going bool) {
-	if j.call != callEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
+func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bool) {
+	if j.call != settle.CallEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could outlast the lease. The instance with the next lease enquires first.
 		s.metrics.Overdue.Inc()
-		return result{Record: j.rec}, false
+		return settle.Effect{Record: j.rec}, false
 	}
 	res := s.callProvider(ctx, j)
-	if res.err == nil && res.Outcome == NotSubscriber && j.rec.redetects() {
-		res.reroute, res.err = s.redetect(ctx, &j.rec, j.connection)
+	if res.Err == nil && res.Outcome == order.NotSubscriber && j.rec.Redetects() {
+		res.Reroute, res.Err = s.redetect(ctx, &j.rec, j.connection)
 	}
 	recorded := s.Record(ctx, func(limit context.Context) (err error) {
-		out, err = s.settle(limit, &j.rec, &res, j.lease)
+		out, err = s.settler.Settle(limit, &j.rec, &res, j.lease)
 		return err
 	})
 	if !recorded {
 		s.releaseUnusedSlot(j, &res, false)
-		return result{Record: j.rec}, false
+		return settle.Effect{Record: j.rec}, false
 	}
-	s.releaseUnusedSlot(j, &res, out.transition == redirect)
+	s.releaseUnusedSlot(j, &res, out.Transition == settle.Redirect)
 	j.rec = out.Record
 	switch {
-	case out.transition == resend:
-		j.call, j.resent, j.lease.Until = callSubmit, true, out.due
+	case out.Transition == settle.Resend:
+		j.call, j.resent, j.lease.Until = settle.CallSubmit, true, out.Due
 		return out, true
-	case out.transition == confirmRefund:
-		j.call, j.refused, j.lease.Until = callEnquire, true, out.due
+	case out.Transition == settle.ConfirmRefund:
+		j.call, j.refused, j.lease.Until = settle.CallEnquire, true, out.Due
 		return out, true
-	case out.transition == retryRefund:
-		j.call, j.resent, j.lease.Until = callReverse, true, out.due
+	case out.Transition == settle.RetryRefund:
+		j.call, j.resent, j.lease.Until = settle.CallReverse, true, out.Due
 		return out, true
-	case out.transition == redirect && res.reroute.lease.Token != "":
-		j.connection, j.call, j.resent, j.lease = res.reroute.connection, callSubmit, false, res.reroute.lease
+	case out.Transition == settle.Redirect && res.Reroute.Lease.Token != "":
+		j.connection, j.call, j.resent, j.lease = s.connectionOf(j.World, res.Reroute.Provider), settle.CallSubmit, false, res.Reroute.Lease
 		return out, true
-	case out.transition == redirect:
-		res.reroute.WakeAt(out.due)
-	case !out.due.IsZero():
-		j.WakeAt(out.due)
+	case out.Transition == settle.Redirect:
+		res.Reroute.WakeAt(out.Due)
+	case !out.Due.IsZero():
+		j.WakeAt(out.Due)
 	}
 	return out, false
 }
 
 // releaseUnusedSlot releases the slot that a redirect leaves unused. That is the old one if
 // the job continues with the other operator, else the new one.
-func (s *Service) releaseUnusedSlot(j *job, res *providerResult, redirected bool) {
-	if res.reroute == nil || res.reroute.lease.Token == "" || res.reroute.connection == j.connection {
+func (s *Service) releaseUnusedSlot(j *job, res *settle.Result, redirected bool) {
+	if res.Reroute == nil || res.Reroute.Lease.Token == "" || res.Reroute.Pool == j.Pool {
 		return
 	}
-	unneeded := res.reroute.connection
+	unneeded := res.Reroute.Pool
 	if redirected {
-		unneeded = j.connection
+		unneeded = j.Pool
 	}
 	unneeded.Release(j.rec.Batch.Batch != "")
 }
 
 // callProvider submits, enquires or reverses, and returns the result with its context.
-func (s *Service) callProvider(ctx context.Context, j *job) providerResult {
-	res := providerResult{call: j.call, resent: j.resent, refused: j.refused, reference: j.rec.Reference, calledAt: s.Now(), by: actor}
-	if j.call == callSubmit {
+func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
+	res := settle.Result{Call: j.call, Resent: j.resent, Refused: j.refused, Reference: j.rec.Reference, CalledAt: s.Now(), By: actor}
+	if j.call == settle.CallSubmit {
 		failpoint.Point(failpoint.RechargeSending)
 	}
 	call := transaction.Call{Name: j.call.String(), Provider: j.Name, World: j.World, Subject: j.rec.ID, Timeout: j.Timeout}
-	res.err = s.Call(ctx, call, func(ctx context.Context) (outcome string, err error) {
+	res.Err = s.Call(ctx, call, func(ctx context.Context) (outcome string, err error) {
 		res.Answer, err = s.callOperator(ctx, j)
-		if err == nil && (res.Outcome < Pending || res.Outcome > Reversed) {
+		if err == nil && (res.Outcome < order.Pending || res.Outcome > order.Reversed) {
 			err = fmt.Errorf("%w: %d", transaction.ErrOutcome, res.Outcome)
 		}
 		return res.Outcome.String(), err
@@ -118,25 +121,25 @@ func (s *Service) callProvider(ctx context.Context, j *job) providerResult {
 const actor = "operator"
 
 // answeredFailpoints are the failpoints after calls.
-var answeredFailpoints = [...]string{callSubmit: failpoint.RechargeAnswered, callEnquire: failpoint.RechargeEnquired, callReverse: failpoint.RefundAnswered}
+var answeredFailpoints = [...]string{settle.CallSubmit: failpoint.RechargeAnswered, settle.CallEnquire: failpoint.RechargeEnquired, settle.CallReverse: failpoint.RefundAnswered}
 
-func (s *Service) callOperator(ctx context.Context, j *job) (Answer, error) {
+func (s *Service) callOperator(ctx context.Context, j *job) (order.Answer, error) {
 	o := orderOf(&j.rec)
 	switch {
-	case j.call == callSubmit:
+	case j.call == settle.CallSubmit:
 		return j.Operator.Submit(ctx, o)
-	case j.call == callEnquire:
+	case j.call == settle.CallEnquire:
 		return j.Operator.Enquire(ctx, o)
 	case j.Reverser == nil: // the configuration changed since the refund was requested
-		return Answer{Outcome: Failed}, nil
+		return order.Answer{Outcome: order.Failed}, nil
 	default:
 		return j.Reverser.Reverse(ctx, o)
 	}
 }
 
 // orderOf returns the order that is sent to the provider.
-func orderOf(r *Record) Order {
-	return Order{
+func orderOf(r *record.Record) order.Order {
+	return order.Order{
 		Reference: r.Reference, Type: r.Type, Number: r.Number, Operator: r.Operator, Circle: r.Circle, Amount: r.Amount,
 		CreatedAt: r.CreatedAt, ProviderRef: r.ProviderRef,
 	}
@@ -145,9 +148,9 @@ func orderOf(r *Record) Order {
 // nextCall returns the call that a due recharge needs. First means that its order cannot have
 // been sent yet. Any other recharge needs an enquiry, because its order or its reversal may
 // have arrived although the answer was lost.
-func nextCall(r *Record, first bool) call {
+func nextCall(r *record.Record, first bool) settle.Call {
 	if r.State == schema.RechargePending && first {
-		return callSubmit
+		return settle.CallSubmit
 	}
-	return callEnquire
+	return settle.CallEnquire
 }

@@ -11,6 +11,8 @@ import (
 
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -21,7 +23,7 @@ func TestPendingRechargeIsPolledWithBackoff(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Pending, ProviderRef: "p1"}), answers(Answer{Outcome: Pending})
+			s.fake.submit, s.fake.enquire = answers(order.Answer{Outcome: order.Pending, ProviderRef: "p1"}), answers(order.Answer{Outcome: order.Pending})
 		})
 		r := s.do(s.request())
 		if r.State != schema.RechargePending || !r.PendingEventSent || r.ProviderRef != "p1" {
@@ -43,7 +45,7 @@ func TestPendingRechargeIsPolledWithBackoff(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Pending, RetryAfter: time.Second}) })
+		s.fake.set(func() { s.fake.enquire = answers(order.Answer{Outcome: order.Pending, RetryAfter: time.Second}) })
 		s.advance(10 * time.Minute)
 		if got := s.dueIn(r.ID); got != time.Second {
 			t.Errorf("it is due in %s, and the provider requested a second", got)
@@ -64,14 +66,14 @@ func TestPendingRechargeIsPolledWithBackoff(t *testing.T) {
 // resent if the provider does not know it, and after the resend delay.
 func TestResendOnlyAfterUnknown(t *testing.T) {
 	t.Parallel()
-	for name, lost := range map[string]func(Order) (Answer, error){
-		"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("provider") },
-		"nonsense": answers(Answer{Outcome: 99}), "unknown": answers(Answer{Outcome: Unknown}),
+	for name, lost := range map[string]func(order.Order) (order.Answer, error){
+		"error": fails(errLost), "panic": func(order.Order) (order.Answer, error) { panic("provider") },
+		"nonsense": answers(order.Answer{Outcome: 99}), "unknown": answers(order.Answer{Outcome: order.Unknown}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-				s.fake.set(func() { s.fake.submit, s.fake.enquire = lost, answers(Answer{Outcome: Unknown}) })
+				s.fake.set(func() { s.fake.submit, s.fake.enquire = lost, answers(order.Answer{Outcome: order.Unknown}) })
 				r := s.do(s.request())
 				if r.State != schema.RechargePending || s.dueIn(r.ID) != 5*time.Second {
 					t.Fatalf("got %s, due in %s", r.State, s.dueIn(r.ID))
@@ -87,11 +89,11 @@ func TestResendOnlyAfterUnknown(t *testing.T) {
 					t.Error(diff)
 				}
 				s.fake.set(func() {
-					s.fake.submit = func(o Order) (Answer, error) {
+					s.fake.submit = func(o order.Order) (order.Answer, error) {
 						if o.Reference != r.ID {
-							return Answer{}, fmt.Errorf("another reference: %s", o.Reference)
+							return order.Answer{}, fmt.Errorf("another reference: %s", o.Reference)
 						}
-						return Answer{Outcome: Succeeded}, nil
+						return order.Answer{Outcome: order.Succeeded}, nil
 					}
 				})
 				s.advance(25 * time.Second)
@@ -112,9 +114,9 @@ func TestResendOnlyAfterUnknown(t *testing.T) {
 func TestResultsOfCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		for result, say := range map[string]func(Order) (Answer, error){
-			"error": fails(errLost), "panic": func(Order) (Answer, error) { panic("provider") }, "not_sent": fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)),
-			"pending": answers(Answer{Outcome: Pending}), "succeeded": answers(Answer{Outcome: Succeeded}), "failed": answers(Answer{Outcome: Failed}),
+		for result, say := range map[string]func(order.Order) (order.Answer, error){
+			"error": fails(errLost), "panic": func(order.Order) (order.Answer, error) { panic("provider") }, "not_sent": fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)),
+			"pending": answers(order.Answer{Outcome: order.Pending}), "succeeded": answers(order.Answer{Outcome: order.Succeeded}), "failed": answers(order.Answer{Outcome: order.Failed}),
 		} {
 			s.fake.set(func() { s.fake.submit = say })
 			s.do(s.request())
@@ -146,7 +148,7 @@ func TestUnsentOrderFails(t *testing.T) {
 func TestFailedResendKeepsPending(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), answers(Answer{Outcome: Unknown}) })
+		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), answers(order.Answer{Outcome: order.Unknown}) })
 		r := s.do(s.request())
 		s.fake.set(func() { s.fake.submit = fails(fmt.Errorf("dialling: %w", httpconnector.ErrNotSent)) })
 		s.fake.calls()
@@ -207,7 +209,7 @@ func TestBlockedCallIsRequeued(t *testing.T) {
 		if got := s.find(r.ID); !got.Sent || got.Tries != 1 || s.dueIn(r.ID) != workqueue.RetryPause {
 			t.Errorf("a blocked enquiry: %+v, due in %s", got, s.dueIn(r.ID))
 		}
-		s.fake.set(func() { s.fake.submit, s.fake.enquire = shut, answers(Answer{Outcome: Unknown}) })
+		s.fake.set(func() { s.fake.submit, s.fake.enquire = shut, answers(order.Answer{Outcome: order.Unknown}) })
 		s.advance(time.Minute)
 		switch got := s.find(r.ID); {
 		case got.State != schema.RechargePending:
@@ -237,9 +239,9 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) {
+			s.fake.submit = func(order.Order) (order.Answer, error) {
 				s.clock.Advance(time.Hour - transaction.MinPause + time.Second)
-				return Answer{Outcome: Pending}, nil
+				return order.Answer{Outcome: order.Pending}, nil
 			}
 		})
 		got, _, err := s.Do(t.Context(), s.request(), time.Hour)
@@ -254,12 +256,12 @@ func TestWaitUsesTheServiceClock(t *testing.T) {
 func TestWaitReturnsOutcomeOrState(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		submitted, answer := make(chan struct{}), make(chan Answer)
+		submitted, answer := make(chan struct{}), make(chan order.Answer)
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) { submitted <- struct{}{}; return <-answer, nil }
+			s.fake.submit = func(order.Order) (order.Answer, error) { submitted <- struct{}{}; return <-answer, nil }
 		})
 		type result struct {
-			Record
+			record.Record
 			err error
 		}
 		ask := func(wait time.Duration) <-chan result {
@@ -281,7 +283,7 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 			return got
 		}
 		in := ask(time.Minute)
-		answer <- Answer{Outcome: Succeeded}
+		answer <- order.Answer{Outcome: order.Succeeded}
 		if got := <-in; got.State != schema.RechargeSuccess || got.err != nil {
 			t.Errorf("an answer in time: %s, %v", got.State, got.err)
 		}
@@ -289,18 +291,18 @@ func TestWaitReturnsOutcomeOrState(t *testing.T) {
 		if got.State != schema.RechargePending || !got.PendingEventSent || got.err != nil {
 			t.Errorf("an answer too late: %+v, %v", got.Record, got.err)
 		}
-		answer <- Answer{Outcome: Succeeded}
+		answer <- order.Answer{Outcome: order.Succeeded}
 		s.Queue.Wait()
 		if late := s.find(got.ID); late.State != schema.RechargeSuccess {
 			t.Errorf("after the late answer it is %s", late.State)
 		}
 		in = ask(time.Minute) // the next look is after five seconds
-		answer <- Answer{Outcome: Pending, RetryAfter: 2 * time.Minute}
+		answer <- order.Answer{Outcome: order.Pending, RetryAfter: 2 * time.Minute}
 		if got := <-in; got.State != schema.RechargePending || !got.PendingEventSent || got.err != nil {
 			t.Errorf("pending for longer than the wait: %+v, %v", got.Record, got.err)
 		}
 		in = ask(time.Minute)
-		answer <- Answer{Outcome: Pending, RetryAfter: time.Second}
+		answer <- order.Answer{Outcome: order.Pending, RetryAfter: time.Second}
 		submitted = nil
 		s.fake.set(func() { s.fake.enquire = nil })
 		s.Queue.Wait()
@@ -323,9 +325,9 @@ func TestCallbackBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit = func(o Order) (Answer, error) {
-				_, err := s.Settle(t.Context(), schema.Live, "fake", o.Reference, Answer{Outcome: Succeeded, ProviderRef: "by-callback"}, "provider:fake")
-				return Answer{Outcome: Succeeded, ProviderRef: "answered", RetryAfter: time.Second}, err
+			s.fake.submit = func(o order.Order) (order.Answer, error) {
+				_, err := s.Settle(t.Context(), schema.Live, "fake", o.Reference, order.Answer{Outcome: order.Succeeded, ProviderRef: "by-callback"}, "provider:fake")
+				return order.Answer{Outcome: order.Succeeded, ProviderRef: "answered", RetryAfter: time.Second}, err
 			}
 		})
 		rec, _, err := s.Do(t.Context(), s.request(), time.Minute)
@@ -348,7 +350,7 @@ func TestRequestedEnquiryAfterFinalState(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Succeeded, RetryAfter: 5 * time.Second}), answers(Answer{Outcome: Succeeded, RetryAfter: 7 * time.Second})
+			s.fake.submit, s.fake.enquire = answers(order.Answer{Outcome: order.Succeeded, RetryAfter: 5 * time.Second}), answers(order.Answer{Outcome: order.Succeeded, RetryAfter: 7 * time.Second})
 		})
 		r := s.do(s.request())
 		s.advance(5 * time.Second)
@@ -357,7 +359,7 @@ func TestRequestedEnquiryAfterFinalState(t *testing.T) {
 		}
 		s.fake.set(func() { s.fake.enquire = fails(errLost) })
 		s.advance(7 * time.Second)
-		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Reversed, Reason: "Taken back."}) })
+		s.fake.set(func() { s.fake.enquire = answers(order.Answer{Outcome: order.Reversed, Reason: "Taken back."}) })
 		s.advance(5 * time.Second)
 		got := s.find(r.ID)
 		switch {

@@ -9,6 +9,7 @@ import (
 
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
@@ -97,7 +98,7 @@ func (s *Service) numberDigest(id, number string) []byte {
 }
 
 // sameNumber reports whether a recharge is of the given number, also if it is masked.
-func (s *Service) sameNumber(r *Record, number string) bool {
+func (s *Service) sameNumber(r *record.Record, number string) bool {
 	if r.Digest == nil {
 		return r.Number == number
 	}
@@ -109,7 +110,7 @@ func (s *Service) sameNumber(r *Record, number string) bool {
 func (s *Service) ClearNumber(ctx context.Context, o schema.Owner, id string) (string, error) {
 	r, err := s.Find(ctx, o, id)
 	switch {
-	case errors.Is(err, errNoRecharge) || r.Digest != nil:
+	case errors.Is(err, record.ErrMissing) || r.Digest != nil:
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("reading the number of %s: %w", id, err)

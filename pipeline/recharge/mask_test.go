@@ -10,6 +10,8 @@ import (
 
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
@@ -27,9 +29,9 @@ func TestSettledRechargesAreMasked(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		done := s.do(s.request())
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Failed}) })
 		failed := s.do(s.request())
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending}) })
 		pending := s.do(s.request())
 
 		s.clock.Advance(180 * day)
@@ -37,7 +39,7 @@ func TestSettledRechargesAreMasked(t *testing.T) {
 		s.clock.Advance(time.Second)
 		s.mask(2)
 		s.mask(0)
-		for _, r := range []Record{done, failed} {
+		for _, r := range []record.Record{done, failed} {
 			if got := s.find(r.ID); got.Number != "XXXXXX2345" || len(got.Digest) != 32 {
 				t.Errorf("the %s one: got %q, %x; want it masked", r.State, got.Number, got.Digest)
 			}
@@ -48,7 +50,7 @@ func TestSettledRechargesAreMasked(t *testing.T) {
 		if a, b := s.find(done.ID), s.find(failed.ID); bytes.Equal(a.Digest, b.Digest) {
 			t.Error("two recharges of one number have the same digest")
 		}
-		if got := replyOf(new(s.find(done.ID))); got.Mobile != "XXXXXX2345" || strings.Contains(got.Message, "981001") {
+		if got := record.Reply(new(s.find(done.ID))); got.Mobile != "XXXXXX2345" || strings.Contains(got.Message, "981001") {
 			t.Errorf("the reply has %q and %q", got.Mobile, got.Message)
 		}
 		if got := fixture.MetricValue(t, s.reg, "vayu_recharge_masked_total"); got != 2 {
@@ -93,9 +95,9 @@ func TestOpenRechargesAreNotMasked(t *testing.T) {
 func TestEventsHaveMaskedNumbers(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending}) })
 		r := s.do(s.request())
-		for _, step := range []Answer{{Outcome: Pending}, {Outcome: Succeeded}, {Outcome: Reversed}} {
+		for _, step := range []order.Answer{{Outcome: order.Pending}, {Outcome: order.Succeeded}, {Outcome: order.Reversed}} {
 			s.sendResult(r, step)
 			if got := s.newest(); got.Mobile != "XXXXXX2345" {
 				t.Errorf("after %s: got %q, want it masked", step.Outcome, got.Mobile)

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/failurelog"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 )
 
@@ -28,26 +29,26 @@ func newMetrics(m *transaction.Metrics) *metrics {
 		plansFailed: m.Counters("plans_failed_total", "Failed requests for plans to a provider.", "provider"),
 		masks:       m.FailureLog("mask", "numbers of old recharges are not masked"),
 	}
-	for _, kind := range [...]string{alarmLateSuccess, alarmLateFailure} { // so that a rate sees the first alarm
+	for _, kind := range [...]string{settle.AlarmLateSuccess, settle.AlarmLateFailure} { // so that a rate sees the first alarm
 		out.alarms.WithLabelValues(kind)
 	}
 	return out
 }
 
 // observeResult counts and logs the effect of a provider result.
-func (s *Service) observeResult(out *result, res *providerResult) {
+func (s *Service) observeResult(out *settle.Effect, res *settle.Result) {
 	r := &out.Record
-	switch out.transition {
-	case succeed, fail, refund:
+	switch out.Transition {
+	case settle.Succeed, settle.Fail, settle.Refund:
 		s.metrics.Finished(&r.Base, r.Status())
-	case redirect:
+	case settle.Redirect:
 		s.metrics.redirect.Inc()
 		s.Log.Info("a recharge was redirected to another operator", "transaction", r.ID, "operator", r.Operator, "provider", r.Provider)
-	case refuseRefund:
+	case settle.RefuseRefund:
 		s.Log.Warn("a provider refused a refund", "transaction", r.ID, "provider", r.Provider)
-	case lateSuccess, lateFailure:
-		s.metrics.alarms.WithLabelValues(alarmOf(out.transition)).Inc()
+	case settle.LateSuccess, settle.LateFailure:
+		s.metrics.alarms.WithLabelValues(settle.AlarmOf(out.Transition)).Inc()
 		s.Log.Error("a provider contradicts a final state; the state is unchanged and needs an investigation",
-			"alarm", alarmOf(out.transition), "transaction", r.ID, "state", string(r.State), "said", res.Outcome.String(), "provider", r.Provider, "reference", res.reference, "by", res.by)
+			"alarm", settle.AlarmOf(out.Transition), "transaction", r.ID, "state", string(r.State), "said", res.Outcome.String(), "provider", r.Provider, "reference", res.Reference, "by", res.By)
 	}
 }

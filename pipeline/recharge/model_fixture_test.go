@@ -19,6 +19,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -40,7 +41,7 @@ type walletModel struct {
 	owner schema.Owner
 	paid  schema.Paise
 	tops  int
-	items []*item
+	items []*modelItem
 }
 
 func newModel(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) *model {
@@ -84,7 +85,7 @@ func (m *model) drawWallet(rt *rapid.T) *walletModel {
 }
 
 // drawItem draws an earlier recharge.
-func (m *model) drawItem(rt *rapid.T) *item {
+func (m *model) drawItem(rt *rapid.T) *modelItem {
 	all := m.items()
 	if len(all) == 0 {
 		rt.Skip("there is none yet")
@@ -92,10 +93,10 @@ func (m *model) drawItem(rt *rapid.T) *item {
 	return all[rapid.IntRange(0, len(all)-1).Draw(rt, "recharge")]
 }
 
-func (m *model) items() []*item { return slices.Concat(m.wallets[0].items, m.wallets[1].items) }
+func (m *model) items() []*modelItem { return slices.Concat(m.wallets[0].items, m.wallets[1].items) }
 
-func (p *walletModel) find(ref string) *item {
-	i := slices.IndexFunc(p.items, func(it *item) bool { return it.request.RefID == ref })
+func (p *walletModel) find(ref string) *modelItem {
+	i := slices.IndexFunc(p.items, func(it *modelItem) bool { return it.request.RefID == ref })
 	if i < 0 {
 		return nil
 	}
@@ -162,7 +163,7 @@ func (m *model) compare(rt *rapid.T) {
 
 // checkItem checks that the state of a recharge is unchanged, or changed by an allowed
 // transition.
-func (m *model) checkItem(rt *rapid.T, it *item) {
+func (m *model) checkItem(rt *rapid.T, it *modelItem) {
 	now, err := m.service.Find(m.ctx, it.request.Owner, it.id)
 	if err != nil {
 		rt.Fatalf("finding %s: %v", it.id, err)
@@ -206,7 +207,7 @@ func (m *model) sendCallback(rt *rapid.T) {
 	}
 }
 
-func (m *model) settle(rt *rapid.T, it *item, a recharge.Answer) {
+func (m *model) settle(rt *rapid.T, it *modelItem, a order.Answer) {
 	if _, err := m.service.Settle(m.ctx, schema.Sandbox, m.provider.name, it.seen.Reference, a, "provider:"+m.provider.name); err != nil {
 		rt.Fatalf("settling %s as %+v: %v", it.id, a, err)
 	}
@@ -216,10 +217,10 @@ func (m *model) settle(rt *rapid.T, it *item, a recharge.Answer) {
 // alarm and changes nothing else; a success of a refunded recharge raises none.
 func (m *model) sendContradiction(rt *rapid.T) {
 	it := m.drawItem(rt)
-	a, alarm := recharge.Answer{Outcome: recharge.Succeeded}, "late_failure"
+	a, alarm := order.Answer{Outcome: order.Succeeded}, "late_failure"
 	switch it.seen.State {
 	case schema.RechargeSuccess:
-		a = recharge.Answer{Outcome: recharge.Failed, Code: schema.OperatorNetworkError}
+		a = order.Answer{Outcome: order.Failed, Code: schema.OperatorNetworkError}
 	case schema.RechargeFailed:
 		alarm = "late_success"
 	case schema.RechargeRefunded:
@@ -278,7 +279,7 @@ func (m *model) end(rt *rapid.T) {
 }
 
 // checkEffect checks that the subscriber got what was charged, once, and nothing else.
-func (m *model) checkEffect(rt *rapid.T, it *item) {
+func (m *model) checkEffect(rt *rapid.T, it *modelItem) {
 	if !it.request.Valid {
 		return
 	}
@@ -298,7 +299,7 @@ func (m *model) checkEffect(rt *rapid.T, it *item) {
 
 // checkTimeline checks that the timeline agrees with the state, and that no answer
 // contradicts it.
-func (m *model) checkTimeline(rt *rapid.T, it *item) {
+func (m *model) checkTimeline(rt *rapid.T, it *modelItem) {
 	_, timeline, err := m.service.Timeline(m.ctx, it.request.Owner, it.id)
 	if err != nil {
 		rt.Fatal(err)
@@ -415,7 +416,7 @@ func runService(t *testing.T, db *sqlstore.DB, h *modelProvider) (s *recharge.Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = recharge.New(recharge.Config{DB: db, Box: accesstest.Cipher(t), Events: box, Connections: []recharge.Connection{h.connection()}, BatchShare: 1})
+	s, err = recharge.New(recharge.Config{DB: db, Box: accesstest.Cipher(t), Events: box, Connections: []order.Connection{h.connection()}, BatchShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

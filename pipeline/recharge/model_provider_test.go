@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -52,17 +52,17 @@ type script struct {
 // never is more enquiries than any test makes.
 const never = 1 << 30
 
-// order is the actual state of an order.
-type order struct {
+// modelOrder is the actual state of an order.
+type modelOrder struct {
 	number    string
 	submitted int
 	enquired  int
 	reversals int
 	onItsWay  bool // and may arrive
 	arrived   bool
-	outcome   recharge.Outcome // once it has arrived
-	effects   int              // how often the subscriber got it
-	known     bool             // the success was reported
+	outcome   order.Outcome // once it has arrived
+	effects   int           // how often the subscriber got it
+	known     bool          // the success was reported
 }
 
 // modelProvider is a provider that follows scripts and records what actually happened.
@@ -70,18 +70,18 @@ type modelProvider struct {
 	name string
 
 	mu      sync.Mutex
-	scripts map[string]*script // by number
-	orders  map[string]*order  // by reference
-	moved   map[string]bool    // numbers that the directory lists as Jio's
-	faults  []string           // violations of the provider contract
+	scripts map[string]*script     // by number
+	orders  map[string]*modelOrder // by reference
+	moved   map[string]bool        // numbers that the directory lists as Jio's
+	faults  []string               // violations of the provider contract
 }
 
 func newModelProvider(name string) *modelProvider {
-	return &modelProvider{name: name, scripts: map[string]*script{}, orders: map[string]*order{}, moved: map[string]bool{}}
+	return &modelProvider{name: name, scripts: map[string]*script{}, orders: map[string]*modelOrder{}, moved: map[string]bool{}}
 }
 
-func (h *modelProvider) connection() recharge.Connection {
-	return recharge.Connection{
+func (h *modelProvider) connection() order.Connection {
+	return order.Connection{
 		Name: h.name, World: schema.Sandbox, Timeout: timeout, ResendAfter: resendAfter, Concurrency: 4,
 		Operator: h, Reverser: h, Directory: h,
 	}
@@ -96,26 +96,26 @@ func (h *modelProvider) setScript(number string, s *script) {
 
 var errNoAnswer = errors.New("there was no answer")
 
-// Submit implements recharge.Operator.
-func (h *modelProvider) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+// Submit implements order.Operator.
+func (h *modelProvider) Submit(ctx context.Context, o order.Order) (order.Answer, error) {
 	how := h.submitted(o)
 	switch how {
 	case lost:
-		return recharge.Answer{}, errNoAnswer
+		return order.Answer{}, errNoAnswer
 	case unsent:
-		return recharge.Answer{}, fmt.Errorf("connecting: %w", httpconnector.ErrNotSent)
+		return order.Answer{}, fmt.Errorf("connecting: %w", httpconnector.ErrNotSent)
 	case puzzled:
-		return recharge.Answer{Outcome: recharge.Unknown}, nil
+		return order.Answer{Outcome: order.Unknown}, nil
 	case late:
 		time.AfterFunc(onItsWay, func() { h.arrive(o, false) })
-		return recharge.Answer{}, errNoAnswer
+		return order.Answer{}, errNoAnswer
 	case silent:
 		h.arrive(o, false)
-		return recharge.Answer{}, errNoAnswer
+		return order.Answer{}, errNoAnswer
 	case hangs:
 		h.arrive(o, false)
 		<-ctx.Done()
-		return recharge.Answer{}, ctx.Err()
+		return order.Answer{}, ctx.Err()
 	case pends:
 		return h.arrive(o, false), nil
 	case slow:
@@ -123,7 +123,7 @@ func (h *modelProvider) Submit(ctx context.Context, o recharge.Order) (recharge.
 		select {
 		case <-time.After(unhurried):
 		case <-ctx.Done():
-			return recharge.Answer{}, ctx.Err()
+			return order.Answer{}, ctx.Err()
 		}
 	case answers:
 	}
@@ -131,12 +131,12 @@ func (h *modelProvider) Submit(ctx context.Context, o recharge.Order) (recharge.
 }
 
 // submitted counts a submission and returns its behaviour.
-func (h *modelProvider) submitted(o recharge.Order) behaviour {
+func (h *modelProvider) submitted(o order.Order) behaviour {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := h.orders[o.Reference]
 	if known == nil {
-		known = &order{number: o.Number}
+		known = &modelOrder{number: o.Number}
 		h.orders[o.Reference] = known
 	}
 	if known.arrived || known.onItsWay {
@@ -150,15 +150,15 @@ func (h *modelProvider) submitted(o recharge.Order) behaviour {
 }
 
 // arrive accepts an order, which is decided now or by enquiries, and answers.
-func (h *modelProvider) arrive(o recharge.Order, now bool) recharge.Answer {
+func (h *modelProvider) arrive(o order.Order, now bool) order.Answer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s, known := h.scripts[o.Number], h.orders[o.Reference]
 	if !known.arrived {
-		known.arrived, known.outcome = true, recharge.Pending
+		known.arrived, known.outcome = true, order.Pending
 		switch {
 		case s.Ported && o.Operator != "Jio":
-			known.outcome = recharge.NotSubscriber
+			known.outcome = order.NotSubscriber
 			h.moved[o.Number] = true
 		case now:
 			h.decide(known)
@@ -168,23 +168,23 @@ func (h *modelProvider) arrive(o recharge.Order, now bool) recharge.Answer {
 }
 
 // decide gives a pending order its outcome. The caller holds mu.
-func (h *modelProvider) decide(known *order) {
-	known.outcome = recharge.Failed
+func (h *modelProvider) decide(known *modelOrder) {
+	known.outcome = order.Failed
 	if h.scripts[known.number].Good {
-		known.outcome = recharge.Succeeded
+		known.outcome = order.Succeeded
 		known.effects++
 	}
 }
 
 // answer returns the answer for an order that has arrived. The caller holds mu.
-func (h *modelProvider) answer(known *order) recharge.Answer {
-	a := recharge.Answer{Outcome: known.outcome, ProviderRef: "of " + known.number}
+func (h *modelProvider) answer(known *modelOrder) order.Answer {
+	a := order.Answer{Outcome: known.outcome, ProviderRef: "of " + known.number}
 	switch known.outcome {
-	case recharge.Failed:
+	case order.Failed:
 		a.Code = schema.OperatorNetworkError
-	case recharge.Reversed:
+	case order.Reversed:
 		a.Reason = "taken back"
-	case recharge.Succeeded:
+	case order.Succeeded:
 		if h.scripts[known.number].Taken {
 			a.RetryAfter = unhurried
 		}
@@ -194,78 +194,78 @@ func (h *modelProvider) answer(known *order) recharge.Answer {
 	return a
 }
 
-// Enquire implements recharge.Operator.
-func (h *modelProvider) Enquire(_ context.Context, o recharge.Order) (recharge.Answer, error) {
+// Enquire implements order.Operator.
+func (h *modelProvider) Enquire(_ context.Context, o order.Order) (order.Answer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s, known := h.scripts[o.Number], h.orders[o.Reference]
 	if known == nil {
-		known = &order{number: o.Number}
+		known = &modelOrder{number: o.Number}
 		h.orders[o.Reference] = known
 	}
 	known.enquired++
 	switch {
 	case known.enquired <= s.Deaf:
-		return recharge.Answer{}, errNoAnswer
+		return order.Answer{}, errNoAnswer
 	case !known.arrived:
-		return recharge.Answer{Outcome: recharge.Unknown}, nil
-	case known.outcome == recharge.Pending && known.enquired > s.Deaf+s.Looks:
+		return order.Answer{Outcome: order.Unknown}, nil
+	case known.outcome == order.Pending && known.enquired > s.Deaf+s.Looks:
 		h.decide(known)
-	case known.outcome == recharge.Succeeded && s.Taken && known.known:
-		known.outcome = recharge.Reversed
+	case known.outcome == order.Succeeded && s.Taken && known.known:
+		known.outcome = order.Reversed
 	}
 	return h.answer(known), nil
 }
 
-// Reverse implements recharge.Reverser. The first call gets no answer.
-func (h *modelProvider) Reverse(_ context.Context, o recharge.Order) (recharge.Answer, error) {
+// Reverse implements order.Reverser. The first call gets no answer.
+func (h *modelProvider) Reverse(_ context.Context, o order.Order) (order.Answer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := h.orders[o.Reference]
 	if known == nil {
-		known = &order{number: o.Number}
+		known = &modelOrder{number: o.Number}
 		h.orders[o.Reference] = known
 	}
 	known.reversals++
 	switch {
-	case known.outcome != recharge.Succeeded && known.outcome != recharge.Reversed:
+	case known.outcome != order.Succeeded && known.outcome != order.Reversed:
 		h.faults = append(h.faults, o.Reference+" was to be taken back, which was never carried out")
-	case !h.scripts[o.Number].Grants && known.outcome == recharge.Succeeded:
-		return recharge.Answer{Outcome: recharge.Failed}, nil
+	case !h.scripts[o.Number].Grants && known.outcome == order.Succeeded:
+		return order.Answer{Outcome: order.Failed}, nil
 	}
-	known.outcome = recharge.Reversed
+	known.outcome = order.Reversed
 	if known.reversals == 1 {
-		return recharge.Answer{}, errNoAnswer
+		return order.Answer{}, errNoAnswer
 	}
 	return h.answer(known), nil
 }
 
-// Detect implements recharge.Directory: it learns of a ported number when an order for it
+// Detect implements order.Directory: it learns of a ported number when an order for it
 // is rejected.
-func (h *modelProvider) Detect(_ context.Context, number string) (recharge.Subscriber, error) {
+func (h *modelProvider) Detect(_ context.Context, number string) (order.Subscriber, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.moved[number] {
-		return recharge.Subscriber{Operator: "Jio", Circle: "Delhi"}, nil
+		return order.Subscriber{Operator: "Jio", Circle: "Delhi"}, nil
 	}
-	return recharge.Subscriber{Operator: "Airtel", Circle: "Delhi"}, nil
+	return order.Subscriber{Operator: "Airtel", Circle: "Delhi"}, nil
 }
 
-// Plans implements recharge.Directory.
+// Plans implements order.Directory.
 func (h *modelProvider) Plans(context.Context, string, string) ([]schema.Plan, error) {
 	return nil, nil
 }
 
 // callbackFor returns the callback for a reference, and decides a pending order. It
 // returns false for an order that did not arrive, or was for another operator.
-func (h *modelProvider) callbackFor(reference string) (recharge.Answer, bool) {
+func (h *modelProvider) callbackFor(reference string) (order.Answer, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known := h.orders[reference]
-	if known == nil || !known.arrived || known.outcome == recharge.NotSubscriber {
-		return recharge.Answer{}, false
+	if known == nil || !known.arrived || known.outcome == order.NotSubscriber {
+		return order.Answer{}, false
 	}
-	if known.outcome == recharge.Pending {
+	if known.outcome == order.Pending {
 		h.decide(known)
 	}
 	return h.answer(known), true
@@ -281,7 +281,7 @@ func (h *modelProvider) effects(number string) (got, reversed int) {
 			continue
 		}
 		got += known.effects
-		if known.outcome == recharge.Reversed {
+		if known.outcome == order.Reversed {
 			reversed++
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/schema"
 )
 
@@ -88,19 +89,19 @@ func play(t *testing.T, rt *rapid.T, db *sqlstore.DB, name string) {
 	m.end(rt)
 }
 
-// item is a recharge in the model.
-type item struct {
-	request recharge.Request
+// modelItem is a recharge in the model.
+type modelItem struct {
+	request request.Request
 	script  *script
 	id      string
 	poor    bool // there was not enough money
-	seen    recharge.Record
+	seen    record.Record
 	want    schema.RechargeState // in the end
 	alarm   string
 }
 
 // expectedState returns the state of an item without callbacks or refunds.
-func (it *item) expectedState() schema.RechargeState {
+func (it *modelItem) expectedState() schema.RechargeState {
 	if it.poor || !it.request.Valid {
 		return schema.RechargeFailed
 	}
@@ -144,8 +145,8 @@ func drawScript(rt *rapid.T) *script {
 // recharge makes a new recharge.
 func (m *model) recharge(rt *rapid.T) {
 	p := m.drawWallet(rt)
-	it := &item{script: drawScript(rt)}
-	it.request = recharge.Request{
+	it := &modelItem{script: drawScript(rt)}
+	it.request = request.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: m.number(), Valid: true,
 		RequestedOperator: rapid.SampledFrom([]string{"", "", "Airtel", "Jio"}).Draw(rt, "asked"),
 		Amount:            schema.Paise(rapid.Int64Range(10_00, 400_00).Draw(rt, "amount")),
@@ -156,14 +157,14 @@ func (m *model) recharge(rt *rapid.T) {
 // invalidNumber makes a recharge that fails before a call.
 func (m *model) invalidNumber(rt *rapid.T) {
 	p := m.drawWallet(rt)
-	it := &item{script: &script{}, request: recharge.Request{
+	it := &modelItem{script: &script{}, request: request.Request{
 		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", RequestedOperator: "Airtel", Amount: 10_00,
 	}}
 	m.make(rt, p, it)
 }
 
 // make sends a new request, and compares the answer with the account's balance.
-func (m *model) make(rt *rapid.T, p *walletModel, it *item) {
+func (m *model) make(rt *rapid.T, p *walletModel, it *modelItem) {
 	it.poor = it.request.Valid && p.available() < it.request.Amount
 	it.want = it.expectedState()
 	m.provider.setScript(it.request.Number, it.script)
@@ -182,7 +183,7 @@ func (m *model) make(rt *rapid.T, p *walletModel, it *item) {
 	}
 }
 
-func (m *model) wantFailed(rt *rapid.T, rec *recharge.Record, code schema.Code) {
+func (m *model) wantFailed(rt *rapid.T, rec *record.Record, code schema.Code) {
 	if rec.State != schema.RechargeFailed || rec.ErrorCode != code {
 		rt.Fatalf("got %s %s, want failed %s", rec.State, rec.ErrorCode, code)
 	}
@@ -226,7 +227,7 @@ func (m *model) elsewhere(rt *rapid.T) {
 		if p.find(from.request.RefID) != nil {
 			continue
 		}
-		it := &item{script: from.script, request: from.request}
+		it := &modelItem{script: from.script, request: from.request}
 		it.request.Owner, it.request.Number = p.owner, m.number()
 		if !from.request.Valid {
 			it.request.Number = "12345"

@@ -14,9 +14,11 @@ import (
 
 	"vayu/internal/encryption"
 	"vayu/internal/failpoint"
-	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -27,7 +29,7 @@ type Config struct {
 	Box    *encryption.Cipher // for masked numbers and Idempotency-Keys
 	Events transaction.Events
 	// Connections are the providers of both worlds, live and sandbox.
-	Connections []Connection
+	Connections []order.Connection
 	// BatchShare is the maximum number of batch items in flight.
 	BatchShare int
 	// MaskAfter is the time after the last change of a settled recharge at which its
@@ -44,8 +46,9 @@ type Config struct {
 // advances the pending recharges.
 type Service struct {
 	Config
-	*transaction.Core[Record, *Record]
+	*transaction.Core[record.Record, *record.Record]
 
+	settler     settle.Settler
 	metrics     *metrics
 	connections []*connection
 }
@@ -62,6 +65,7 @@ func New(c Config) (*Service, error) {
 		DB: c.DB, Log: c.Log, Trace: c.Trace, Metrics: c.Metrics, Now: c.Now,
 	})}
 	s.metrics = newMetrics(s.Core.Metrics)
+	s.settler = settle.Settler{DB: c.DB, Events: c.Events, Now: c.Now, Waiters: s.Waiters, Provider: s.poolOf, Observe: s.observeResult}
 	if err := s.metrics.Register(c.Metrics); err != nil {
 		return nil, err
 	}
@@ -73,61 +77,13 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// recharges describes the table `recharge` for package transaction.
-var recharges = &transaction.Table[Record, *Record]{
-	Name: "recharge", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord, Missing: errNoRecharge,
-}
-
 // kind describes recharges as transactions.
-var kind = transaction.Kind[Record, *Record]{
-	Table: recharges, List: "recharges", Metrics: "vayu_recharge_", Actor: actor, Reread: time.Second,
+var kind = transaction.Kind[record.Record, *record.Record]{
+	Table: record.Table, List: "recharges", Metrics: "vayu_recharge_", Actor: actor, Reread: time.Second,
 	Claimed: failpoint.RechargeClaimed, Created: failpoint.RechargeCreated, States: transaction.Names(schema.RechargeStates),
-	Reply: func(r *Record) any { return replyOf(r) },
-	Detail: func(r *Record, calls schema.ProviderCalls) any {
-		return schema.RechargeDetail{Recharge: replyOf(r), ProviderCalls: calls, Alarm: r.Alarm}
+	Reply: func(r *record.Record) any { return record.Reply(r) },
+	Detail: func(r *record.Record, calls schema.ProviderCalls) any {
+		return schema.RechargeDetail{Recharge: record.Reply(r), ProviderCalls: calls, Alarm: r.Alarm}
 	},
-	Summary: summaryOf,
+	Summary: record.Summary,
 }
-
-// Request is the request for one recharge. Its fields are validated; neither store nor
-// provider was consulted yet.
-type Request struct {
-	Owner             schema.Owner
-	RefID             string
-	Type              schema.RechargeType
-	Number            string // ten digits, or the id of a DTH subscriber; unchanged if it is not Valid
-	Valid             bool   // false if the number is impossible; the recharge then fails with invalid_number
-	RequestedOperator string // canonical name of the operator; empty for auto
-	Amount            schema.Paise
-	Caller            httpapi.Who
-	// WaitFull makes the request wait its full time. Otherwise it returns early if the next
-	// enquiry is later than that, although a callback may arrive before.
-	WaitFull bool
-	// Item is the batch item that the recharge belongs to; nil if there is none.
-	Item *transaction.BatchItem
-}
-
-// Record is a stored recharge.
-type Record struct {
-	transaction.Base
-
-	State             schema.RechargeState
-	Type              schema.RechargeType
-	Number            string // masked when Digest is not nil
-	Digest            []byte // keyed hash of the number, once it is masked
-	RequestedOperator string
-	Operator          string
-	Circle            string
-	Detection         string // lookup, series or ""
-	Amount            schema.Paise
-	Reference         string
-	PendingEventSent  bool
-	ErrorMessage      string
-	Alarm             string
-	RefundID          string
-	RefundReason      string
-	RefundedAt        time.Time // zero unless refunded
-}
-
-// Status returns the state as a string. It is for package transaction.
-func (r *Record) Status() string { return string(r.State) }

@@ -10,6 +10,8 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/schema"
 )
 
@@ -17,7 +19,7 @@ import (
 // confirms, the amount is credited to the account, at once or later. Refund is idempotent. It
 // returns a *schema.Problem if the recharge cannot be refunded. It waits for one call, and
 // only until ctx ends.
-func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by httpapi.Who) (Record, error) {
+func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by httpapi.Who) (record.Record, error) {
 	return s.refund(ctx, o, id, refundRequest{reason: reason, by: by})
 }
 
@@ -27,17 +29,17 @@ type refundRequest struct {
 	once   *idempotency.Key // its Idempotency-Key; nil for none
 }
 
-func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish refundRequest) (Record, error) {
+func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish refundRequest) (record.Record, error) {
 	r, err := s.Find(ctx, o, id)
 	if err != nil {
-		return Record{}, err
+		return record.Record{}, err
 	}
 	conn := s.connectionOf(o.World, r.Provider)
 	if err := refundable(&r, conn); err != nil || r.State == schema.RechargeRefunded || r.RefundID != "" {
 		return r, err
 	}
-	done := make(chan result, 1)
-	j := job{connection: conn, call: callReverse, done: done}
+	done := make(chan settle.Effect, 1)
+	j := job{connection: conn, call: settle.CallReverse, done: done}
 	slot := conn.TryAcquire(r.Batch.Batch != "")
 	if slot {
 		j.lease = s.Queue.NewLease(conn.Pool)
@@ -58,8 +60,8 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 	go s.runJob(j)
 	select {
 	case out := <-done:
-		if out.transition == refuseRefund {
-			return Record{}, schema.NewProblem(schema.InvalidRequest, "id", "The operator refuses to take this recharge back.")
+		if out.Transition == settle.RefuseRefund {
+			return record.Record{}, schema.NewProblem(schema.InvalidRequest, "id", "The operator refuses to take this recharge back.")
 		}
 		return out.Record, nil
 	case <-ctx.Done(): // the job continues without the client
@@ -74,7 +76,7 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
 
 // refundable returns why a recharge cannot be refunded; nil if it can, or already is.
-func refundable(r *Record, conn *connection) error {
+func refundable(r *record.Record, conn *connection) error {
 	switch {
 	case r.State == schema.RechargePending:
 		return schema.NewProblem(schema.InvalidRequest, "id", "This recharge is pending: nothing was charged yet.")
@@ -89,25 +91,25 @@ func refundable(r *Record, conn *connection) error {
 }
 
 const requestRefundRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3, due_at = $4, token = $5, tries = 0
-	WHERE id = $1 AND state = 'success' AND refund_id = '' AND number_digest IS NULL RETURNING ` + columns
+	WHERE id = $1 AND state = 'success' AND refund_id = '' AND number_digest IS NULL RETURNING ` + record.Columns
 
 // requestRefund stores the request for a refund. Wanted is false if it was requested
 // before, or if the recharge is refunded already.
-func (s *Service) requestRefund(ctx context.Context, seen *Record, wish refundRequest, own workqueue.Lease) (r Record, wanted bool, err error) {
+func (s *Service) requestRefund(ctx context.Context, seen *record.Record, wish refundRequest, own workqueue.Lease) (r record.Record, wanted bool, err error) {
 	now := s.Now()
-	due, refund := now, newRefundID(now)
+	due, refund := now, record.NewRefundID(now)
 	if own.Token != "" {
 		due = own.Until
 	}
 	r = *seen
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		found, ok, err := recharges.One(tx, requestRefundRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
+		found, ok, err := record.Table.One(tx, requestRefundRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
 		if err != nil {
 			return err
 		}
 		wanted = ok
 		if !ok {
-			found, _, err = recharges.Get(tx, seen.ID)
+			found, _, err = record.Table.Get(tx, seen.ID)
 			r = found
 			if err == nil && r.State == schema.RechargeSuccess && r.RefundID == "" {
 				return errMasked

@@ -16,6 +16,9 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -26,7 +29,7 @@ func TestRefundIsGranted(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
-		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed, Reason: "theirs"}) })
+		s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Reversed, Reason: "theirs"}) })
 		got, err := s.Refund(t.Context(), s.owner, r.ID, "a wrong number", by)
 		switch {
 		case err != nil:
@@ -57,8 +60,8 @@ func TestRefundIsGranted(t *testing.T) {
 // status enquiry.
 func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 	t.Parallel()
-	for name, say := range map[string]func(Order) (Answer, error){
-		"pending": answers(Answer{Outcome: Pending}), "error": fails(errLost), "not sent": fails(httpconnector.ErrNotSent), "still carried out": answers(Answer{Outcome: Succeeded}),
+	for name, say := range map[string]func(order.Order) (order.Answer, error){
+		"pending": answers(order.Answer{Outcome: order.Pending}), "error": fails(errLost), "not sent": fails(httpconnector.ErrNotSent), "still carried out": answers(order.Answer{Outcome: order.Succeeded}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +84,7 @@ func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 					t.Errorf("again: %+v, %v", again, err)
 				}
 				s.advance(transaction.MinPause)
-				s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed}) })
+				s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Reversed}) })
 				s.advance(2 * transaction.MinPause)
 				if diff := cmp.Diff([]string{"enquire Airtel", "reverse Airtel", "enquire Airtel", "reverse Airtel"}, s.fake.calls()); diff != "" {
 					t.Error(diff)
@@ -99,7 +102,7 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
-		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Failed}) })
+		s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Failed}) })
 		for range 2 {
 			_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
 			wantProblem(t, err, schema.InvalidRequest, "id")
@@ -111,7 +114,7 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil {
 			t.Fatal(err)
 		}
-		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Failed}) })
+		s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Failed}) })
 		s.advance(transaction.MinPause)
 		if diff := cmp.Diff(r, s.find(r.ID), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Tries" }, cmp.Ignore())); diff != "" {
 			t.Errorf("it has changed: %s", diff)
@@ -128,17 +131,17 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		stands   []Answer // results of the enquiries, in order
+		stands   []order.Answer // results of the enquiries, in order
 		want     schema.RechargeState
 		received []string
 	}{
-		"granted":              {[]Answer{{Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
-		"granted at last":      {[]Answer{{Outcome: Succeeded}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
-		"refused":              {[]Answer{{Outcome: Succeeded}, {Outcome: Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
-		"not known":            {[]Answer{{Outcome: Unknown}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
-		"not known afterwards": {[]Answer{{Outcome: Succeeded}, {Outcome: Pending}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
-		"reported as failed":   {[]Answer{{Outcome: Failed}, {Outcome: Failed}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
-		"undefined outcome":    {[]Answer{{Outcome: 99}, {Outcome: Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
+		"granted":              {[]order.Answer{{Outcome: order.Reversed}}, schema.RechargeRefunded, []string{"enquire"}},
+		"granted at last":      {[]order.Answer{{Outcome: order.Succeeded}, {Outcome: order.Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire"}},
+		"refused":              {[]order.Answer{{Outcome: order.Succeeded}, {Outcome: order.Succeeded}}, schema.RechargeSuccess, []string{"enquire", "reverse", "enquire"}},
+		"not known":            {[]order.Answer{{Outcome: order.Unknown}, {Outcome: order.Pending}, {Outcome: order.Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"not known afterwards": {[]order.Answer{{Outcome: order.Succeeded}, {Outcome: order.Pending}, {Outcome: order.Reversed}}, schema.RechargeRefunded, []string{"enquire", "reverse", "enquire", "enquire"}},
+		"reported as failed":   {[]order.Answer{{Outcome: order.Failed}, {Outcome: order.Failed}, {Outcome: order.Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire", "enquire"}},
+		"undefined outcome":    {[]order.Answer{{Outcome: 99}, {Outcome: order.Reversed}}, schema.RechargeRefunded, []string{"enquire", "enquire"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,8 +153,8 @@ func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 				}
 				results := c.stands
 				s.fake.set(func() {
-					s.fake.reverse = answers(Answer{Outcome: Failed}) // nothing is left to refund
-					s.fake.enquire = func(Order) (Answer, error) {
+					s.fake.reverse = answers(order.Answer{Outcome: order.Failed}) // nothing is left to refund
+					s.fake.enquire = func(order.Order) (order.Answer, error) {
 						a := results[0]
 						results = results[1:]
 						return a, nil
@@ -187,13 +190,13 @@ func TestRefusalNeedsTheLease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := providerResult{Answer: Answer{Outcome: Failed}, call: callReverse, reference: r.Reference, calledAt: s.Now(), by: actor}
-		out, err := s.settle(t.Context(), &r, &w, workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
+		w := settle.Result{Answer: order.Answer{Outcome: order.Failed}, Call: settle.CallReverse, Reference: r.Reference, CalledAt: s.Now(), By: actor}
+		out, err := s.settler.Settle(t.Context(), &r, &w, workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)})
 		switch got := s.find(r.ID); {
 		case err != nil:
 			t.Error(err)
-		case out.transition != noop:
-			t.Errorf("out.transition = %v, want %v", out.transition, noop)
+		case out.Transition != settle.Noop:
+			t.Errorf("out.transition = %v, want %v", out.Transition, settle.Noop)
 		case got.RefundID != r.RefundID:
 			t.Errorf("RefundID = %q, want %q", got.RefundID, r.RefundID)
 		case s.dueIn(r.ID) != transaction.MinPause:
@@ -207,9 +210,9 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit = answers(Answer{Outcome: Succeeded, RetryAfter: time.Hour})
-			s.fake.reverse = answers(Answer{Outcome: Failed})
-			s.fake.enquire = answers(Answer{Outcome: Succeeded, RetryAfter: time.Hour})
+			s.fake.submit = answers(order.Answer{Outcome: order.Succeeded, RetryAfter: time.Hour})
+			s.fake.reverse = answers(order.Answer{Outcome: order.Failed})
+			s.fake.enquire = answers(order.Answer{Outcome: order.Succeeded, RetryAfter: time.Hour})
 		})
 		r := s.do(s.request())
 		_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
@@ -219,12 +222,12 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 		if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" || s.dueIn(r.ID) != time.Hour {
 			t.Errorf("it is due in %s, and the provider received %s", s.dueIn(r.ID), diff)
 		}
-		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Reversed}) })
+		s.fake.set(func() { s.fake.enquire = answers(order.Answer{Outcome: order.Reversed}) })
 		s.advance(time.Hour)
 		if got := s.find(r.ID); got.State != schema.RechargeRefunded {
 			t.Errorf("it is %s", got.State)
 		}
-		s.fake.set(func() { s.fake.enquire = answers(Answer{Outcome: Succeeded}) })
+		s.fake.set(func() { s.fake.enquire = answers(order.Answer{Outcome: order.Succeeded}) })
 		other := s.reach(schema.RechargeSuccess) // no enquiry is requested about this one
 		_, err = s.Refund(t.Context(), s.owner, other.ID, "not wanted", by)
 		wantProblem(t, err, schema.InvalidRequest, "id")
@@ -267,7 +270,7 @@ func TestConcurrentRefundsHaveOneEffect(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
 		s.fake.calls()
-		s.fake.set(func() { s.fake.reverse = answers(Answer{Outcome: Reversed}) })
+		s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Reversed}) })
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
@@ -294,12 +297,12 @@ func TestConcurrentRefundsHaveOneEffect(t *testing.T) {
 // A ported number is redirected to its operator once, as another order.
 func TestPortedNumberIsRedirectedOnce(t *testing.T) {
 	t.Parallel()
-	for name, second := range map[string]func(p *fakeProvider) []Connection{
-		"of the same provider": func(*fakeProvider) []Connection { return nil },
-		"of another": func(p *fakeProvider) []Connection {
+	for name, second := range map[string]func(p *fakeProvider) []order.Connection{
+		"of the same provider": func(*fakeProvider) []order.Connection { return nil },
+		"of another": func(p *fakeProvider) []order.Connection {
 			c := p.connection()
 			c.Name, c.Operators = "second", []string{"Jio"}
-			return []Connection{c}
+			return []order.Connection{c}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -309,7 +312,7 @@ func TestPortedNumberIsRedirectedOnce(t *testing.T) {
 	}
 }
 
-func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Connection) {
+func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []order.Connection) {
 	t.Helper()
 	other := &fakeProvider{}
 	more := second(other)
@@ -320,18 +323,18 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 		s.connections[0].Operators = []string{"Airtel"}
 	}
 	s.fake.set(func() {
-		s.fake.detect = func(string) (Subscriber, error) {
+		s.fake.detect = func(string) (order.Subscriber, error) {
 			if !looked {
 				looked = true
-				return Subscriber{}, errLost // then the series says who it was
+				return order.Subscriber{}, errLost // then the series says who it was
 			}
-			return Subscriber{"Jio", "Mumbai"}, nil
+			return order.Subscriber{Operator: "Jio", Circle: "Mumbai"}, nil
 		}
-		s.fake.submit = func(o Order) (Answer, error) {
+		s.fake.submit = func(o order.Order) (order.Answer, error) {
 			if o.Operator != "Jio" {
-				return Answer{Outcome: NotSubscriber}, nil
+				return order.Answer{Outcome: order.NotSubscriber}, nil
 			}
-			return Answer{Outcome: Succeeded}, nil
+			return order.Answer{Outcome: order.Succeeded}, nil
 		}
 	})
 	q := s.request()
@@ -347,8 +350,8 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 		t.Fatalf("Operator = %q, want \"Jio\"", got.Operator)
 	case got.Circle != "Mumbai":
 		t.Fatalf("Circle = %q, want \"Mumbai\"", got.Circle)
-	case got.Detection != sourceLookup:
-		t.Fatalf("Detection = %v, want %v", got.Detection, sourceLookup)
+	case got.Detection != record.SourceLookup:
+		t.Fatalf("Detection = %v, want %v", got.Detection, record.SourceLookup)
 	case got.Provider != provider:
 		t.Fatalf("Provider = %v, want %v", got.Provider, provider)
 	case got.Reference != got.ID+"-2":
@@ -364,12 +367,12 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 	}
 	// A success of the first order now contradicts its final state.
 	for range 2 {
-		late, err := s.Settle(t.Context(), schema.Live, "fake", got.ID, Answer{Outcome: Succeeded}, "test")
-		if err != nil || late.State != schema.RechargeSuccess || late.Alarm != alarmLateSuccess {
+		late, err := s.Settle(t.Context(), schema.Live, "fake", got.ID, order.Answer{Outcome: order.Succeeded}, "test")
+		if err != nil || late.State != schema.RechargeSuccess || late.Alarm != settle.AlarmLateSuccess {
 			t.Errorf("got %+v, %v", late, err)
 		}
 	}
-	if _, err := s.Settle(t.Context(), schema.Live, "fake", got.ID, Answer{Outcome: Failed}, "test"); err != nil {
+	if _, err := s.Settle(t.Context(), schema.Live, "fake", got.ID, order.Answer{Outcome: order.Failed}, "test"); err != nil {
 		t.Error(err)
 	}
 	s.balance(900_00, 0)
@@ -378,19 +381,19 @@ func portedNumber(t *testing.T, db *sqlstore.DB, second func(*fakeProvider) []Co
 // A failed lookup does not fail the recharge. It is repeated at the next poll or callback.
 func TestFailedLookupIsRepeated(t *testing.T) {
 	t.Parallel()
-	for name, detect := range map[string]func(string) (Subscriber, error){
-		"error":    func(string) (Subscriber, error) { return Subscriber{}, errLost },
-		"not sent": func(string) (Subscriber, error) { return Subscriber{}, httpconnector.ErrNotSent },
-		"panic":    func(string) (Subscriber, error) { panic("no") },
+	for name, detect := range map[string]func(string) (order.Subscriber, error){
+		"error":    func(string) (order.Subscriber, error) { return order.Subscriber{}, errLost },
+		"not sent": func(string) (order.Subscriber, error) { return order.Subscriber{}, httpconnector.ErrNotSent },
+		"panic":    func(string) (order.Subscriber, error) { panic("no") },
 		"away":     nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-				alien := Answer{Outcome: NotSubscriber}
+				alien := order.Answer{Outcome: order.NotSubscriber}
 				s.fake.set(func() {
 					s.fake.detect, s.fake.enquire = detect, answers(alien)
-					s.fake.submit = func(Order) (Answer, error) {
+					s.fake.submit = func(order.Order) (order.Answer, error) {
 						s.fake.set(func() { s.fake.away = detect == nil })
 						return alien, nil
 					}
@@ -407,7 +410,7 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 				s.fake.calls()
 				s.fake.set(func() {
 					s.fake.away = false
-					s.fake.detect = func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
+					s.fake.detect = func(string) (order.Subscriber, error) { return order.Subscriber{Operator: "Jio"}, nil }
 					s.fake.submit = nil
 				})
 				s.advance(transaction.MinPause)
@@ -427,21 +430,23 @@ func TestFailedLookupIsRepeated(t *testing.T) {
 // without another operator.
 func TestNoRedirectWithoutOtherOperator(t *testing.T) {
 	t.Parallel()
-	jio := func(string) (Subscriber, error) { return Subscriber{Operator: "Jio"}, nil }
+	jio := func(string) (order.Subscriber, error) { return order.Subscriber{Operator: "Jio"}, nil }
 	for name, c := range map[string]struct {
 		requested string
-		detect    func(string) (Subscriber, error)
+		detect    func(string) (order.Subscriber, error)
 		received  []string
 	}{
-		"named":        {"Airtel", jio, []string{"submit Airtel"}},
-		"the same":     {"", jio, []string{"detect", "submit Jio", "detect"}},
-		"not known":    {"", nil, []string{"detect", "submit Airtel", "detect"}},
-		"not for that": {"", func(string) (Subscriber, error) { return Subscriber{}, fmt.Errorf("plans only: %w", ErrNoDetection) }, []string{"detect", "submit Airtel", "detect"}},
+		"named":     {"Airtel", jio, []string{"submit Airtel"}},
+		"the same":  {"", jio, []string{"detect", "submit Jio", "detect"}},
+		"not known": {"", nil, []string{"detect", "submit Airtel", "detect"}},
+		"not for that": {"", func(string) (order.Subscriber, error) {
+			return order.Subscriber{}, fmt.Errorf("plans only: %w", order.ErrNoDetection)
+		}, []string{"detect", "submit Airtel", "detect"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-				s.fake.set(func() { s.fake.detect, s.fake.submit = c.detect, answers(Answer{Outcome: NotSubscriber}) })
+				s.fake.set(func() { s.fake.detect, s.fake.submit = c.detect, answers(order.Answer{Outcome: order.NotSubscriber}) })
 				q := s.request()
 				q.RequestedOperator = c.requested
 				if r := s.do(q); r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber {
@@ -459,10 +464,10 @@ func TestNoRedirectWithoutOtherOperator(t *testing.T) {
 		eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 			n := 0
 			s.fake.set(func() {
-				s.fake.submit = answers(Answer{Outcome: NotSubscriber})
-				s.fake.detect = func(string) (Subscriber, error) {
+				s.fake.submit = answers(order.Answer{Outcome: order.NotSubscriber})
+				s.fake.detect = func(string) (order.Subscriber, error) {
 					n++
-					return Subscriber{Operator: [...]string{"Airtel", "Jio", "Vi"}[n-1]}, nil
+					return order.Subscriber{Operator: [...]string{"Airtel", "Jio", "Vi"}[n-1]}, nil
 				}
 			})
 			q := s.request()

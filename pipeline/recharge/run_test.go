@@ -15,6 +15,10 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -25,14 +29,16 @@ func TestEnquiryBeforeResendAfterKill(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		dead := make(chan struct{})
-		s.fake.set(func() { s.fake.submit = func(Order) (Answer, error) { <-dead; return Answer{}, errLost } })
+		s.fake.set(func() {
+			s.fake.submit = func(order.Order) (order.Answer, error) { <-dead; return order.Answer{}, errLost }
+		})
 		killed := s.Service
 		made, _, err := s.Do(t.Context(), s.request(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fixture.Eventually(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
-		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(order.Answer{Outcome: order.Unknown}) })
 		s.restart(s.DB)
 		if err := s.Queue.ExpireForeignLeases(t.Context()); err != nil {
 			t.Fatal(err)
@@ -68,14 +74,16 @@ func TestResendDelayCountsFromLatestStart(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		dead := make(chan struct{})
-		s.fake.set(func() { s.fake.submit = func(Order) (Answer, error) { <-dead; return Answer{}, errLost } })
+		s.fake.set(func() {
+			s.fake.submit = func(order.Order) (order.Answer, error) { <-dead; return order.Answer{}, errLost }
+		})
 		gone := s.Service
 		if _, _, err := s.Do(t.Context(), s.request(), 0); err != nil {
 			t.Fatal(err)
 		}
 		fixture.Eventually(t, "it was sent", func() bool { return len(s.fake.calls()) == 1 })
 		s.restart(s.DB)
-		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(Answer{Outcome: Unknown}) })
+		s.fake.set(func() { s.fake.submit, s.fake.enquire = nil, answers(order.Answer{Outcome: order.Unknown}) })
 		for _, c := range []struct {
 			after time.Duration // the one before
 			want  []string
@@ -100,7 +108,7 @@ func TestOnlyForeignLeasesExpire(t *testing.T) {
 	s := newServiceFixture(t, sqlstoretest.SQLite(t))
 	held := make(chan struct{})
 	s.fake.set(func() {
-		s.fake.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
+		s.fake.submit = func(order.Order) (order.Answer, error) { <-held; return order.Answer{Outcome: order.Succeeded}, nil }
 	})
 	made, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil {
@@ -126,15 +134,15 @@ func TestRechargeWithoutSlotIsQueued(t *testing.T) {
 		var mu sync.Mutex
 		var sent []string
 		s.fake.set(func() {
-			s.fake.submit = func(o Order) (Answer, error) {
+			s.fake.submit = func(o order.Order) (order.Answer, error) {
 				mu.Lock()
 				sent = append(sent, o.Number)
 				mu.Unlock()
 				<-held
-				return Answer{Outcome: Succeeded}, nil
+				return order.Answer{Outcome: order.Succeeded}, nil
 			}
 		})
-		do := func(q Request) {
+		do := func(q request.Request) {
 			t.Helper()
 			if _, _, err := s.Do(t.Context(), q, 0); err != nil {
 				t.Fatal(err)
@@ -270,7 +278,7 @@ func TestExpiringLeaseSendsNothing(t *testing.T) {
 		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
-		s.runJob(job{connection: s.connections[0], rec: r, call: callSubmit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{connection: s.connections[0], rec: r, call: settle.CallSubmit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		if got := s.fake.calls(); len(got) != 0 || s.metric("vayu_recharge_overdue_total") != 1 {
 			t.Errorf("it received %q, and %v are counted", got, s.metric("vayu_recharge_overdue_total"))
 		}
@@ -281,7 +289,7 @@ func TestExpiringLeaseSendsNothing(t *testing.T) {
 func TestTwoInstancesMakeEachCallOnce(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.Postgres(t))
-	s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+	s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending}) })
 	const n = 20
 	for range n {
 		q := s.request()
@@ -313,7 +321,9 @@ func TestRun(t *testing.T) {
 	execSQL(t, s.DB, "UPDATE posting SET amount = amount * 1000")
 	execSQL(t, s.DB, "UPDATE payment SET amount = amount * 1000")
 	execSQL(t, s.DB, "UPDATE wallet SET available = available * 1000")
-	s.fake.set(func() { s.fake.submit, s.fake.enquire = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}), nil })
+	s.fake.set(func() {
+		s.fake.submit, s.fake.enquire = answers(order.Answer{Outcome: order.Pending, RetryAfter: time.Hour}), nil
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -351,7 +361,11 @@ func TestRun(t *testing.T) {
 	fixture.Eventually(t, "all are completed", hasEvents(n, "recharge.completed"))
 	held, called := make(chan struct{}), make(chan struct{})
 	s.fake.set(func() {
-		s.fake.submit = func(Order) (Answer, error) { close(called); <-held; return Answer{Outcome: Succeeded}, nil }
+		s.fake.submit = func(order.Order) (order.Answer, error) {
+			close(called)
+			<-held
+			return order.Answer{Outcome: order.Succeeded}, nil
+		}
 	})
 	last, _, err := s.Do(t.Context(), s.request(), 0)
 	if err != nil {
@@ -384,12 +398,12 @@ func TestUnrecordedResultIsFollowedByEnquiry(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) {
+			s.fake.submit = func(order.Order) (order.Answer, error) {
 				// Fatal would end the goroutine that has the slot, and its waiter would wait for ever.
 				if err := tryExecSQL(s.DB, "ALTER TABLE posting RENAME TO posting_gone"); err != nil {
 					t.Error(err)
 				}
-				return Answer{Outcome: Succeeded}, nil
+				return order.Answer{Outcome: order.Succeeded}, nil
 			}
 		})
 		r := s.do(s.request())
@@ -423,8 +437,8 @@ func TestClaimsUseIndices(t *testing.T) {
 			case db.Name() == "postgres": // it has statistics within a minute
 				continue
 			}
-			single, batch := workqueue.Table[Record]{Name: recharges.Name, Columns: columns}.Queries()
-			countPending, pendingByProvider := recharges.Queries()
+			single, batch := workqueue.Table[record.Record]{Name: record.Table.Name, Columns: record.Columns}.Queries()
+			countPending, pendingByProvider := record.Table.Queries()
 			for query, index := range map[string]string{
 				single[0]: "recharge_due ", batch[0]: "recharge_due_batch ", single[1]: "recharge_due ", batch[1]: "recharge_due_batch ",
 				pendingByProvider: "recharge_pending", countPending: "recharge_pending",

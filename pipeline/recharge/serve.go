@@ -9,6 +9,8 @@ import (
 
 	"vayu/internal/access/idempotency"
 	"vayu/internal/httpapi"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/schema"
 )
 
@@ -52,7 +54,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	if len(c.Body) == 0 {
 		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
-	r, err := requestOf(c.Body)
+	r, err := request.Parse(c.Body)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -66,7 +68,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	value := replyOf(&rec)
+	value := record.Reply(&rec)
 	if value.Error != nil {
 		value.Error.RequestID = c.ID
 	}
@@ -78,7 +80,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // statusOf returns the HTTP status of the reply to a new recharge.
-func statusOf(r *Record) int {
+func statusOf(r *record.Record) int {
 	switch r.State {
 	case schema.RechargePending:
 		return http.StatusAccepted
@@ -91,7 +93,7 @@ func statusOf(r *Record) int {
 
 // postRefund answers POST /v1/recharge/{id}/refund.
 func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
-	reason, err := reasonOf(c)
+	reason, err := request.Reason(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -110,7 +112,7 @@ func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp := httpapi.Response{Status: http.StatusOK, Value: replyOf(&rec), Replayed: before != ""}
+	resp := httpapi.Response{Status: http.StatusOK, Value: record.Reply(&rec), Replayed: before != ""}
 	if rec.State != schema.RechargeRefunded {
 		resp.Status, resp.Location = http.StatusAccepted, path+"/"+rec.ID
 	}

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/recharge/order"
 )
 
 // Pending recharges of an unconfigured provider are logged once, at the start.
 func TestStrandedRechargesAreLogged(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending}) })
 		for range 2 {
 			s.do(s.request())
 		}

@@ -13,6 +13,8 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -64,7 +66,7 @@ func TestImmediateTimelineIsInTheRow(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		good := s.do(s.request())
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: schema.InvalidNumber}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Failed, Code: schema.InvalidNumber}) })
 		bad := s.do(s.request())
 		q := s.request()
 		q.Amount = 5000_00
@@ -100,7 +102,7 @@ func TestImmediateTimelineIsInTheRow(t *testing.T) {
 func TestEqualPollsAreOneStep(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		pending := answers(Answer{Outcome: Pending})
+		pending := answers(order.Answer{Outcome: order.Pending})
 		s.fake.set(func() { s.fake.submit, s.fake.enquire = fails(errLost), pending })
 		r := s.do(s.request())
 		for range 100 {
@@ -130,7 +132,7 @@ func TestEqualPollsAreOneStep(t *testing.T) {
 func TestTimelineOfFailedCalls(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		set := func(submit, enquire func(Order) (Answer, error)) {
+		set := func(submit, enquire func(order.Order) (order.Answer, error)) {
 			s.fake.set(func() { s.fake.submit, s.fake.enquire = submit, enquire })
 		}
 		set(fails(httpconnector.ErrNotSent), nil)
@@ -138,13 +140,13 @@ func TestTimelineOfFailedCalls(t *testing.T) {
 		set(fails(fmt.Errorf("a breaker: %w", httpconnector.ErrNotCalled)), nil)
 		r := s.do(s.request())
 		s.advance(workqueue.RetryPause)
-		set(answers(Answer{Outcome: -1}), fails(httpconnector.ErrNotSent))
+		set(answers(order.Answer{Outcome: -1}), fails(httpconnector.ErrNotSent))
 		s.advance(workqueue.RetryPause)
 		s.advance(time.Minute)
-		set(answers(Answer{Outcome: Pending}), answers(Answer{Outcome: Unknown}))
+		set(answers(order.Answer{Outcome: order.Pending}), answers(order.Answer{Outcome: order.Unknown}))
 		s.advance(time.Minute)
-		set(nil, answers(Answer{Outcome: Pending}))
-		for _, a := range []Answer{{Outcome: Pending}, {Outcome: Pending}, {Outcome: Failed, Code: schema.InvalidNumber}, {Outcome: Failed}, {Outcome: Succeeded}, {Outcome: Succeeded}} {
+		set(nil, answers(order.Answer{Outcome: order.Pending}))
+		for _, a := range []order.Answer{{Outcome: order.Pending}, {Outcome: order.Pending}, {Outcome: order.Failed, Code: schema.InvalidNumber}, {Outcome: order.Failed}, {Outcome: order.Succeeded}, {Outcome: order.Succeeded}} {
 			if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, a, "provider:fake"); err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +155,7 @@ func TestTimelineOfFailedCalls(t *testing.T) {
 			"submit not_asked 2", "submit not_understood", "enquire not_connected", "enquire unknown", "submit pending", "callback pending 2",
 			"callback failed", "settled failed", "callback late_success",
 		}
-		if got := s.wantTimeline(r.ID, want...); got.Alarm != alarmLateSuccess {
+		if got := s.wantTimeline(r.ID, want...); got.Alarm != settle.AlarmLateSuccess {
 			t.Errorf("the alarm is %q", got.Alarm)
 		}
 	})
@@ -164,22 +166,24 @@ func TestTimelineOfRefund(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.do(s.request())
-		s.fake.set(func() { s.fake.reverse, s.fake.enquire = fails(errLost), answers(Answer{Outcome: Reversed}) })
+		s.fake.set(func() {
+			s.fake.reverse, s.fake.enquire = fails(errLost), answers(order.Answer{Outcome: order.Reversed})
+		})
 		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", s.request().Caller); err != nil {
 			t.Fatal(err)
 		}
 		s.Queue.Wait()
 		s.advance(transaction.MinPause)
 		s.wantTimeline(r.ID, "submit succeeded", "settled success", "reverse no_answer", "enquire reversed", "settled refunded")
-		for by, act := range map[string]string{ByFile: "file", "command": "manual"} {
-			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+		for by, act := range map[string]string{settle.ByFile: "file", "command": "manual"} {
+			s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending}) })
 			r := s.do(s.request())
-			if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, by); err != nil {
+			if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, order.Answer{Outcome: order.Succeeded}, by); err != nil {
 				t.Fatal(err)
 			}
 			s.wantTimeline(r.ID, "submit pending", act+" succeeded", "settled success")
 		}
-		s.fake.set(func() { s.fake.submit, s.fake.reverse = nil, answers(Answer{Outcome: Reversed}) })
+		s.fake.set(func() { s.fake.submit, s.fake.reverse = nil, answers(order.Answer{Outcome: order.Reversed}) })
 		granted := s.do(s.request())
 		before := s.stepCount()
 		if _, err := s.Refund(t.Context(), s.owner, granted.ID, "not wanted", s.request().Caller); err != nil {
@@ -199,24 +203,24 @@ func TestTimelineOfRedirect(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		known := false
 		s.fake.set(func() {
-			s.fake.detect = func(string) (Subscriber, error) {
+			s.fake.detect = func(string) (order.Subscriber, error) {
 				if known {
-					return Subscriber{"Jio", "Mumbai"}, nil
+					return order.Subscriber{Operator: "Jio", Circle: "Mumbai"}, nil
 				}
 				known = true
-				return Subscriber{"Airtel", "Mumbai"}, nil
+				return order.Subscriber{Operator: "Airtel", Circle: "Mumbai"}, nil
 			}
-			s.fake.submit = func(o Order) (Answer, error) {
+			s.fake.submit = func(o order.Order) (order.Answer, error) {
 				if o.Operator != "Jio" {
-					return Answer{Outcome: NotSubscriber}, nil
+					return order.Answer{Outcome: order.NotSubscriber}, nil
 				}
-				return Answer{Outcome: Succeeded}, nil
+				return order.Answer{Outcome: order.Succeeded}, nil
 			}
 		})
 		q := s.request()
 		q.RequestedOperator = ""
 		r := s.do(q)
-		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, "provider:fake"); err != nil {
+		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, order.Answer{Outcome: order.Succeeded}, "provider:fake"); err != nil {
 			t.Fatal(err)
 		}
 		s.wantTimeline(r.ID, "submit redirected", "submit succeeded", "settled success", "callback stray")
@@ -227,7 +231,7 @@ func TestTimelineOfRedirect(t *testing.T) {
 func TestStepIsRecordedWithTransition(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending}) })
 		r := s.do(s.request())
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE upstream_step RENAME TO elsewhere")
 		s.advance(transaction.MinPause)
@@ -248,18 +252,18 @@ func TestTimelineOrderDespiteClockSkew(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) {
+			s.fake.submit = func(order.Order) (order.Answer, error) {
 				s.clock.Advance(100 * time.Millisecond)
-				return Answer{Outcome: Pending}, nil
+				return order.Answer{Outcome: order.Pending}, nil
 			}
 		})
 		r := s.do(s.request())
 		s.clock.Advance(-60 * time.Millisecond)
-		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, "provider:fake"); err != nil {
+		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, order.Answer{Outcome: order.Succeeded}, "provider:fake"); err != nil {
 			t.Fatal(err)
 		}
 		s.wantTimeline(r.ID, "submit pending", "callback succeeded", "settled success")
-		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Reversed}, "provider:fake"); err != nil {
+		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, order.Answer{Outcome: order.Reversed}, "provider:fake"); err != nil {
 			t.Fatal(err)
 		}
 		s.wantTimeline(r.ID, "submit pending", "callback succeeded", "settled success", "callback reversed", "settled refunded")

@@ -9,27 +9,30 @@ import (
 
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 // every contains every answer, in the order of outcomes.
-var every = [...]Answer{
-	Pending: {Outcome: Pending}, Succeeded: {Outcome: Succeeded}, Failed: {Outcome: Failed, Code: schema.InvalidNumber},
-	NotSubscriber: {Outcome: NotSubscriber}, Unknown: {Outcome: Unknown}, Reversed: {Outcome: Reversed},
+var every = [...]order.Answer{
+	order.Pending: {Outcome: order.Pending}, order.Succeeded: {Outcome: order.Succeeded}, order.Failed: {Outcome: order.Failed, Code: schema.InvalidNumber},
+	order.NotSubscriber: {Outcome: order.NotSubscriber}, order.Unknown: {Outcome: order.Unknown}, order.Reversed: {Outcome: order.Reversed},
 }
 
 // reach brings a new recharge into a state.
-func (s *serviceFixture) reach(to schema.RechargeState) Record {
+func (s *serviceFixture) reach(to schema.RechargeState) record.Record {
 	s.t.Helper()
-	first := map[schema.RechargeState]Answer{
-		schema.RechargePending: {Outcome: Pending}, schema.RechargeSuccess: {Outcome: Succeeded},
-		schema.RechargeFailed: {Outcome: Failed}, schema.RechargeRefunded: {Outcome: Succeeded},
+	first := map[schema.RechargeState]order.Answer{
+		schema.RechargePending: {Outcome: order.Pending}, schema.RechargeSuccess: {Outcome: order.Succeeded},
+		schema.RechargeFailed: {Outcome: order.Failed}, schema.RechargeRefunded: {Outcome: order.Succeeded},
 	}[to]
 	s.fake.set(func() { s.fake.submit = answers(first) })
 	r := s.do(s.request())
 	if to == schema.RechargeRefunded {
-		s.sendResult(r, Answer{Outcome: Reversed})
+		s.sendResult(r, order.Answer{Outcome: order.Reversed})
 		r = s.find(r.ID)
 	}
 	if r.State != to {
@@ -39,7 +42,7 @@ func (s *serviceFixture) reach(to schema.RechargeState) Record {
 }
 
 // sendResult applies a callback of the fake provider.
-func (s *serviceFixture) sendResult(r Record, a Answer) Record {
+func (s *serviceFixture) sendResult(r record.Record, a order.Answer) record.Record {
 	s.t.Helper()
 	got, err := s.Settle(s.t.Context(), schema.Live, "fake", r.Reference, a, "provider:fake")
 	if err != nil {
@@ -64,20 +67,20 @@ func TestTransitions(t *testing.T) {
 	}
 	want := map[schema.RechargeState][len(every)]becomes{
 		pending: {
-			Pending: {State: pending}, Succeeded: {State: success, Event: "recharge.completed"}, Failed: {State: failed, Event: "recharge.failed"},
-			NotSubscriber: {State: failed, Event: "recharge.failed"}, Unknown: {State: pending}, Reversed: {State: failed, Event: "recharge.failed"},
+			order.Pending: {State: pending}, order.Succeeded: {State: success, Event: "recharge.completed"}, order.Failed: {State: failed, Event: "recharge.failed"},
+			order.NotSubscriber: {State: failed, Event: "recharge.failed"}, order.Unknown: {State: pending}, order.Reversed: {State: failed, Event: "recharge.failed"},
 		},
 		success: {
-			Pending: {State: success}, Succeeded: {State: success}, Failed: {State: success, Alarm: wrong}, NotSubscriber: {State: success, Alarm: wrong},
-			Unknown: {State: success}, Reversed: {State: refunded, Event: "recharge.refunded"},
+			order.Pending: {State: success}, order.Succeeded: {State: success}, order.Failed: {State: success, Alarm: wrong}, order.NotSubscriber: {State: success, Alarm: wrong},
+			order.Unknown: {State: success}, order.Reversed: {State: refunded, Event: "recharge.refunded"},
 		},
 		failed: {
-			Pending: {State: failed}, Succeeded: {State: failed, Alarm: late}, Failed: {State: failed}, NotSubscriber: {State: failed},
-			Unknown: {State: failed}, Reversed: {State: failed},
+			order.Pending: {State: failed}, order.Succeeded: {State: failed, Alarm: late}, order.Failed: {State: failed}, order.NotSubscriber: {State: failed},
+			order.Unknown: {State: failed}, order.Reversed: {State: failed},
 		},
 		refunded: {
-			Pending: {State: refunded}, Succeeded: {State: refunded}, Failed: {State: refunded}, NotSubscriber: {State: refunded},
-			Unknown: {State: refunded}, Reversed: {State: refunded},
+			order.Pending: {State: refunded}, order.Succeeded: {State: refunded}, order.Failed: {State: refunded}, order.NotSubscriber: {State: refunded},
+			order.Unknown: {State: refunded}, order.Reversed: {State: refunded},
 		},
 	}
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
@@ -86,7 +89,7 @@ func TestTransitions(t *testing.T) {
 			for outcome, a := range every {
 				r := s.reach(from)
 				before := len(s.events())
-				var first Record
+				var first record.Record
 				for time := range 2 {
 					got := s.sendResult(r, a)
 					if now := s.find(r.ID); !cmp.Equal(got, now) {
@@ -106,10 +109,10 @@ func TestTransitions(t *testing.T) {
 					alarms[w.Alarm]++
 				}
 				if w.State == pending { // the money of this one is needed for the next
-					s.sendResult(r, Answer{Outcome: Failed})
+					s.sendResult(r, order.Answer{Outcome: order.Failed})
 				}
 				if w.State == success {
-					s.sendResult(r, Answer{Outcome: Reversed})
+					s.sendResult(r, order.Answer{Outcome: order.Reversed})
 				}
 			}
 		}
@@ -133,7 +136,7 @@ func TestFailureTexts(t *testing.T) {
 			schema.InvalidNumber: schema.InvalidNumber, schema.InsufficientBalance: schema.InsufficientBalance, schema.AmountNotSupported: schema.AmountNotSupported,
 			schema.OperatorNetworkError: schema.OperatorNetworkError, "": schema.OperatorNetworkError, "unheard_of": schema.OperatorNetworkError,
 		} {
-			s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Failed, Code: code, Reason: "<script>"}) })
+			s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Failed, Code: code, Reason: "<script>"}) })
 			r := s.do(s.request())
 			if r.State != schema.RechargeFailed || r.ErrorCode != want || !strings.HasSuffix(r.ErrorMessage, "Nothing was charged.") {
 				t.Errorf("%q: got %s, %q, %q", code, r.State, r.ErrorCode, r.ErrorMessage)
@@ -147,7 +150,7 @@ func TestProviderTextIsTruncated(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		s.fake.set(func() {
-			s.fake.submit = answers(Answer{Outcome: Succeeded, ProviderRef: "a\x00\xff\nb" + strings.Repeat("ह", 100), Circle: "Delhi\x00"})
+			s.fake.submit = answers(order.Answer{Outcome: order.Succeeded, ProviderRef: "a\x00\xff\nb" + strings.Repeat("ह", 100), Circle: "Delhi\x00"})
 		})
 		r := s.do(s.request())
 		if r.State != schema.RechargeSuccess || r.ProviderRef != "ab"+strings.Repeat("ह", 32) || r.Circle != "Delhi" {
@@ -163,21 +166,21 @@ func TestOnlyFinalOutcomeCountsWithoutLease(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargePending)
 		other := workqueue.Lease{Token: "of another instance", Until: noon.Add(time.Hour)}
-		w := providerResult{Answer: Answer{Outcome: Pending}, call: callEnquire, reference: r.Reference, calledAt: s.Now(), by: actor}
-		out, err := s.settle(t.Context(), &r, &w, other)
+		w := settle.Result{Answer: order.Answer{Outcome: order.Pending}, Call: settle.CallEnquire, Reference: r.Reference, CalledAt: s.Now(), By: actor}
+		out, err := s.settler.Settle(t.Context(), &r, &w, other)
 		if err != nil || out.Tries != r.Tries || s.dueIn(r.ID) != transaction.MinPause {
 			t.Errorf("pending: %+v, %v, due in %s", out.Record, err, s.dueIn(r.ID))
 		}
-		w.Outcome, w.calledAt = Unknown, noon.Add(time.Hour)
-		if out, err := s.settle(t.Context(), &r, &w, other); err != nil || out.transition != noop {
+		w.Outcome, w.CalledAt = order.Unknown, noon.Add(time.Hour)
+		if out, err := s.settler.Settle(t.Context(), &r, &w, other); err != nil || out.Transition != settle.Noop {
 			t.Errorf("unknown: %+v, %v: it would be sent again without a lease", out, err)
 		}
-		w.Outcome = Succeeded
-		if out, err := s.settle(t.Context(), &r, &w, other); err != nil || out.State != schema.RechargeSuccess {
+		w.Outcome = order.Succeeded
+		if out, err := s.settler.Settle(t.Context(), &r, &w, other); err != nil || out.State != schema.RechargeSuccess {
 			t.Errorf("succeeded: %+v, %v", out.Record, err)
 		}
-		w.Outcome = Failed // as it was seen before
-		if out, err := s.settle(t.Context(), &r, &w, other); err != nil || out.State != schema.RechargeSuccess || out.Alarm != alarmLateFailure {
+		w.Outcome = order.Failed // as it was seen before
+		if out, err := s.settler.Settle(t.Context(), &r, &w, other); err != nil || out.State != schema.RechargeSuccess || out.Alarm != settle.AlarmLateFailure {
 			t.Errorf("failed: %+v, %v", out.Record, err)
 		}
 		s.balance(900_00, 0)
@@ -191,8 +194,12 @@ func TestNotSentNeedsTheLease(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		called, goOn := make(chan struct{}), make(chan struct{})
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) { close(called); <-goOn; return Answer{}, httpconnector.ErrNotSent }
-			s.fake.enquire = answers(Answer{Outcome: Unknown})
+			s.fake.submit = func(order.Order) (order.Answer, error) {
+				close(called)
+				<-goOn
+				return order.Answer{}, httpconnector.ErrNotSent
+			}
+			s.fake.enquire = answers(order.Answer{Outcome: order.Unknown})
 		})
 		made, _, err := s.Do(t.Context(), s.request(), 0)
 		if err != nil {
@@ -201,7 +208,7 @@ func TestNotSentNeedsTheLease(t *testing.T) {
 		<-called
 		frozen := s.Service
 		s.restart(s.DB)
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending}) })
 		s.fake.calls()
 		s.advance(2 * time.Minute)
 		if diff := cmp.Diff([]string{"enquire Airtel", "submit Airtel"}, s.fake.calls()); diff != "" {
@@ -228,10 +235,10 @@ func TestUnknownReference(t *testing.T) {
 			{schema.Live, "fake", "txn_none"}, {schema.Live, "fake", ""}, {schema.Live, "fake", "'; --"}, {schema.Live, "fake", r.ID + "-2"},
 			{schema.Live, "other", r.ID}, {schema.Sandbox, "fake", r.ID},
 		} {
-			_, err := s.Settle(t.Context(), c.world, c.provider, c.ref, Answer{Outcome: Succeeded}, "test")
+			_, err := s.Settle(t.Context(), c.world, c.provider, c.ref, order.Answer{Outcome: order.Succeeded}, "test")
 			wantProblem(t, err, schema.NotFound, "")
 		}
-		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: 17}, "test"); err == nil {
+		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, order.Answer{Outcome: 17}, "test"); err == nil {
 			t.Error("an outcome that is none was taken")
 		}
 		if got := s.find(r.ID); got.State != schema.RechargePending {
@@ -252,8 +259,8 @@ func TestLateSuccessOfUnsentRecharge(t *testing.T) {
 			t.Fatalf("got %+v", r)
 		}
 		for range 2 {
-			got, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, Answer{Outcome: Succeeded}, "test")
-			if err != nil || got.State != schema.RechargeFailed || got.Alarm != alarmLateSuccess {
+			got, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, order.Answer{Outcome: order.Succeeded}, "test")
+			if err != nil || got.State != schema.RechargeFailed || got.Alarm != settle.AlarmLateSuccess {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		}

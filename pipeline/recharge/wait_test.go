@@ -9,16 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/testing/fixture"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
 // startWaiters sends n equal requests and returns when all of them wait. Got receives the
 // recharge at the end of each wait.
-func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got <-chan Record) {
+func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got <-chan record.Record) {
 	s.t.Helper()
 	q := s.request()
 	q.WaitFull = true
-	all := make(chan Record, n)
+	all := make(chan record.Record, n)
 	for range n {
 		go func() {
 			rec, _, err := s.Do(context.Background(), q, wait)
@@ -46,11 +48,11 @@ func (s *serviceFixture) startWaiters(n int, wait time.Duration) (id string, got
 func TestFullWaitForCallback(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending, RetryAfter: time.Hour}) })
 		const n = 3
 		id, got := s.startWaiters(n, longestWait)
 		fixture.Eventually(t, "it is told as pending", func() bool { return s.find(id).PendingEventSent })
-		s.sendResult(s.find(id), Answer{Outcome: Succeeded})
+		s.sendResult(s.find(id), order.Answer{Outcome: order.Succeeded})
 		for range n {
 			if r := <-got; r.State != schema.RechargeSuccess || r.ID != id {
 				t.Errorf("got %+v", r)
@@ -69,11 +71,11 @@ func TestFullWaitForCallback(t *testing.T) {
 func TestFullWaitSeesOtherInstances(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending, RetryAfter: time.Hour}) })
 		id, got := s.startWaiters(2, longestWait)
 		r := s.find(id)
 		s.restart(s.DB)
-		s.sendResult(r, Answer{Outcome: Failed, Code: schema.InvalidNumber})
+		s.sendResult(r, order.Answer{Outcome: order.Failed, Code: schema.InvalidNumber})
 		for range 2 {
 			if r := <-got; r.State != schema.RechargeFailed || r.ErrorCode != schema.InvalidNumber {
 				t.Errorf("got %+v", r)
@@ -86,7 +88,7 @@ func TestFullWaitSeesOtherInstances(t *testing.T) {
 func TestWaitEndsWithoutOutcome(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending, RetryAfter: time.Hour}) })
 		q := s.request()
 		q.WaitFull = true
 		for i, replayed := range []bool{false, true} {
@@ -121,7 +123,7 @@ func TestReplaySendsNoPendingEvent(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		held := make(chan struct{})
 		s.fake.set(func() {
-			s.fake.submit = func(Order) (Answer, error) { <-held; return Answer{Outcome: Succeeded}, nil }
+			s.fake.submit = func(order.Order) (order.Answer, error) { <-held; return order.Answer{Outcome: order.Succeeded}, nil }
 		})
 		q := s.request()
 		if _, _, err := s.Do(t.Context(), q, 0); err != nil {
@@ -150,13 +152,13 @@ func TestReplaySendsNoPendingEvent(t *testing.T) {
 func TestFullWaitSurvivesStoreFailure(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
-		s.fake.set(func() { s.fake.submit = answers(Answer{Outcome: Pending, RetryAfter: time.Hour}) })
+		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending, RetryAfter: time.Hour}) })
 		id, got := s.startWaiters(1, longestWait)
 		r := s.find(id)
 		execSQL(t, s.DB, "ALTER TABLE recharge RENAME TO recharge_gone")
 		fixture.Eventually(t, "the outage is counted", func() bool { return s.metric("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
 		execSQL(t, s.DB, "ALTER TABLE recharge_gone RENAME TO recharge")
-		s.sendResult(r, Answer{Outcome: Succeeded})
+		s.sendResult(r, order.Answer{Outcome: order.Succeeded})
 		if r := <-got; r.State != schema.RechargeSuccess {
 			t.Errorf("got %+v", r)
 		}

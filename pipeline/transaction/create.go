@@ -6,7 +6,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -47,11 +47,11 @@ func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) 
 
 // BeginItem begins the batch item of a new transaction. The error is ErrExists if it began
 // before. A nil item is a no-op.
-func BeginItem(tx *sqlstore.Tx, item *BatchItem, b *Base) error {
-	if item == nil {
+func BeginItem(tx *sqlstore.Tx, of *BatchItem, b *Base) error {
+	if of == nil {
 		return nil
 	}
-	begun, err := batch.Begin(tx, batch.Item{Batch: item.Batch, Index: item.Index, Owner: b.Owner}, b.ID)
+	begun, err := item.Begin(tx, item.Item{Batch: of.Batch, Index: of.Index, Owner: b.Owner}, b.ID)
 	if err == nil && !begun {
 		err = ErrExists
 	}

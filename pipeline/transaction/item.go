@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -28,24 +28,24 @@ type Rejection struct {
 	Final  string
 	MaxAge time.Duration
 	// Completed is called if the rejected item was the last of its batch; nil for none.
-	Completed func(*sqlstore.Tx, *batch.Finished) error
+	Completed func(*sqlstore.Tx, *item.Finished) error
 }
 
 // FinishItem rejects a batch item whose transaction could not be created. The result is an
 // error if the item is to be retried.
-func (c *Core[R, P]) FinishItem(ctx context.Context, item batch.Item, err error, by Rejection) error {
+func (c *Core[R, P]) FinishItem(ctx context.Context, of item.Item, err error, by Rejection) error {
 	problem, rejected := errors.AsType[*schema.Problem](err)
 	if !rejected {
 		return err
 	}
 	if problem.Field != by.Final && problem.Code.Status() == http.StatusServiceUnavailable {
-		old, failed := c.isOlder(ctx, item.Batch, by.MaxAge)
+		old, failed := c.isOlder(ctx, of.Batch, by.MaxAge)
 		if !old {
 			return errors.Join(err, failed)
 		}
 	}
 	return c.o.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		done, err := batch.Reject(tx, c.o.Now(), item, problem)
+		done, err := item.Reject(tx, c.o.Now(), of, problem)
 		if err != nil || done == nil || by.Completed == nil {
 			return err
 		}

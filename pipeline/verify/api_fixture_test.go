@@ -19,6 +19,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
@@ -86,7 +87,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 // batches returns the batch service.
 func (d *apiFixture) batches(access *access.Service, now func() time.Time) *batch.Service {
 	d.t.Helper()
-	s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: access.Change, Kinds: []batch.Kind{d.BatchKind()}, Now: now})
+	s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: access.Change, Kinds: []item.Kind{d.BatchKind()}, Now: now})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/request"
 	"vayu/schema"
@@ -25,8 +25,8 @@ const (
 
 // BatchKind describes batches of verifications. A record has the form of a body of POST
 // /v1/bank/verify.
-func (s *Service) BatchKind() batch.Kind {
-	return batch.Kind{
+func (s *Service) BatchKind() item.Kind {
+	return item.Kind{
 		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
 		Write: schema.VerifyWrite, Read: schema.VerifyRead, Retention: resultsKept, ResultsURL: s.resultsURL,
 		Do: s.doItem, Ready: s.requireBank, Completed: s.bulkCompleted, Render: show, Concurrency: s.Settings.BatchRoom,
@@ -50,7 +50,7 @@ func (s *Service) requireBank(world schema.World) error {
 
 // doItem verifies a batch record and waits up to itemWait. The wait keeps a batch from creating
 // verifications faster than a fast bank answers.
-func (s *Service) doItem(ctx context.Context, item batch.Item) error {
+func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
 		r.Owner = item.Owner

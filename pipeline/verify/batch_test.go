@@ -15,6 +15,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/sandbox"
@@ -218,7 +219,7 @@ func TestBatchWithoutBankIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		access := accesstest.Access(t, d.DB, time.Now)
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: access.Change, Kinds: []batch.Kind{only.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: access.Change, Kinds: []item.Kind{only.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
@@ -77,7 +78,7 @@ func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 		b.Fatal(err)
 	}
 	access := accesstest.Access(b, db, nil)
-	batches, err := batch.New(batch.Config{DB: db, Box: box, Change: access.Change, Kinds: []batch.Kind{s.BatchKind()}})
+	batches, err := batch.New(batch.Config{DB: db, Box: box, Change: access.Change, Kinds: []item.Kind{s.BatchKind()}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -37,7 +37,7 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 }
 
 // bulkCompleted appends the event of a completed batch.
-func (s *Service) bulkCompleted(tx *sqlstore.Tx, done *batch.Finished) error {
+func (s *Service) bulkCompleted(tx *sqlstore.Tx, done *item.Finished) error {
 	_, err := s.Events.Append(tx, done.Owner.Account, done.Owner.World, schema.EventVerificationBulkCompleted, schema.BulkCompleted{
 		BatchID: done.ID, Total: done.Total, Successful: done.Successful, Failed: done.Failed,
 		ResultsURL: s.resultsURL(done.ID), ExpiresAt: schema.FormatTime(done.At.Add(resultsKept)),

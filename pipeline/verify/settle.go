@@ -9,7 +9,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"
@@ -174,7 +174,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, 
 	if err != nil || r.Batch.Batch == "" {
 		return err
 	}
-	done, err := batch.Finish(tx, now, r.Batch.Batch, r.Batch.Index, reached(r))
+	done, err := item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, reached(r))
 	if err != nil || done == nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/outbox"
 	"vayu/internal/sse"
+	"vayu/pipeline/batch/live"
 )
 
 // newLive creates the hub that sends change notices over SSE streams (Server-Sent Events). Each feed of the
@@ -15,7 +16,7 @@ import (
 func (s *Service) newLive(log *slog.Logger, reg prometheus.Registerer) (err error) {
 	s.live, err = sse.New(sse.Config{
 		Access: s.access,
-		Feeds:  []sse.Feed{delivery.Feed{DB: s.state}, outbox.Feed{DB: s.state}, s.money.batches.Live(), s.query.Live()},
+		Feeds:  []sse.Feed{delivery.Feed{DB: s.state}, outbox.Feed{DB: s.state}, live.Feed{DB: s.state, Batches: s.money.batches.Kinds}, s.query.Live()},
 		Log:    log, Metrics: reg,
 	})
 	return err

@@ -12,8 +12,10 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/lifecycle"
 	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
@@ -65,7 +67,7 @@ func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus
 	}
 	m.batches, err = batch.New(batch.Config{
 		DB: s.state, Box: s.box, Change: s.access.Change,
-		Kinds: []batch.Kind{m.recharges.BatchKind(), m.verifications.BatchKind()}, Log: log, Metrics: reg,
+		Kinds: []item.Kind{m.recharges.BatchKind(), m.verifications.BatchKind()}, Log: log, Metrics: reg,
 	})
 	return err
 }
@@ -80,10 +82,10 @@ func (s *Service) publicURL() string {
 
 // connections returns the connections to recharge providers. One of them is the simulated provider of the
 // sandbox. The others come from configuration files.
-func connections(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]recharge.Connection, error) {
+func connections(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]order.Connection, error) {
 	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
-		func(file string) (recharge.Connection, error) { return connector.Open(file, log, reg) },
-		func(c recharge.Connection) string { return c.Name })
+		func(file string) (order.Connection, error) { return connector.Open(file, log, reg) },
+		func(c order.Connection) string { return c.Name })
 }
 
 // banks returns the connections to verification providers. One of them is the simulated provider of the

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/httpconnector/section"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/schema"
 )
@@ -16,7 +16,7 @@ type codeTable struct {
 }
 
 // readCodes reads a mapping of names to codes. A name that is not in known is a fault of the file.
-func readCodes(s *httpconnector.Section, known []string) codeTable {
+func readCodes(s *section.Section, known []string) codeTable {
 	var c codeTable
 	if !s.Present() {
 		return c
@@ -36,7 +36,7 @@ func readCodes(s *httpconnector.Section, known []string) codeTable {
 }
 
 // distinct checks that no two of the given names have the same code.
-func (c *codeTable) distinct(s *httpconnector.Section, names []string) {
+func (c *codeTable) distinct(s *section.Section, names []string) {
 	first := map[string]string{}
 	for _, name := range c.names {
 		if !contains(names, name) {

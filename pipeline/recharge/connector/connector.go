@@ -1,4 +1,4 @@
-// Package connector creates a recharge.Connection from a file that describes an aggregator
+// Package connector creates an order.Connection from a file that describes an aggregator
 // or operator with a JSON API. docs/operators.md describes the file.
 //
 // A reply is an outcome only if the file maps it to one. Everything else (an unmapped
@@ -13,7 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/httpconnector/section"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -36,21 +37,21 @@ type provider struct {
 
 // Open reads a file and returns the connection that it describes, without connecting. The error
 // lists every fault of the file with its line. log and reg may be nil.
-func Open(file string, log *slog.Logger, reg prometheus.Registerer) (recharge.Connection, error) {
+func Open(file string, log *slog.Logger, reg prometheus.Registerer) (order.Connection, error) {
 	from, err := httpconnector.Open(file)
 	if err != nil {
-		return recharge.Connection{}, err
+		return order.Connection{}, err
 	}
 	d, b, err := read(from)
 	if err != nil {
-		return recharge.Connection{}, err
+		return order.Connection{}, err
 	}
 	client, err := httpconnector.New(d, httpconnector.Options{Log: log, Metrics: reg})
 	if err != nil {
-		return recharge.Connection{}, err
+		return order.Connection{}, err
 	}
 	p := &provider{providerCodes: b, client: client}
-	c := recharge.Connection{
+	c := order.Connection{
 		Name: d.Name, World: b.world, Operators: b.serves, Timeout: d.Timeout, ResendAfter: b.resend, Concurrency: d.Concurrency,
 		Operator: p, Available: client.Available,
 	}
@@ -77,17 +78,17 @@ func Check(file string) error {
 
 func read(from httpconnector.Source) (*httpconnector.Description, providerCodes, error) {
 	var b providerCodes
-	d, err := httpconnector.Parse(from, shape(), func(root *httpconnector.Section, d *httpconnector.Description) {
+	d, err := httpconnector.Parse(from, shape(), func(root *section.Section, d *httpconnector.Description) {
 		b = readProviderCodes(root.Section("recharge"), d)
 	})
 	return d, b, err
 }
 
 // readProviderCodes reads the section "recharge".
-func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) providerCodes {
+func readProviderCodes(s *section.Section, d *httpconnector.Description) providerCodes {
 	b := providerCodes{
-		world:     s.World(),
-		resend:    s.ResendAfter(d),
+		world:     httpconnector.World(s),
+		resend:    d.ResendAfter(s),
 		operators: readCodes(s.Section("operators"), operatorNames()),
 		circles:   readCodes(s.Section("circles"), circleNames()),
 		types:     readCodes(s.Section("types"), []string{string(schema.Prepaid), string(schema.DTH)}),
@@ -102,7 +103,7 @@ func readProviderCodes(s *httpconnector.Section, d *httpconnector.Description) p
 
 // readServes reads the served operators from the key "serves". Without this key, they are the
 // operators with a code, or all operators if the file has no codes.
-func (b *providerCodes) readServes(s *httpconnector.Section) {
+func (b *providerCodes) readServes(s *section.Section) {
 	known := operatorNames()
 	if b.operators.codes != nil {
 		known = b.operators.names

@@ -17,8 +17,8 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
-	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -75,7 +75,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	for _, name := range []string{"first", "second"} {
 		c := open(t, strings.Replace(fakeaggregator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
-		_, _ = c.Operator.Submit(t.Context(), order)
+		_, _ = c.Operator.Submit(t.Context(), sampleOrder)
 	}
 	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total"); counted != 2 {
 		t.Errorf("%v calls are counted, want 2", counted)
@@ -85,45 +85,45 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 func TestRefunds(t *testing.T) {
 	t.Parallel()
 	s, c := serve(t, fakeaggregator.Config{})
-	other := order
+	other := sampleOrder
 	other.Reference = "txn_refused"
 	s.Script(other.Reference, fakeaggregator.Refuse)
-	for _, o := range []recharge.Order{order, other} {
+	for _, o := range []order.Order{sampleOrder, other} {
 		if _, err := c.Operator.Submit(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 2 {
-		a, err := c.Reverser.Reverse(t.Context(), order)
-		if err != nil || a.Outcome != recharge.Reversed {
+		a, err := c.Reverser.Reverse(t.Context(), sampleOrder)
+		if err != nil || a.Outcome != order.Reversed {
 			t.Errorf("got %v, %v", a, err)
 		}
 	}
-	if got := s.Received(order.Number); got != 0 {
+	if got := s.Received(sampleOrder.Number); got != 0 {
 		t.Errorf("the subscriber has kept %s", got)
 	}
-	if a, err := c.Reverser.Reverse(t.Context(), other); err != nil || a.Outcome != recharge.Failed {
+	if a, err := c.Reverser.Reverse(t.Context(), other); err != nil || a.Outcome != order.Failed {
 		t.Errorf("what has failed: got %v, %v", a, err)
 	}
-	if a, err := c.Operator.Enquire(t.Context(), order); err != nil || a.Outcome != recharge.Reversed {
+	if a, err := c.Operator.Enquire(t.Context(), sampleOrder); err != nil || a.Outcome != order.Reversed {
 		t.Errorf("the enquiry: got %v, %v", a, err)
 	}
 }
 
 func TestNumbersAndPlans(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, fakeaggregator.Config{Ported: map[string]string{order.Number: "Jio"}})
-	if sub, err := c.Directory.Detect(t.Context(), order.Number); err != nil || sub.Operator != "Jio" {
+	s, c := serve(t, fakeaggregator.Config{Ported: map[string]string{sampleOrder.Number: "Jio"}})
+	if sub, err := c.Directory.Detect(t.Context(), sampleOrder.Number); err != nil || sub.Operator != "Jio" {
 		t.Errorf("a ported number: got %v, %v", sub, err)
 	}
-	if sub, err := c.Directory.Detect(t.Context(), "6000000000"); err != nil && sub != (recharge.Subscriber{}) {
+	if sub, err := c.Directory.Detect(t.Context(), "6000000000"); err != nil && sub != (order.Subscriber{}) {
 		t.Errorf("got %v, %v", sub, err)
 	}
-	s.ScriptEnquiry(order.Number, fakeaggregator.Page)
-	if sub, err := c.Directory.Detect(t.Context(), order.Number); err == nil {
+	s.ScriptEnquiry(sampleOrder.Number, fakeaggregator.Page)
+	if sub, err := c.Directory.Detect(t.Context(), sampleOrder.Number); err == nil {
 		t.Errorf("a page: got %v", sub)
 	}
-	if a, err := c.Operator.Submit(t.Context(), order); err != nil || a.Outcome != recharge.NotSubscriber {
+	if a, err := c.Operator.Submit(t.Context(), sampleOrder); err != nil || a.Outcome != order.NotSubscriber {
 		t.Errorf("an order for the operator that it has left: got %v, %v", a, err)
 	}
 	got, err := c.Directory.Plans(t.Context(), "Jio", "")
@@ -134,14 +134,14 @@ func TestNumbersAndPlans(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("plans (-want +got), %v:\n%s", err, diff)
 	}
-	for body, want := range map[string]recharge.Subscriber{
+	for body, want := range map[string]order.Subscriber{
 		`{"operator":"AT","circle":"DL"}`:   {Operator: "Airtel", Circle: "Delhi"},
 		`{"operator":"AT","circle":"Mars"}`: {Operator: "Airtel"},
 		`{"operator":"AD"}`:                 {}, // DTH has no numbers
 		`{"operator":"Airtel"}`:             {}, // no code of theirs
 		`{}`:                                {},
 	} {
-		sub, err := answering(t, 200, body).Directory.Detect(t.Context(), order.Number)
+		sub, err := answering(t, 200, body).Directory.Detect(t.Context(), sampleOrder.Number)
 		if sub != want || (err != nil) != (want.Operator == "") {
 			t.Errorf("%s: got %v, %v, want %v", body, sub, err, want)
 		}
@@ -176,8 +176,8 @@ func TestCallbacks(t *testing.T) {
 	}))
 	t.Cleanup(endpoint.Close)
 	s.Callback = endpoint.URL
-	s.Script(order.Reference, fakeaggregator.Late)
-	if a, err := c.Operator.Submit(t.Context(), order); err != nil || a.Outcome != recharge.Pending {
+	s.Script(sampleOrder.Reference, fakeaggregator.Late)
+	if a, err := c.Operator.Submit(t.Context(), sampleOrder); err != nil || a.Outcome != order.Pending {
 		t.Fatalf("got %v, %v", a, err)
 	}
 	if s.SendCallbacks(t.Context()); len(came) != 0 {
@@ -187,15 +187,15 @@ func TestCallbacks(t *testing.T) {
 	s.SendCallbacks(t.Context())
 	got := <-came
 	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
-	if err != nil || callback.Reference != order.Reference || callback.Answer.Outcome != recharge.Succeeded {
+	if err != nil || callback.Reference != sampleOrder.Reference || callback.Answer.Outcome != order.Succeeded {
 		t.Errorf("got %v, %v", callback, err)
 	}
-	if !s.TakeBack(order.Reference) {
+	if !s.TakeBack(sampleOrder.Reference) {
 		t.Fatal("it cannot be taken back")
 	}
 	s.SendCallbacks(t.Context())
 	got = <-came
-	if callback, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || callback.Answer.Outcome != recharge.Reversed {
+	if callback, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || callback.Answer.Outcome != order.Reversed {
 		t.Errorf("got %v, %v", callback, err)
 	}
 	signed := func(body string) request {

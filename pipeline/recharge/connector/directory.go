@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -24,30 +24,30 @@ var (
 	errWhose   = errors.New("the answer names an operator that the file does not map")
 )
 
-// Detect looks up the operator of a number. It implements recharge.Directory.
-func (d directory) Detect(ctx context.Context, number string) (recharge.Subscriber, error) {
+// Detect looks up the operator of a number. It implements order.Directory.
+func (d directory) Detect(ctx context.Context, number string) (order.Subscriber, error) {
 	if !d.numbers {
-		return recharge.Subscriber{}, recharge.ErrNoDetection
+		return order.Subscriber{}, order.ErrNoDetection
 	}
 	reply, err := d.client.Call(ctx, detect, map[string]any{"number": number})
 	if err != nil {
-		return recharge.Subscriber{}, err
+		return order.Subscriber{}, err
 	}
 	if reply.Fields["status"] == "unknown" {
-		return recharge.Subscriber{}, nil
+		return order.Subscriber{}, nil
 	}
 	operator, ok := d.operator(reply.Fields["operator"])
 	if !ok {
-		return recharge.Subscriber{}, errWhose
+		return order.Subscriber{}, errWhose
 	}
-	return recharge.Subscriber{Operator: operator, Circle: d.circle(reply.Fields["circle"])}, nil
+	return order.Subscriber{Operator: operator, Circle: d.circle(reply.Fields["circle"])}, nil
 }
 
 // maxPlanText is the limit of a plan's description, in characters. A longer description is cut.
 const maxPlanText = 300
 
 // Plans fetches the plans of an operator in a circle. It fails if a plan has no valid amount. It
-// implements recharge.Directory.
+// implements order.Directory.
 func (d directory) Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error) {
 	if !d.plans {
 		return nil, errNoPlans

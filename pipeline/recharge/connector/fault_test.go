@@ -9,69 +9,69 @@ import (
 
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
 // lost stands for an error that leaves the outcome unknown.
-const lost = recharge.Outcome(-1)
+const lost = order.Outcome(-1)
 
 // An order fails only if the aggregator reports a failure; an enquiry returns the actual
 // state.
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
 	for fault, c := range map[fakeaggregator.Fault]struct {
-		submit, enquiry, later recharge.Outcome
+		submit, enquiry, later order.Outcome
 		effects                int
 	}{
-		fakeaggregator.None:        {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.DropBefore:  {lost, recharge.Unknown, recharge.Unknown, 0},
-		fakeaggregator.Drop:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Delay:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Duplicate:   {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Late:        {recharge.Pending, recharge.Pending, recharge.Succeeded, 1},
-		fakeaggregator.LateFailure: {recharge.Pending, recharge.Pending, recharge.Failed, 0},
-		fakeaggregator.LieFailed:   {recharge.Failed, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.LieForever:  {recharge.Pending, recharge.Pending, recharge.Pending, 1},
-		fakeaggregator.Page:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Broken:      {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Flood:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Refuse:      {recharge.Failed, recharge.Failed, recharge.Failed, 0},
+		fakeaggregator.None:        {order.Succeeded, order.Succeeded, order.Succeeded, 1},
+		fakeaggregator.DropBefore:  {lost, order.Unknown, order.Unknown, 0},
+		fakeaggregator.Drop:        {lost, order.Succeeded, order.Succeeded, 1},
+		fakeaggregator.Delay:       {lost, order.Succeeded, order.Succeeded, 1},
+		fakeaggregator.Duplicate:   {order.Succeeded, order.Succeeded, order.Succeeded, 1},
+		fakeaggregator.Late:        {order.Pending, order.Pending, order.Succeeded, 1},
+		fakeaggregator.LateFailure: {order.Pending, order.Pending, order.Failed, 0},
+		fakeaggregator.LieFailed:   {order.Failed, order.Succeeded, order.Succeeded, 1},
+		fakeaggregator.LieForever:  {order.Pending, order.Pending, order.Pending, 1},
+		fakeaggregator.Page:        {lost, order.Succeeded, order.Succeeded, 1},
+		fakeaggregator.Broken:      {lost, order.Succeeded, order.Succeeded, 1},
+		fakeaggregator.Flood:       {lost, order.Succeeded, order.Succeeded, 1},
+		fakeaggregator.Refuse:      {order.Failed, order.Failed, order.Failed, 0},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			now := newClock()
 			s, c2 := serve(t, fakeaggregator.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
-			s.Script(order.Reference, fault)
+			s.Script(sampleOrder.Reference, fault)
 			ctx := t.Context()
 			if fault == fakeaggregator.Delay {
 				ctx = soon(t)
 			}
-			a, err := c2.Operator.Submit(ctx, order)
+			a, err := c2.Operator.Submit(ctx, sampleOrder)
 			wantOutcome(t, "the order", a, err, c.submit)
-			a, err = c2.Operator.Enquire(t.Context(), order)
+			a, err = c2.Operator.Enquire(t.Context(), sampleOrder)
 			wantOutcome(t, "the enquiry", a, err, c.enquiry)
 			now.Advance(30 * time.Second)
-			a, err = c2.Operator.Enquire(t.Context(), order)
+			a, err = c2.Operator.Enquire(t.Context(), sampleOrder)
 			wantOutcome(t, "the enquiry later", a, err, c.later)
-			if got := s.Effects()[order.Reference]; got != c.effects {
+			if got := s.Effects()[sampleOrder.Reference]; got != c.effects {
 				t.Errorf("it was carried out %d times, want %d", got, c.effects)
 			}
-			if got, want := s.Received(order.Number), order.Amount*schema.Paise(c.effects); got != want {
+			if got, want := s.Received(sampleOrder.Number), sampleOrder.Amount*schema.Paise(c.effects); got != want {
 				t.Errorf("the subscriber has got %s, want %s", got, want)
 			}
 		})
 	}
 }
 
-func wantOutcome(t *testing.T, what string, a recharge.Answer, err error, want recharge.Outcome) {
+func wantOutcome(t *testing.T, what string, a order.Answer, err error, want order.Outcome) {
 	t.Helper()
 	switch {
 	case want == lost && (err == nil || errors.Is(err, httpconnector.ErrNotSent)):
 		t.Errorf("%s: got %v, %v; want an error that leaves it open", what, a, err)
 	case want != lost && (err != nil || a.Outcome != want):
 		t.Errorf("%s: got %v, %v; want the outcome %v", what, a, err, want)
-	case want != lost && want != recharge.Unknown && a.ProviderRef == "":
+	case want != lost && want != order.Unknown && a.ProviderRef == "":
 		t.Errorf("%s: the provider's reference is unknown", what)
 	}
 }
@@ -80,16 +80,16 @@ func wantOutcome(t *testing.T, what string, a recharge.Answer, err error, want r
 func TestFailedEnquiries(t *testing.T) {
 	t.Parallel()
 	s, c := serve(t, fakeaggregator.Config{Slow: time.Hour})
-	if _, err := c.Operator.Submit(t.Context(), order); err != nil {
+	if _, err := c.Operator.Submit(t.Context(), sampleOrder); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range []fakeaggregator.Fault{fakeaggregator.Drop, fakeaggregator.Page, fakeaggregator.Broken, fakeaggregator.Flood} {
-		s.ScriptEnquiry(order.Reference, f)
-		a, err := c.Operator.Enquire(t.Context(), order)
+		s.ScriptEnquiry(sampleOrder.Reference, f)
+		a, err := c.Operator.Enquire(t.Context(), sampleOrder)
 		wantOutcome(t, string(f), a, err, lost)
 	}
-	s.ScriptEnquiry(order.Reference, fakeaggregator.Delay)
-	a, err := c.Operator.Enquire(soon(t), order)
+	s.ScriptEnquiry(sampleOrder.Reference, fakeaggregator.Delay)
+	a, err := c.Operator.Enquire(soon(t), sampleOrder)
 	wantOutcome(t, "delay", a, err, lost)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
@@ -123,28 +123,28 @@ func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn := answering(t, c.status, c.body, "REF", order.Reference)
-			a, err := conn.Operator.Submit(t.Context(), order)
+			conn := answering(t, c.status, c.body, "REF", sampleOrder.Reference)
+			a, err := conn.Operator.Submit(t.Context(), sampleOrder)
 			wantOutcome(t, "submit", a, err, lost)
-			a, err = conn.Operator.Enquire(t.Context(), order)
+			a, err = conn.Operator.Enquire(t.Context(), sampleOrder)
 			wantOutcome(t, "enquire", a, err, lost)
-			a, err = conn.Reverser.Reverse(t.Context(), order)
+			a, err = conn.Reverser.Reverse(t.Context(), sampleOrder)
 			wantOutcome(t, "refund", a, err, lost)
 		})
 	}
 	// "Unknown" is a valid answer to an enquiry, but not to an order.
 	conn := answering(t, 200, `{"status":"NOT_FOUND"}`)
-	a, err := conn.Operator.Submit(t.Context(), order)
+	a, err := conn.Operator.Submit(t.Context(), sampleOrder)
 	wantOutcome(t, "submit", a, err, lost)
 }
 
 func TestUnreachableProviderIsNotSent(t *testing.T) {
 	t.Parallel()
 	conn := open(t, fakeaggregator.Describe("http://127.0.0.1:1"), nil)
-	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, httpconnector.ErrNotSent) {
+	if _, err := conn.Operator.Submit(t.Context(), sampleOrder); !errors.Is(err, httpconnector.ErrNotSent) {
 		t.Errorf("got %v, want %v", err, httpconnector.ErrNotSent)
 	}
-	foreign := order
+	foreign := sampleOrder
 	foreign.Operator = "Unheard"
 	_, conn = serve(t, fakeaggregator.Config{})
 	if _, err := conn.Operator.Submit(t.Context(), foreign); !errors.Is(err, httpconnector.ErrNotSent) {
@@ -156,13 +156,13 @@ func TestUnreachableProviderIsNotSent(t *testing.T) {
 func TestBreakerBlocksCalls(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(fakeaggregator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
-	if _, err := conn.Operator.Submit(t.Context(), order); !errors.Is(err, httpconnector.ErrNotSent) || conn.Available() {
+	if _, err := conn.Operator.Submit(t.Context(), sampleOrder); !errors.Is(err, httpconnector.ErrNotSent) || conn.Available() {
 		t.Errorf("the first: got %v", err)
 	}
-	for name, call := range map[string]func(context.Context, recharge.Order) (recharge.Answer, error){
+	for name, call := range map[string]func(context.Context, order.Order) (order.Answer, error){
 		"submit": conn.Operator.Submit, "enquire": conn.Operator.Enquire, "refund": conn.Reverser.Reverse,
 	} {
-		if _, err := call(t.Context(), order); !errors.Is(err, httpconnector.ErrNotCalled) || errors.Is(err, httpconnector.ErrNotSent) {
+		if _, err := call(t.Context(), sampleOrder); !errors.Is(err, httpconnector.ErrNotCalled) || errors.Is(err, httpconnector.ErrNotSent) {
 			t.Errorf("%s: got %v, want %v", name, err, httpconnector.ErrNotCalled)
 		}
 	}
@@ -178,7 +178,7 @@ func TestFailureCodes(t *testing.T) {
 		`{"status":"FAILED"}`:                     schema.OperatorNetworkError,
 		`{"status":"SUCCESS","code":"DOWN"}`:      "",
 	} {
-		a, err := answering(t, 200, body).Operator.Submit(t.Context(), order)
+		a, err := answering(t, 200, body).Operator.Submit(t.Context(), sampleOrder)
 		if err != nil || a.Code != want {
 			t.Errorf("%s: got %v, %v, want %q", body, a, err, want)
 		}
@@ -194,7 +194,7 @@ func TestProviderTextsAreSanitized(t *testing.T) {
 		`{"status":"SUCCESS","txn_id":"a b","circle":"<b>"}`:            {"", ""},
 		`{"status":"SUCCESS","txn_id":"é"}`:                             {"", ""},
 	} {
-		a, err := answering(t, 200, body).Operator.Submit(t.Context(), order)
+		a, err := answering(t, 200, body).Operator.Submit(t.Context(), sampleOrder)
 		if err != nil || a.ProviderRef != want[0] || a.Circle != want[1] {
 			t.Errorf("%s: got %q in %q, %v, want %q", body, a.ProviderRef, a.Circle, err, want)
 		}
@@ -204,8 +204,8 @@ func TestProviderTextsAreSanitized(t *testing.T) {
 // The log names the status that a file does not map.
 func TestErrorNamesUnmappedStatus(t *testing.T) {
 	t.Parallel()
-	conn := answering(t, 200, `{"order_ref":"REF","status":"DECLINED"}`, "REF", order.Reference)
-	_, err := conn.Operator.Submit(t.Context(), order)
+	conn := answering(t, 200, `{"order_ref":"REF","status":"DECLINED"}`, "REF", sampleOrder.Reference)
+	_, err := conn.Operator.Submit(t.Context(), sampleOrder)
 	if err == nil || !strings.Contains(err.Error(), `"DECLINED" as status`) {
 		t.Errorf("got %v", err)
 	}
@@ -218,7 +218,7 @@ func TestRefundNeedsProviderReference(t *testing.T) {
 	const ours, theirs = "path: /v1/orders/{reference}/refund", "path: /v1/refunds\n    body: {txn: \"{provider_ref}\"}"
 	for ref, want := range map[string]error{"": httpconnector.ErrNotSent, "A-1": nil} {
 		conn := answering(t, 200, `{"status":"REFUNDED"}`, ours, theirs)
-		o := order
+		o := sampleOrder
 		o.ProviderRef = ref
 		if _, err := conn.Reverser.Reverse(t.Context(), o); !errors.Is(err, want) {
 			t.Errorf("theirs is %q: got %v, want %v", ref, err, want)

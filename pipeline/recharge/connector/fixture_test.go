@@ -14,8 +14,8 @@ import (
 
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers/fakeaggregator"
-	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -27,7 +27,7 @@ func newClock() *fixture.Clock {
 }
 
 // serve starts a simulator with HTTP, and returns the connection of its description.
-func serve(t *testing.T, c fakeaggregator.Config, replace ...string) (*fakeaggregator.Simulator, recharge.Connection) {
+func serve(t *testing.T, c fakeaggregator.Config, replace ...string) (*fakeaggregator.Simulator, order.Connection) {
 	t.Helper()
 	s := fakeaggregator.New(c)
 	server := httptest.NewServer(s)
@@ -37,7 +37,7 @@ func serve(t *testing.T, c fakeaggregator.Config, replace ...string) (*fakeaggre
 }
 
 // open opens the connection of a description.
-func open(t *testing.T, text string, reg prometheus.Registerer) recharge.Connection {
+func open(t *testing.T, text string, reg prometheus.Registerer) order.Connection {
 	t.Helper()
 	c, err := connector.Open(write(t, text), nil, reg)
 	if err != nil {
@@ -55,13 +55,13 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
-var order = recharge.Order{
+var sampleOrder = order.Order{
 	Reference: "txn_01M7Q5CQYX0N5Z2V5YB9E1WQ3R", Type: schema.Prepaid, Number: "9812345678", Operator: "Airtel", Circle: "Delhi",
 	Amount: 199_50, CreatedAt: time.Date(2026, 11, 18, 12, 26, 40, 0, time.UTC),
 }
 
 // answering returns a connection to an aggregator with a fixed answer.
-func answering(t *testing.T, status int, body string, replace ...string) recharge.Connection {
+func answering(t *testing.T, status int, body string, replace ...string) order.Connection {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)

@@ -9,7 +9,7 @@ import (
 
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -61,13 +61,13 @@ func FuzzCallback(f *testing.F) {
 		switch {
 		case callback.Reference == "":
 			t.Errorf("%q: callback.Reference is empty", body)
-		case a.Outcome == recharge.Unknown:
-			t.Errorf("%q: a.Outcome is %v, want another", body, recharge.Unknown)
-		case a.Outcome < recharge.Pending:
-			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, recharge.Pending)
-		case a.Outcome > recharge.Reversed:
-			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, recharge.Reversed)
-		case (a.Outcome == recharge.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00"):
+		case a.Outcome == order.Unknown:
+			t.Errorf("%q: a.Outcome is %v, want another", body, order.Unknown)
+		case a.Outcome < order.Pending:
+			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, order.Pending)
+		case a.Outcome > order.Reversed:
+			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, order.Reversed)
+		case (a.Outcome == order.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00"):
 			t.Errorf("%q is read as %+v", body, callback)
 		}
 	})

@@ -6,47 +6,47 @@ import (
 	"fmt"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
 // errOperator means that the file has no code for the operator or type of an order.
 var errOperator = errors.New("the file has no code for this operator")
 
-// Submit sends an order. It implements recharge.Operator.
-func (p *provider) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+// Submit sends an order. It implements order.Operator.
+func (p *provider) Submit(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.call(ctx, submit, o)
 }
 
-// Enquire reads the state of an order. It implements recharge.Operator.
-func (p *provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+// Enquire reads the state of an order. It implements order.Operator.
+func (p *provider) Enquire(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.call(ctx, enquire, o)
 }
 
 // Reverse requests a refund. The outcome Failed means that the provider refused it. It implements
 // recharge.Reverser.
-func (p *provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+func (p *provider) Reverse(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.call(ctx, refund, o)
 }
 
-func (p *provider) call(ctx context.Context, call string, o recharge.Order) (recharge.Answer, error) {
+func (p *provider) call(ctx context.Context, call string, o order.Order) (order.Answer, error) {
 	fields, err := p.fields(o)
 	if err != nil {
-		return recharge.Answer{}, fmt.Errorf("%w: %w", httpconnector.ErrNotSent, err)
+		return order.Answer{}, fmt.Errorf("%w: %w", httpconnector.ErrNotSent, err)
 	}
 	reply, err := p.client.Call(ctx, call, fields)
 	if err != nil {
-		return recharge.Answer{}, err
+		return order.Answer{}, err
 	}
 	if err := reply.CheckEcho(ourName, o.Reference); err != nil {
-		return recharge.Answer{}, fmt.Errorf("calling %q: %w", call, err)
+		return order.Answer{}, fmt.Errorf("calling %q: %w", call, err)
 	}
 	return p.answer(reply.Fields), nil
 }
 
 // fields returns the values of orderFields for an order. The circle is "" if it is unknown, or has
 // no code.
-func (p *provider) fields(o recharge.Order) (map[string]any, error) {
+func (p *provider) fields(o order.Order) (map[string]any, error) {
 	operator, ok := p.operators.code(o.Operator)
 	if !ok {
 		return nil, errOperator
@@ -63,12 +63,12 @@ func (p *provider) fields(o recharge.Order) (map[string]any, error) {
 }
 
 // answer converts the fields of a reply whose status the file maps.
-func (p *provider) answer(fields map[string]string) recharge.Answer {
-	a := recharge.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.CleanReference(fields["provider_ref"])}
+func (p *provider) answer(fields map[string]string) order.Answer {
+	a := order.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.CleanReference(fields["provider_ref"])}
 	if circle := fields["circle"]; circle != "" {
 		a.Circle = p.circle(circle)
 	}
-	if a.Outcome == recharge.Failed {
+	if a.Outcome == order.Failed {
 		if a.Code = schema.Code(fields["code"]); a.Code == "" {
 			a.Code = schema.OperatorNetworkError
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"vayu/internal/testing/providers"
-	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -29,14 +29,14 @@ func TestPageExample(t *testing.T) {
 	t.Setenv("ACME_KEY", "a-key-of-acme")
 	url := providers.Start(t, js[0])
 	c := open(t, strings.Replace(yaml[0], "http://127.0.0.1:9090", url, 1), nil)
-	for number, want := range map[string]recharge.Answer{
-		"9812345678": {Outcome: recharge.Succeeded},
-		"9812345672": {Outcome: recharge.Pending},
-		"9812345674": {Outcome: recharge.Failed, Code: schema.InvalidNumber},
+	for number, want := range map[string]order.Answer{
+		"9812345678": {Outcome: order.Succeeded},
+		"9812345672": {Outcome: order.Pending},
+		"9812345674": {Outcome: order.Failed, Code: schema.InvalidNumber},
 	} {
-		o := order
+		o := sampleOrder
 		o.Reference, o.Number = "txn_"+number, number
-		if a, err := c.Operator.Enquire(t.Context(), o); err != nil || a.Outcome != recharge.Unknown {
+		if a, err := c.Operator.Enquire(t.Context(), o); err != nil || a.Outcome != order.Unknown {
 			t.Errorf("%s before it was sent: got %v, %v", number, a, err)
 		}
 		for range 2 {
@@ -50,7 +50,7 @@ func TestPageExample(t *testing.T) {
 	}
 	t.Setenv("ACME_KEY", "another")
 	c = open(t, strings.Replace(yaml[0], "http://127.0.0.1:9090", url, 1), nil)
-	a, err := c.Operator.Submit(t.Context(), order)
+	a, err := c.Operator.Submit(t.Context(), sampleOrder)
 	wantOutcome(t, "with another key", a, err, lost)
 }
 

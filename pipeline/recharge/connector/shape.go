@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/httpconnector/answer"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -18,14 +19,14 @@ const (
 )
 
 // outcomes has the outcome for each word to which a file can map a status.
-var outcomes = map[string]recharge.Outcome{
-	"success":        recharge.Succeeded,
-	"failed":         recharge.Failed,
-	"pending":        recharge.Pending,
-	"unknown":        recharge.Unknown,
-	"not_subscriber": recharge.NotSubscriber,
-	"refunded":       recharge.Reversed,
-	"refused":        recharge.Failed, // of a refund call
+var outcomes = map[string]order.Outcome{
+	"success":        order.Succeeded,
+	"failed":         order.Failed,
+	"pending":        order.Pending,
+	"unknown":        order.Unknown,
+	"not_subscriber": order.NotSubscriber,
+	"refunded":       order.Reversed,
+	"refused":        order.Failed, // of a refund call
 }
 
 // Words to which the status of each call can be mapped. Only an enquiry can have the status
@@ -60,30 +61,30 @@ var submitFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) b
 // shape returns the structure of an aggregator's description. An unmapped status may
 // default to pending only.
 func shape() httpconnector.Shape {
-	status := func(values []string) httpconnector.AnswerShape {
-		return httpconnector.AnswerShape{
+	status := func(values []string) answer.Shape {
+		return answer.Shape{
 			"status":    {Required: true, Values: values, Defaults: []string{"pending"}},
 			"reference": {}, "provider_ref": {},
 		}
 	}
 	eitherName := []string{ourName, theirName}
-	order := func(values []string) httpconnector.AnswerShape {
+	order := func(values []string) answer.Shape {
 		s := status(values)
-		s["circle"] = httpconnector.FieldShape{}
-		s["code"] = httpconnector.FieldShape{Values: codes, Defaults: codes}
+		s["circle"] = answer.FieldShape{}
+		s["code"] = answer.FieldShape{Values: codes, Defaults: codes}
 		return s
 	}
 	callback := order(ofOrder)
-	callback["reference"] = httpconnector.FieldShape{Required: true}
+	callback["reference"] = answer.FieldShape{Required: true}
 	return httpconnector.Shape{
 		Calls: map[string]httpconnector.CallShape{
 			submit:  {Required: true, Fields: submitFields, Identifiers: []string{ourName}, Answer: order(ofOrder)},
 			enquire: {Required: true, Fields: orderFields, Identifiers: eitherName, Answer: order(ofEnquiry)},
 			refund:  {Fields: orderFields, Identifiers: eitherName, Answer: status(ofRefund)},
-			detect: {Fields: []string{"number"}, Separate: true, Answer: httpconnector.AnswerShape{
+			detect: {Fields: []string{"number"}, Separate: true, Answer: answer.Shape{
 				"status": {Values: ofNumber}, "operator": {PathRequired: true}, "circle": {},
 			}},
-			plans: {Fields: []string{"operator", "circle"}, Separate: true, List: true, Answer: httpconnector.AnswerShape{
+			plans: {Fields: []string{"operator", "circle"}, Separate: true, List: true, Answer: answer.Shape{
 				"amount": {Required: true}, "days": {}, "description": {},
 			}},
 		},

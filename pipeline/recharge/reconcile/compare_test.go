@@ -14,8 +14,9 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/reconcile"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
@@ -163,11 +164,11 @@ func TestRefundAfterTheFileIsNoDifference(t *testing.T) {
 type scripted struct {
 	mu    sync.Mutex
 	calls []string
-	do    func(reference string, a recharge.Answer) (recharge.Record, error)
+	do    func(reference string, a order.Answer) (record.Record, error)
 }
 
 // Settle implements reconcile.Settler.
-func (s *scripted) Settle(_ context.Context, world schema.World, provider, reference string, a recharge.Answer, by string) (recharge.Record, error) {
+func (s *scripted) Settle(_ context.Context, world schema.World, provider, reference string, a order.Answer, by string) (record.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, fmt.Sprintf("%s %s %s %d %s %s %s %s", world, provider, reference, a.Outcome, a.Code, a.ProviderRef, a.Reason, by))
@@ -180,17 +181,17 @@ func TestAutomaticKindsAreSettled(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, sqlstoretest.SQLite(t))
 	ids := s.add(row{state: "pending"}, row{state: "pending"}, row{}, row{state: "failed"}, row{}, row{state: "pending", amount: 1}, row{state: "pending"}, row{state: "pending"}, row{state: "pending"})
-	settler := &scripted{do: func(reference string, a recharge.Answer) (recharge.Record, error) {
+	settler := &scripted{do: func(reference string, a order.Answer) (record.Record, error) {
 		switch reference {
 		case ids[3]:
-			return recharge.Record{State: schema.RechargeFailed, Alarm: "late_success"}, nil
+			return record.Record{State: schema.RechargeFailed, Alarm: "late_success"}, nil
 		case ids[6]:
-			return recharge.Record{State: schema.RechargeFailed}, nil
+			return record.Record{State: schema.RechargeFailed}, nil
 		case ids[7]:
-			return recharge.Record{}, schema.NewProblem(schema.NotFound, "", "Gone.")
+			return record.Record{}, schema.NewProblem(schema.NotFound, "", "Gone.")
 		}
-		return recharge.Record{State: map[recharge.Outcome]schema.RechargeState{
-			recharge.Succeeded: "success", recharge.Failed: "failed", recharge.Reversed: "refunded",
+		return record.Record{State: map[order.Outcome]schema.RechargeState{
+			order.Succeeded: "success", order.Failed: "failed", order.Reversed: "refunded",
 		}[a.Outcome]}, nil
 	}}
 	c := agg(s)
@@ -235,11 +236,11 @@ func TestStoreFailureEndsTheComparison(t *testing.T) {
 	s := newStore(t, sqlstoretest.SQLite(t))
 	ids := s.add(slices.Repeat([]row{{state: "pending"}}, 300)...)
 	away := schema.Unavailable("Away.", errors.New("disk full"))
-	settler := &scripted{do: func(reference string, _ recharge.Answer) (recharge.Record, error) {
+	settler := &scripted{do: func(reference string, _ order.Answer) (record.Record, error) {
 		if reference >= ids[200] {
-			return recharge.Record{}, away
+			return record.Record{}, away
 		}
-		return recharge.Record{State: schema.RechargeSuccess}, nil
+		return record.Record{State: schema.RechargeSuccess}, nil
 	}}
 	lines := make([]string, len(ids))
 	for i, id := range ids {

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
@@ -20,7 +21,7 @@ import (
 type Settler interface {
 	// Settle applies the answer a to the recharge with the reference. The audit log records by as
 	// the source. Settle is idempotent.
-	Settle(ctx context.Context, world schema.World, provider, reference string, a recharge.Answer, by string) (recharge.Record, error)
+	Settle(ctx context.Context, world schema.World, provider, reference string, a order.Answer, by string) (record.Record, error)
 }
 
 // Comparison compares a file of a provider with the store.

@@ -9,7 +9,8 @@ import (
 
 	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
@@ -63,9 +64,9 @@ func unresolvableError(q sqlstore.Querier, id string) error {
 // note is stored in the audit log first, so that an interrupted call can be repeated.
 // SettleManually fails if there is no such recharge, if the outcome does not apply to its state, or
 // if the state changed meanwhile.
-func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, outcome recharge.Outcome, what Resolution) (recharge.Record, error) {
+func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, outcome order.Outcome, what Resolution) (record.Record, error) {
 	if err := what.check(); err != nil {
-		return recharge.Record{}, err
+		return record.Record{}, err
 	}
 	var r Record
 	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
@@ -78,9 +79,9 @@ func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.T
 		return what.audit(tx, now, &r, "recharge.settle", map[string]any{"said": outcome.String()})
 	})
 	if err != nil {
-		return recharge.Record{}, err
+		return record.Record{}, err
 	}
-	kind := map[recharge.Outcome]Kind{recharge.Succeeded: SettleSuccess, recharge.Failed: SettleFailed, recharge.Reversed: SettleFailed}[outcome]
+	kind := map[order.Outcome]Kind{order.Succeeded: SettleSuccess, order.Failed: SettleFailed, order.Reversed: SettleFailed}[outcome]
 	if r.State == schema.RechargeSuccess {
 		kind = Refund
 	}
@@ -89,17 +90,17 @@ func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.T
 		err = fmt.Errorf("it is %s: it changed meanwhile", out.State)
 	}
 	if err != nil {
-		return recharge.Record{}, fmt.Errorf("settling %s: %w", r.ID, err)
+		return record.Record{}, fmt.Errorf("settling %s: %w", r.ID, err)
 	}
 	return out, nil
 }
 
 // checkResult returns an error if an outcome does not apply to the state of a recharge.
-func checkResult(r *Record, outcome recharge.Outcome) error {
+func checkResult(r *Record, outcome order.Outcome) error {
 	switch {
-	case outcome != recharge.Succeeded && outcome != recharge.Failed && outcome != recharge.Reversed:
+	case outcome != order.Succeeded && outcome != order.Failed && outcome != order.Reversed:
 		return fmt.Errorf("%q is no outcome that is final", outcome)
-	case r.State == schema.RechargePending, r.State == schema.RechargeSuccess && outcome == recharge.Reversed:
+	case r.State == schema.RechargePending, r.State == schema.RechargeSuccess && outcome == order.Reversed:
 		return nil
 	case r.State == schema.RechargeSuccess:
 		return fmt.Errorf("recharge %s is success already, and a success can only be reversed", r.ID)

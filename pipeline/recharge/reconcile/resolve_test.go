@@ -12,8 +12,9 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/reconcile"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
@@ -78,28 +79,28 @@ func TestManualResultMayNotApply(t *testing.T) {
 		s := newStore(t, db)
 		ids := s.add(row{state: "pending"}, row{}, row{state: "failed"}, row{state: "refunded", refunded: noon})
 		away := errors.New("the disk is full")
-		settler := &scripted{do: func(string, recharge.Answer) (recharge.Record, error) { return recharge.Record{}, away }}
-		settle := func(id string, outcome recharge.Outcome) error {
+		settler := &scripted{do: func(string, order.Answer) (record.Record, error) { return record.Record{}, away }}
+		settle := func(id string, outcome order.Outcome) error {
 			_, err := reconcile.SettleManually(t.Context(), db, settler, noon, outcome, reconcile.Resolution{ID: id, Note: "x", By: "command"})
 			return err
 		}
-		if err := settle(ids[0], recharge.Failed); !errors.Is(err, away) {
+		if err := settle(ids[0], order.Failed); !errors.Is(err, away) {
 			t.Errorf("a store that fails: %v", err)
 		}
-		settler.do = func(string, recharge.Answer) (recharge.Record, error) {
-			return recharge.Record{State: schema.RechargeSuccess}, nil
+		settler.do = func(string, order.Answer) (record.Record, error) {
+			return record.Record{State: schema.RechargeSuccess}, nil
 		}
-		if err := settle(ids[0], recharge.Failed); err == nil || !strings.Contains(err.Error(), "it is success: it changed meanwhile") {
+		if err := settle(ids[0], order.Failed); err == nil || !strings.Contains(err.Error(), "it is success: it changed meanwhile") {
 			t.Errorf("a callback was faster: %v", err)
 		}
 		for _, c := range []struct {
 			id      string
-			outcome recharge.Outcome
+			outcome order.Outcome
 			want    string
 		}{
-			{ids[0], recharge.Pending, "no outcome that is final"}, {ids[0], recharge.Unknown, "no outcome that is final"},
-			{ids[1], recharge.Succeeded, "can only be reversed"}, {ids[1], recharge.Failed, "can only be reversed"},
-			{ids[2], recharge.Succeeded, "is failed already"}, {ids[3], recharge.Reversed, "is refunded already"},
+			{ids[0], order.Pending, "no outcome that is final"}, {ids[0], order.Unknown, "no outcome that is final"},
+			{ids[1], order.Succeeded, "can only be reversed"}, {ids[1], order.Failed, "can only be reversed"},
+			{ids[2], order.Succeeded, "is failed already"}, {ids[3], order.Reversed, "is refunded already"},
 		} {
 			if err := settle(c.id, c.outcome); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s of %s: got %v, want %s", c.outcome, c.id, err, c.want)

@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"sync"
 
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/schema"
 )
 
 // Actor names the source of automatic settlements in the audit log.
-const Actor = recharge.ByFile
+const Actor = settle.ByFile
 
 // maxConcurrent is the number of concurrent settlements. Each settlement is a transaction of its
 // own, but the store commits concurrent transactions together.
@@ -142,21 +144,21 @@ func (r *run) settleOne(d *Difference) error {
 
 // answerFor returns the provider's answer that settles a difference of a kind. id is the provider's
 // transaction id; "" if unknown.
-func answerFor(k Kind, id string) recharge.Answer {
-	a := recharge.Answer{ProviderRef: id}
+func answerFor(k Kind, id string) order.Answer {
+	a := order.Answer{ProviderRef: id}
 	switch k {
 	case SettleFailed:
-		a.Outcome, a.Code = recharge.Failed, schema.OperatorNetworkError
+		a.Outcome, a.Code = order.Failed, schema.OperatorNetworkError
 	case Refund:
-		a.Outcome = recharge.Reversed
+		a.Outcome = order.Reversed
 	default:
-		a.Outcome = recharge.Succeeded
+		a.Outcome = order.Succeeded
 	}
 	return a
 }
 
 // isDone reports whether a recharge has the state that a kind proposes.
-func isDone(k Kind, r *recharge.Record) bool {
+func isDone(k Kind, r *record.Record) bool {
 	switch k {
 	case SettleSuccess:
 		return r.State == schema.RechargeSuccess

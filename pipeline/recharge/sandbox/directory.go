@@ -3,8 +3,8 @@ package sandbox
 import (
 	"context"
 
-	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -15,26 +15,26 @@ type directory struct{}
 // Airtel's in Delhi, except the number of the behaviour ported, which is Jio's. Other numbers
 // belong to the operator of their series, or to one chosen by a hash. Detect returns a zero
 // Subscriber only for an invalid number.
-func (directory) Detect(ctx context.Context, number string) (recharge.Subscriber, error) {
+func (directory) Detect(ctx context.Context, number string) (order.Subscriber, error) {
 	if _, ok := numbering.Mobile(number); ok {
 		return subscriberOf(schema.Prepaid, number), ctx.Err()
 	}
 	if _, ok := numbering.SubscriberID(number); ok {
 		return subscriberOf(schema.DTH, number), ctx.Err()
 	}
-	return recharge.Subscriber{}, ctx.Err()
+	return order.Subscriber{}, ctx.Err()
 }
 
-func subscriberOf(t schema.RechargeType, number string) recharge.Subscriber {
+func subscriberOf(t schema.RechargeType, number string) order.Subscriber {
 	if t == schema.DTH {
-		return recharge.Subscriber{Operator: operatorByHash(t, number)}
+		return order.Subscriber{Operator: operatorByHash(t, number)}
 	}
 	switch behaviour(magicDigit(t, number)) {
 	case 0:
 	case ported:
-		return recharge.Subscriber{Operator: "Jio", Circle: "Delhi"}
+		return order.Subscriber{Operator: "Jio", Circle: "Delhi"}
 	default:
-		return recharge.Subscriber{Operator: "Airtel", Circle: "Delhi"}
+		return order.Subscriber{Operator: "Airtel", Circle: "Delhi"}
 	}
 	operator, circle, ok := numbering.Series(number)
 	if !ok {
@@ -44,7 +44,7 @@ func subscriberOf(t schema.RechargeType, number string) recharge.Subscriber {
 		circles := numbering.Circles()
 		circle = circles[hash(number)%uint32(len(circles))]
 	}
-	return recharge.Subscriber{Operator: operator, Circle: circle}
+	return order.Subscriber{Operator: operator, Circle: circle}
 }
 
 // operatorByHash chooses an operator of a type by a hash of the number.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -39,7 +39,7 @@ const magicPrefix = "900000000"
 // behaviourOf returns the behaviour for the number of an order. The last digit of a magic mobile
 // number selects it, or the last two digits of a DTH id, 01 to 09. For other numbers a hash selects
 // it: of a hundred, 94 succeed at once, 4 succeed late and 2 fail.
-func behaviourOf(o recharge.Order) behaviour {
+func behaviourOf(o order.Order) behaviour {
 	if n := magicDigit(o.Type, o.Number); n != 0 {
 		return behaviour(n)
 	}
@@ -84,13 +84,13 @@ const (
 // answer returns the answer to a call about an order of an age. A submit call is never answered
 // with reversed, because the order must succeed first. theirs means that the number belongs to the
 // order's operator.
-func (f behaviour) answer(call callKind, age time.Duration, theirs bool) recharge.Answer {
+func (f behaviour) answer(call callKind, age time.Duration, theirs bool) order.Answer {
 	left := outcomeDelay - age
 	switch f {
 	case succeedsLate, failsLate:
 		switch {
 		case left > 0:
-			return recharge.Answer{Outcome: recharge.Pending, RetryAfter: left}
+			return order.Answer{Outcome: order.Pending, RetryAfter: left}
 		case f == failsLate:
 			return failed(schema.OperatorNetworkError)
 		}
@@ -100,26 +100,26 @@ func (f behaviour) answer(call callKind, age time.Duration, theirs bool) recharg
 		return failed(schema.InsufficientBalance)
 	case isReversed:
 		if call == enquiryCall && left <= 0 {
-			return recharge.Answer{Outcome: recharge.Reversed}
+			return order.Answer{Outcome: order.Reversed}
 		}
-		return recharge.Answer{Outcome: recharge.Succeeded, RetryAfter: max(left, time.Millisecond)}
+		return order.Answer{Outcome: order.Succeeded, RetryAfter: max(left, time.Millisecond)}
 	case staysPending:
-		return recharge.Answer{Outcome: recharge.Pending}
+		return order.Answer{Outcome: order.Pending}
 	case ported:
 		if !theirs {
-			return recharge.Answer{Outcome: recharge.NotSubscriber}
+			return order.Answer{Outcome: order.NotSubscriber}
 		}
 	case succeedsTwice:
 		if again := repeatDelay - age; call == submitCall || again > 0 {
-			return recharge.Answer{Outcome: recharge.Succeeded, RetryAfter: max(again, time.Millisecond)}
+			return order.Answer{Outcome: order.Succeeded, RetryAfter: max(again, time.Millisecond)}
 		}
 	case fails:
 		return failed(schema.OperatorNetworkError)
 	case succeeds:
 	}
-	return recharge.Answer{Outcome: recharge.Succeeded}
+	return order.Answer{Outcome: order.Succeeded}
 }
 
-func failed(code schema.Code) recharge.Answer {
-	return recharge.Answer{Outcome: recharge.Failed, Code: code}
+func failed(code schema.Code) order.Answer {
+	return order.Answer{Outcome: order.Failed, Code: code}
 }

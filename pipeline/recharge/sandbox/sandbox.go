@@ -7,7 +7,7 @@ import (
 	"context"
 	"time"
 
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
@@ -25,12 +25,12 @@ const (
 
 // Connection returns the sandbox as a connection. It has every operator of both types, a directory,
 // plans, and refunds on request. If now is nil, the sandbox uses time.Now.
-func Connection(now func() time.Time) recharge.Connection {
+func Connection(now func() time.Time) order.Connection {
 	if now == nil {
 		now = time.Now
 	}
 	p := provider{now: now}
-	return recharge.Connection{
+	return order.Connection{
 		Name:        Name,
 		World:       schema.Sandbox,
 		Timeout:     timeout,
@@ -45,28 +45,28 @@ func Connection(now func() time.Time) recharge.Connection {
 type provider struct{ now func() time.Time }
 
 // Submit carries out an order. It is idempotent, and returns the current answer.
-func (p provider) Submit(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+func (p provider) Submit(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.answer(ctx, o, submitCall)
 }
 
 // Enquire returns the state of an order, even of one that was never sent.
-func (p provider) Enquire(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+func (p provider) Enquire(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.answer(ctx, o, enquiryCall)
 }
 
 // Reverse reverses a success and changes no other outcome. The sandbox is stateless, so a later
 // enquiry returns success again.
-func (p provider) Reverse(ctx context.Context, o recharge.Order) (recharge.Answer, error) {
+func (p provider) Reverse(ctx context.Context, o order.Order) (order.Answer, error) {
 	a, err := p.answer(ctx, o, enquiryCall)
-	if err == nil && a.Outcome == recharge.Succeeded {
-		a.Outcome, a.RetryAfter = recharge.Reversed, 0
+	if err == nil && a.Outcome == order.Succeeded {
+		a.Outcome, a.RetryAfter = order.Reversed, 0
 	}
 	return a, err
 }
 
-func (p provider) answer(ctx context.Context, o recharge.Order, call callKind) (recharge.Answer, error) {
+func (p provider) answer(ctx context.Context, o order.Order, call callKind) (order.Answer, error) {
 	if err := ctx.Err(); err != nil {
-		return recharge.Answer{}, err
+		return order.Answer{}, err
 	}
 	whose := subscriberOf(o.Type, o.Number)
 	a := behaviourOf(o).answer(call, p.now().Sub(o.CreatedAt), o.Operator == whose.Operator)

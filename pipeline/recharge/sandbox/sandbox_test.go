@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/sandbox"
 	"vayu/schema"
 )
@@ -24,20 +24,20 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-func order(number string) recharge.Order {
-	return recharge.Order{Reference: "txn_1", Type: schema.Prepaid, Number: number, Operator: "Airtel", Amount: 199_00, CreatedAt: made}
+func newOrder(number string) order.Order {
+	return order.Order{Reference: "txn_1", Type: schema.Prepaid, Number: number, Operator: "Airtel", Amount: 199_00, CreatedAt: made}
 }
 
 // reply is the part of an answer that depends on the number.
 type reply struct {
-	outcome recharge.Outcome
+	outcome order.Outcome
 	code    schema.Code
 	again   time.Duration
 }
 
-type asking func(context.Context, recharge.Order) (recharge.Answer, error)
+type asking func(context.Context, order.Order) (order.Answer, error)
 
-func (c *clock) ask(t *testing.T, how asking, o recharge.Order, age time.Duration) (recharge.Answer, reply) {
+func (c *clock) ask(t *testing.T, how asking, o order.Order, age time.Duration) (order.Answer, reply) {
 	t.Helper()
 	c.at = o.CreatedAt.Add(age)
 	a, err := how(t.Context(), o)
@@ -49,9 +49,9 @@ func (c *clock) ask(t *testing.T, how asking, o recharge.Order, age time.Duratio
 
 func TestMagicNumbers(t *testing.T) {
 	t.Parallel()
-	success := reply{outcome: recharge.Succeeded}
-	pending := func(again time.Duration) reply { return reply{recharge.Pending, "", again} }
-	failed := func(code schema.Code) reply { return reply{recharge.Failed, code, 0} }
+	success := reply{outcome: order.Succeeded}
+	pending := func(again time.Duration) reply { return reply{order.Pending, "", again} }
+	failed := func(code schema.Code) reply { return reply{order.Failed, code, 0} }
 	for _, c := range []struct {
 		digit               string
 		submitted           reply
@@ -62,13 +62,13 @@ func TestMagicNumbers(t *testing.T) {
 		{"3", pending(5 * time.Second), pending(4 * time.Second), failed(schema.OperatorNetworkError), failed(schema.OperatorNetworkError)},
 		{"4", failed(schema.InvalidNumber), failed(schema.InvalidNumber), failed(schema.InvalidNumber), failed(schema.InvalidNumber)},
 		{"5", failed(schema.InsufficientBalance), failed(schema.InsufficientBalance), failed(schema.InsufficientBalance), failed(schema.InsufficientBalance)},
-		{"6", reply{recharge.Succeeded, "", 5 * time.Second}, reply{recharge.Succeeded, "", 4 * time.Second}, reply{outcome: recharge.Reversed}, reply{outcome: recharge.Reversed}},
+		{"6", reply{order.Succeeded, "", 5 * time.Second}, reply{order.Succeeded, "", 4 * time.Second}, reply{outcome: order.Reversed}, reply{outcome: order.Reversed}},
 		{"7", pending(0), pending(0), pending(0), pending(0)},
-		{"8", reply{outcome: recharge.NotSubscriber}, reply{outcome: recharge.NotSubscriber}, reply{outcome: recharge.NotSubscriber}, reply{outcome: recharge.NotSubscriber}},
-		{"9", reply{recharge.Succeeded, "", time.Second}, success, success, success},
+		{"8", reply{outcome: order.NotSubscriber}, reply{outcome: order.NotSubscriber}, reply{outcome: order.NotSubscriber}, reply{outcome: order.NotSubscriber}},
+		{"9", reply{order.Succeeded, "", time.Second}, success, success, success},
 	} {
-		for _, o := range []recharge.Order{
-			order("900000000" + c.digit),
+		for _, o := range []order.Order{
+			newOrder("900000000" + c.digit),
 			{Type: schema.DTH, Number: "30123456" + "0" + c.digit, Operator: "unknown", CreatedAt: made},
 		} {
 			t.Run(string(o.Type)+c.digit, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestLateSubmitSucceedsBeforeReversal(t *testing.T) {
 	t.Parallel()
 	var now clock
 	conn := sandbox.Connection(now.now)
-	if a, _ := now.ask(t, conn.Operator.Submit, order("9000000006"), time.Minute); a.Outcome != recharge.Succeeded || a.RetryAfter <= 0 {
+	if a, _ := now.ask(t, conn.Operator.Submit, newOrder("9000000006"), time.Minute); a.Outcome != order.Succeeded || a.RetryAfter <= 0 {
 		t.Errorf("submitted after a minute: %+v, want success and a later enquiry", a)
 	}
 }
@@ -106,19 +106,19 @@ func TestPortedNumber(t *testing.T) {
 		t.Errorf("its series is %q's (%v), want Airtel's", operator, ok)
 	}
 	whose, err := conn.Directory.Detect(t.Context(), ported)
-	if want := (recharge.Subscriber{Operator: "Jio", Circle: "Delhi"}); err != nil || whose != want {
+	if want := (order.Subscriber{Operator: "Jio", Circle: "Delhi"}); err != nil || whose != want {
 		t.Fatalf("Detect: %v, %v, want %v", whose, err, want)
 	}
-	o := order(ported)
+	o := newOrder(ported)
 	o.Operator = whose.Operator
-	if a, _ := now.ask(t, conn.Operator.Submit, o, 0); a.Outcome != recharge.Succeeded {
+	if a, _ := now.ask(t, conn.Operator.Submit, o, 0); a.Outcome != order.Succeeded {
 		t.Errorf("asked as Jio: %+v, want success", a)
 	}
 }
 
 func TestDirectoryHasEveryNumber(t *testing.T) {
 	t.Parallel()
-	known := func(s recharge.Subscriber, types ...schema.RechargeType) bool {
+	known := func(s order.Subscriber, types ...schema.RechargeType) bool {
 		for _, k := range types {
 			if _, ok := numbering.Find(k, s.Operator); ok {
 				return true
@@ -134,13 +134,13 @@ func TestDirectoryHasEveryNumber(t *testing.T) {
 			t.Fatalf("Detect(%s) = %+v, %v, want an operator and a circle", mobile, s, err)
 		}
 	}
-	if s, err := dir.Detect(t.Context(), "9000000001"); err != nil || s != (recharge.Subscriber{Operator: "Airtel", Circle: "Delhi"}) {
+	if s, err := dir.Detect(t.Context(), "9000000001"); err != nil || s != (order.Subscriber{Operator: "Airtel", Circle: "Delhi"}) {
 		t.Errorf("the first magic number is %+v's (%v), want Airtel's in Delhi", s, err)
 	}
 	if s, err := dir.Detect(t.Context(), "01234567890"); err != nil || !known(s, schema.DTH) || s.Circle != "" {
 		t.Errorf("a DTH subscriber is %+v's (%v), want a DTH operator's", s, err)
 	}
-	if s, err := dir.Detect(t.Context(), "12"); err != nil || s != (recharge.Subscriber{}) {
+	if s, err := dir.Detect(t.Context(), "12"); err != nil || s != (order.Subscriber{}) {
 		t.Errorf("Detect(12) = %+v, %v, want none", s, err)
 	}
 }
@@ -151,16 +151,16 @@ func TestOtherNumbersMostlySucceed(t *testing.T) {
 	var now clock
 	conn := sandbox.Connection(now.now)
 	const n = 10_000
-	counts := map[recharge.Outcome]int{}
+	counts := map[order.Outcome]int{}
 	for i := range n {
-		o := order(fmt.Sprintf("98%08d", i*7919))
+		o := newOrder(fmt.Sprintf("98%08d", i*7919))
 		a, _ := now.ask(t, conn.Operator.Submit, o, 0)
 		counts[a.Outcome]++
-		if b, _ := now.ask(t, conn.Operator.Enquire, o, 5*time.Second); a.Outcome == recharge.Pending && b.Outcome != recharge.Succeeded {
+		if b, _ := now.ask(t, conn.Operator.Enquire, o, 5*time.Second); a.Outcome == order.Pending && b.Outcome != order.Succeeded {
 			t.Fatalf("%s was pending, and after 5 s %v: want success", o.Number, b)
 		}
 	}
-	for outcome, share := range map[recharge.Outcome]int{recharge.Succeeded: 94, recharge.Pending: 4, recharge.Failed: 2} {
+	for outcome, share := range map[order.Outcome]int{order.Succeeded: 94, order.Pending: 4, order.Failed: 2} {
 		if got := counts[outcome] * 100 / n; got < share-1 || got > share+1 {
 			t.Errorf("outcome %v: %d %%, want about %d", outcome, got, share)
 		}
@@ -172,7 +172,7 @@ func TestNumbersNearMagicOnes(t *testing.T) {
 	var now clock
 	conn := sandbox.Connection(now.now)
 	for _, number := range []string{"9000000000", "9000000017", "9000000107", "8000000007", "6000000007"} {
-		if a, _ := now.ask(t, conn.Operator.Enquire, order(number), time.Hour); a.Outcome == recharge.Pending {
+		if a, _ := now.ask(t, conn.Operator.Enquire, newOrder(number), time.Hour); a.Outcome == order.Pending {
 			t.Errorf("%s is pending after an hour: only 9000000007 is", number)
 		}
 	}
@@ -182,13 +182,13 @@ func TestReverse(t *testing.T) {
 	t.Parallel()
 	var now clock
 	conn := sandbox.Connection(now.now)
-	for number, want := range map[string]recharge.Outcome{
-		"9000000001": recharge.Reversed, "9000000009": recharge.Reversed, "9000000006": recharge.Reversed,
-		"9000000004": recharge.Failed, "9000000007": recharge.Pending,
+	for number, want := range map[string]order.Outcome{
+		"9000000001": order.Reversed, "9000000009": order.Reversed, "9000000006": order.Reversed,
+		"9000000004": order.Failed, "9000000007": order.Pending,
 	} {
 		for range 2 {
-			a, _ := now.ask(t, conn.Reverser.Reverse, order(number), time.Second)
-			if a.Outcome != want || a.RetryAfter != 0 && want == recharge.Reversed || a.Reason != "" {
+			a, _ := now.ask(t, conn.Reverser.Reverse, newOrder(number), time.Second)
+			if a.Outcome != want || a.RetryAfter != 0 && want == order.Reversed || a.Reason != "" {
 				t.Errorf("Reverse of %s: %+v, want outcome %v", number, a, want)
 			}
 		}
@@ -220,7 +220,7 @@ func TestEndedContextIsAnError(t *testing.T) {
 	cancel()
 	conn := sandbox.Connection(nil)
 	for _, how := range []asking{conn.Operator.Submit, conn.Operator.Enquire, conn.Reverser.Reverse} {
-		if _, err := how(ctx, order("9000000001")); !errors.Is(err, context.Canceled) || errors.Is(err, httpconnector.ErrNotSent) {
+		if _, err := how(ctx, newOrder("9000000001")); !errors.Is(err, context.Canceled) || errors.Is(err, httpconnector.ErrNotSent) {
 			t.Errorf("after the call was given up: %v, want that it was cancelled, and nothing about whether it was sent", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/httpconnector/section"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
@@ -66,9 +67,9 @@ func Check(file string) error {
 
 func read(from httpconnector.Source) (*httpconnector.Description, settings, error) {
 	var b settings
-	d, err := httpconnector.Parse(from, shape(), func(root *httpconnector.Section, d *httpconnector.Description) {
+	d, err := httpconnector.Parse(from, shape(), func(root *section.Section, d *httpconnector.Description) {
 		s := root.Section("verify")
-		b = settings{world: s.World(), resend: s.ResendAfter(d)}
+		b = settings{world: httpconnector.World(s), resend: d.ResendAfter(s)}
 		b.readMethods(s, root.Section("calls"), d)
 	})
 	return d, b, err
@@ -85,7 +86,7 @@ var allMethods = []schema.VerificationMethod{schema.VerifyPennyDrop, schema.Veri
 
 // readMethods reads the supported methods: the methods that the file lists, or else those whose
 // calls the file describes.
-func (b *settings) readMethods(s, calls *httpconnector.Section, d *httpconnector.Description) {
+func (b *settings) readMethods(s, calls *section.Section, d *httpconnector.Description) {
 	for _, e := range s.List("methods") {
 		m := schema.VerificationMethod(e.Text)
 		switch {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/httpconnector/answer"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
@@ -39,7 +40,7 @@ func (b *provider) call(ctx context.Context, call string, o bank.Order) (bank.An
 	if err := reply.CheckEcho(ourReference, o.Reference); err != nil {
 		return bank.Answer{}, fmt.Errorf("calling %q: %w", call, err)
 	}
-	return answer(reply), nil
+	return answerOf(reply), nil
 }
 
 // Receive checks the signature of a callback and reads it. It implements transaction.Receiver.
@@ -48,15 +49,15 @@ func (b *provider) Receive(header http.Header, body []byte, now time.Time) (tran
 	if err != nil {
 		return transaction.Message[bank.Answer]{}, httpconnector.CallbackProblem(err)
 	}
-	return transaction.Message[bank.Answer]{Reference: reply.Fields[ourReference], Answer: answer(reply)}, nil
+	return transaction.Message[bank.Answer]{Reference: reply.Fields[ourReference], Answer: answerOf(reply)}, nil
 }
 
 // mostText is the limit of the name of a person, bank or branch, in characters. A longer name is
 // cut.
 const mostText = 200
 
-// answer converts a reply. It reads account details only for the outcome Found.
-func answer(reply httpconnector.Reply) bank.Answer {
+// answerOf converts a reply. It reads account details only for the outcome Found.
+func answerOf(reply answer.Reply) bank.Answer {
 	a := bank.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.CleanReference(reply.Fields[theirReference])}
 	switch a.Outcome {
 	case bank.Unknown, bank.NotMade: // no deposit

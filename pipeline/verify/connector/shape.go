@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/httpconnector/answer"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
@@ -58,21 +59,21 @@ func shape() httpconnector.Shape {
 	for _, s := range schema.AccountStatuses {
 		standings = append(standings, string(s))
 	}
-	about := func(values, defaults []string) httpconnector.AnswerShape {
-		return httpconnector.AnswerShape{
+	about := func(values, defaults []string) answer.Shape {
+		return answer.Shape{
 			"status":    {Required: true, Values: values, Defaults: defaults},
 			"reference": {}, "provider_ref": {}, "name": {}, "bank": {}, "branch": {},
 			"account_status": {Values: standings, Absent: standings, RequiredWith: map[string]string{"status": "found"}},
 			"reasons":        {Repeated: true, Values: append(slices.Clone(bank.Reasons), noReason), Defaults: bank.Reasons, Fallback: bank.FlaggedByBank},
 		}
 	}
-	order := func(values []string) httpconnector.AnswerShape {
+	order := func(values []string) answer.Shape {
 		s := about(values, []string{"pending"})
-		s["utr"] = httpconnector.FieldShape{}
+		s["utr"] = answer.FieldShape{}
 		return s
 	}
 	callback := order(ofDeposit)
-	callback["reference"] = httpconnector.FieldShape{Required: true}
+	callback["reference"] = answer.FieldShape{Required: true}
 	return httpconnector.Shape{
 		Calls: map[string]httpconnector.CallShape{
 			deposit: {Fields: depositFields, Identifiers: []string{ourReference}, Answer: order(ofDeposit)},

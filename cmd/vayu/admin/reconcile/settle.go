@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/pipeline/recharge"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/reconcile"
 )
 
 func newReconcileSettle() *cobra.Command {
 	var note string
-	flags := map[recharge.Outcome]*bool{recharge.Succeeded: new(bool), recharge.Failed: new(bool), recharge.Reversed: new(bool)}
+	flags := map[order.Outcome]*bool{order.Succeeded: new(bool), order.Failed: new(bool), order.Reversed: new(bool)}
 	cmd := &cobra.Command{
 		Use:   "settle TXN --succeeded|--failed|--reversed --note TEXT",
 		Short: "Settle a recharge by the statement of its operator",
@@ -25,7 +25,7 @@ postings, the event for the client and the row in the audit log. The result is f
 log, which the account can read, contains the note.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var outcomes []recharge.Outcome
+			var outcomes []order.Outcome
 			for outcome, is := range flags {
 				if *is {
 					outcomes = append(outcomes, outcome)
@@ -48,9 +48,9 @@ log, which the account can read, contains the note.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(flags[recharge.Succeeded], "succeeded", false, "it was carried out: the account is charged")
-	f.BoolVar(flags[recharge.Failed], "failed", false, "it was not carried out: the amount goes back to the account")
-	f.BoolVar(flags[recharge.Reversed], "reversed", false, "it was carried out and taken back: the amount goes back to the account")
+	f.BoolVar(flags[order.Succeeded], "succeeded", false, "it was carried out: the account is charged")
+	f.BoolVar(flags[order.Failed], "failed", false, "it was not carried out: the amount goes back to the account")
+	f.BoolVar(flags[order.Reversed], "reversed", false, "it was carried out and taken back: the amount goes back to the account")
 	noteFlag(cmd, &note)
 	return cmd
 }

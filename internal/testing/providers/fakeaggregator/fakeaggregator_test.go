@@ -17,12 +17,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/testing/providers/fakeaggregator"
-	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
+	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
-func connect(t *testing.T, s *fakeaggregator.Simulator) recharge.Connection {
+func connect(t *testing.T, s *fakeaggregator.Simulator) order.Connection {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -37,8 +37,8 @@ func connect(t *testing.T, s *fakeaggregator.Simulator) recharge.Connection {
 	return c
 }
 
-func order(reference string) recharge.Order {
-	return recharge.Order{Reference: reference, Type: schema.Prepaid, Number: "9812345678", Operator: "Airtel", Amount: 100_00}
+func newOrder(reference string) order.Order {
+	return order.Order{Reference: reference, Type: schema.Prepaid, Number: "9812345678", Operator: "Airtel", Amount: 100_00}
 }
 
 // A repeated order is carried out once, unless the simulator is naive.
@@ -48,7 +48,7 @@ func TestReferencesAreIdempotent(t *testing.T) {
 		s := fakeaggregator.New(fakeaggregator.Config{Naive: naive})
 		c := connect(t, s)
 		for range 3 {
-			if a, err := c.Operator.Submit(t.Context(), order("a")); err != nil || a.Outcome != recharge.Succeeded {
+			if a, err := c.Operator.Submit(t.Context(), newOrder("a")); err != nil || a.Outcome != order.Succeeded {
 				t.Fatalf("got %v, %v", a, err)
 			}
 		}
@@ -71,7 +71,7 @@ func TestFaultRatesAreReproducible(t *testing.T) {
 		s := fakeaggregator.New(fakeaggregator.Config{Seed: seed, Rates: map[fakeaggregator.Fault]float64{fakeaggregator.Refuse: 0.3, fakeaggregator.LieFailed: 0.2}})
 		c := connect(t, s)
 		for i := range 300 {
-			if _, err := c.Operator.Submit(t.Context(), order("r"+string(rune('a'+i%26))+strings.Repeat("x", i/26))); err != nil {
+			if _, err := c.Operator.Submit(t.Context(), newOrder("r"+string(rune('a'+i%26))+strings.Repeat("x", i/26))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -105,7 +105,7 @@ func TestAuthentication(t *testing.T) {
 	}
 	resp.Body.Close()
 	c := connect(t, fakeaggregator.New(fakeaggregator.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
-	if a, err := c.Operator.Submit(t.Context(), order("a")); err == nil {
+	if a, err := c.Operator.Submit(t.Context(), newOrder("a")); err == nil {
 		t.Errorf("a signature that is an hour old: got %v", a)
 	}
 }
@@ -138,7 +138,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 		}
 	})
 	s.Script("9812345678", fakeaggregator.Duplicate)
-	if _, err := c.Operator.Submit(t.Context(), order("a")); err != nil {
+	if _, err := c.Operator.Submit(t.Context(), newOrder("a")); err != nil {
 		t.Fatal(err)
 	}
 	got := []string{<-came, <-came}

@@ -1,4 +1,4 @@
-package recharge
+package settle
 
 import (
 	"database/sql"
@@ -10,20 +10,20 @@ import (
 
 // Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
-	// alarmLateSuccess: a failed recharge was carried out. It is raised once. A posting marks
+	// AlarmLateSuccess: a failed recharge was carried out. It is raised once. A posting marks
 	// that, or the column "stray_at" if another order replaced that one.
-	alarmLateSuccess = "late_success"
-	// alarmLateFailure: a charged recharge was not carried out. It is raised once, because the
+	AlarmLateSuccess = "late_success"
+	// AlarmLateFailure: a charged recharge was not carried out. It is raised once, because the
 	// column keeps the value.
-	alarmLateFailure = "late_failure"
+	AlarmLateFailure = "late_failure"
 )
 
-// alarmOf returns the alarm that a transition raises.
-func alarmOf(v transition) string {
-	if v == lateSuccess {
-		return alarmLateSuccess
+// AlarmOf returns the alarm that a transition raises.
+func AlarmOf(v Transition) string {
+	if v == LateSuccess {
+		return AlarmLateSuccess
 	}
-	return alarmLateFailure
+	return AlarmLateFailure
 }
 
 // raiseAlarm raises an alarm once about a result that contradicts a final state. It does
@@ -32,9 +32,9 @@ func (st *transitionTx) raiseAlarm() (bool, error) {
 	r := &st.out.Record
 	raise := st.raiseLateFailure
 	switch {
-	case st.out.transition == lateSuccess && r.Reference != st.result.reference:
+	case st.out.Transition == LateSuccess && r.Reference != st.result.Reference:
 		raise = st.raiseStray
-	case st.out.transition == lateSuccess:
+	case st.out.Transition == LateSuccess:
 		raise = st.raiseLateSuccess
 	}
 	alarm, err := raise()
@@ -48,7 +48,7 @@ func (st *transitionTx) raiseAlarm() (bool, error) {
 	if err := st.releaseLease(); err != nil {
 		return false, err
 	}
-	return true, st.audit("recharge."+alarmOf(st.out.transition), map[string]any{"said": st.result.Outcome.String(), "reference": st.result.reference})
+	return true, st.audit("recharge."+AlarmOf(st.out.Transition), map[string]any{"said": st.result.Outcome.String(), "reference": st.result.Reference})
 }
 
 // raiseLateSuccess books a late success to the ledger's suspense account. Like the functions
@@ -68,8 +68,8 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	if err := wallet.Suspend(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount); err != nil {
 		return "", err
 	}
-	_, err = st.tx.Exec("UPDATE recharge SET alarm = $2, resolved_at = NULL WHERE id = $1", r.ID, alarmLateSuccess)
-	return alarmLateSuccess, err
+	_, err = st.tx.Exec("UPDATE recharge SET alarm = $2, resolved_at = NULL WHERE id = $1", r.ID, AlarmLateSuccess)
+	return AlarmLateSuccess, err
 }
 
 // raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for
@@ -77,7 +77,7 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 // raised again otherwise.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	err = st.tx.QueryRow(`UPDATE recharge SET stray_at = $2, resolved_at = NULL, alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END
-		WHERE id = $1 AND stray_at IS NULL RETURNING alarm`, st.out.ID, st.now.UnixMicro(), alarmLateSuccess).Scan(&alarm)
+		WHERE id = $1 AND stray_at IS NULL RETURNING alarm`, st.out.ID, st.now.UnixMicro(), AlarmLateSuccess).Scan(&alarm)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
@@ -88,9 +88,9 @@ func (st *transitionTx) raiseStray() (alarm string, err error) {
 func (st *transitionTx) raiseLateFailure() (alarm string, err error) {
 	r := &st.out.Record
 	n, err := st.tx.Exec("UPDATE recharge SET alarm = $2, resolved_at = NULL WHERE id = $1 AND reference = $3 AND state = $4 AND alarm <> $2",
-		r.ID, alarmLateFailure, r.Reference, string(schema.RechargeSuccess))
+		r.ID, AlarmLateFailure, r.Reference, string(schema.RechargeSuccess))
 	if err != nil || n == 0 {
 		return "", err
 	}
-	return alarmLateFailure, nil
+	return AlarmLateFailure, nil
 }

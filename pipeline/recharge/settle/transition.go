@@ -1,4 +1,6 @@
-package recharge
+// Package settle applies the results of providers to recharges. One function decides about each
+// result. Its transition is one transaction with its postings, its event and its audit row.
+package settle
 
 import (
 	"context"
@@ -14,51 +16,64 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
-	"vayu/pipeline/batch"
+	"vayu/pipeline/batch/item"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
 
-// result is the effect of a provider result on a recharge.
-type result struct {
-	Record
+// Effect is the effect of a provider result on a recharge.
+type Effect struct {
+	record.Record
 
-	transition       transition
-	due              time.Time // next poll; zero for none, or if this result did not schedule it
-	pendingEventSent bool      // recharge.pending was appended
-	redirectedFrom   string    // provider before a redirect
+	Transition Transition
+	Due        time.Time // next poll; zero for none, or if this result did not schedule it
+}
+
+// Settler applies results of providers to recharges.
+type Settler struct {
+	DB      *sqlstore.DB
+	Events  transaction.Events
+	Now     func() time.Time
+	Waiters *transaction.Waiters[transaction.Update[record.Record]]
+	// Provider returns the pool of a provider, and the time after which an order that it does
+	// not know is sent again. The pool is nil if the provider is not configured any more.
+	Provider func(world schema.World, name string) (pool *workqueue.Pool, resendAfter time.Duration)
+	// Observe counts and logs the effect of a result, after it is stored.
+	Observe func(*Effect, *Result)
 }
 
 // transitionTx applies one provider result in one transaction.
 type transitionTx struct {
-	*Service
+	*Settler
 
 	tx     *sqlstore.Tx
 	now    time.Time
-	result *providerResult
+	result *Result
 	lease  workqueue.Lease
-	out    result
+	out    Effect
 }
 
-// settle applies a provider result to a recharge as it was last read. Each change is a
-// compare-and-set on that state. If the state has changed, settle locks the row, reads it and
+// Settle applies a provider result to a recharge as it was last read. Each change is a
+// compare-and-set on that state. If the state has changed, Settle locks the row, reads it and
 // decides again.
-func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own workqueue.Lease) (result, error) {
-	st := transitionTx{Service: s, result: res, lease: own}
+func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own workqueue.Lease) (Effect, error) {
+	st := transitionTx{Settler: s, result: res, lease: own}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
-		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
+		st.tx, st.now, st.out = tx, s.Now(), Effect{Record: *r}
 		return st.decide()
 	})
 	if err != nil {
-		return result{}, fmt.Errorf("settling %s: %w", r.ID, err)
+		return Effect{}, fmt.Errorf("settling %s: %w", r.ID, err)
 	}
 	failpoint.Point(failpoint.RechargeSettled)
-	s.observeResult(&st.out, res)
-	if st.out.transition != noop {
-		update := transaction.Update[Record]{Record: st.out.Record}
-		if st.out.transition == retryLater {
-			update.Retry = st.out.due
+	s.Observe(&st.out, res)
+	if st.out.Transition != Noop {
+		update := transaction.Update[record.Record]{Record: st.out.Record}
+		if st.out.Transition == RetryLater {
+			update.Retry = st.out.Due
 		}
 		s.Waiters.Notify(st.out.ID, update)
 	}
@@ -70,29 +85,29 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 func (st *transitionTx) decide() error {
 	id := st.out.ID
 	for locked := false; ; locked = true {
-		st.out.transition = decide(&st.out.Record, st.result, st.resendAfter())
-		if st.out.Reference != st.result.reference { // another order replaced it
-			st.out.transition = decideReplaced(st.result)
+		st.out.Transition = decide(&st.out.Record, st.result, st.resendAfter())
+		if st.out.Reference != st.result.Reference { // another order replaced it
+			st.out.Transition = decideReplaced(st.result)
 		}
 		hit, err := st.apply()
 		if err != nil || hit {
 			return err
 		}
 		if locked { // a repeated result
-			st.out.transition = noop
+			st.out.Transition = Noop
 			return st.releaseLease()
 		}
 		// An update locks the row until the transaction ends, on PostgreSQL too.
-		r, found, err := recharges.One(st.tx, "UPDATE recharge SET tries = tries WHERE id = $1 RETURNING "+columns, id)
+		r, found, err := record.Table.One(st.tx, "UPDATE recharge SET tries = tries WHERE id = $1 RETURNING "+record.Columns, id)
 		if err != nil || !found {
-			return errors.Join(err, errMissingRow(found))
+			return errors.Join(err, ErrMissingRow(found))
 		}
 		st.out.Record = r
 	}
 }
 
-// errMissingRow returns an error if a row is missing that is never deleted.
-func errMissingRow(found bool) error {
+// ErrMissingRow returns an error if a row is missing that is never deleted.
+func ErrMissingRow(found bool) error {
 	if found {
 		return nil
 	}
@@ -100,40 +115,38 @@ func errMissingRow(found bool) error {
 }
 
 // decideReplaced decides about a result for a replaced order: only a late success matters.
-func decideReplaced(res *providerResult) transition {
-	if res.err == nil && res.Outcome == Succeeded {
-		return lateSuccess
+func decideReplaced(res *Result) Transition {
+	if res.Err == nil && res.Outcome == order.Succeeded {
+		return LateSuccess
 	}
-	return noop
+	return Noop
 }
 
 func (st *transitionTx) resendAfter() time.Duration {
-	if conn := st.connectionOf(st.out.Owner.World, st.out.Provider); conn != nil {
-		return conn.ResendAfter
-	}
-	return 0
+	_, after := st.Settler.Provider(st.out.Owner.World, st.out.Provider)
+	return after
 }
 
 // apply applies the transition; it returns false if the recharge changed since it was
 // read.
 func (st *transitionTx) apply() (bool, error) {
-	switch st.out.transition {
-	case succeed:
+	switch st.out.Transition {
+	case Succeed:
 		return st.finish(schema.RechargeSuccess, "", "")
-	case fail:
+	case Fail:
 		code := failureOf(st.result)
-		return st.finish(schema.RechargeFailed, code, failureText(code))
-	case retryLater:
+		return st.finish(schema.RechargeFailed, code, record.FailureText(code))
+	case RetryLater:
 		return true, st.postpone()
-	case resend, confirmRefund, retryRefund:
+	case Resend, ConfirmRefund, RetryRefund:
 		return true, st.renewLease()
-	case redirect:
+	case Redirect:
 		return st.redirect()
-	case refund:
+	case Refund:
 		return st.refund()
-	case refuseRefund:
+	case RefuseRefund:
 		return st.refuse()
-	case lateSuccess, lateFailure:
+	case LateSuccess, LateFailure:
 		return st.raiseAlarm()
 	default:
 		return true, st.releaseLease()
@@ -141,12 +154,12 @@ func (st *transitionTx) apply() (bool, error) {
 }
 
 const (
-	// finishRow needs no lease, because a provider's outcome is valid in any case.
-	finishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
+	// FinishRow needs no lease, because a provider's outcome is valid in any case.
+	FinishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
 		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
 	// finishOwnRow needs the lease: without it, another instance may have sent the order.
-	finishOwnRow = finishRow + " AND token = $11"
+	finishOwnRow = FinishRow + " AND token = $11"
 )
 
 // finish moves a recharge from pending to success or failed.
@@ -154,9 +167,9 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	r, due := &st.out.Record, st.result.nextEnquiry(st.now)
 	was := *r
 	st.copyReferences()
-	query, args := finishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, sqlstore.Micros(due), st.now.UnixMicro(),
+	query, args := FinishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, sqlstore.Micros(due), st.now.UnixMicro(),
 		sqlstore.Micros(st.sentAt())}
-	if st.result.err != nil {
+	if st.result.Err != nil {
 		query, args = finishOwnRow, append(args, st.lease.Token)
 	}
 	n, err := st.tx.Exec(query, args...)
@@ -164,11 +177,11 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 		*r = was
 		return false, err
 	}
-	at, err := st.recordFinalStep(&was, callSubmit, sqlstore.TruncateMicros(st.now), "finished_at")
+	at, err := st.recordFinalStep(&was, CallSubmit, sqlstore.TruncateMicros(st.now), "finished_at")
 	if err != nil {
 		return false, err
 	}
-	st.out.due = due
+	st.out.Due = due
 	st.setSentAt()
 	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, at
 	if to == schema.RechargeSuccess {
@@ -179,31 +192,31 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	if err != nil {
 		return false, err
 	}
-	if err := st.append(st.tx, r); err != nil {
+	if err := record.AppendEvent(st.tx, st.Events, r); err != nil {
 		return false, err
 	}
 	if err := st.audit("recharge."+string(to), nil); err != nil {
 		return false, err
 	}
-	return true, finishItem(st.tx, st.now, r)
+	return true, FinishItem(st.tx, st.now, r)
 }
 
-// finishItem counts a finished batch item. It must come last, because it locks the batch.
-func finishItem(tx *sqlstore.Tx, now time.Time, r *Record) error {
+// FinishItem counts a finished batch item. It must come last, because it locks the batch.
+func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
 	if r.Batch.Batch == "" {
 		return nil
 	}
-	_, err := batch.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess)
+	_, err := item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess)
 	return err
 }
 
 // sentAt returns the start of the submit call that has ended; zero for other calls. During
 // the call the row has the latest possible start.
 func (st *transitionTx) sentAt() time.Time {
-	if st.result.call != callSubmit {
+	if st.result.Call != CallSubmit {
 		return time.Time{}
 	}
-	return sqlstore.TruncateMicros(st.result.calledAt)
+	return sqlstore.TruncateMicros(st.result.CalledAt)
 }
 
 func (st *transitionTx) setSentAt() {
@@ -214,13 +227,13 @@ func (st *transitionTx) setSentAt() {
 
 // copyReferences copies the provider's reference and circle from the result.
 func (st *transitionTx) copyReferences() {
-	if st.result.err != nil {
+	if st.result.Err != nil {
 		return
 	}
-	if ref := cleanText(st.result.ProviderRef); ref != "" {
+	if ref := CleanText(st.result.ProviderRef); ref != "" {
 		st.out.ProviderRef = ref
 	}
-	if circle := cleanText(st.result.Circle); circle != "" {
+	if circle := CleanText(st.result.Circle); circle != "" {
 		st.out.Circle = circle
 	}
 }
@@ -228,9 +241,9 @@ func (st *transitionTx) copyReferences() {
 // longestProviderText bounds the stored texts of a provider, in bytes.
 const longestProviderText = 100
 
-// cleanText removes control characters and invalid UTF-8 from a provider's text, and
+// CleanText removes control characters and invalid UTF-8 from a provider's text, and
 // truncates it.
-func cleanText(text string) string {
+func CleanText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == utf8.RuneError {
 			return -1
@@ -244,6 +257,9 @@ func cleanText(text string) string {
 	return text
 }
 
+// reversedReason is the default reason of a reversal.
+const reversedReason = "The operator reversed the recharge."
+
 const refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
 	refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
 	WHERE id = $1 AND reference = $2 AND state = 'success' RETURNING refund_id, refund_reason`
@@ -251,25 +267,25 @@ const refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token 
 // refund moves a recharge from success to refunded.
 func (st *transitionTx) refund() (bool, error) {
 	r, at := &st.out.Record, st.stepTime()
-	reason := cleanText(st.result.Reason)
+	reason := CleanText(st.result.Reason)
 	if reason == "" {
 		reason = reversedReason
 	}
-	err := st.tx.QueryRow(refundRow, r.ID, r.Reference, at.UnixMicro(), newRefundID(st.now), reason).Scan(&r.RefundID, &r.RefundReason)
+	err := st.tx.QueryRow(refundRow, r.ID, r.Reference, at.UnixMicro(), record.NewRefundID(st.now), reason).Scan(&r.RefundID, &r.RefundReason)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	if r.RefundedAt, err = st.recordFinalStep(r, callReverse, at, "refunded_at"); err != nil {
+	if r.RefundedAt, err = st.recordFinalStep(r, CallReverse, at, "refunded_at"); err != nil {
 		return false, err
 	}
 	r.State = schema.RechargeRefunded
 	if err := wallet.Refund(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount); err != nil {
 		return false, err
 	}
-	if err := st.append(st.tx, r); err != nil {
+	if err := record.AppendEvent(st.tx, st.Events, r); err != nil {
 		return false, err
 	}
 	return true, st.audit("recharge.refunded", map[string]any{"refund_id": r.RefundID})
@@ -285,7 +301,7 @@ func (st *transitionTx) refuse() (bool, error) {
 	if err != nil || n == 0 {
 		return false, err
 	}
-	st.out.due, r.Tries = st.now, 0
+	st.out.Due, r.Tries = st.now, 0
 	if err := st.recordStep(st.result.stepAnswer()); err != nil {
 		return false, err
 	}
@@ -306,6 +322,6 @@ func (st *transitionTx) audit(action string, more map[string]any) error {
 	}
 	maps.Copy(detail, more)
 	return audit.Append(st.tx, st.now, audit.Entry{
-		Account: r.Owner.Account, World: r.Owner.World, Actor: st.result.by, Action: action, Subject: r.ID, Detail: detail,
+		Account: r.Owner.Account, World: r.Owner.World, Actor: st.result.By, Action: action, Subject: r.ID, Detail: detail,
 	})
 }

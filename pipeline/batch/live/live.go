@@ -1,4 +1,5 @@
-package batch
+// Package live finds changed batches for SSE streams.
+package live
 
 import (
 	"context"
@@ -8,20 +9,22 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sse"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
-// Live returns the SSE feed of batches: open ones, and recently completed ones.
-func (s *Service) Live() sse.Feed { return feed{s} }
-
-type feed struct{ *Service }
+// Feed is the SSE feed of batches: open ones, and recently completed ones.
+type Feed struct {
+	DB      *sqlstore.DB
+	Batches []item.Kind
+}
 
 // Kinds returns the kind of the notices of batches. A key that may read batches of any kind
 // may subscribe. It implements sse.Feed.
-func (f feed) Kinds() []sse.Kind {
+func (f Feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope
-	for i := range f.Service.Kinds {
-		scopes = append(scopes, f.Service.Kinds[i].Read)
+	for i := range f.Batches {
+		scopes = append(scopes, f.Batches[i].Read)
 	}
 	return []sse.Kind{{Name: schema.LiveBatch, Scopes: scopes}}
 }
@@ -40,7 +43,7 @@ const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at 
 	ORDER BY b.finished_at LIMIT $3`
 
 // Changes finds open and recently completed batches. It implements sse.Feed.
-func (f feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
+func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Query) ([]sse.Notice, error) {
 		args := []any{maxNotices}
@@ -53,8 +56,8 @@ func (f feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 		return sse.Result{}, fmt.Errorf("finding open batches: %w", err)
 	}
 	since, owners := sse.Since(asks)
-	for i := range f.Service.Kinds {
-		closed, err := f.completed(view, f.Service.Kinds[i].Name, since)
+	for i := range f.Batches {
+		closed, err := f.completed(view, f.Batches[i].Name, since)
 		if err != nil {
 			return sse.Result{}, err
 		}
@@ -74,7 +77,7 @@ func (f feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 }
 
 // completed returns the batches of a kind that completed since a time.
-func (f feed) completed(view sqlstore.View, kind string, since time.Time) ([]sse.Notice, error) {
+func (f Feed) completed(view sqlstore.View, kind string, since time.Time) ([]sse.Notice, error) {
 	all, err := sqlstore.All(view, f.scan, selectClosed, kind, since.UnixMicro(), maxNotices)
 	if err != nil {
 		return nil, fmt.Errorf("finding completed batches: %w", err)
@@ -82,14 +85,14 @@ func (f feed) completed(view sqlstore.View, kind string, since time.Time) ([]sse
 	return all, nil
 }
 
-func (f feed) scan(row sqlstore.Scanner) (sse.Notice, error) {
+func (f Feed) scan(row sqlstore.Scanner) (sse.Notice, error) {
 	var data schema.LiveBatchNotice
 	n := sse.Notice{Kind: schema.LiveBatch}
 	var mode string
 	err := row.Scan(&data.ID, &n.Owner.Account, &mode, &data.Kind, &data.State, &data.Total, &data.Successful, &data.Failed)
 	n.Owner.World, n.ID, n.Data = schema.WorldOf(mode), data.ID, data
-	for i := range f.Service.Kinds {
-		if kind := &f.Service.Kinds[i]; kind.Name == data.Kind {
+	for i := range f.Batches {
+		if kind := &f.Batches[i]; kind.Name == data.Kind {
 			n.Scope = kind.Read
 		}
 	}

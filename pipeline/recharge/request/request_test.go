@@ -1,4 +1,4 @@
-package recharge
+package request
 
 import (
 	"errors"
@@ -35,7 +35,7 @@ func quoted(n int, text string) string { return `"` + strings.Repeat(text, n) + 
 // faultOf returns code, field and message of the fault of a body.
 func faultOf(t *testing.T, body string) (code schema.Code, field, message string) {
 	t.Helper()
-	_, err := requestOf([]byte(body))
+	_, err := Parse([]byte(body))
 	p, ok := errors.AsType[*schema.Problem](err)
 	if !ok {
 		t.Fatalf("%.200s: got %v, want a problem", body, err)
@@ -126,12 +126,12 @@ func TestBodyFaults(t *testing.T) {
 		}
 	}
 	dth := bodyWith("type", `"dth"`, "subscriber_id", `"1023456789"`, "mobile", "", "operator", `"no such"`)
-	if code, _, message := faultOf(t, dth); code != schema.UnknownOperator || strings.Contains(message, auto) || !strings.Contains(message, "Tata Play") {
+	if code, _, message := faultOf(t, dth); code != schema.UnknownOperator || strings.Contains(message, Auto) || !strings.Contains(message, "Tata Play") {
 		t.Errorf("%s: got %s: %s", dth, code, message)
 	}
 	// An invalid number fails as a recharge. It is no fault of the body.
 	for _, mobile := range []string{devanagari, `"９８７６５４３２１０"`, `"12345"`, `"📱"`, `"  "`, quoted(64, "9"), `"+1 202 555 0100"`, "\"\u202e0123456789\""} {
-		r, err := requestOf([]byte(bodyWith("mobile", mobile)))
+		r, err := Parse([]byte(bodyWith("mobile", mobile)))
 		if err != nil || r.Valid || `"`+r.Number+`"` != mobile {
 			t.Errorf("mobile %s: got %+v, %v", mobile, r, err)
 		}
@@ -163,7 +163,7 @@ func TestAllBodyFaultsAreListed(t *testing.T) {
 		bodyWith("mobile", "1", "subscriber_id", "2", "operator", "3", "type", "4"):         "mobile invalid_request, subscriber_id invalid_request, type invalid_request, operator invalid_request",
 		bodyWith("mobile", `"१"`, "operator", `"Jio"`, "amount", "10001", "ref_id", `"\t"`): "ref_id invalid_request, amount amount_not_supported",
 	} {
-		_, err := requestOf([]byte(body))
+		_, err := Parse([]byte(body))
 		p, ok := errors.AsType[*schema.Problem](err)
 		if !ok {
 			t.Errorf("%s: got %v", body, err)
@@ -214,7 +214,7 @@ func TestValidBodies(t *testing.T) {
 		box("mobile", `"१२३४५६७८"`):                                      with(dth, func(r *Request) { r.Number, r.Valid = "१२३४५६७८", false }),
 		box("mobile", `"1023456789"`, "operator", `"auto"`):              with(dth, func(r *Request) { r.RequestedOperator = "" }),
 	} {
-		got, err := requestOf([]byte(body))
+		got, err := Parse([]byte(body))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", body, err, diff)
 		}
@@ -232,7 +232,7 @@ func TestValidBodies(t *testing.T) {
 	}
 }
 
-func FuzzRequestOf(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		bodyWith(), bodyWith("amount", "1e400"), bodyWith("mobile", `"९८७६५४३२१०"`), bodyWith("ref_id", quoted(256, "र")), `{}`, `[1]`,
 		bodyWith("type", `"dth"`, "subscriber_id", `"1023456789"`, "operator", `"d2h"`), bodyWith("amount", "9.223372036854775807e18"),
@@ -240,7 +240,7 @@ func FuzzRequestOf(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		r, err := requestOf(body)
+		r, err := Parse(body)
 		if err != nil {
 			if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code.Status() != 400 && p.Code.Status() != 422 || p.Message == "" {
 				t.Fatalf("%q: %v", body, err)

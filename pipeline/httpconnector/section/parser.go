@@ -1,4 +1,4 @@
-package httpconnector
+package section
 
 import (
 	"errors"
@@ -21,14 +21,13 @@ type parser struct {
 	read     map[*yaml.Node]*Section
 }
 
-func newParser(from Source) *parser {
-	return &parser{name: from.File, env: from.Env, read: map[*yaml.Node]*Section{}}
-}
+// ErrDollar means that a text has an incomplete reference to a variable.
+var ErrDollar = errors.New("${ must be followed by the name of a variable and }; write $${X} for the text ${X}")
 
-var errDollar = errors.New("${ must be followed by the name of a variable and }; write $${X} for the text ${X}")
-
-// parse reads the root of a file. An unreadable file is a fault, and its root is empty.
-func (f *parser) parse(text []byte) *Section {
+// Parse reads the root of a file. The function env looks up a variable, as os.LookupEnv does.
+// An unreadable file is a fault, and its root is empty.
+func Parse(file string, text []byte, env func(string) (string, bool)) *Section {
+	f := &parser{name: file, env: env, read: map[*yaml.Node]*Section{}}
 	root, problems := config.ParseYAML(f.name, text)
 	f.problems = problems
 	if root != nil {
@@ -54,7 +53,7 @@ func (f *parser) section(n *yaml.Node, key string, line int) *Section {
 		return s
 	}
 	for k, v := range config.Pairs(n) {
-		s.pairs = append(s.pairs, pair{k.Value, k.Line, v})
+		s.pairs = append(s.pairs, Pair{k.Value, k.Line, v})
 	}
 	return s
 }
@@ -63,13 +62,14 @@ func (f *parser) fault(line int, key string, err error) {
 	f.problems = append(f.problems, config.Problem{Key: key, Origin: config.Origin{Source: f.name, Line: line}, Err: err})
 }
 
-// finish returns every fault of the file in the order of lines, or nil. A key that was never
-// read is a fault, too: it is unknown.
-func (f *parser) finish() error {
+// Finish returns every fault of the whole file in the order of lines, or nil. A key that was
+// never read is a fault, too: it is unknown.
+func (s *Section) Finish() error {
+	f := s.file
 	for _, s := range f.sections {
 		for _, p := range s.pairs {
-			if !slices.Contains(s.known, p.name) {
-				f.fault(p.line, config.JoinKey(s.key, p.name), config.UnknownKey(p.name, s.known))
+			if !slices.Contains(s.known, p.Name) {
+				s.FaultAt(p.Line, p.Name, config.UnknownKey(p.Name, s.known))
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (f *parser) expand(n *yaml.Node, key string) string {
 func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)
 	if m == nil {
-		f.fault(line, key, errDollar)
+		f.fault(line, key, ErrDollar)
 		return "", 0
 	}
 	if value, _ = f.env(m[1]); value == "" {

@@ -1,17 +1,19 @@
-package httpconnector
+package answer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"vayu/internal/config"
+	"vayu/pipeline/httpconnector/section"
 )
 
-// answerReader reads the answers of a call.
-type answerReader struct {
+// Reader reads the answers of a call.
+type Reader struct {
 	items  string // path of the list; empty if the answer is no list
 	fields []field
 	ok     []int                     // accepted statuses
@@ -32,22 +34,22 @@ type field struct {
 	many         bool
 }
 
-// reading reads the section "answer" of a call or a callback.
-func (s *Section) reading(shape AnswerShape) answerReader {
-	r := answerReader{ok: []int{200, 201, 202}}
-	answer := s.Section("answer")
-	for _, name := range namesOf(shape) {
-		n, want := answer.node(name), shape[name]
+// NewReader reads the section "answer" of a call or a callback.
+func NewReader(s *section.Section, shape Shape) Reader {
+	r := Reader{ok: []int{200, 201, 202}}
+	s = s.Section("answer")
+	for _, name := range slices.Sorted(maps.Keys(shape)) {
+		n, want := s.Node(name), shape[name]
 		f := field{name: name, required: want.Required, closed: want.Values != nil, requiredWith: want.RequiredWith, many: want.Repeated, fallback: want.Fallback}
 		switch {
 		case n == nil && !want.Required && !want.PathRequired && want.RequiredWith == nil:
 			continue // only an HTTP status can set it, under by-http
 		case n == nil:
-			answer.file.fault(answer.line, config.JoinKey(config.JoinKey(s.key, "answer"), name), fmt.Errorf("is missing: the path of the field in answers"))
+			s.Faultf(name, "is missing: the path of the field in answers")
 		case n.Kind == yaml.ScalarNode:
-			f.path = answer.place(name)
+			f.path = pathOf(s, name)
 		default:
-			answer.Section(name).field(&f, want)
+			f.read(s.Section(name), want)
 		}
 		if want.Values != nil && f.mapping == nil { // the provider's values equal ours
 			f.mapping = map[string]string{}
@@ -60,12 +62,12 @@ func (s *Section) reading(shape AnswerShape) answerReader {
 	return r
 }
 
-// field reads the long form of a field: a section with path, values and default.
-func (s *Section) field(f *field, want FieldShape) {
-	f.path = s.place("path")
+// read reads the long form of a field: a section with path, values and default.
+func (f *field) read(s *section.Section, want FieldShape) {
+	f.path = pathOf(s, "path")
 	if want.Absent != nil {
 		if f.absent = s.Text("absent"); f.absent != "" {
-			s.allowed("absent", f.absent, want.Absent)
+			s.Allowed("absent", f.absent, want.Absent)
 		}
 	}
 	if f.path == "" && f.absent == "" {
@@ -78,7 +80,7 @@ func (s *Section) field(f *field, want FieldShape) {
 	}
 	for _, e := range values.Entries() {
 		f.mapping[e.Name] = e.Text
-		values.allowed(e.Name, e.Text, want.Values)
+		values.Allowed(e.Name, e.Text, want.Values)
 	}
 	fallback := s.Text("default")
 	if fallback == "" {
@@ -90,32 +92,48 @@ func (s *Section) field(f *field, want FieldShape) {
 	case len(want.Defaults) == 0:
 		s.Faultf("default", "is not allowed here: an unmapped value has no meaning")
 	default:
-		s.allowed("default", f.fallback, want.Defaults)
+		s.Allowed("default", f.fallback, want.Defaults)
 	}
 }
 
-// allowed reports a fault of a key unless its value is one of several; nil allows any.
-func (s *Section) allowed(key, value string, of []string) {
-	if of != nil && !slices.Contains(of, value) {
-		s.Faultf(key, "must be %s", oneOf(of))
+// pathOf returns the text of a key that is a path into JSON answers; empty if the key is absent.
+func pathOf(s *section.Section, key string) string {
+	text := s.Text(key)
+	if strings.ContainsAny(text, "\n\r\x00") || len(text) > 200 {
+		s.Faultf(key, "is no path")
 	}
+	return text
+}
+
+// NewCallReader reads how to read the answers of a call: its section "answer", its statuses, and
+// the path of the items if it returns a list.
+func NewCallReader(s *section.Section, shape Shape, list bool) Reader {
+	r := NewReader(s, shape)
+	r.readStatuses(s, shape)
+	if list {
+		r.items = pathOf(s, "items")
+		if r.items == "" {
+			s.Faultf("items", "is missing: the path of the list in the answer; @this if the answer is the list")
+		}
+	}
+	return r
 }
 
 // readStatuses reads the meaning of HTTP statuses: the keys ok-http, bare-http and by-http.
-func (r *answerReader) readStatuses(s *Section, shape AnswerShape) {
+func (r *Reader) readStatuses(s *section.Section, shape Shape) {
 	statuses := func(key string) []int {
 		var all []int
 		for _, e := range s.List(key) {
 			n, err := status(e.Text)
 			if err != nil {
-				s.file.fault(e.line, config.JoinKey(s.key, key), err)
+				s.FaultAt(e.Line, key, err)
 				continue
 			}
 			all = append(all, n)
 		}
 		return all
 	}
-	if s.node("ok-http") != nil {
+	if s.Node("ok-http") != nil {
 		r.ok = statuses("ok-http")
 	}
 	r.bare = statuses("bare-http")
@@ -131,13 +149,13 @@ func (r *answerReader) readStatuses(s *Section, shape AnswerShape) {
 		for _, e := range one.Entries() {
 			want, known := shape[e.Name]
 			if !known {
-				one.Faultf(e.Name, "is unknown; known here: %s", strings.Join(namesOf(shape), ", "))
+				one.Faultf(e.Name, "is unknown; known here: %s", strings.Join(slices.Sorted(maps.Keys(shape)), ", "))
 				continue
 			}
 			if want.Repeated {
 				one.Faultf(e.Name, "cannot be set by a status")
 			}
-			one.allowed(e.Name, e.Text, want.Values)
+			one.Allowed(e.Name, e.Text, want.Values)
 			r.byHTTP[n][e.Name] = e.Text
 		}
 	}
@@ -146,4 +164,14 @@ func (r *answerReader) readStatuses(s *Section, shape AnswerShape) {
 			s.Faultf("bare-http", "%d must be a key of by-http, which defines its meaning", n)
 		}
 	}
+}
+
+// status parses an HTTP status that can carry an outcome. 5xx cannot, because the outcome of
+// the request is unknown then. 3xx cannot, because redirects are not followed.
+func status(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 200 || n > 499 || n/100 == 3 {
+		return 0, fmt.Errorf("%s is no HTTP status of 200–299 or 400–499: any other leaves the outcome of a request unknown", quoteForLog(text))
+	}
+	return n, nil
 }

@@ -1,16 +1,26 @@
-package recharge
+package record
 
-import "vayu/schema"
+import (
+	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/transaction"
+	"vayu/schema"
+)
 
-// replyOf returns a recharge as replies show it.
-func replyOf(r *Record) schema.Recharge {
+// Values of the column "detection".
+const (
+	SourceLookup = "lookup"
+	SourceSeries = "series"
+)
+
+// Reply returns a recharge as replies show it.
+func Reply(r *Record) schema.Recharge {
 	out := schema.Recharge{
-		Status: r.State, TransactionID: r.ID, Operator: operatorName(r), Circle: r.Circle, Amount: r.Amount, Message: message(r),
+		Status: r.State, TransactionID: r.ID, Operator: OperatorName(r), Circle: r.Circle, Amount: r.Amount, Message: message(r),
 		RefID: r.RefID, Mobile: r.Number, Type: r.Type, BatchID: r.Batch.Batch,
 		RefundID: r.RefundID, Reason: r.RefundReason, CreatedAt: schema.FormatTime(r.CreatedAt),
 	}
 	if r.Detection != "" {
-		out.Detection = detectionOf(r.Detection)
+		out.Detection = DetectionOf(r.Detection)
 	}
 	switch r.State {
 	case schema.RechargeFailed:
@@ -26,24 +36,24 @@ func replyOf(r *Record) schema.Recharge {
 	return out
 }
 
-// operatorName returns the operator that carries out a recharge, or else the requested
+// OperatorName returns the operator that carries out a recharge, or else the requested
 // one.
-func operatorName(r *Record) string {
+func OperatorName(r *Record) string {
 	switch {
 	case r.Operator != "":
 		return r.Operator
 	case r.RequestedOperator != "":
 		return r.RequestedOperator
 	default:
-		return auto
+		return request.Auto
 	}
 }
 
-// detectionOf returns the detection with its confidence. A series identifies the first
+// DetectionOf returns the detection with its confidence. A series identifies the first
 // operator of a number, which may have been ported since.
-func detectionOf(source string) *schema.Detection {
+func DetectionOf(source string) *schema.Detection {
 	confidence := "high"
-	if source == sourceSeries {
+	if source == SourceSeries {
 		confidence = "low"
 	}
 	return &schema.Detection{Source: source, Confidence: confidence}
@@ -70,4 +80,19 @@ func message(r *Record) string {
 	default:
 		return subject + " was successful."
 	}
+}
+
+// Summary returns the part of a timeline that the row holds. HasSteps means that
+// stored steps exist.
+func Summary(r *Record, hasSteps bool) *transaction.Summary {
+	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
+	answer := schema.AnswerSucceeded
+	if r.State == schema.RechargeFailed {
+		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
+	}
+	// Older recharges have no steps. If one was polled, its last answer is unknown.
+	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
+		o.Answer = answer
+	}
+	return o
 }

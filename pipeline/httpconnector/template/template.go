@@ -1,4 +1,6 @@
-package httpconnector
+// Package template builds the parts of a request (path, parameters, headers and body) from the
+// texts of a description and the fields of a call.
+package template
 
 import (
 	"errors"
@@ -9,12 +11,14 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
 
+	"vayu/pipeline/httpconnector/section"
 	"vayu/schema"
 )
 
-// template is a text with fields: "{number}", "order {reference}". Literal braces are doubled.
-type template struct {
+// Template is a text with fields: "{number}", "order {reference}". Literal braces are doubled.
+type Template struct {
 	pieces []piece
 }
 
@@ -30,14 +34,23 @@ var fieldPattern = regexp.MustCompile(`^\{([a-z][a-z_]*)(\?)?(?::(text|number))?
 
 var errBrace = errors.New(`a brace begins a field: {name}, {name?}, {name:text} or {name:number}; write {{ or }} for a brace itself`)
 
-// template parses a template; fields are the usable names.
-func (f *parser) template(text string, line int, key string, fields []string) template {
-	var t template
-	literal := func(s string) {
+// Read reads the template under a key; false if the key has no single text.
+func Read(s *section.Section, key string, fields []string) (Template, bool) {
+	n := s.Node(key)
+	if n == nil || n.Kind != yaml.ScalarNode {
+		return Template{}, false
+	}
+	return parse(s, n.Value, n.Line, key, fields), true
+}
+
+// parse parses a template; fields are the usable names.
+func parse(s *section.Section, text string, line int, key string, fields []string) Template {
+	var t Template
+	literal := func(part string) {
 		if last := len(t.pieces) - 1; last >= 0 && t.pieces[last].field == "" {
-			t.pieces[last].text += s
+			t.pieces[last].text += part
 		} else {
-			t.pieces = append(t.pieces, piece{text: s})
+			t.pieces = append(t.pieces, piece{text: part})
 		}
 	}
 	for text != "" {
@@ -54,13 +67,13 @@ func (f *parser) template(text string, line int, key string, fields []string) te
 		case strings.HasPrefix(text, "$${"):
 			end := strings.IndexByte(text, '}')
 			if end < 0 {
-				f.fault(line, key, errDollar)
+				s.FaultAt(line, key, section.ErrDollar)
 				return t
 			}
 			literal(text[1 : end+1])
 			text = text[end+1:]
 		case strings.HasPrefix(text, "${"):
-			value, length := f.lookup(text, line, key)
+			value, length := s.Lookup(text, line, key)
 			if length == 0 {
 				return t
 			}
@@ -75,11 +88,11 @@ func (f *parser) template(text string, line int, key string, fields []string) te
 		default:
 			m := fieldPattern.FindStringSubmatch(text)
 			if m == nil {
-				f.fault(line, key, errBrace)
+				s.FaultAt(line, key, errBrace)
 				return t
 			}
 			if !slices.Contains(fields, m[1]) {
-				f.fault(line, key, fmt.Errorf("{%s} is unknown; known here: %s", m[1], strings.Join(fields, ", ")))
+				s.FaultAt(line, key, fmt.Errorf("{%s} is unknown; known here: %s", m[1], strings.Join(fields, ", ")))
 			}
 			t.pieces = append(t.pieces, piece{field: m[1], optional: m[2] != "", format: m[3]})
 			text = text[len(m[0]):]
@@ -88,22 +101,30 @@ func (f *parser) template(text string, line int, key string, fields []string) te
 	return t
 }
 
-// has reports whether the template contains a field.
-func (t template) has(field string) bool {
+// Field returns the template of a single field.
+func Field(name string) Template { return Template{pieces: []piece{{field: name}}} }
+
+// Has reports whether the template contains a field.
+func (t Template) Has(field string) bool {
 	return slices.ContainsFunc(t.pieces, func(p piece) bool { return p.field == field })
 }
 
 // dropped reports whether the template is a single optional field that is empty, and so is omitted.
-func (t template) dropped(fields map[string]any) bool {
+func (t Template) dropped(fields map[string]any) bool {
 	if len(t.pieces) != 1 || !t.pieces[0].optional {
 		return false
 	}
-	text, err := textOf(fields[t.pieces[0].field], "")
-	return err != nil || text == ""
+	return !HasText(fields[t.pieces[0].field])
 }
 
-// render returns the text with its fields. escape, unless nil, is applied to each.
-func (t template) render(fields map[string]any, escape func(string) (string, error)) (string, error) {
+// HasText reports whether a value has a text that is not empty.
+func HasText(v any) bool {
+	text, err := textOf(v, "")
+	return err == nil && text != ""
+}
+
+// Render returns the text with its fields. escape, unless nil, is applied to each.
+func (t Template) Render(fields map[string]any, escape func(string) (string, error)) (string, error) {
 	var out strings.Builder
 	for _, p := range t.pieces {
 		if p.field == "" {
@@ -122,10 +143,10 @@ func (t template) render(fields map[string]any, escape func(string) (string, err
 	return out.String(), nil
 }
 
-// appendJSON writes the template as a JSON value. A single field keeps its type; everything
+// AppendJSON writes the template as a JSON value. A single field keeps its type; everything
 // else is text.
-func (t template) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
-	text, err := t.render(fields, nil)
+func (t Template) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
+	text, err := t.Render(fields, nil)
 	if err != nil {
 		return nil, err
 	}

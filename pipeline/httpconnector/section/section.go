@@ -1,4 +1,6 @@
-package httpconnector
+// Package section reads the keys of a description file. It replaces variables by values of the
+// environment, and reports each fault with its line.
+package section
 
 import (
 	"errors"
@@ -21,21 +23,22 @@ type Section struct {
 	key   string // dotted, from the root
 	line  int
 	given bool
-	pairs []pair
+	pairs []Pair
 	known []string // keys that were read, in this order
 }
 
-type pair struct {
-	name  string
-	line  int
-	value *yaml.Node
+// Pair is a key of a mapping with its value.
+type Pair struct {
+	Name  string
+	Line  int // of the key
+	Value *yaml.Node
 }
 
 // Entry is a key of a Section, or an item of a list, with its text.
 type Entry struct {
 	Name string // of an item: its index, from 0
 	Text string
-	line int
+	Line int
 }
 
 // Present reports whether the file has the section.
@@ -46,9 +49,14 @@ func (s *Section) Present() bool { return s.given }
 func (s *Section) Faultf(key, format string, args ...any) {
 	line := s.line
 	if i := s.find(key); i >= 0 {
-		line = s.pairs[i].line
+		line = s.pairs[i].Line
 	}
-	s.file.fault(line, config.JoinKey(s.key, key), fmt.Errorf(format, args...))
+	s.FaultAt(line, key, fmt.Errorf(format, args...))
+}
+
+// FaultAt reports a fault of a key at a line of the file.
+func (s *Section) FaultAt(line int, key string, err error) {
+	s.file.fault(line, config.JoinKey(s.key, key), err)
 }
 
 // Text returns the text of a key, with ${VARIABLE} replaced; empty if it is absent.
@@ -82,6 +90,13 @@ func (s *Section) Choice(key, fallback string, of ...string) string {
 		return fallback
 	}
 	return text
+}
+
+// Allowed reports a fault of a key unless its value is one of several; nil allows any.
+func (s *Section) Allowed(key, value string, of []string) {
+	if of != nil && !slices.Contains(of, value) {
+		s.Faultf(key, "must be %s", oneOf(of))
+	}
 }
 
 // Bool returns the truth value of a key; the fallback if the key is absent.
@@ -119,21 +134,21 @@ func (s *Section) Duration(key string, fallback, least, most time.Duration) time
 
 // Section returns the mapping under a key; an empty one if the key is absent.
 func (s *Section) Section(key string) *Section {
-	n := s.node(key)
+	n := s.Node(key)
 	if n == nil {
 		return &Section{file: s.file, key: config.JoinKey(s.key, key), line: s.line}
 	}
-	return s.file.section(n, config.JoinKey(s.key, key), s.pairs[s.find(key)].line)
+	return s.file.section(n, config.JoinKey(s.key, key), s.pairs[s.find(key)].Line)
 }
 
 // List returns the texts of the list under a key. A single text counts as a list of one.
 func (s *Section) List(key string) []Entry {
-	n := s.node(key)
+	n := s.Node(key)
 	switch {
 	case n == nil:
 		return nil
 	case n.Kind == yaml.ScalarNode:
-		return []Entry{{Name: "0", Text: s.file.expand(n, config.JoinKey(s.key, key)), line: n.Line}}
+		return []Entry{{Name: "0", Text: s.file.expand(n, config.JoinKey(s.key, key)), Line: n.Line}}
 	case n.Kind != yaml.SequenceNode:
 		s.Faultf(key, "must be a list")
 		return nil
@@ -142,10 +157,10 @@ func (s *Section) List(key string) []Entry {
 	for i, item := range n.Content {
 		at := fmt.Sprintf("%s[%d]", config.JoinKey(s.key, key), i)
 		if item.Kind != yaml.ScalarNode {
-			s.file.fault(item.Line, at, errText)
+			s.file.fault(item.Line, at, ErrText)
 			continue
 		}
-		all = append(all, Entry{Name: strconv.Itoa(i), Text: s.file.expand(item, at), line: item.Line})
+		all = append(all, Entry{Name: strconv.Itoa(i), Text: s.file.expand(item, at), Line: item.Line})
 	}
 	return all
 }
@@ -154,8 +169,8 @@ func (s *Section) List(key string) []Entry {
 func (s *Section) Entries() []Entry {
 	all := make([]Entry, 0, len(s.pairs))
 	for _, p := range s.pairs {
-		if text, there := s.text(p.name); there {
-			all = append(all, Entry{Name: p.name, Text: text, line: p.line})
+		if text, there := s.text(p.Name); there {
+			all = append(all, Entry{Name: p.Name, Text: text, Line: p.Line})
 		}
 	}
 	return all
@@ -165,39 +180,53 @@ func (s *Section) Entries() []Entry {
 func (s *Section) Names() []string {
 	all := make([]string, len(s.pairs))
 	for i, p := range s.pairs {
-		all[i] = p.name
+		all[i] = p.Name
 	}
 	return all
 }
 
-var errText = errors.New("must be a single text or number")
+// ErrText means that a value is a mapping or a list instead of a text.
+var ErrText = errors.New("must be a single text or number")
 
 func (s *Section) text(key string) (text string, there bool) {
-	n := s.node(key)
+	n := s.Node(key)
 	if n == nil {
 		return "", false
 	}
 	if n.Kind != yaml.ScalarNode {
-		s.file.fault(n.Line, config.JoinKey(s.key, key), errText)
+		s.FaultAt(n.Line, key, ErrText)
 		return "", false
 	}
 	return s.file.expand(n, config.JoinKey(s.key, key)), true
 }
 
-// node returns the value of a key, nil if it is absent or null, and marks the key as known.
-func (s *Section) node(key string) *yaml.Node {
+// Node returns the value of a key, nil if it is absent or null, and marks the key as known.
+func (s *Section) Node(key string) *yaml.Node {
 	if !slices.Contains(s.known, key) {
 		s.known = append(s.known, key)
 	}
 	i := s.find(key)
-	if i < 0 || config.IsNull(s.pairs[i].value) {
+	if i < 0 || config.IsNull(s.pairs[i].Value) {
 		return nil
 	}
-	return s.pairs[i].value
+	return s.pairs[i].Value
+}
+
+// Pairs returns the pairs of a mapping below the section. Its keys can have any name.
+func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
+	below := s.file.section(n, config.JoinKey(s.key, key), n.Line)
+	below.known = below.Names()
+	return below.pairs
+}
+
+// Lookup returns the value of the variable ${NAME} at the beginning of a text, and the length of
+// the reference; 0 for a fault. An empty variable counts as missing.
+func (s *Section) Lookup(text string, line int, key string) (value string, length int) {
+	return s.file.lookup(text, line, config.JoinKey(s.key, key))
 }
 
 func (s *Section) find(key string) int {
-	return slices.IndexFunc(s.pairs, func(p pair) bool { return p.name == key })
+	return slices.IndexFunc(s.pairs, func(p Pair) bool { return p.Name == key })
 }
 
 func oneOf(all []string) string {

@@ -1,10 +1,12 @@
-package recharge
+package settle
 
 import (
 	"strings"
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -27,22 +29,22 @@ func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 
 // recordFinalStep stores the step that finished or refunded a recharge. The answer to the
 // first call needs no step, because the row has it. It returns the time of the final state.
-func (st *transitionTx) recordFinalStep(was *Record, first call, at time.Time, column string) (time.Time, error) {
+func (st *transitionTx) recordFinalStep(was *record.Record, first Call, at time.Time, column string) (time.Time, error) {
 	res := st.result
-	if res.err == nil && res.call == first && !res.resent && was.Tries == 0 && (first == callReverse || was.Reference == was.ID) {
+	if res.Err == nil && res.Call == first && !res.Resent && was.Tries == 0 && (first == CallReverse || was.Reference == was.ID) {
 		return at, nil
 	}
-	return recharges.RecordFinal(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at, column)
+	return record.Table.RecordFinal(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at, column)
 }
 
 // recordCallback records a callback about a recharge that stays pending.
 func (st *transitionTx) recordCallback() error {
 	r := &st.out.Record
-	if st.result.call != callNone || r.State != schema.RechargePending {
+	if st.result.Call != CallNone || r.State != schema.RechargePending {
 		return nil
 	}
 	// An update locks out concurrent writers of steps.
-	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = 'pending'", r.ID, st.result.reference)
+	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = 'pending'", r.ID, st.result.Reference)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -52,18 +54,18 @@ func (st *transitionTx) recordCallback() error {
 // ByFile is the source of results from a provider's file, in the audit log.
 const ByFile = "reconcile"
 
-// byCallback begins the source of a callback's result; the provider's name follows. If a
+// ByCallback begins the source of a callback's result; the provider's name follows. If a
 // result without a call has neither this source nor ByFile, a person entered it.
-const byCallback = "provider:"
+const ByCallback = "provider:"
 
 // stepAct returns the kind of timeline step that a result is recorded as.
-func (res *providerResult) stepAct() schema.StepAct {
+func (res *Result) stepAct() schema.StepAct {
 	switch {
-	case res.call != callNone:
-		return [...]schema.StepAct{callSubmit: schema.ActSubmit, callEnquire: schema.ActEnquire, callReverse: schema.ActReverse}[res.call]
-	case strings.HasPrefix(res.by, byCallback):
+	case res.Call != CallNone:
+		return [...]schema.StepAct{CallSubmit: schema.ActSubmit, CallEnquire: schema.ActEnquire, CallReverse: schema.ActReverse}[res.Call]
+	case strings.HasPrefix(res.By, ByCallback):
 		return schema.ActCallback
-	case res.by == ByFile:
+	case res.By == ByFile:
 		return schema.ActFile
 	default:
 		return schema.ActManual
@@ -71,13 +73,13 @@ func (res *providerResult) stepAct() schema.StepAct {
 }
 
 // stepAnswer returns the outcome that the timeline step of a result shows.
-func (res *providerResult) stepAnswer() schema.StepAnswer {
+func (res *Result) stepAnswer() schema.StepAnswer {
 	switch {
-	case res.err != nil && res.Outcome != NotSubscriber: // with NotSubscriber the error is that of the lookup
-		return transaction.MissingAnswer(res.err)
-	case res.call == callReverse && (res.Outcome == Failed || res.Outcome == NotSubscriber):
+	case res.Err != nil && res.Outcome != order.NotSubscriber: // with NotSubscriber the error is that of the lookup
+		return transaction.MissingAnswer(res.Err)
+	case res.Call == CallReverse && (res.Outcome == order.Failed || res.Outcome == order.NotSubscriber):
 		return schema.AnswerRefused
-	case res.Outcome < Pending || res.Outcome > Reversed:
+	case res.Outcome < order.Pending || res.Outcome > order.Reversed:
 		return schema.AnswerUnreadable
 	}
 	return [...]schema.StepAnswer{
@@ -88,26 +90,11 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 // alarmAnswer returns the answer of the step for a result that raises an alarm.
 func (st *transitionTx) alarmAnswer() schema.StepAnswer {
 	switch {
-	case st.out.transition == lateFailure:
+	case st.out.Transition == LateFailure:
 		return schema.AnswerLateFailure
-	case st.out.Reference != st.result.reference:
+	case st.out.Reference != st.result.Reference:
 		return schema.AnswerStray
 	default:
 		return schema.AnswerLateSuccess
 	}
-}
-
-// summaryOf returns the part of a timeline that the row holds. HasSteps means that
-// stored steps exist.
-func summaryOf(r *Record, hasSteps bool) *transaction.Summary {
-	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
-	answer := schema.AnswerSucceeded
-	if r.State == schema.RechargeFailed {
-		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
-	}
-	// Older recharges have no steps. If one was polled, its last answer is unknown.
-	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
-		o.Answer = answer
-	}
-	return o
 }

@@ -1,4 +1,5 @@
-package recharge
+// Package request reads and validates the bodies and parameters of requests about recharges.
+package request
 
 import (
 	"cmp"
@@ -13,8 +14,27 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
+
+// Request is the request for one recharge. Its fields are validated; neither store nor
+// provider was consulted yet.
+type Request struct {
+	Owner             schema.Owner
+	RefID             string
+	Type              schema.RechargeType
+	Number            string // ten digits, or the id of a DTH subscriber; unchanged if it is not Valid
+	Valid             bool   // false if the number is impossible; the recharge then fails with invalid_number
+	RequestedOperator string // canonical name of the operator; empty for auto
+	Amount            schema.Paise
+	Caller            httpapi.Who
+	// WaitFull makes the request wait its full time. Otherwise it returns early if the next
+	// enquiry is later than that, although a callback may arrive before.
+	WaitFull bool
+	// Item is the batch item that the recharge belongs to; nil if there is none.
+	Item *transaction.BatchItem
+}
 
 // Limits of the values in a body.
 const (
@@ -29,8 +49,8 @@ const (
 	maxAmount schema.Paise = 10_000_00
 )
 
-// auto is the operator name by which a client requests detection.
-const auto = "auto"
+// Auto is the operator name by which a client requests detection.
+const Auto = "auto"
 
 // requestBody is the body of POST /v1/recharge, or a record of a batch. Its values stay raw
 // JSON, because decoding them would stop at the first fault.
@@ -43,9 +63,9 @@ type requestBody struct {
 	RefID        jsontext.Value `json:"ref_id"`
 }
 
-// requestOf reads a request, except for its owner. The error is a *schema.Problem that
+// Parse reads a request, except for its owner. The error is a *schema.Problem that
 // lists every fault.
-func requestOf(body []byte) (Request, error) {
+func Parse(body []byte) (Request, error) {
 	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
 	if err != nil {
 		return Request{}, err
@@ -131,12 +151,13 @@ func (f *form) kind(v jsontext.Value) schema.RechargeType {
 		return t
 	case "": // a fault was added
 	default:
-		f.AddAs(schema.UnsupportedType, "type", noSuchType)
+		f.AddAs(schema.UnsupportedType, "type", NoSuchType)
 	}
 	return ""
 }
 
-const noSuchType = "The types are prepaid and dth."
+// NoSuchType is the message for an unknown type of recharge.
+const NoSuchType = "The types are prepaid and dth."
 
 // subscriber returns the id of a DTH subscriber from either field, unchanged if it is
 // invalid.
@@ -165,7 +186,7 @@ func (f *form) operator(r *Request, v jsontext.Value) {
 	}
 	switch text := f.text("operator", v); {
 	case text == "" || r.Type == "": // a fault was added
-	case strings.EqualFold(strings.TrimSpace(text), auto):
+	case strings.EqualFold(strings.TrimSpace(text), Auto):
 		f.least, f.most = minAmount, maxAmount
 	default:
 		if found, ok := numbering.Find(r.Type, text); ok {
@@ -185,7 +206,7 @@ func unknownOperator(t schema.RechargeType) string {
 		}
 	}
 	if t == schema.Prepaid {
-		names = append(names, "and "+auto)
+		names = append(names, "and "+Auto)
 	}
 	return fmt.Sprintf("There is no such operator of the type %s; there are %s.", t, strings.Join(names, ", "))
 }
@@ -226,8 +247,8 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 // requestedReason is the default reason of a requested refund.
 const requestedReason = "The refund was asked for."
 
-// reasonOf reads the body of a refund, which is optional.
-func reasonOf(c *httpapi.Call) (string, error) {
+// Reason reads the body of a refund, which is optional.
+func Reason(c *httpapi.Call) (string, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return "", err
 	}
@@ -246,4 +267,29 @@ func reasonOf(c *httpapi.Call) (string, error) {
 		f.Add("reason", "The reason has 1 to 255 characters, and no control characters.")
 	}
 	return text, f.problem()
+}
+
+// OperatorAndCircle reads the parameters of plans.
+func OperatorAndCircle(params map[string]string) (operator, circle string, err error) {
+	var f form
+	text, given := params["operator"]
+	switch {
+	case !given:
+		f.Add("operator", "The parameter operator is missing.")
+	default:
+		found, ok := numbering.Find(schema.Prepaid, text)
+		if !ok {
+			found, ok = numbering.Find(schema.DTH, text)
+		}
+		if operator = found.Name; !ok {
+			f.AddAs(schema.UnknownOperator, "operator", "There is no such operator; GET /v1/operators lists them.")
+		}
+	}
+	if text, given = params["circle"]; given {
+		var ok bool
+		if circle, ok = numbering.Circle(text); !ok {
+			f.Add("circle", "There is no such circle; the circles are "+strings.Join(numbering.Circles(), ", ")+".")
+		}
+	}
+	return operator, circle, f.problem()
 }

@@ -1,4 +1,5 @@
-package recharge
+// Package order defines the orders that providers of recharges receive, and their answers.
+package order
 
 import (
 	"context"
@@ -111,4 +112,12 @@ type Connection struct {
 	Receiver  transaction.Receiver[Answer] // nil: no callbacks
 	// Available reports whether the provider can be called now; nil means always.
 	Available func() bool
+}
+
+// String returns the name in logs and in the audit log.
+func (o Outcome) String() string {
+	if o < Pending || o > Reversed {
+		return "unknown outcome"
+	}
+	return [...]string{"pending", "succeeded", "failed", "not_subscriber", "unknown", "reversed"}[o]
 }

@@ -1,4 +1,5 @@
-package batch
+// Package body reads the body of a request that creates a batch, and splits it into chunks.
+package body
 
 import (
 	"bytes"
@@ -6,29 +7,31 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vayu/internal/httpapi"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
-// Limits of a chunk: it ends at chunkRecords records, or earlier when it reaches
+// Limits of a chunk: it ends at ChunkRecords records, or earlier when it reaches
 // chunkBytes. A hundred recharges have some 15 KB.
 const (
-	chunkRecords = 100
+	ChunkRecords = 100
 	chunkBytes   = 64 << 10
 )
 
-// parsedBody is a batch as the client sent it. Its chunks are ranges of the body; records are
+// Body is a batch as the client sent it. Its chunks are ranges of the body; records are
 // neither copied nor validated.
-type parsedBody struct {
-	ref    string // "" for none
-	total  int
-	chunks []chunkRange
+type Body struct {
+	Ref    string // "" for none
+	Total  int
+	Chunks []Chunk
 }
 
-// chunkRange is a chunk before it is stored.
-type chunkRange struct {
-	first, count int
-	from, to     int // byte offsets in the body
-	duplicates   []duplicate
+// Chunk is a chunk before it is stored.
+type Chunk struct {
+	First, Count int
+
+	from, to   int // byte offsets in the body
+	duplicates []duplicate
 }
 
 // anyJSON checks the syntax of a body.
@@ -37,33 +40,34 @@ type anyJSON struct{}
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
-// read parses the body of a call and reports every fault that is not in a record.
-func (k *Kind) read(c *httpapi.Call) (parsedBody, error) {
+// Parse parses the body of a call, whose records are in the given array. It reports every
+// fault that is not in a record.
+func Parse(c *httpapi.Call, array string) (Body, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return parsedBody{}, err
+		return Body{}, err
 	}
 	if _, err := httpapi.Decode[anyJSON](c); err != nil {
-		return parsedBody{}, err
+		return Body{}, err
 	}
-	b := body{kind: k, refs: map[string]int{}}
+	b := parser{array: array, refs: map[string]int{}}
 	if err := b.read(c.Body); err != nil {
-		return parsedBody{}, err
+		return Body{}, err
 	}
-	return b.parsedBody, b.faults.Problem()
+	return b.Body, b.faults.Problem()
 }
 
-// body is the state of parsing a batch's body.
-type body struct {
-	parsedBody
+// parser is the state of parsing a batch's body.
+type parser struct {
+	Body
 
-	kind   *Kind
-	array  bool           // the array was found
+	array  string         // name of the array
+	found  bool           // the array was found
 	refs   map[string]int // index of the first record with each ref_id
 	faults schema.RequestErrors
 }
 
 // read parses a well-formed JSON object, so errors are not expected.
-func (b *body) read(text []byte) error {
+func (b *parser) read(text []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)) // duplicate names were rejected before
 	if _, err := d.ReadToken(); err != nil {
 		return err
@@ -74,7 +78,7 @@ func (b *body) read(text []byte) error {
 			return err
 		}
 		switch name := token.String(); name {
-		case b.kind.Array:
+		case b.array:
 			err = b.records(d)
 		case "ref_id":
 			err = b.refID(d)
@@ -85,19 +89,19 @@ func (b *body) read(text []byte) error {
 			return err
 		}
 	}
-	if !b.array {
-		b.fault("The " + b.kind.Array + " are missing: an array of 1 to 10,000 of them.")
+	if !b.found {
+		b.fault("The " + b.array + " are missing: an array of 1 to 10,000 of them.")
 	}
 	return nil
 }
 
-func (b *body) fault(message string) {
-	b.array = true // avoids a second fault
-	b.faults.Add(b.kind.Array, message)
+func (b *parser) fault(message string) {
+	b.found = true // avoids a second fault
+	b.faults.Add(b.array, message)
 }
 
 // refID reads the client's reference of the batch.
-func (b *body) refID(d *jsontext.Decoder) error {
+func (b *parser) refID(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
 		return d.SkipValue()
@@ -110,27 +114,27 @@ func (b *body) refID(d *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
-	if b.ref = token.String(); !schema.IsRef(b.ref) {
+	if b.Ref = token.String(); !schema.IsRef(b.Ref) {
 		b.faults.Add("ref_id", "A ref_id has 1 to 255 printable characters.")
 	}
 	return nil
 }
 
 // records splits the array into chunks. The decoder gives the end of a value, not its start.
-func (b *body) records(d *jsontext.Decoder) error {
+func (b *parser) records(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
 		return d.SkipValue() // counts as absent
 	case jsontext.KindBeginArray:
 	default:
-		b.fault(b.kind.Array + " must be an array.")
+		b.fault(b.array + " must be an array.")
 		return d.SkipValue()
 	}
-	b.array = true
+	b.found = true
 	if _, err := d.ReadToken(); err != nil {
 		return err
 	}
-	for ; d.PeekKind() != jsontext.KindEndArray; b.total++ {
+	for ; d.PeekKind() != jsontext.KindEndArray; b.Total++ {
 		value, err := d.ReadValue()
 		if err != nil {
 			return err
@@ -139,8 +143,8 @@ func (b *body) records(d *jsontext.Decoder) error {
 		b.add(end-len(value), end)
 		b.markDuplicate(value)
 	}
-	if b.total == 0 || b.total > schema.MaxBatchRecords {
-		b.fault("A batch has 1 to 10,000 " + b.kind.Array + ".")
+	if b.Total == 0 || b.Total > schema.MaxBatchRecords {
+		b.fault("A batch has 1 to 10,000 " + b.array + ".")
 	}
 	_, err := d.ReadToken()
 	return err
@@ -148,31 +152,31 @@ func (b *body) records(d *jsontext.Decoder) error {
 
 // markDuplicate marks a record as a duplicate if an earlier one has its ref_id. Records
 // are processed concurrently, so only their order in the body decides which one counts.
-func (b *body) markDuplicate(value []byte) {
-	ref := refOf(value)
-	if ref == "" || b.total >= schema.MaxBatchRecords {
+func (b *parser) markDuplicate(value []byte) {
+	ref := item.RefOf(value)
+	if ref == "" || b.Total >= schema.MaxBatchRecords {
 		return
 	}
 	if first, there := b.refs[ref]; there {
-		last := &b.chunks[len(b.chunks)-1]
-		last.duplicates = append(last.duplicates, duplicate{index: b.total, first: first})
+		last := &b.Chunks[len(b.Chunks)-1]
+		last.duplicates = append(last.duplicates, duplicate{index: b.Total, first: first})
 		return
 	}
-	b.refs[ref] = b.total
+	b.refs[ref] = b.Total
 }
 
 // add adds a record to the last chunk, or starts a new one.
-func (b *body) add(from, to int) {
-	if b.total >= schema.MaxBatchRecords {
+func (b *parser) add(from, to int) {
+	if b.Total >= schema.MaxBatchRecords {
 		return // one too many is enough for the fault
 	}
-	if n := len(b.chunks); n > 0 {
-		last := &b.chunks[n-1]
-		if last.count < chunkRecords && to-last.from <= chunkBytes {
-			last.count++
+	if n := len(b.Chunks); n > 0 {
+		last := &b.Chunks[n-1]
+		if last.Count < ChunkRecords && to-last.from <= chunkBytes {
+			last.Count++
 			last.to = to
 			return
 		}
 	}
-	b.chunks = append(b.chunks, chunkRange{first: b.total, count: 1, from: from, to: to})
+	b.Chunks = append(b.Chunks, Chunk{First: b.Total, Count: 1, from: from, to: to})
 }

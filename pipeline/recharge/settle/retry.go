@@ -1,10 +1,11 @@
-package recharge
+package settle
 
 import (
 	"time"
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
 
@@ -28,8 +29,8 @@ func (st *transitionTx) postpone() error {
 func (st *transitionTx) requeue() error {
 	r := &st.out.Record
 	was := *r
-	switch submitted := r.State == schema.RechargePending && st.result.call == callSubmit; {
-	case submitted && st.result.resent:
+	switch submitted := r.State == schema.RechargePending && st.result.Call == CallSubmit; {
+	case submitted && st.result.Resent:
 		st.setSentAt()
 	case submitted:
 		r.Sent, r.SentAt = false, time.Time{}
@@ -39,13 +40,13 @@ func (st *transitionTx) requeue() error {
 
 // storePostponed stores a recharge with a later due time. If the lease is lost, nothing is
 // changed.
-func (st *transitionTx) storePostponed(was *Record, due time.Time) error {
-	stored, err := recharges.Postpone(st.tx, &st.out.Record, st.lease, due)
+func (st *transitionTx) storePostponed(was *record.Record, due time.Time) error {
+	stored, err := record.Table.Postpone(st.tx, &st.out.Record, st.lease, due)
 	if err != nil || !stored {
 		st.out.Record = *was
 		return err
 	}
-	st.out.due = due
+	st.out.Due = due
 	if err := st.recordStep(st.result.stepAnswer()); err != nil {
 		return err
 	}
@@ -62,21 +63,21 @@ func (st *transitionTx) sendPendingEvent() error {
 	if err != nil || n == 0 {
 		return err
 	}
-	r.PendingEventSent, st.out.pendingEventSent = true, true
-	return st.append(st.tx, r)
+	r.PendingEventSent = true
+	return record.AppendEvent(st.tx, st.Events, r)
 }
 
 // renewLease renews the lease, to resend an order or for another call about a requested
 // refund. Without the lease nothing changes.
 func (st *transitionTx) renewLease() error {
-	r, next := &st.out.Record, st.out.transition
-	pool := st.connectionOf(r.Owner.World, r.Provider).pool()
-	until, renewed, err := recharges.Renew(st.tx, r, pool, st.lease, next == resend, st.now)
+	r, next := &st.out.Record, st.out.Transition
+	pool, _ := st.Settler.Provider(r.Owner.World, r.Provider)
+	until, renewed, err := record.Table.Renew(st.tx, r, pool, st.lease, next == Resend, st.now)
 	if err != nil || !renewed {
-		st.out.transition = noop
+		st.out.Transition = Noop
 		return err
 	}
-	st.out.due = until
+	st.out.Due = until
 	return st.recordStep(st.result.stepAnswer())
 }
 
@@ -87,21 +88,21 @@ const redirectRow = `UPDATE recharge SET first_provider = provider, operator = $
 // redirect continues with the operator that has the number. That is another order, with
 // another reference.
 func (st *transitionTx) redirect() (bool, error) {
-	r, onto := &st.out.Record, st.result.reroute
+	r, onto := &st.out.Record, st.result.Reroute
 	was, due, sentAt := *r, st.now, time.Time{}
-	if onto.lease.Token != "" {
-		due, sentAt = onto.lease.Until, onto.LatestStart(onto.lease)
+	if onto.Lease.Token != "" {
+		due, sentAt = onto.Lease.Until, onto.LatestStart(onto.Lease)
 	}
-	r.Operator, r.Circle, r.Detection = onto.subscriber.Operator, onto.subscriber.Circle, sourceLookup
-	r.Provider, r.Reference, r.ProviderRef = onto.Name, r.ID+secondOrder, ""
+	r.Operator, r.Circle, r.Detection = onto.Subscriber.Operator, onto.Subscriber.Circle, record.SourceLookup
+	r.Provider, r.Reference, r.ProviderRef = onto.Provider, r.ID+record.SecondOrder, ""
 	r.Sent, r.SentAt, r.Tries = !sentAt.IsZero(), sentAt, 0
 	n, err := st.tx.Exec(redirectRow, r.ID, was.Reference, r.Operator, r.Circle, r.Provider, r.Reference,
-		sqlstore.BoolToInt(r.Sent), sqlstore.Micros(sentAt), sqlstore.Micros(due), onto.lease.Token)
+		sqlstore.BoolToInt(r.Sent), sqlstore.Micros(sentAt), sqlstore.Micros(due), onto.Lease.Token)
 	if err != nil || n == 0 {
 		*r = was
 		return false, err
 	}
-	st.out.due, st.out.redirectedFrom = due, was.Provider
+	st.out.Due = due
 	if err := st.recordStep(schema.AnswerRedirected); err != nil {
 		return false, err
 	}
@@ -125,7 +126,7 @@ func (st *transitionTx) releaseLease() error {
 	n, err := st.tx.Exec("UPDATE recharge SET due_at = $3, token = '' WHERE id = $1 AND state <> 'pending' AND (token = $2 OR due_at IS NULL)",
 		st.out.ID, token, sqlstore.Micros(due))
 	if n == 1 {
-		st.out.due = due
+		st.out.Due = due
 	}
 	return err
 }

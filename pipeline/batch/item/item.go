@@ -1,4 +1,4 @@
-package batch
+package item
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 // Reject stores a rejected record and counts it as failed. It is idempotent, and a no-op
 // after [Begin]. Otherwise it works like [Finish].
 func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
-	text, err := json.Marshal(refusal{RefID: refOf(item.Record), Error: *why})
+	text, err := json.Marshal(Refusal{RefID: RefOf(item.Record), Error: *why})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the error of record %d of %s: %w", item.Index, item.Batch, err)
 	}
@@ -53,7 +53,7 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 	if n == 0 {
 		return nil, nil
 	}
-	return count(tx, now, item.Batch, 0, 1)
+	return Count(tx, now, item.Batch, 0, 1)
 }
 
 // Finish counts a record that began, in the transaction that makes its outcome final. It
@@ -71,7 +71,7 @@ func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successfu
 	if n == 0 {
 		return nil, nil
 	}
-	return count(tx, now, batchID, good, bad)
+	return Count(tx, now, batchID, good, bad)
 }
 
 // Outcomes of an item.
@@ -89,8 +89,8 @@ type Finished struct {
 	At                        time.Time // completion; its results expire [Kind.Retention] later
 }
 
-// count adds finished records to the counters of their batch.
-func count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
+// Count adds finished records to the counters of their batch.
+func Count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
 	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
 	var mode, state string
 	err := tx.QueryRow(countItem, batchID, successful, failed, now.UnixMicro()).
@@ -107,14 +107,14 @@ func count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed in
 	return f, nil
 }
 
-// refusal is the stored error of a rejected record.
-type refusal struct {
+// Refusal is the stored error of a rejected record.
+type Refusal struct {
 	RefID string         `json:"ref_id,omitempty"` // if it could be read
 	Error schema.Problem `json:"error"`
 }
 
-// refOf returns the ref_id of a record; "" if it has no valid one.
-func refOf(record []byte) string {
+// RefOf returns the ref_id of a record; "" if it has no valid one.
+func RefOf(record []byte) string {
 	d := jsontext.NewDecoder(bytes.NewReader(record))
 	if begin, err := d.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
 		return ""

@@ -1,4 +1,5 @@
-package httpconnector
+// Package answer reads the fields of a provider's answers and callbacks, which a description maps.
+package answer
 
 import (
 	"bytes"
@@ -34,13 +35,14 @@ var (
 	bom       = []byte("\xef\xbb\xbf")
 )
 
-// unmappedError reports a required field that is missing or has a value that is not mapped.
-type unmappedError struct {
+// UnmappedError reports a required field that is missing or has a value that is not mapped.
+type UnmappedError struct {
 	field string
 	value string // of the provider; empty for none
 }
 
-func (e *unmappedError) Error() string {
+// Error quotes the value, cut and without unprintable characters.
+func (e *UnmappedError) Error() string {
 	if e.value == "" {
 		return fmt.Sprintf("the answer has no %s at the path of the description", e.field)
 	}
@@ -65,13 +67,13 @@ func quoteForLog(value string) string {
 	return strconv.Quote(value)
 }
 
-// accepts reports whether the connector file describes answers with this HTTP status.
-func (r *answerReader) accepts(status int) bool {
+// Accepts reports whether the connector file describes answers with this HTTP status.
+func (r *Reader) Accepts(status int) bool {
 	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
 }
 
-// read reads an answer with an accepted status.
-func (r *answerReader) read(status int, body []byte) (Reply, error) {
+// Read reads an answer with an accepted status.
+func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	reply := Reply{HTTP: status}
 	body = bytes.TrimPrefix(body, bom) // servers in .NET write a byte order mark
 	// Duplicate names are refused, because parsers differ about them.
@@ -108,7 +110,7 @@ func (r *answerReader) read(status int, body []byte) (Reply, error) {
 
 // readFields reads the fields of an answer or of an item. decided holds those that the HTTP status
 // sets.
-func (r *answerReader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
+func (r *Reader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
 		if f.many {
@@ -125,7 +127,7 @@ func (r *answerReader) readFields(doc gjson.Result, decided map[string]string) (
 	for _, f := range r.fields {
 		if _, there := out[f.name]; !there && f.isRequired(out) {
 			raw, _ := scalar(doc, f.path)
-			return out, &unmappedError{f.name, raw}
+			return out, &UnmappedError{f.name, raw}
 		}
 	}
 	return out, nil
@@ -142,7 +144,7 @@ func (f *field) isRequired(fields map[string]string) bool {
 }
 
 // readLists reads the repeated fields.
-func (r *answerReader) readLists(doc gjson.Result) map[string][]string {
+func (r *Reader) readLists(doc gjson.Result) map[string][]string {
 	var out map[string][]string
 	for _, f := range r.fields {
 		if !f.many || isAbsent(doc, f.path) {
@@ -214,4 +216,16 @@ func text(v gjson.Result) (string, bool) {
 		return v.Raw, true
 	}
 	return "", false
+}
+
+// ErrOtherReference means that an answer is about another order than the request.
+var ErrOtherReference = errors.New("the answer is about another reference")
+
+// CheckEcho returns ErrOtherReference if the reply has a field with another value than the
+// request had. It detects an earlier answer that a reused connection delivers again.
+func (r Reply) CheckEcho(field, sent string) error {
+	if echo, ok := r.Fields[field]; ok && echo != sent {
+		return ErrOtherReference
+	}
+	return nil
 }

@@ -1,0 +1,177 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+
+	"vayu/internal/config"
+	"vayu/pipeline/httpconnector/section"
+)
+
+// Body is the body of a request: mappings and lists, with templates and constants as leaves.
+type Body struct {
+	kind     yaml.Kind
+	names    []string // of a mapping
+	kids     []Body
+	leaf     Template
+	constant string // JSON text of a value that is not a string, such as true
+}
+
+// ReadBody reads the body under a key; nil if the key is absent.
+func ReadBody(s *section.Section, key string, fields []string) *Body {
+	n := s.Node(key)
+	if n == nil {
+		return nil
+	}
+	t := newBody(s, n, key, fields)
+	if n.Kind == yaml.ScalarNode {
+		s.Faultf(key, "must be a mapping or a list")
+	}
+	return &t
+}
+
+func newBody(s *section.Section, n *yaml.Node, key string, fields []string) Body {
+	t := Body{kind: n.Kind}
+	switch n.Kind {
+	case yaml.MappingNode:
+		for _, p := range s.Pairs(key, n) {
+			t.names = append(t.names, p.Name)
+			t.kids = append(t.kids, newBody(s, p.Value, config.JoinKey(key, p.Name), fields))
+		}
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			t.kids = append(t.kids, newBody(s, item, key+"["+strconv.Itoa(i)+"]", fields))
+		}
+	default:
+		t.readLeaf(s, n, key, fields)
+	}
+	return t
+}
+
+// IsFlat reports whether the body is a mapping of single values, as a form needs it.
+func (t *Body) IsFlat() bool {
+	return t.kind == yaml.MappingNode && !slices.ContainsFunc(t.kids, func(kid Body) bool { return kid.kind != yaml.ScalarNode })
+}
+
+// Has reports whether the body contains a field.
+func (t *Body) Has(field string) bool {
+	return t.leaf.Has(field) || slices.ContainsFunc(t.kids, func(kid Body) bool { return kid.Has(field) })
+}
+
+func (t *Body) readLeaf(s *section.Section, n *yaml.Node, key string, fields []string) {
+	switch n.ShortTag() {
+	case "!!null":
+		t.constant = "null"
+	case "!!bool":
+		t.constant = strings.ToLower(n.Value)
+		if t.constant != "true" && t.constant != "false" { // YAML 1.1 has others, such as yes
+			s.FaultAt(n.Line, key, errors.New("write true or false, or put it in quotes"))
+		}
+	case "!!int", "!!float":
+		if t.constant = n.Value; !isNumber(n.Value) {
+			s.FaultAt(n.Line, key, errors.New("is no number of JSON; put it in quotes if it is a text"))
+		}
+	default:
+		t.leaf = parse(s, n.Value, n.Line, key, fields)
+	}
+}
+
+// AppendJSON appends the body as JSON.
+func (t *Body) AppendJSON(b []byte, fields map[string]any) ([]byte, error) {
+	if t.kind == yaml.ScalarNode {
+		if t.constant != "" {
+			return append(b, t.constant...), nil
+		}
+		return t.leaf.appendJSON(b, fields)
+	}
+	opening, closing := byte('['), byte(']')
+	if t.kind == yaml.MappingNode {
+		opening, closing = '{', '}'
+	}
+	b = append(b, opening)
+	first := true
+	for i := range t.kids {
+		kid := &t.kids[i]
+		if kid.constant == "" && kid.leaf.dropped(fields) {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		var err error
+		if t.kind == yaml.MappingNode {
+			if b, err = jsontext.AppendQuote(b, t.names[i]); err != nil {
+				return nil, err
+			}
+			b = append(b, ':')
+		}
+		if b, err = kid.AppendJSON(b, fields); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, closing), nil
+}
+
+// Form returns the body as application/x-www-form-urlencoded, in the order of the file.
+func (t *Body) Form(fields map[string]any) ([]byte, error) {
+	all := make([]Param, 0, len(t.kids))
+	for i, kid := range t.kids {
+		if kid.constant != "" {
+			kid.leaf.pieces = []piece{{text: kid.constant}}
+		}
+		all = append(all, Param{Name: t.names[i], Value: kid.leaf})
+	}
+	text, err := Encode(all, fields)
+	return []byte(text), err
+}
+
+// Param is a template with a name: a parameter or a header.
+type Param struct {
+	Name  string
+	Value Template
+}
+
+// ReadParams reads the mapping of templates under a key.
+func ReadParams(s *section.Section, key string, fields []string) []Param {
+	n := s.Node(key)
+	if n == nil {
+		return nil
+	}
+	var all []Param
+	for _, p := range s.Pairs(key, n) {
+		at := config.JoinKey(key, p.Name)
+		if p.Value.Kind != yaml.ScalarNode {
+			s.FaultAt(p.Line, at, section.ErrText)
+			continue
+		}
+		all = append(all, Param{p.Name, parse(s, p.Value.Value, p.Line, at, fields)})
+	}
+	return all
+}
+
+// Encode returns parameters as a query string.
+func Encode(all []Param, fields map[string]any) (string, error) {
+	var out strings.Builder
+	for _, p := range all {
+		if p.Value.dropped(fields) {
+			continue
+		}
+		text, err := p.Value.Render(fields, nil)
+		if err != nil {
+			return "", fmt.Errorf("parameter %q: %w", p.Name, err)
+		}
+		if out.Len() > 0 {
+			out.WriteByte('&')
+		}
+		out.WriteString(url.QueryEscape(p.Name) + "=" + url.QueryEscape(text))
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,110 @@
+// Package record is a stored recharge, and how replies, events and timelines show it.
+package record
+
+import (
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/sqlstore"
+	"vayu/pipeline/transaction"
+	"vayu/schema"
+)
+
+// Record is a stored recharge.
+type Record struct {
+	transaction.Base
+
+	State             schema.RechargeState
+	Type              schema.RechargeType
+	Number            string // masked when Digest is not nil
+	Digest            []byte // keyed hash of the number, once it is masked
+	RequestedOperator string
+	Operator          string
+	Circle            string
+	Detection         string // lookup, series or ""
+	Amount            schema.Paise
+	Reference         string
+	PendingEventSent  bool
+	ErrorMessage      string
+	Alarm             string
+	RefundID          string
+	RefundReason      string
+	RefundedAt        time.Time // zero unless refunded
+}
+
+// Status returns the state as a string. It is for package transaction.
+func (r *Record) Status() string { return string(r.State) }
+
+// SecondOrder is the suffix of the reference of an order that replaced another one.
+const SecondOrder = "-2"
+
+// Redetects reports whether a lookup for another operator is allowed: once, and only if
+// the client named none.
+func (r *Record) Redetects() bool {
+	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
+}
+
+// Prefixes of ids; a ULID follows.
+const (
+	idPrefix     = "txn_"
+	refundPrefix = "rfd_"
+)
+
+// NewID returns the id of a new recharge.
+func NewID(now time.Time) string { return idPrefix + ulid.MustNewDefault(now).String() }
+
+// NewRefundID returns the id of a new refund.
+func NewRefundID(now time.Time) string { return refundPrefix + ulid.MustNewDefault(now).String() }
+
+// Table describes the table `recharge` for package transaction.
+var Table = &transaction.Table[Record, *Record]{
+	Name: "recharge", Columns: Columns, Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord, Missing: ErrMissing,
+}
+
+// Columns are in the order in which scanRecord reads them.
+const Columns = `id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
+	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, number_digest`
+
+func scanRecord(row sqlstore.Scanner) (r Record, err error) {
+	var mode string
+	var sent, pendingSent, created int64
+	var sentAt, finished, refunded sql.NullInt64
+	err = row.Scan(
+		&r.ID, &r.Owner.Account, &mode, &r.RefID, &r.State, &r.Type, &r.Number, &r.RequestedOperator, &r.Operator, &r.Circle, &r.Detection, &r.Amount,
+		&r.Provider, &r.Reference, &r.ProviderRef, &sent, &sentAt, &r.Tries, &pendingSent, &r.ErrorCode, &r.ErrorMessage, &r.Alarm,
+		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded, &r.Digest)
+	r.Owner.World = schema.WorldOf(mode)
+	r.Sent, r.PendingEventSent = sent != 0, pendingSent != 0
+	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = sqlstore.FromMicros(sentAt), time.UnixMicro(created).UTC(), sqlstore.FromMicros(finished), sqlstore.FromMicros(refunded)
+	return r, err
+}
+
+// selectByReference selects a recharge by the reference of its order.
+const selectByReference = "SELECT " + Columns + " FROM recharge WHERE mode = $1 AND provider = $2 AND reference = $3"
+
+// ErrMissing is the error for an unknown recharge.
+var ErrMissing = schema.NewProblem(schema.NotFound, "", "There is no such recharge.")
+
+// selectReplaced finds a recharge by the reference of a replaced order, or by its id if it
+// was never sent.
+const selectReplaced = "SELECT " + Columns + " FROM recharge WHERE id = $1 AND mode = $2 AND reference <> id AND (first_provider = $3 OR reference = '')"
+
+// ByReference finds the recharge for a provider's reference, even if the order was
+// replaced or never sent.
+func ByReference(q sqlstore.Querier, world schema.World, provider, reference string) (Record, error) {
+	if !schema.IsID(strings.TrimSuffix(reference, SecondOrder)) {
+		return Record{}, ErrMissing
+	}
+	r, found, err := Table.One(q, selectByReference, world.String(), provider, reference)
+	if err != nil || found {
+		return r, err
+	}
+	r, found, err = Table.One(q, selectReplaced, reference, world.String(), provider)
+	if err == nil && !found {
+		err = ErrMissing
+	}
+	return r, err
+}

@@ -1,0 +1,188 @@
+package settle
+
+import (
+	"errors"
+	"time"
+
+	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/recharge/record"
+	"vayu/schema"
+)
+
+// Call is the kind of a provider call.
+type Call int
+
+// The kinds of calls.
+const (
+	CallNone    Call = iota // no call: a callback, a file or a manual entry
+	CallSubmit              // order a recharge
+	CallEnquire             // status enquiry
+	CallReverse             // reverse a recharge
+)
+
+// String returns the name in metrics and logs.
+func (c Call) String() string { return [...]string{"none", "submit", "enquire", "reverse"}[c] }
+
+// Result is the result of a provider call, or of a callback, a file or a manual
+// entry.
+type Result struct {
+	order.Answer
+
+	Err       error // error of the call; then there is no Answer
+	Call      Call
+	Resent    bool      // of submit and reverse: the reference may have been sent before
+	Refused   bool      // of enquire: it follows a refused refund call, but an earlier refund call may have succeeded
+	Reference string    // of the order
+	CalledAt  time.Time // start of the call
+	By        string    // source, for the audit log
+	Reroute   *Reroute  // the other operator, if the number belongs to one
+}
+
+// Reroute is the operator that a number turned out to belong to.
+type Reroute struct {
+	*workqueue.Pool
+
+	Provider   string
+	Subscriber order.Subscriber
+	Lease      workqueue.Lease // of a slot of the connection; zero if the order is queued
+}
+
+// Transition is the effect of a provider result on a recharge.
+type Transition int
+
+// The transitions.
+const (
+	Noop          Transition = iota // nothing new
+	RetryLater                      // not final: poll again later
+	Succeed                         // pending -> success
+	Fail                            // pending -> failed
+	Redirect                        // pending, continued with the operator that has the number
+	Resend                          // pending, sent again under the same reference
+	Refund                          // success -> refunded
+	RefuseRefund                    // success: the provider refuses the requested refund
+	ConfirmRefund                   // success: refund refused; enquire whether an earlier call granted it
+	RetryRefund                     // success: request the refund again
+	LateSuccess                     // alarm: a failed recharge was carried out
+	LateFailure                     // alarm: a charged recharge was not carried out
+)
+
+// transitions maps each state and outcome to its transition.
+var transitions = map[schema.RechargeState][order.Reversed + 1]Transition{
+	schema.RechargePending: {
+		order.Pending: RetryLater, order.Succeeded: Succeed, order.Failed: Fail, order.NotSubscriber: Redirect, order.Unknown: Resend,
+		order.Reversed: Fail, // nothing was charged yet
+	},
+	schema.RechargeSuccess: {
+		order.Pending: Noop, order.Succeeded: Noop, order.Failed: LateFailure, order.NotSubscriber: LateFailure, order.Unknown: Noop, order.Reversed: Refund,
+	},
+	// A failed recharge charged nothing, so a reversal agrees with it.
+	schema.RechargeFailed: {
+		order.Pending: Noop, order.Succeeded: LateSuccess, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
+	},
+	// A refunded recharge charges nothing, so a late or repeated success is ignored.
+	// Reconciliation finds a missing reversal in the provider's file.
+	schema.RechargeRefunded: {
+		order.Pending: Noop, order.Succeeded: Noop, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
+	},
+}
+
+// decide returns the transition for a result. All rules about results are here.
+func decide(r *record.Record, res *Result, resendAfter time.Duration) Transition {
+	switch {
+	case res.Err != nil:
+		return afterError(r, res)
+	case res.Call == CallReverse && r.State == schema.RechargeSuccess:
+		return afterReverse(res)
+	case res.Call == CallEnquire && r.State == schema.RechargeSuccess && r.RefundID != "":
+		return afterRefundEnquiry(res)
+	}
+	v := transitions[r.State][res.Outcome]
+	switch {
+	case v == Redirect && res.Reroute == nil:
+		return Fail
+	case v == Resend && res.Call == CallEnquire && res.CalledAt.Sub(r.SentAt) < resendAfter, v == Resend && res.Call == CallSubmit:
+		return RetryLater
+	case (v == Resend || v == RetryLater) && res.Call == CallNone: // the next poll handles it
+		return Noop
+	}
+	return v
+}
+
+// afterError decides about a failed call. A pending order fails only if it certainly was
+// never sent. If it was sent before, the earlier request may still arrive.
+func afterError(r *record.Record, res *Result) Transition {
+	switch {
+	case r.State == schema.RechargePending && res.Call == CallSubmit && !res.Resent && errors.Is(res.Err, httpconnector.ErrNotSent) && !res.notCalled():
+		return Fail
+	case r.State == schema.RechargeRefunded, res.Call == CallNone: // the next poll handles it
+		return Noop
+	}
+	return RetryLater
+}
+
+// notCalled reports whether the call was postponed, for example by a circuit breaker.
+func (res *Result) notCalled() bool { return errors.Is(res.Err, httpconnector.ErrNotCalled) }
+
+// afterReverse decides about a refund call. The provider may refuse a repeated call because
+// an earlier one succeeded and only its answer was lost.
+func afterReverse(res *Result) Transition {
+	switch {
+	case res.Outcome == order.Reversed:
+		return Refund
+	case res.Outcome != order.Failed && res.Outcome != order.NotSubscriber:
+		return RetryLater
+	case res.Resent:
+		return ConfirmRefund
+	default:
+		return RefuseRefund
+	}
+}
+
+// afterRefundEnquiry decides about an enquiry after a refund call. If the provider still
+// reports success, the refund was not granted. Then an earlier refusal is final; without one
+// the refund is requested again.
+func afterRefundEnquiry(res *Result) Transition {
+	switch {
+	case res.Outcome == order.Pending || res.Outcome == order.Unknown:
+		return RetryLater
+	case res.Outcome != order.Succeeded:
+		return transitions[schema.RechargeSuccess][res.Outcome]
+	case res.Refused:
+		return RefuseRefund
+	default:
+		return RetryRefund
+	}
+}
+
+// nextPollTime returns the time of the next poll after a result that is not final.
+func nextPollTime(r *record.Record, res *Result, resendAfter time.Duration, now time.Time) time.Time {
+	if res.Err != nil {
+		return r.NextCall(0, false, 0, now)
+	}
+	unknown := res.Outcome == order.Unknown && res.Call == CallEnquire && r.State == schema.RechargePending
+	return r.NextCall(res.RetryAfter, unknown, resendAfter, now)
+}
+
+// nextEnquiry returns the time for which the provider requested another enquiry after a final
+// outcome; zero for none.
+func (res *Result) nextEnquiry(now time.Time) time.Time {
+	if res.Err != nil || res.RetryAfter <= 0 {
+		return time.Time{}
+	}
+	return now.Add(res.RetryAfter)
+}
+
+// failureOf returns the code of a failed recharge; operator_network_error if it has no text.
+func failureOf(res *Result) schema.Code {
+	switch {
+	case res.Err != nil || res.Outcome == order.Reversed:
+		return schema.OperatorNetworkError
+	case res.Outcome == order.NotSubscriber:
+		return schema.InvalidNumber
+	case record.FailureText(res.Code) == "":
+		return schema.OperatorNetworkError
+	}
+	return res.Code
+}
