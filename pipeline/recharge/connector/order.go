@@ -24,7 +24,7 @@ func (p *provider) Enquire(ctx context.Context, o order.Order) (order.Answer, er
 }
 
 // Reverse requests a refund. The outcome Failed means that the provider refused it. It implements
-// recharge.Reverser.
+// order.Reverser.
 func (p *provider) Reverse(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.call(ctx, refund, o)
 }
