@@ -31,8 +31,8 @@ var madeFolders = []string{"bin", "data", "internal/dashboard/dist", "internal/d
 // package that is missing here fails: adding a package includes adding it here.
 var internalMay = map[string][]string{
 	"access": {
-		"access/account", "access/apikey", "access/audit", "access/idempotency", "access/signature",
-		"config", "encryption", "failurelog", "httpapi", "pagination", "sleep", "sqlstore", "tablecache",
+		"access/account", "access/apikey", "access/audit", "access/idempotency", "access/quota", "access/session", "access/signature",
+		"config", "encryption", "failurelog", "httpapi", "pagination", "sqlstore", "tablecache",
 	},
 	"access/accesstest": {
 		"access", "access/account", "access/apikey", "config", "encryption", "httpapi", "httpapi/httpapitest", "httpapi/server", "sqlstore",
@@ -41,6 +41,8 @@ var internalMay = map[string][]string{
 	"access/apikey":                    {"access/account", "access/audit", "encryption", "sqlstore"},
 	"access/audit":                     {"encryption", "httpapi", "pagination", "sqlstore"},
 	"access/idempotency":               {"access/audit", "encryption", "httpapi", "sqlstore"},
+	"access/quota":                     {"config", "failurelog", "httpapi", "sleep", "sqlstore", "tablecache"},
+	"access/session":                   {"access/account", "access/apikey", "access/audit", "httpapi", "pagination", "sqlstore"},
 	"access/signature":                 {"access/idempotency", "httpapi"},
 	"agefile":                          {},
 	"apidoc":                           {"httpapi", "httpapi/server"},

@@ -1,4 +1,4 @@
-package access
+package quota
 
 import "vayu/internal/sqlstore"
 

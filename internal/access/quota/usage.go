@@ -1,11 +1,11 @@
-package access
+package quota
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
-	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -18,45 +18,45 @@ const (
 	usageReads = 3
 )
 
-// usage returns the usage of the caller's account in its world (live or sandbox). The days include from and to.
+// Usage returns the usage of an account in a world (live or sandbox). The days include from and to.
 // It adds the stored counts and those that this instance has not written yet.
 //
 // The result is exact as of an instant during the call, except for unwritten counts of other instances. If a
 // flush does not end in time, its calls may be counted twice.
-func (s *Service) usage(c *httpapi.Call, from, to string) ([]schema.UsageDay, error) {
+func (l *Counters) Usage(ctx context.Context, account string, world schema.World, from, to string) ([]schema.UsageDay, error) {
 	for try := 1; ; try++ {
-		writings := s.counters.waitFlushed(c.Context(), usageWait)
-		unwritten := s.unwritten(c, from, to)
-		stored, err := s.storedUsage(c, from, to)
+		writings := l.waitFlushed(ctx, usageWait)
+		unwritten := l.unwrittenDays(account, world, from, to)
+		stored, err := l.storedDays(ctx, account, world, from, to)
 		if err != nil {
 			return nil, err
 		}
-		if try == usageReads || s.counters.flushesBegun() == writings {
+		if try == usageReads || l.flushesBegun() == writings {
 			return mergeUsage(append(stored, unwritten...)), nil
 		}
 	}
 }
 
-func (s *Service) storedUsage(c *httpapi.Call, from, to string) ([]schema.UsageDay, error) {
-	return sqlstore.All(s.DB.View(c.Context()), func(row sqlstore.Scanner) (d schema.UsageDay, err error) {
+func (l *Counters) storedDays(ctx context.Context, account string, world schema.World, from, to string) ([]schema.UsageDay, error) {
+	return sqlstore.All(l.DB.View(ctx), func(row sqlstore.Scanner) (d schema.UsageDay, err error) {
 		err = row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
 		return d, err
 	}, `SELECT day, operation, calls, failed, counted FROM usage_day
 		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4`,
-		c.Account, c.World.String(), from, to)
+		account, world.String(), from, to)
 }
 
-// unwritten returns the usage that is in this instance's memory and not in the store.
-func (s *Service) unwritten(c *httpapi.Call, from, to string) []schema.UsageDay {
+// unwrittenDays returns the usage that is in this instance's memory and not in the store.
+func (l *Counters) unwrittenDays(account string, world schema.World, from, to string) []schema.UsageDay {
 	var b batch
-	for _, d := range s.counters.pending(func(d *daily) bool {
-		return d.account == c.Account && d.world == c.World && d.date >= from && d.date <= to
+	for _, d := range l.pending(func(d *day) bool {
+		return d.account.id == account && d.world == world && d.date >= from && d.date <= to
 	}) {
 		b.addDay(d)
 	}
 	out := make([]schema.UsageDay, len(b.rows))
-	for i, l := range b.rows {
-		out[i] = schema.UsageDay{Date: l.day.date, Operation: l.operation, Calls: l.calls, Failed: l.failed, Counted: l.counted}
+	for i, r := range b.rows {
+		out[i] = schema.UsageDay{Date: r.day.date, Operation: r.operation, Calls: r.calls, Failed: r.failed, Counted: r.counted}
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package access
+package session
 
 import (
 	"database/sql"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gorilla/mux"
 	"github.com/oklog/ulid/v2"
@@ -19,11 +20,36 @@ import (
 	"vayu/schema"
 )
 
-const sessionsPath = "/v1/sessions"
+// Path is the path of the endpoints.
+const Path = "/v1/sessions"
 
-// postSession answers POST /v1/sessions: it exchanges a key for a session. It is not idempotent,
+// Endpoints answers the calls about sessions.
+type Endpoints struct {
+	DB  *sqlstore.DB
+	Now func() time.Time
+	// Change runs a change of sessions in one transaction with its audit row, and stores no reply. Changes of keys
+	// wait meanwhile. caller is the current row of the calling key.
+	Change func(c *httpapi.Call, do Change) (httpapi.Response, error)
+}
+
+// Change is a change of sessions, inside tx.
+type Change = func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error)
+
+// Routes returns the endpoints. Every key may use them.
+func (e *Endpoints) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: Path, Handler: e.post},
+		{Method: http.MethodGet, Path: Path, Handler: e.list},
+		{Method: http.MethodDelete, Path: Path, Handler: e.deleteAll},
+		{Method: http.MethodGet, Path: Path + "/current", Handler: e.getCurrent},
+		{Method: http.MethodDelete, Path: Path + "/current", Handler: e.deleteOne},
+		{Method: http.MethodDelete, Path: Path + "/{id}", Handler: e.deleteOne},
+	}
+}
+
+// post answers POST /v1/sessions: it exchanges a key for a session. It is not idempotent,
 // because the token in its reply is not stored.
-func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
+func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -31,11 +57,11 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "A session is made with an API key, not with another session.")
 	}
 	var cookie *http.Cookie
-	// With access, the key cannot be revoked meanwhile. Otherwise the session could outlive its key.
-	resp, err := s.change(c, change{access: true, notStored: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
-		now := s.Now()
+	// Change excludes changes of keys. Otherwise the session could outlive its key.
+	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
+		now := e.Now()
 		token, hash := mintToken()
-		one, ends, over, err := insertSession(tx, c, caller, hash, now)
+		one, ends, over, err := insert(tx, c, caller, hash, now)
 		if err != nil {
 			return httpapi.Response{}, audit.Entry{}, err
 		}
@@ -46,13 +72,13 @@ func (s *Service) postSession(c *httpapi.Call) (httpapi.Response, error) {
 		}
 		return httpapi.Response{Status: http.StatusCreated, Value: schema.SessionReply{Status: schema.Success, Data: one}},
 			audit.Entry{Action: "session.create", Subject: one.ID, Detail: detail}, nil
-	}})
+	})
 	resp.Cookie = cookie
 	return resp, err
 }
 
-// listSessions answers GET /v1/sessions: the sessions of the calling key, newest first.
-func (s *Service) listSessions(c *httpapi.Call) (httpapi.Response, error) {
+// list answers GET /v1/sessions: the sessions of the calling key, newest first.
+func (e *Endpoints) list(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
@@ -63,24 +89,24 @@ func (s *Service) listSessions(c *httpapi.Call) (httpapi.Response, error) {
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
-	rows, err := sqlstore.All(s.DB.View(c.Context()), scanSession, "SELECT "+sessionColumns+` FROM session
+	rows, err := sqlstore.All(e.DB.View(c.Context()), scan, "SELECT "+columns+` FROM session
 		WHERE key_id = $1 AND expires_at > $2 AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
-		c.Key, s.Now().UnixMicro(), after, limit+1)
+		c.Key, e.Now().UnixMicro(), after, limit+1)
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("listing sessions: %w", err)
 	}
 	return pagination.Reply(rows, limit,
-		func(r sessionRow) (schema.Session, error) { return r.wire(c.Session), nil },
-		func(r sessionRow) *string { return pagination.Cursor(c, list, r.id) })
+		func(r session) (schema.Session, error) { return r.wire(c.Session), nil },
+		func(r session) *string { return pagination.Cursor(c, list, r.id) })
 }
 
 // getCurrent answers GET /v1/sessions/current: the identity of the caller.
-func (s *Service) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
+func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	view := s.DB.View(c.Context())
-	key, err := apikey.ByID(view, c.Key, s.Now())
+	view := e.DB.View(c.Context())
+	key, err := apikey.ByID(view, c.Key, e.Now())
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -93,9 +119,9 @@ func (s *Service) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 		Key: schema.IdentityKey{ID: key.ID, Name: key.Name, LastFour: key.LastFour, Scopes: key.Scopes},
 	}
 	if c.BySession {
-		row, err := scanSession(view.QueryRow("SELECT "+sessionColumns+" FROM session WHERE id = $1", c.Session))
+		row, err := scan(view.QueryRow("SELECT "+columns+" FROM session WHERE id = $1", c.Session))
 		if errors.Is(err, sql.ErrNoRows) { // the session has ended since its admission
-			return httpapi.Response{}, errNoSession
+			return httpapi.Response{}, ErrEnded
 		}
 		if err != nil {
 			return httpapi.Response{}, fmt.Errorf("reading a session: %w", err)
@@ -106,8 +132,8 @@ func (s *Service) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: schema.Identity{Status: schema.Success, Data: who}}, nil
 }
 
-// deleteSession answers DELETE /v1/sessions/{id} and /v1/sessions/current.
-func (s *Service) deleteSession(c *httpapi.Call) (httpapi.Response, error) {
+// deleteOne answers DELETE /v1/sessions/{id} and /v1/sessions/current.
+func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -115,32 +141,32 @@ func (s *Service) deleteSession(c *httpapi.Call) (httpapi.Response, error) {
 	if !named {
 		id = c.Session
 	}
-	if !isSessionID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
-		return httpapi.Response{}, errOtherSession
+	if !isID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
+		return httpapi.Response{}, errNotFound
 	}
-	resp, err := s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
-		row, err := scanSession(tx.QueryRow("DELETE FROM session WHERE id = $1 AND key_id = $2 RETURNING "+sessionColumns, id, c.Key))
+	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
+		row, err := scan(tx.QueryRow("DELETE FROM session WHERE id = $1 AND key_id = $2 RETURNING "+columns, id, c.Key))
 		if errors.Is(err, sql.ErrNoRows) {
-			return httpapi.Response{}, audit.Entry{}, errOtherSession
+			return httpapi.Response{}, audit.Entry{}, errNotFound
 		}
 		if err != nil {
 			return httpapi.Response{}, audit.Entry{}, fmt.Errorf("ending a session: %w", err)
 		}
 		return httpapi.Response{Value: schema.SessionReply{Status: schema.Success, Data: row.wire(c.Session)}},
 			audit.Entry{Action: "session.end", Subject: id}, nil
-	}})
+	})
 	if err == nil && id == c.Session {
 		resp.Cookie = noCookie()
 	}
 	return resp, err
 }
 
-// deleteSessions answers DELETE /v1/sessions: it ends all sessions of the key.
-func (s *Service) deleteSessions(c *httpapi.Call) (httpapi.Response, error) {
+// deleteAll answers DELETE /v1/sessions: it ends all sessions of the key.
+func (e *Endpoints) deleteAll(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	resp, err := s.change(c, change{access: true, do: func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
+	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
 		gone, err := sqlstore.All(tx, scanText, "DELETE FROM session WHERE key_id = $1 RETURNING id", c.Key)
 		if err != nil {
 			return httpapi.Response{}, audit.Entry{}, fmt.Errorf("ending all sessions: %w", err)
@@ -150,16 +176,16 @@ func (s *Service) deleteSessions(c *httpapi.Call) (httpapi.Response, error) {
 			entry = audit.Entry{Action: "session.end", Subject: c.Key, Detail: map[string]any{"sessions": gone}}
 		}
 		return httpapi.Response{Value: schema.SessionsEnded{Status: schema.Success, Ended: len(gone)}}, entry, nil
-	}})
+	})
 	if err == nil && c.BySession {
 		resp.Cookie = noCookie()
 	}
 	return resp, err
 }
 
-// isSessionID reports whether a text has the form of a session's id.
-func isSessionID(text string) bool {
-	rest, ok := strings.CutPrefix(text, sessionIDPrefix)
+// isID reports whether a text has the form of a session's id.
+func isID(text string) bool {
+	rest, ok := strings.CutPrefix(text, idPrefix)
 	_, err := ulid.ParseStrict(rest)
 	return ok && err == nil
 }

@@ -1,44 +1,11 @@
-package access
+package quota
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"vayu/schema"
 )
-
-// freePlan applies to accounts whose plan is not configured. freeCalls is the monthly limit if freePlan is not
-// configured either.
-const (
-	freePlan  = "free"
-	freeCalls = 1000
-)
-
-// plans remembers the unconfigured plans, each of which is logged once.
-type plans struct {
-	mu     sync.Mutex
-	warned map[string]bool // plans that are already logged
-}
-
-// limitOf returns the calls per month of a plan; 0 for no limit.
-func (s *Service) limitOf(plan string) int64 {
-	if limit, known := s.Settings.Plans[plan]; known {
-		return limit
-	}
-	limit, known := s.Settings.Plans[freePlan]
-	if !known {
-		limit = freeCalls
-	}
-	p := &s.counters.plans
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.warned[plan] {
-		p.warned[plan] = true
-		s.Log.Warn("a plan of accounts is not configured; its limit is that of "+freePlan, "plan", plan, "calls", limit)
-	}
-	return limit
-}
 
 // month is the usage of an account in one month (UTC) in the live world. The sandbox has no quota.
 type month struct {
@@ -52,7 +19,7 @@ type month struct {
 	// reached it. It is 0 if no call did.
 	usedAtMark [len(marks)]atomic.Int64
 
-	// stored is the part of used that is in the store, from all instances. usageCounters.flushing guards it.
+	// stored is the part of used that is in the store, from all instances. Counters.flushing guards it.
 	stored int64
 }
 
@@ -101,7 +68,7 @@ func (m *month) usedAt(i int, limit, total int64) int64 {
 }
 
 // mergeTotal adds the calls that other instances have counted, according to the store's total. pushed is the
-// part that this instance has just written; 0 after a read. The caller holds usageCounters.flushing, which
+// part that this instance has just written; 0 after a read. The caller holds Counters.flushing, which
 // excludes concurrent writes. Totals never fall, so an older total has no effect.
 func (m *month) mergeTotal(total, pushed int64) {
 	news := max(total, m.stored+pushed) - m.stored - pushed
@@ -110,11 +77,6 @@ func (m *month) mergeTotal(total, pushed int64) {
 		m.allocated.Add(news)
 		m.used.Add(news)
 	}
-}
-
-// secondsLeft returns the seconds until the month ends, at least 1.
-func (m *month) secondsLeft(now time.Time) int {
-	return int(max(1, m.ends-now.Unix()))
 }
 
 // periodOf returns the name of the month of a time.
@@ -130,22 +92,10 @@ func monthOf(account string, now time.Time) *month {
 	}
 }
 
-// quotaWire returns a quota in the API's form.
-func quotaWire(m *month, limit, used int64) schema.Quota {
+// wire returns the quota in the API's form.
+func (m *month) wire(limit, used int64) schema.Quota {
 	return schema.Quota{
 		Period: m.period, Limit: limit, Used: used, Percent: used * 100 / limit,
 		ResetsAt: schema.FormatTime(time.Unix(m.ends, 0)),
 	}
-}
-
-// quotaOf returns the account's usage of this month in the live world, including unwritten calls.
-// It is nil if the plan has no limit or the account is unknown.
-func (s *Service) quotaOf(account string) *schema.Quota {
-	holder := s.cache.account(account)
-	if holder == nil || holder.limit == 0 {
-		return nil
-	}
-	m := holder.counters.monthAt(s.Now())
-	q := quotaWire(m, holder.limit, m.used.Load())
-	return &q
 }

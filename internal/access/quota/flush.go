@@ -1,4 +1,4 @@
-package access
+package quota
 
 import (
 	"cmp"
@@ -13,15 +13,15 @@ import (
 
 // batch is the usage since the last successful flush, which one transaction writes.
 type batch struct {
-	days   []*daily
+	days   []*day
 	rows   []usageRow
 	months []*monthRow
-	keys   []keyUse
+	keys   []keyRow
 }
 
 // usageRow is an increment of a row of table usage_day.
 type usageRow struct {
-	day                    *daily
+	day                    *day
 	operation              string
 	counter                *counter
 	calls, failed, counted int64
@@ -37,29 +37,30 @@ type monthRow struct {
 	total int64 // in the store after the write
 }
 
-// keyUse is the last use of a key.
-type keyUse struct {
-	key    *cachedKey
+// keyRow is the last use of a key, a row of table api_key_use.
+type keyRow struct {
+	key    *KeyUse
 	usedAt int64 // microseconds
 }
 
-// flush writes the counted usage in one transaction, and merges the totals of other instances.
+// Flush writes the counted usage in one transaction, and merges the totals of other instances.
 // After an error, the next flush includes everything.
 //
 // If the connection breaks at COMMIT, the outcome is unknown and the batch is written again. Such a
 // flush may count twice. Lost usage could not be recovered, whereas double usage can be found by
 // comparison with the log.
-func (s *Service) flush(ctx context.Context) error {
-	l := &s.counters
+func (l *Counters) Flush(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, flushTimeout)
+	defer done()
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
-	b := s.collect()
+	b := l.collect()
 	if b == nil {
 		return nil
 	}
-	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, s) })
-	if err != nil && s.dropMissing(ctx, b) {
-		err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, s) })
+	err := l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
+	if err != nil && l.dropMissing(ctx, b) {
+		err = l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
 	}
 	if err == nil {
 		b.markWritten()
@@ -68,7 +69,7 @@ func (s *Service) flush(ctx context.Context) error {
 	defer l.mu.Unlock()
 	l.endFlush()
 	if err != nil {
-		s.metrics.flushFailures.Inc()
+		l.metrics.flushFailures.Inc()
 		b.requeue(l)
 		return fmt.Errorf("writing usage: %w", err)
 	}
@@ -76,8 +77,7 @@ func (s *Service) flush(ctx context.Context) error {
 }
 
 // collect returns the batch to write; nil if there is nothing. The caller holds l.flushing.
-func (s *Service) collect() *batch {
-	l := &s.counters
+func (l *Counters) collect() *batch {
 	l.mu.Lock()
 	if len(l.days) == 0 && len(l.keys) == 0 {
 		l.mu.Unlock()
@@ -91,16 +91,16 @@ func (s *Service) collect() *batch {
 		d.dirty.Store(false)
 	}
 	l.mu.Unlock()
-	for _, g := range keys {
-		g.state.dirty.Store(false)
-		b.keys = append(b.keys, keyUse{g, time.Unix(g.state.usedAt.Load(), 0).UnixMicro()})
+	for _, k := range keys {
+		k.dirty.Store(false)
+		b.keys = append(b.keys, keyRow{k, time.Unix(k.usedAt.Load(), 0).UnixMicro()})
 	}
-	s.buildRows(b)
+	b.build()
 	return b
 }
 
-// buildRows makes the rows of a batch from its days.
-func (s *Service) buildRows(b *batch) {
+// build makes the rows of a batch from its days.
+func (b *batch) build() {
 	b.rows, b.months = nil, nil
 	months := map[*month]*monthRow{}
 	for _, d := range b.days {
@@ -110,10 +110,7 @@ func (s *Service) buildRows(b *batch) {
 		}
 		part := months[d.month]
 		if part == nil {
-			part = &monthRow{month: d.month}
-			if holder := s.cache.account(d.account); holder != nil {
-				part.limit = holder.limit
-			}
+			part = &monthRow{month: d.month, limit: d.account.limit.Load()}
 			months[d.month] = part
 			b.months = append(b.months, part)
 		}
@@ -123,7 +120,7 @@ func (s *Service) buildRows(b *batch) {
 }
 
 // addDay adds the rows of a day and returns the number of calls they count.
-func (b *batch) addDay(d *daily) (counted int64) {
+func (b *batch) addDay(d *day) (counted int64) {
 	for o, c := range *d.counters.Load() {
 		l := usageRow{
 			day: d, operation: o.String(), counter: c,
@@ -142,13 +139,13 @@ func (b *batch) addDay(d *daily) (counted int64) {
 // sort brings rows into one order for all instances, so that row locks cannot deadlock.
 func (b *batch) sort() {
 	slices.SortFunc(b.rows, func(x, y usageRow) int {
-		return cmp.Or(cmp.Compare(x.day.account, y.day.account), cmp.Compare(x.day.world, y.day.world),
+		return cmp.Or(cmp.Compare(x.day.account.id, y.day.account.id), cmp.Compare(x.day.world, y.day.world),
 			cmp.Compare(x.day.date, y.day.date), cmp.Compare(x.operation, y.operation))
 	})
 	slices.SortFunc(b.months, func(x, y *monthRow) int {
 		return cmp.Or(cmp.Compare(x.account, y.account), cmp.Compare(x.period, y.period))
 	})
-	slices.SortFunc(b.keys, func(x, y keyUse) int { return cmp.Compare(x.key.id, y.key.id) })
+	slices.SortFunc(b.keys, func(x, y keyRow) int { return cmp.Compare(x.key.key, y.key.key) })
 }
 
 // markWritten subtracts a committed batch from the usage that is still to write.
@@ -165,35 +162,35 @@ func (b *batch) markWritten() {
 }
 
 // requeue includes the usage of a failed batch in the next one. The caller holds l.mu.
-func (b *batch) requeue(l *usageCounters) {
+func (b *batch) requeue(l *Counters) {
 	for _, d := range b.days {
 		if d.dirty.CompareAndSwap(false, true) {
 			l.days = append(l.days, d)
 		}
 	}
 	for _, k := range b.keys {
-		if k.key.state.dirty.CompareAndSwap(false, true) {
+		if k.key.dirty.CompareAndSwap(false, true) {
 			l.keys = append(l.keys, k.key)
 		}
 	}
 }
 
 // write stores the batch in tx: calls by day, quotas by month, and the last use of keys.
-func (b *batch) write(tx *sqlstore.Tx, s *Service) error {
+func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
 	lines := make([][]any, len(b.rows))
-	for i, l := range b.rows {
-		lines[i] = []any{l.day.account, l.day.world.String(), l.day.date, l.operation, l.calls, l.failed, l.counted}
+	for i, r := range b.rows {
+		lines[i] = []any{r.day.account.id, r.day.world.String(), r.day.date, r.operation, r.calls, r.failed, r.counted}
 	}
 	if err := upsert(tx, &addUsage, lines, nil); err != nil {
 		return fmt.Errorf("adding to usage_day: %w", err)
 	}
-	now := s.Now().UnixMicro()
-	if err := b.writeMonths(tx, s.Events, now); err != nil {
+	now := l.Now().UnixMicro()
+	if err := b.writeMonths(tx, l.Events, now); err != nil {
 		return err
 	}
 	keys := make([][]any, len(b.keys))
 	for i, k := range b.keys {
-		keys[i] = []any{k.key.id, k.usedAt}
+		keys[i] = []any{k.key.key, k.usedAt}
 	}
 	if err := upsert(tx, &setKeyUse, keys, nil); err != nil {
 		return fmt.Errorf("writing api_key_use: %w", err)
@@ -273,7 +270,7 @@ func (a announcement) publish(tx *sqlstore.Tx, events Events, now int64) error {
 	if set == 0 || events == nil {
 		return nil
 	}
-	data := quotaWire(a.month, a.limit, a.usedAt(a.mark, a.limit, a.total))
+	data := a.wire(a.limit, a.usedAt(a.mark, a.limit, a.total))
 	data.Threshold = m.threshold
 	if _, err := events.Append(tx, a.account, schema.Live, m.event, data); err != nil {
 		return fmt.Errorf("announcing %s: %w", m.event, err)
