@@ -1,4 +1,4 @@
-package embedded
+package chdb
 
 import (
 	"crypto/sha256"
@@ -104,9 +104,9 @@ var libraryHashes = map[string]string{
 	"lib-linux-x64-gnu": "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5",
 }
 
-// verifyLibrary compares the hash of a library with the pinned one, unless the path was configured. Reading its 566
+// Verify compares the hash of a library with the pinned one, unless the path was configured. Reading its 566
 // MB takes half a second.
-func verifyLibrary(path string) error {
+func Verify(path string) error {
 	want, pinned := libraryHashes[platformPackage()]
 	if !pinned {
 		return nil

@@ -1,4 +1,4 @@
-package embedded
+package chdb
 
 import (
 	"errors"
@@ -54,14 +54,14 @@ func TestLibraryIsThePinnedVersion(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	if err := verifyLibrary(path); err != nil {
+	if err := Verify(path); err != nil {
 		t.Error(err)
 	}
 	other := filepath.Join(t.TempDir(), libraryFile())
 	if err := os.WriteFile(other, []byte("code"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err = verifyLibrary(other)
+	err = Verify(other)
 	if _, unsafe := errors.AsType[*UnsafeLibraryError](err); libraryHashes[platformPackage()] != "" && !unsafe {
 		t.Errorf("another file: %v", err)
 	}

@@ -1,22 +1,23 @@
-package embedded
+// Package chdb binds libchdb, the ClickHouse engine as a shared library, without cgo. It also finds the library.
+package chdb
 
 import (
 	"errors"
 	"runtime"
-	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
 
-// library has the functions of libchdb (chdb.h), bound without cgo. Handles are C pointers in a uintptr.
-type library struct {
-	connect        func(argc int32, argv unsafe.Pointer) uintptr
-	closeConn      func(conn uintptr)
+// Library has the functions of libchdb (chdb.h). Handles are C pointers in a uintptr. The exported functions are
+// those that a fake library needs.
+type Library struct {
+	Connect        func(argc int32, argv unsafe.Pointer) uintptr
+	CloseConn      func(conn uintptr)
 	setSignals     func(enabled int32)
-	shutdown       func() int32
+	Shutdown       func() int32
 	version        func() string
-	query          func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
+	Query          func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
 	stream         func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
 	fetch          func(conn, stream uintptr) uintptr
 	cancel         func(conn, stream uintptr)
@@ -26,8 +27,8 @@ type library struct {
 	cancelInsert   func(stream uintptr)
 	insertError    func(stream uintptr) string
 	destroyInsert  func(stream uintptr)
-	destroyResult  func(result uintptr)
-	resultError    func(result uintptr) string
+	DestroyResult  func(result uintptr)
+	ResultError    func(result uintptr) string
 	resultBuffer   func(result uintptr) unsafe.Pointer
 	resultLength   func(result uintptr) uintptr
 	resultRows     func(result uintptr) uint64
@@ -38,21 +39,21 @@ type library struct {
 	resultWrittenB func(result uintptr) uint64
 }
 
-// loadLibrary opens the shared library at path and binds its functions. The process can never unload it, because the
+// Load opens the shared library at path and binds its functions. The process can never unload it, because the
 // engine starts threads.
-func loadLibrary(path string) (lib *library, err error) {
+func Load(path string) (lib *Library, err error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, &BrokenLibraryError{path, err}
 	}
-	lib = &library{}
+	lib = &Library{}
 	for name, fn := range map[string]any{
-		"chdb_connect":                     &lib.connect,
-		"chdb_close_conn":                  &lib.closeConn,
+		"chdb_connect":                     &lib.Connect,
+		"chdb_close_conn":                  &lib.CloseConn,
 		"chdb_set_signal_handlers_enabled": &lib.setSignals,
-		"chdb_shutdown":                    &lib.shutdown,
+		"chdb_shutdown":                    &lib.Shutdown,
 		"chdb_version":                     &lib.version,
-		"chdb_query_with_params_n":         &lib.query,
+		"chdb_query_with_params_n":         &lib.Query,
 		"chdb_stream_query_with_params_n":  &lib.stream,
 		"chdb_stream_fetch_result":         &lib.fetch,
 		"chdb_stream_cancel_query":         &lib.cancel,
@@ -62,8 +63,8 @@ func loadLibrary(path string) (lib *library, err error) {
 		"chdb_stream_cancel_insert":        &lib.cancelInsert,
 		"chdb_stream_insert_error":         &lib.insertError,
 		"chdb_destroy_insert_stream":       &lib.destroyInsert,
-		"chdb_destroy_query_result":        &lib.destroyResult,
-		"chdb_result_error":                &lib.resultError,
+		"chdb_destroy_query_result":        &lib.DestroyResult,
+		"chdb_result_error":                &lib.ResultError,
 		"chdb_result_buffer":               &lib.resultBuffer,
 		"chdb_result_length":               &lib.resultLength,
 		"chdb_result_rows_read":            &lib.resultRows,
@@ -85,8 +86,8 @@ func loadLibrary(path string) (lib *library, err error) {
 	return lib, nil
 }
 
-// open makes a connection with the engine's command-line arguments; the first one of a process boots the engine.
-func (l *library) open(args ...string) (*connection, error) {
+// Open makes a connection with the engine's command-line arguments; the first one of a process boots the engine.
+func (l *Library) Open(args ...string) (*Connection, error) {
 	argv := make([]*byte, 0, len(args)+1)
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -95,59 +96,59 @@ func (l *library) open(args ...string) (*connection, error) {
 		pin.Pin(&b[0])
 		argv = append(argv, &b[0])
 	}
-	handle := l.connect(int32(len(argv)), unsafe.Pointer(&argv[0]))
+	handle := l.Connect(int32(len(argv)), unsafe.Pointer(&argv[0]))
 	if handle == 0 {
 		return nil, errors.New("opening an engine connection: rejected by the engine; see its output for the reason")
 	}
-	return &connection{lib: l, handle: handle}, nil
+	return &Connection{lib: l, handle: handle}, nil
 }
 
-// connection is one session of the engine. It runs one statement at a time and is not safe for concurrent use.
-type connection struct {
-	lib    *library
+// Connection is one session of the engine. It runs one statement at a time and is not safe for concurrent use.
+type Connection struct {
+	lib    *Library
 	handle uintptr // chdb_connection *
 }
 
 // inner returns the chdb_connection, to which the result of chdb_connect points.
-func (c *connection) inner() uintptr {
+func (c *Connection) inner() uintptr {
 	return *(*uintptr)(pointer(c.handle))
 }
 
-// close ends the session. Closing the last one of a process shuts the engine down.
-func (c *connection) close() { c.lib.closeConn(c.handle) }
+// Close ends the session. Closing the last one of a process shuts the engine down.
+func (c *Connection) Close() { c.lib.CloseConn(c.handle) }
 
-// param is one {name:Type} parameter with its value in ClickHouse's escaped text form.
-type param struct{ name, value string }
+// Param is one {name:Type} parameter with its value in ClickHouse's escaped text form.
+type Param struct{ Name, Value string }
 
-// counters are the engine's statistics of a statement.
-type counters struct {
-	rows, bytes       uint64 // of the result
-	scanned, scannedB uint64 // read from storage
-	written, writtenB uint64 // by an insert, with its materialized views
+// Counters are the engine's statistics of a statement.
+type Counters struct {
+	Rows, Bytes       uint64 // of the result
+	Scanned, ScannedB uint64 // read from storage
+	Written, WrittenB uint64 // by an insert, with its materialized views
 }
 
 // result is a result, or a piece of one, in memory of the engine. It must be freed.
 type result struct {
-	lib    *library
+	lib    *Library
 	handle uintptr
 }
 
 // take wraps the handle of a result. If it has an error message, take frees it and returns the message as an error.
-func (l *library) take(handle uintptr) (result, error) {
+func (l *Library) take(handle uintptr) (result, error) {
 	if handle == 0 {
 		return result{}, errors.New("the engine gave neither a result nor an error")
 	}
-	if message := l.resultError(handle); message != "" {
-		l.destroyResult(handle)
+	if message := l.ResultError(handle); message != "" {
+		l.DestroyResult(handle)
 		return result{}, parseException(message)
 	}
 	return result{lib: l, handle: handle}, nil
 }
 
-func (r result) free() { r.lib.destroyResult(r.handle) }
+func (r result) Free() { r.lib.DestroyResult(r.handle) }
 
-// data returns the bytes of the result, which are valid until free.
-func (r result) data() []byte {
+// Data returns the bytes of the result, which are valid until free.
+func (r result) Data() []byte {
 	n := r.lib.resultLength(r.handle)
 	if n == 0 {
 		return nil
@@ -155,11 +156,11 @@ func (r result) data() []byte {
 	return unsafe.Slice((*byte)(r.lib.resultBuffer(r.handle)), n)
 }
 
-func (r result) counters() counters {
-	return counters{
-		rows: r.lib.resultRows(r.handle), bytes: r.lib.resultBytes(r.handle),
-		scanned: r.lib.resultScanned(r.handle), scannedB: r.lib.resultScannedB(r.handle),
-		written: r.lib.resultWritten(r.handle), writtenB: r.lib.resultWrittenB(r.handle),
+func (r result) Counters() Counters {
+	return Counters{
+		Rows: r.lib.resultRows(r.handle), Bytes: r.lib.resultBytes(r.handle),
+		Scanned: r.lib.resultScanned(r.handle), ScannedB: r.lib.resultScannedB(r.handle),
+		Written: r.lib.resultWritten(r.handle), WrittenB: r.lib.resultWrittenB(r.handle),
 	}
 }
 
@@ -167,7 +168,7 @@ func (r result) counters() counters {
 type call func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
 
 // invoke passes Go strings to C for the duration of one call.
-func (c *connection) invoke(fn call, query, format string, params []param) uintptr {
+func (c *Connection) invoke(fn call, query, format string, params []Param) uintptr {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	text := func(s string) unsafe.Pointer {
@@ -179,8 +180,8 @@ func (c *connection) invoke(fn call, query, format string, params []param) uintp
 	names, values := make([]unsafe.Pointer, n+1), make([]unsafe.Pointer, n+1)
 	nameLens, valueLens := make([]uintptr, n+1), make([]uintptr, n+1)
 	for i, p := range params {
-		names[i], nameLens[i] = text(p.name), uintptr(len(p.name))
-		values[i], valueLens[i] = text(p.value), uintptr(len(p.value))
+		names[i], nameLens[i] = text(p.Name), uintptr(len(p.Name))
+		values[i], valueLens[i] = text(p.Value), uintptr(len(p.Value))
 	}
 	for _, p := range []any{&names[0], &values[0], &nameLens[0], &valueLens[0]} {
 		pin.Pin(p)
@@ -189,23 +190,23 @@ func (c *connection) invoke(fn call, query, format string, params []param) uintp
 		unsafe.Pointer(&names[0]), unsafe.Pointer(&nameLens[0]), unsafe.Pointer(&values[0]), unsafe.Pointer(&valueLens[0]), uintptr(n))
 }
 
-// query runs one statement and returns its whole result in format.
-func (c *connection) query(query, format string, params []param) (result, error) {
-	return c.lib.take(c.invoke(c.lib.query, query, format, params))
+// Query runs one statement and returns its whole result in format.
+func (c *Connection) Query(query, format string, params []Param) (result, error) {
+	return c.lib.take(c.invoke(c.lib.Query, query, format, params))
 }
 
-// exec runs a statement and discards its result.
-func (c *connection) exec(query string) error {
-	r, err := c.query(query, "Null", nil)
+// Exec runs a statement and discards its result.
+func (c *Connection) Exec(query string) error {
+	r, err := c.Query(query, "Null", nil)
 	if err != nil {
 		return err
 	}
-	r.free()
+	r.Free()
 	return nil
 }
 
-// stream starts a SELECT whose result is fetched in pieces.
-func (c *connection) stream(query, format string, params []param) (*stream, error) {
+// Stream starts a SELECT whose result is fetched in pieces.
+func (c *Connection) Stream(query, format string, params []Param) (*stream, error) {
 	r, err := c.lib.take(c.invoke(c.lib.stream, query, format, params))
 	if err != nil {
 		return nil, err
@@ -215,13 +216,13 @@ func (c *connection) stream(query, format string, params []param) (*stream, erro
 
 // stream is a running SELECT.
 type stream struct {
-	conn   *connection
+	conn   *Connection
 	result result
 	over   bool
 }
 
-// next returns the next piece, which the caller frees; ok is false at the end.
-func (s *stream) next() (piece result, ok bool, err error) {
+// Next returns the next piece, which the caller frees; ok is false at the end.
+func (s *stream) Next() (piece result, ok bool, err error) {
 	if s.over {
 		return result{}, false, nil
 	}
@@ -230,24 +231,24 @@ func (s *stream) next() (piece result, ok bool, err error) {
 		s.over = true
 		return result{}, false, err
 	}
-	if len(piece.data()) == 0 {
+	if len(piece.Data()) == 0 {
 		s.over = true
-		piece.free()
+		piece.Free()
 		return result{}, false, nil
 	}
 	return piece, true, nil
 }
 
-// close cancels a running query and frees the handle.
-func (s *stream) close() {
+// Close cancels a running query and frees the handle.
+func (s *stream) Close() {
 	if !s.over {
 		s.conn.lib.cancel(s.conn.inner(), s.result.handle)
 	}
-	s.result.free()
+	s.result.Free()
 }
 
-// insert starts an INSERT whose data is appended in pieces. query has neither a FORMAT clause nor data.
-func (c *connection) insert(query, format string, params []param) (*insertion, error) {
+// Insert starts an INSERT whose data is appended in pieces. query has neither a FORMAT clause nor data.
+func (c *Connection) Insert(query, format string, params []Param) (*Insertion, error) {
 	handle := c.invoke(c.lib.insert, query, format, params)
 	if handle == 0 {
 		return nil, errors.New("starting an insert: the engine gave no handle")
@@ -256,17 +257,17 @@ func (c *connection) insert(query, format string, params []param) (*insertion, e
 		c.lib.destroyInsert(handle)
 		return nil, parseException(message)
 	}
-	return &insertion{lib: c.lib, handle: handle}, nil
+	return &Insertion{lib: c.lib, handle: handle}, nil
 }
 
-// insertion is a running INSERT.
-type insertion struct {
-	lib    *library
+// Insertion is a running INSERT.
+type Insertion struct {
+	lib    *Library
 	handle uintptr
 }
 
-// write appends data, which the engine copies. It blocks while the engine is behind.
-func (i *insertion) write(data []byte) error {
+// Write appends data, which the engine copies. It blocks while the engine is behind.
+func (i *Insertion) Write(data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
@@ -280,19 +281,19 @@ func (i *insertion) write(data []byte) error {
 // errInsertFailed means that the insert failed; done returns the cause.
 var errInsertFailed = errors.New("the insert has failed")
 
-// done commits and returns what was written, or the error of the insert.
-func (i *insertion) done() (counters, error) {
+// Done commits and returns what was written, or the error of the insert.
+func (i *Insertion) Done() (Counters, error) {
 	defer i.lib.destroyInsert(i.handle)
 	r, err := i.lib.take(i.lib.doneInsert(i.handle))
 	if err != nil {
-		return counters{}, err
+		return Counters{}, err
 	}
-	defer r.free()
-	return r.counters(), nil
+	defer r.Free()
+	return r.Counters(), nil
 }
 
-// abort cancels the insert without committing incomplete blocks.
-func (i *insertion) abort() {
+// Abort cancels the insert without committing incomplete blocks.
+func (i *Insertion) Abort() {
 	i.lib.cancelInsert(i.handle)
 	i.lib.destroyInsert(i.handle)
 }
@@ -300,14 +301,4 @@ func (i *insertion) abort() {
 // pointer converts an address of C memory into a pointer without violating the vet rule about Go memory.
 func pointer(address uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
-}
-
-// quote makes a ClickHouse string literal.
-func quote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
-}
-
-// quoteName makes a ClickHouse identifier.
-func quoteName(s string) string {
-	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(s) + "`"
 }
