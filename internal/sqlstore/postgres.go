@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"vayu/internal/sqlstore/migration"
 )
 
 // postgres is the store on a server.
@@ -93,7 +96,25 @@ func (p *postgres) migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 	if err := p.waitForServer(ctx, pool); err != nil {
 		return err
 	}
-	return migrate(ctx, goose.DialectPostgres, pool, p.db.version)
+	return migration.Apply(ctx, goose.DialectPostgres, pool, p.db.cfg.Version)
+}
+
+// ConnectServer connects to the PostgreSQL server of c without migrating the tables. The caller closes the pool.
+func ConnectServer(ctx context.Context, c Config, log *slog.Logger) (*sql.DB, error) {
+	db, err := Open(c, log, nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{db: db}
+	settings, err := p.settings()
+	if err != nil {
+		return nil, err
+	}
+	pool := stdlib.OpenDB(*settings)
+	if err := p.waitForServer(ctx, pool); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return pool, nil
 }
 
 // waitForServer waits until the server answers.

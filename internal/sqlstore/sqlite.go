@@ -15,6 +15,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"vayu/internal/filelock"
+	"vayu/internal/sqlstore/migration"
 )
 
 // sqlite is the store in a file.
@@ -50,7 +51,7 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	s.writing.SetMaxOpenConns(1)
 	if err := s.acquireDirectory(ctx,
 		func() error {
-			if err := migrate(ctx, goose.DialectSQLite3, s.writing, s.db.version); err != nil {
+			if err := migration.Apply(ctx, goose.DialectSQLite3, s.writing, s.db.cfg.Version); err != nil {
 				return fmt.Errorf("%s: %w", s.path, err)
 			}
 			return nil
@@ -85,15 +86,15 @@ func createPrivate(path string) error {
 
 // checkVersion rejects a command whose version differs from that of the running service.
 func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error {
-	provider, err := newProvider(goose.DialectSQLite3, s.writing)
+	known, err := migration.Newest(goose.DialectSQLite3, s.writing)
 	if err != nil {
 		return err
 	}
-	at, err := version(ctx, s.writing)
+	at, err := migration.Version(ctx, s.writing)
 	if err != nil {
 		return err
 	}
-	if known := newest(provider); at != known {
+	if at != known {
 		return fmt.Errorf("the service that runs here is of another version: its state store is at version %d, and this program's is %d; it is %s",
 			at, known, holder)
 	}

@@ -1,4 +1,5 @@
-package sqlstore
+// Package migration creates the tables of the state store and brings them to a version.
+package migration
 
 import (
 	"context"
@@ -38,15 +39,23 @@ func newProvider(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
 	return provider, nil
 }
 
-// newest is the newest version of the tables that this program supports.
+// Newest returns the newest version of the tables that this program supports.
+func Newest(dialect goose.Dialect, db *sql.DB) (int64, error) {
+	provider, err := newProvider(dialect, db)
+	if err != nil {
+		return 0, err
+	}
+	return newest(provider), nil
+}
+
 func newest(provider *goose.Provider) int64 {
 	sources := provider.ListSources()
 	return sources[len(sources)-1].Version
 }
 
-// migrate brings the tables to a version, 0 for the newest. On PostgreSQL an advisory lock makes other
+// Apply brings the tables to a version, 0 for the newest. On PostgreSQL an advisory lock makes other
 // instances wait; on SQLite the caller has the lock.
-func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) error {
+func Apply(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) error {
 	provider, err := newProvider(dialect, db)
 	if err != nil {
 		return err
@@ -67,33 +76,33 @@ func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) e
 
 // refuseNewer fails for tables newer than this program or than the target version. It accepts an empty store.
 func refuseNewer(ctx context.Context, db querier, known, to int64) error {
-	switch at, err := version(ctx, db); {
-	case noTable(err):
+	switch at, err := Version(ctx, db); {
+	case NoTable(err):
 	case err != nil: // an unreadable version must not count as an old one
 		return err
 	case at > known:
 		return fmt.Errorf("the state store is at version %d, and this program supports %d only: it belongs to a newer vayu", at, known)
 	case at > to:
-		return newerTablesError(at, to)
+		return NewerTablesError(at, to)
 	}
 	return nil
 }
 
-// noTable reports whether a statement names a table that does not exist.
-func noTable(err error) bool {
+// NoTable reports whether a statement names a table that does not exist.
+func NoTable(err error) bool {
 	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return stated.Code == "42P01"
 	}
 	return err != nil && strings.Contains(err.Error(), "no such table: ") // SQLite has no code for it
 }
 
-// newerTablesError is the error for a store whose tables are newer than the dump.
-func newerTablesError(at, to int64) error {
+// NewerTablesError is the error for a store whose tables are newer than the dump.
+func NewerTablesError(at, to int64) error {
 	return fmt.Errorf("the state store is at version %d, and the dump is of version %d: load it where no store is yet", at, to)
 }
 
-// version reads the version of the tables without changing anything. It fails if there are none.
-func version(ctx context.Context, db querier) (int64, error) {
+// Version reads the version of the tables without changing anything. It fails if there are none.
+func Version(ctx context.Context, db querier) (int64, error) {
 	var at int64
 	err := db.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&at)
 	if err != nil {

@@ -1,39 +1,31 @@
-package sqlstore
+package dump
 
 import (
 	"context"
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/stdlib"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/migration"
 )
 
 // CheckEmpty returns the error with which [Load] would reject the dump in dir for the server of cfg. It changes
 // nothing, and is for callers with a long step before Load. It does not check SQLite.
-func CheckEmpty(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
+func CheckEmpty(ctx context.Context, cfg sqlstore.Config, dir string, log *slog.Logger) error {
 	m, _, err := loadable(ctx, dir)
 	if err != nil || cfg.DSN == "" {
 		return err
 	}
-	db, err := Open(cfg, log, nil)
+	pool, err := sqlstore.ConnectServer(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
-	p := &postgres{db: db}
-	settings, err := p.settings()
-	if err != nil {
-		return err
-	}
-	pool := stdlib.OpenDB(*settings)
 	defer pool.Close()
-	if err := p.waitForServer(ctx, pool); err != nil {
-		return err
-	}
 	var accounts int64
-	at, err := version(ctx, pool)
+	at, err := migration.Version(ctx, pool)
 	if err == nil {
 		err = pool.QueryRowContext(ctx, "SELECT count(*) FROM account").Scan(&accounts)
 	}
-	if noTable(err) {
+	if migration.NoTable(err) {
 		return nil // no store has been created there
 	}
 	switch {
@@ -42,7 +34,7 @@ func CheckEmpty(ctx context.Context, cfg Config, dir string, log *slog.Logger) e
 	case accounts > 0:
 		return notEmptyError(accounts)
 	case at > m.Version:
-		return newerTablesError(at, m.Version)
+		return migration.NewerTablesError(at, m.Version)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package dump
 
 import (
 	"database/sql"

@@ -1,4 +1,4 @@
-package sqlstore_test
+package dump_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/dump"
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
@@ -25,8 +26,8 @@ const accounts = 250
 // populate inserts rows with every kind of value into tables that refer to others.
 func populate(tb testing.TB, db *sqlstore.DB) {
 	tb.Helper()
-	update(tb, db, func(tx *sqlstore.Tx) error {
-		if err := set(tx, "key", "हिन्दी \u2028 <&> \"quoted\" \\ \n"); err != nil {
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
+		if _, err := tx.Exec("INSERT INTO setting (name, value) VALUES ('key', $1)", "हिन्दी \u2028 <&> \"quoted\" \\ \n"); err != nil {
 			return err
 		}
 		for i := range accounts {
@@ -51,12 +52,15 @@ func populate(tb testing.TB, db *sqlstore.DB) {
 		}
 		return nil
 	})
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // contents reads the lines of every file of a dump, sorted.
 func contents(tb testing.TB, dir string) map[string][]string {
 	tb.Helper()
-	m, err := sqlstore.ReadManifest(dir)
+	m, err := dump.ReadManifest(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -85,42 +89,36 @@ func contents(tb testing.TB, dir string) map[string][]string {
 	return all
 }
 
-func dump(tb testing.TB, db *sqlstore.DB) (dir string, m sqlstore.Manifest) {
+func write(tb testing.TB, db *sqlstore.DB) (dir string, m dump.Manifest) {
 	tb.Helper()
 	dir = filepath.Join(tb.TempDir(), "dump")
-	m, err := db.Dump(context.Background(), dir)
+	m, err := dump.Write(context.Background(), db, dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return dir, m
 }
 
-// fresh makes the configuration of an empty store of each engine.
-var fresh = map[string]func(*testing.T) sqlstore.Config{
-	"sqlite":   func(t *testing.T) sqlstore.Config { return sqlstore.Config{Data: t.TempDir()} },
-	"postgres": func(t *testing.T) sqlstore.Config { return sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)} },
-}
-
 // A dump from each engine loads into each, value by value.
 func TestDumpLoadsIntoEachEngine(t *testing.T) {
 	t.Parallel()
-	for from, source := range fresh {
-		for into, target := range fresh {
+	for from, source := range sqlstoretest.Fresh {
+		for into, target := range sqlstoretest.Fresh {
 			t.Run(from+" to "+into, func(t *testing.T) {
 				t.Parallel()
 				db := sqlstoretest.Open(t, source(t))
 				populate(t, db)
-				dir, m := dump(t, db)
+				dir, m := write(t, db)
 				// Besides the rows of populate, the counters of the migrations have a row each.
 				if want := int64(5*accounts + 3); m.Engine != from || m.Rows() != want {
 					t.Errorf("the manifest has %q and %d rows, want %q and %d", m.Engine, m.Rows(), from, want)
 				}
 				c := target(t)
-				if err := sqlstore.Load(t.Context(), c, dir, nil); err != nil {
+				if err := dump.Load(t.Context(), c, dir, nil); err != nil {
 					t.Fatal(err)
 				}
 				restored := sqlstoretest.Open(t, c)
-				again, _ := dump(t, restored)
+				again, _ := write(t, restored)
 				if diff := cmp.Diff(contents(t, dir), contents(t, again)); diff != "" {
 					t.Errorf("the restored store (-want +got):\n%s", diff)
 				}
@@ -128,7 +126,7 @@ func TestDumpLoadsIntoEachEngine(t *testing.T) {
 				if err := restored.View(t.Context()).QueryRow("SELECT count(signing_secret) = $1 FROM api_key", accounts).Scan(&secret); err != nil || !secret {
 					t.Errorf("empty bytes came back as NULL, %v", err)
 				}
-				if err := sqlstore.Load(t.Context(), target(t), dir+"x", nil); err == nil {
+				if err := dump.Load(t.Context(), target(t), dir+"x", nil); err == nil {
 					t.Error("a dump that is not there was restored")
 				}
 			})
@@ -139,29 +137,21 @@ func TestDumpLoadsIntoEachEngine(t *testing.T) {
 // A newer program loads the dump and migrates it.
 func TestLoadMigratesOlderDump(t *testing.T) {
 	t.Parallel()
-	for name, target := range fresh {
+	for name, target := range sqlstoretest.Fresh {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			old := sqlstore.Config{Data: t.TempDir()}
-			var dir string
-			var m sqlstore.Manifest
-			err := sqlstore.WithStore(t.Context(), old, 1, func(_ context.Context, db *sqlstore.DB) error {
-				populate(t, db)
-				dir, m = dump(t, db)
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			older := sqlstoretest.Open(t, sqlstore.Config{Data: t.TempDir(), Version: 1})
+			populate(t, older)
+			dir, m := write(t, older)
 			if m.Version != 1 || m.Rows() != 5*accounts+2 {
 				t.Errorf("the manifest has version %d and %d rows, want 1 and %d", m.Version, m.Rows(), 5*accounts+2)
 			}
 			c := target(t)
-			if err := sqlstore.Load(t.Context(), c, dir, nil); err != nil {
+			if err := dump.Load(t.Context(), c, dir, nil); err != nil {
 				t.Fatal(err)
 			}
 			db, stop := sqlstoretest.Start(t, c)
-			again, now := dump(t, db)
+			again, now := write(t, db)
 			if now.Version < 2 {
 				t.Errorf("the restored store is at version %d", now.Version)
 			}
@@ -181,7 +171,7 @@ func TestLoadMigratesOlderDump(t *testing.T) {
 			empty := target(t)
 			_, stop = sqlstoretest.Start(t, empty) // creates the newest tables
 			stop()
-			if err := sqlstore.Load(t.Context(), empty, dir, nil); err == nil || !strings.Contains(err.Error(), "where no store is yet") {
+			if err := dump.Load(t.Context(), empty, dir, nil); err == nil || !strings.Contains(err.Error(), "where no store is yet") {
 				t.Errorf("into newer tables: got %v", err)
 			}
 		})
@@ -190,23 +180,23 @@ func TestLoadMigratesOlderDump(t *testing.T) {
 
 func TestLoadRejectsStoreWithAccounts(t *testing.T) {
 	t.Parallel()
-	for name, config := range fresh {
+	for name, config := range sqlstoretest.Fresh {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)
 			db, stop := sqlstoretest.Start(t, c)
 			populate(t, db)
-			dir, _ := dump(t, db)
-			if _, err := db.Dump(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "not empty") {
+			dir, _ := write(t, db)
+			if _, err := dump.Write(t.Context(), db, dir); err == nil || !strings.Contains(err.Error(), "not empty") {
 				t.Errorf("a second dump into one folder gave %v", err)
 			}
 			if name == "sqlite" {
-				if err := sqlstore.Load(t.Context(), c, dir, nil); err == nil || !strings.Contains(err.Error(), "is held by") {
+				if err := dump.Load(t.Context(), c, dir, nil); err == nil || !strings.Contains(err.Error(), "is held by") {
 					t.Errorf("beside a service Load gave %v", err)
 				}
 			}
 			stop()
-			if err := sqlstore.Load(t.Context(), c, dir, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprint(accounts, " accounts")) {
+			if err := dump.Load(t.Context(), c, dir, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprint(accounts, " accounts")) {
 				t.Errorf("got %v, want that there are accounts", err)
 			}
 		})
@@ -243,7 +233,7 @@ func TestLoadRejectsDamagedDump(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, _ := dump(t, source)
+			dir, _ := write(t, source)
 			path := filepath.Join(dir, c.file)
 			bytes, err := os.ReadFile(path)
 			if err != nil {
@@ -253,7 +243,7 @@ func TestLoadRejectsDamagedDump(t *testing.T) {
 				t.Fatal(err)
 			}
 			target := sqlstore.Config{Data: t.TempDir()}
-			if err := sqlstore.Load(t.Context(), target, dir, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := dump.Load(t.Context(), target, dir, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
 			}
 			db := sqlstoretest.Open(t, target)
@@ -286,8 +276,8 @@ func TestDumpIsConsistentSnapshot(t *testing.T) {
 			})
 		}
 		for range 5 {
-			dir, m := dump(t, db)
-			i := slices.IndexFunc(m.Tables, func(t sqlstore.ManifestTable) bool { return t.Name == "seen_signature" })
+			dir, m := write(t, db)
+			i := slices.IndexFunc(m.Tables, func(t dump.Table) bool { return t.Name == "seen_signature" })
 			var counter struct{ N int64 }
 			if err := json.Unmarshal([]byte(contents(t, dir)["access_revision"][0]), &counter); err != nil {
 				t.Error(err)

@@ -1,4 +1,4 @@
-package sqlstore
+package dump
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/pressly/goose/v3"
+
+	"vayu/internal/sqlstore/migration"
 )
 
 // table describes a table for a dump.
@@ -46,10 +48,10 @@ func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	}
 	defer memory.Close()
 	memory.SetMaxOpenConns(1) // each connection would open another, empty database
-	if err := migrate(ctx, goose.DialectSQLite3, memory, to); err != nil {
+	if err := migration.Apply(ctx, goose.DialectSQLite3, memory, to); err != nil {
 		return nil, 0, err
 	}
-	if at, err = version(ctx, memory); err != nil {
+	if at, err = migration.Version(ctx, memory); err != nil {
 		return nil, 0, err
 	}
 	names, err := stringColumn(ctx, memory, `SELECT name FROM sqlite_schema

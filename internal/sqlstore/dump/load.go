@@ -1,4 +1,4 @@
-package sqlstore
+package dump
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vayu/internal/backupfile"
+	"vayu/internal/sqlstore"
 )
 
 const (
@@ -32,8 +33,8 @@ func ReadManifest(dir string) (Manifest, error) {
 	if err := backupfile.ReadManifest(dir, &m); err != nil {
 		return Manifest{}, fmt.Errorf("reading the dump: %w", err)
 	}
-	if m.Format != dumpFormat {
-		return Manifest{}, fmt.Errorf("%s: the format is %q, and this program reads %q", dir, m.Format, dumpFormat)
+	if m.Format != format {
+		return Manifest{}, fmt.Errorf("%s: the format is %q, and this program reads %q", dir, m.Format, format)
 	}
 	return m, nil
 }
@@ -42,7 +43,7 @@ func ReadManifest(dir string) (Manifest, error) {
 // newest version. It creates missing tables. It rejects a store that has accounts or that a running service has
 // locked. A dump of an older version can be loaded only where no store exists yet. All rows are inserted in one
 // transaction. If a file is damaged, the error names it and no row is changed.
-func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
+func Load(ctx context.Context, cfg sqlstore.Config, dir string, log *slog.Logger) error {
 	m, known, err := loadable(ctx, dir)
 	if err != nil {
 		return err
@@ -51,13 +52,13 @@ func Load(ctx context.Context, cfg Config, dir string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	err = withStore(ctx, cfg, log, m.Version, func(ctx context.Context, db *DB) error {
-		return db.Update(ctx, func(tx *Tx) error { return fill(ctx, tx, all, m, dir) })
+	err = withStore(ctx, cfg, log, m.Version, func(ctx context.Context, db *sqlstore.DB) error {
+		return db.Update(ctx, func(tx *sqlstore.Tx) error { return fill(ctx, tx, all, m, dir) })
 	})
 	if err != nil || m.Version == known {
 		return err
 	}
-	if err := withStore(ctx, cfg, log, known, func(context.Context, *DB) error { return nil }); err != nil {
+	if err := withStore(ctx, cfg, log, known, func(context.Context, *sqlstore.DB) error { return nil }); err != nil {
 		return fmt.Errorf("the dump of version %d is restored; bringing it to version %d: %w", m.Version, known, err)
 	}
 	return nil
@@ -79,13 +80,12 @@ func loadable(ctx context.Context, dir string) (m Manifest, known int64, err err
 }
 
 // withStore opens a store exclusively, with tables of the given version, and calls do.
-func withStore(ctx context.Context, cfg Config, log *slog.Logger, version int64, do func(context.Context, *DB) error) error {
-	cfg.Share = false
-	db, err := Open(cfg, log, nil)
+func withStore(ctx context.Context, cfg sqlstore.Config, log *slog.Logger, version int64, do func(context.Context, *sqlstore.DB) error) error {
+	cfg.Share, cfg.Version, cfg.ChangeTimeout = false, version, loadTimeout
+	db, err := sqlstore.Open(cfg, log, nil)
 	if err != nil {
 		return err
 	}
-	db.version, db.changeTimeout = version, loadTimeout
 	ctx, stop := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
 	go func() {
@@ -104,7 +104,7 @@ func withStore(ctx context.Context, cfg Config, log *slog.Logger, version int64,
 }
 
 // fill replaces the rows of all tables by those of the dump. It fails if the store has accounts.
-func fill(ctx context.Context, tx *Tx, all []table, m Manifest, dir string) error {
+func fill(ctx context.Context, tx *sqlstore.Tx, all []table, m Manifest, dir string) error {
 	var n int64
 	if err := tx.QueryRow("UPDATE access_revision SET n = n RETURNING n").Scan(&n); err != nil { // blocks concurrent changes of accounts
 		return err
@@ -121,7 +121,7 @@ func fill(ctx context.Context, tx *Tx, all []table, m Manifest, dir string) erro
 		}
 	}
 	for _, t := range all {
-		i := slices.IndexFunc(m.Tables, func(of ManifestTable) bool { return of.Name == t.name })
+		i := slices.IndexFunc(m.Tables, func(of Table) bool { return of.Name == t.name })
 		if i < 0 {
 			return fmt.Errorf("the manifest of the dump has no table %q", t.name)
 		}
@@ -138,7 +138,7 @@ func notEmptyError(accounts int64) error {
 	return fmt.Errorf("the state store has %d accounts: a dump is restored into an empty one only", accounts)
 }
 
-func loadTable(ctx context.Context, tx *Tx, t table, want ManifestTable, path string) error {
+func loadTable(ctx context.Context, tx *sqlstore.Tx, t table, want Table, path string) error {
 	return backupfile.Read(path, want.SHA256, func(from io.Reader) error {
 		rows, err := insertRows(ctx, tx, t, from)
 		if err == nil && rows != want.Rows {
@@ -149,7 +149,7 @@ func loadTable(ctx context.Context, tx *Tx, t table, want ManifestTable, path st
 }
 
 // insertRows reads all lines and inserts them into the table.
-func insertRows(ctx context.Context, tx *Tx, t table, from io.Reader) (n int64, err error) {
+func insertRows(ctx context.Context, tx *sqlstore.Tx, t table, from io.Reader) (n int64, err error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	whole := insertion(t, batch)
