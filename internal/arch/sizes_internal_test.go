@@ -37,7 +37,6 @@ var largePackages = map[string]struct{ files, lines int }{
 	"ingest":                 {17, 2336},
 	"ingest/source/file":     {24, 2866},
 	"internal/columnstore":   {21, 2700},
-	"internal/sqlstore":      {19, 2020},
 	"pipeline/batch":         {19, 2324},
 	"pipeline/httpconnector": {18, 2556},
 	"pipeline/recharge":      {24, 2947},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"vayu/internal/sqlstore/connection"
 	"vayu/schema"
 )
 
@@ -141,8 +142,8 @@ func each(ctx context.Context, on session, do func(Scanner) error, query string,
 	if err != nil {
 		return 0, nil, err
 	}
-	if kept, ok := on.(*statements); ok {
-		defer kept.begin(query)()
+	if kept, ok := on.(*connection.Prepared); ok {
+		defer kept.Begin(query)()
 	}
 	defer func() { _ = rows.Close() }() // rows.Err returns its error
 	for rows.Next() {

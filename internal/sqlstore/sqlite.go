@@ -15,6 +15,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"vayu/internal/filelock"
+	"vayu/internal/sqlstore/connection"
 	"vayu/internal/sqlstore/migration"
 )
 
@@ -24,8 +25,8 @@ type sqlite struct {
 	path    string
 	queue   chan *change // of the live world and of the service itself
 	sandbox chan *change
-	writing *sql.DB     // one connection
-	writer  *statements // on that connection; nil while disconnected
+	writing *sql.DB              // one connection
+	writer  *connection.Prepared // on that connection; nil while disconnected
 	readers *sql.DB
 	release func() // releases the lock of the directory
 	wal     wal
@@ -122,13 +123,13 @@ func (s *sqlite) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.writer = newStatements(conn)
+	s.writer = connection.NewPrepared(conn)
 	return nil
 }
 
 // disconnect closes a connection in an unknown state; the next group opens a new one.
 func (s *sqlite) disconnect() {
-	s.writer.discard()
+	s.writer.Discard()
 	s.writer = nil
 }
 
@@ -139,7 +140,7 @@ func (s *sqlite) close() {
 		_ = s.readers.Close()
 	}
 	if s.writer != nil {
-		s.writer.close()
+		s.writer.Close()
 	}
 	if s.writing != nil {
 		_ = s.writing.Close()

@@ -101,7 +101,6 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)
 	}
-	var err error
 	db.metrics = newMetrics(reg)
 	if c.DSN == "" {
 		db.engine = &sqlite{db: db, queue: make(chan *change, queueLength), sandbox: make(chan *change, queueLength)}

@@ -1,4 +1,4 @@
-package sqlstore
+package server
 
 import (
 	"slices"
@@ -8,15 +8,15 @@ import (
 	"vayu/internal/config"
 )
 
-// UnencryptedHosts are the remote hosts of the DSN to which passwords and rows may travel unencrypted; none for
+// UnencryptedHosts are the remote hosts of a DSN to which passwords and rows may travel unencrypted; none for
 // SQLite. Without sslmode PostgreSQL's clients prefer TLS, and fall back to plain text when the server, or an
 // attacker between, offers none.
-func (c Config) UnencryptedHosts() []string {
-	if c.DSN == "" {
+func UnencryptedHosts(dsn config.DSN) []string {
+	if dsn == "" {
 		return nil
 	}
-	cfg, err := pgx.ParseConfig(string(c.DSN))
-	if err != nil { // Open reports it
+	cfg, err := pgx.ParseConfig(string(dsn))
+	if err != nil { // the opening of the store reports it
 		return nil
 	}
 	var hosts []string

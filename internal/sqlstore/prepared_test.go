@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"path/filepath"
 	"testing"
+
+	"vayu/internal/sqlstore/connection"
 )
 
 // BenchmarkPrepared compares a cached prepared statement with one that is prepared at every call. A change
@@ -20,8 +22,8 @@ func BenchmarkPrepared(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			kept := newStatements(conn)
-			defer kept.close()
+			kept := connection.NewPrepared(conn)
+			defer kept.Close()
 			var on session = conn
 			if prepared {
 				on = kept
@@ -40,32 +42,5 @@ func BenchmarkPrepared(b *testing.B) {
 			}
 			exec("COMMIT")
 		})
-	}
-}
-
-// Statements beyond the limit run unprepared.
-func TestPreparedStatementsAreBounded(t *testing.T) {
-	t.Parallel()
-	db, err := sql.Open("sqlite", sqliteDSN(filepath.Join(t.TempDir(), fileName)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := newStatements(conn)
-	defer kept.close()
-	query := "SELECT 1"
-	for range maxStatements + 10 {
-		var one int
-		if err := kept.QueryRowContext(t.Context(), query).Scan(&one); err != nil || one != 1 {
-			t.Fatal(one, err)
-		}
-		query += " "
-	}
-	if len(kept.kept) != maxStatements {
-		t.Errorf("%d statements are kept, want %d", len(kept.kept), maxStatements)
 	}
 }

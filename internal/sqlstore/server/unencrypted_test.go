@@ -1,4 +1,4 @@
-package sqlstore_test
+package server_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/config"
-	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/server"
 )
 
 func TestUnencryptedHosts(t *testing.T) {
@@ -24,7 +24,7 @@ func TestUnencryptedHosts(t *testing.T) {
 		"postgres://u:p@/vayu?host=/var/run/postgresql":                       nil,
 		"host=pg.example.com user=u password=p dbname=vayu sslmode=no-matter": nil, // Open rejects it
 	} {
-		if diff := cmp.Diff(want, sqlstore.Config{DSN: dsn}.UnencryptedHosts()); diff != "" {
+		if diff := cmp.Diff(want, server.UnencryptedHosts(dsn)); diff != "" {
 			t.Errorf("%s:\n%s", dsn, diff)
 		}
 	}

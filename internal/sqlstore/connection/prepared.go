@@ -1,4 +1,5 @@
-package sqlstore
+// Package connection extends the connections of database/sql: one keeps prepared statements, any can be discarded.
+package connection
 
 import (
 	"context"
@@ -10,22 +11,23 @@ import (
 // texts. The limit bounds the memory that generated texts could fill.
 const maxStatements = 512
 
-// statements is a connection that keeps its prepared statements, because SQLite spends longer on parsing a
+// Prepared is a connection that keeps its prepared statements, because SQLite spends longer on parsing a
 // short statement than on running it (BenchmarkPrepared). It is for one goroutine.
-type statements struct {
+type Prepared struct {
 	conn *sql.Conn
 	kept map[string]*sql.Stmt
 	// reading are the queries whose rows are being read: the same statement cannot run again meanwhile.
 	reading map[string]bool
 }
 
-func newStatements(conn *sql.Conn) *statements {
-	return &statements{conn, map[string]*sql.Stmt{}, map[string]bool{}}
+// NewPrepared takes over a connection.
+func NewPrepared(conn *sql.Conn) *Prepared {
+	return &Prepared{conn, map[string]*sql.Stmt{}, map[string]bool{}}
 }
 
 // prepared returns the statement of a query. It returns nil if preparing fails or the limit is reached; then
 // the connection runs the text and reports the error.
-func (s *statements) prepared(ctx context.Context, query string) *sql.Stmt {
+func (s *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
 	if stmt := s.kept[query]; stmt != nil || len(s.kept) >= maxStatements {
 		return stmt
 	}
@@ -37,8 +39,11 @@ func (s *statements) prepared(ctx context.Context, query string) *sql.Stmt {
 	return stmt
 }
 
+// Unprepared returns the connection itself, for statements that run rarely.
+func (s *Prepared) Unprepared() *sql.Conn { return s.conn }
+
 // ExecContext runs a prepared statement.
-func (s *statements) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+func (s *Prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if stmt := s.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it is kept
 		return stmt.ExecContext(ctx, args...)
 	}
@@ -46,7 +51,7 @@ func (s *statements) ExecContext(ctx context.Context, query string, args ...any)
 }
 
 // QueryRowContext runs a prepared statement whose row is read at once.
-func (s *statements) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+func (s *Prepared) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	if stmt := s.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it is kept
 		return stmt.QueryRowContext(ctx, args...)
 	}
@@ -54,15 +59,15 @@ func (s *statements) QueryRowContext(ctx context.Context, query string, args ...
 }
 
 // QueryContext runs a prepared statement, or an unprepared one if its rows are already being read.
-func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (s *Prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if stmt := s.prepared(ctx, query); stmt != nil && !s.reading[query] { //nolint:sqlclosecheck // it is kept
 		return stmt.QueryContext(ctx, args...)
 	}
 	return s.conn.QueryContext(ctx, query, args...)
 }
 
-// begin marks a query as being read until end is called.
-func (s *statements) begin(query string) (end func()) {
+// Begin marks a query as being read until end is called.
+func (s *Prepared) Begin(query string) (end func()) {
 	if s.reading[query] {
 		return func() {}
 	}
@@ -70,30 +75,30 @@ func (s *statements) begin(query string) (end func()) {
 	return func() { delete(s.reading, query) }
 }
 
-// close closes the statements and then returns the connection to the pool.
-func (s *statements) close() {
+// Close closes the statements and then returns the connection to the pool.
+func (s *Prepared) Close() {
 	s.forget()
 	_ = s.conn.Close()
 }
 
-// discard closes the connection permanently.
-func (s *statements) discard() {
+// Discard closes the connection permanently.
+func (s *Prepared) Discard() {
 	s.forget() // before the connection: SQLite's statements belong to it
-	discard(s.conn)
+	Discard(s.conn)
 }
 
-func (s *statements) forget() {
+func (s *Prepared) forget() {
 	for _, stmt := range s.kept {
 		_ = stmt.Close()
 	}
 	clear(s.kept)
 }
 
-// errDiscard makes database/sql drop a connection.
-var errDiscard = driver.ErrBadConn
+// ErrDiscarded makes database/sql drop a connection.
+var ErrDiscarded = driver.ErrBadConn
 
-// discard closes a connection permanently: its pool drops it.
-func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return errDiscard })
+// Discard closes a connection permanently: its pool drops it.
+func Discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return ErrDiscarded })
 	_ = conn.Close()
 }
