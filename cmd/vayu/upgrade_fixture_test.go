@@ -23,7 +23,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"vayu/internal/columnstore"
-	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/dump"
 )
 
 // releasedFiles is the folder of the data of earlier versions; .ci/upgrade-data makes
@@ -295,7 +295,7 @@ func compareState(t *testing.T, old, got string) {
 // stateRows reads every row of a dump.
 func stateRows(t *testing.T, dir string) map[string][]map[string]any {
 	t.Helper()
-	m, err := sqlstore.ReadManifest(dir)
+	m, err := dump.ReadManifest(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

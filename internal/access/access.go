@@ -15,11 +15,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
+	"vayu/internal/access/quota"
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tablecache"
-	"vayu/schema"
 )
 
 // Config holds the dependencies and settings of a Service.
@@ -28,17 +28,11 @@ type Config struct {
 	Cipher   *encryption.Cipher
 	Settings Settings
 	// Events receives the quota events; nil drops them.
-	Events  Events
+	Events  quota.Events
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
-}
-
-// Events appends events for an account's webhooks to the outbox. It does so in the transaction of the change
-// that the event reports.
-type Events interface {
-	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
 // Settings are the limits that an operator configures.
@@ -59,7 +53,7 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		Rate: 50, Burst: 100, MoneyRate: 20, MoneyBurst: 40, AccountFactor: 1, MaxKeys: 200,
-		Plans: map[string]int64{freePlan: freeCalls, "standard": 100_000, "unlimited": 0},
+		Plans: quota.DefaultPlans(),
 	}
 }
 
@@ -83,30 +77,12 @@ func (s Settings) Validate() []error {
 	if s.MaxKeys < 0 {
 		faults = append(faults, config.Invalid("most-keys", "must not be negative; 0 is for any number"))
 	}
-	if _, there := s.Plans[freePlan]; !there {
-		faults = append(faults, config.Invalid("plans", "%s: must be there, because the first start makes an account with it; plans that are given stand in place of the usual ones", freePlan))
-	}
-	for plan, calls := range s.Plans {
-		if plan == "" {
-			faults = append(faults, config.Invalid("plans", "a plan needs a name"))
-		}
-		if calls < 0 {
-			faults = append(faults, config.Invalid("plans", "%s: must not be negative; 0 is for no limit", plan))
-		}
-		if calls > mostCalls {
-			faults = append(faults, config.Invalid("plans", "%s: must be at most %d; 0 is for no limit", plan, int64(mostCalls)))
-		}
-	}
-	return faults
+	return append(faults, quota.CheckPlans(s.Plans)...)
 }
 
 // mostKeysWorth is the largest AccountFactor. The product with the rate of a key stays within the range of an
 // int.
 const mostKeysWorth = 1_000_000
-
-// mostCalls is the largest limit of a plan. Computing a percentage multiplies usage by 100, which must fit into
-// 64 bits even above the limit.
-const mostCalls = 1_000_000_000_000_000
 
 // Service admits API calls by the accounts and keys in the store. It implements httpapi.Access.
 type Service struct {
@@ -116,7 +92,7 @@ type Service struct {
 	follower *tablecache.Follower
 	sweptAt  time.Time     // last removal of expired keys; for load only
 	lookups  *rate.Limiter // limits refreshes for unknown keys
-	counters usageCounters
+	usage    *quota.Counters
 	metrics  *metrics
 }
 
@@ -131,9 +107,15 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{Config: c, lookups: rate.NewLimiter(lookupRate, lookupBurst)}
 	s.cache.init()
-	s.counters.init(s.newAccountBuckets)
 	var err error
 	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
+		return nil, err
+	}
+	s.usage, err = quota.New(quota.Config{
+		DB: c.DB, Plans: c.Settings.Plans, Events: c.Events, Missing: s.cache.invalidate,
+		Log: c.Log, Metrics: c.Metrics, Now: c.Now,
+	})
+	if err != nil {
 		return nil, err
 	}
 	s.follower = s.newFollower()
@@ -144,12 +126,13 @@ func New(c Config) (*Service, error) {
 // the remaining usage. Run must return before the store is closed.
 func (s *Service) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
+	var err error
 	parts.Go(func() { s.follower.Run(ctx) })
 	_ = s.Ready(ctx) // ctx ends the other parts, too
-	parts.Go(func() { s.writeUsage(ctx) })
+	parts.Go(func() { err = s.usage.Run(ctx) })
 	parts.Go(func() { _ = s.purge(ctx) }) // returns when ctx ends, always without an error
 	parts.Wait()
-	return s.finalFlush(ctx)
+	return err
 }
 
 // Ready waits until the cache is loaded.

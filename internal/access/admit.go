@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -9,24 +10,22 @@ import (
 	"time"
 
 	"vayu/internal/access/apikey"
+	"vayu/internal/access/quota"
+	"vayu/internal/access/session"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
+	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
-// pass is an admitted call: its key, and the counters that it adds to.
+// pass is an admitted call: its key, and what it adds to the usage of its account.
 type pass struct {
 	service *Service
 	key     *cachedKey
-	day     *daily // day of the call
-	counter *counter
+	usage   quota.Call
 	// unsigned means that the key needs a signature and none is verified yet. Until then the caller may be a
 	// thief of the key, so the call is not counted towards the quota.
 	unsigned bool
-	// limit is the quota that applies to the call; 0 for none.
-	limit int64
-	// reserved is the part of the quota that is reserved for this call; 0 if the call is not counted.
-	reserved int64
 }
 
 // Admit identifies the key of a call and checks its permissions, rate and quota. It implements httpapi.Access.
@@ -48,12 +47,10 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 	if g.world == schema.Sandbox && !reads(c) {
 		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), g.world)) // changes of the live world go first
 	}
-	p := &pass{service: s, key: g, day: g.account.counters.dayAt(g.world, now)}
+	p := &pass{service: s, key: g, usage: g.account.usage.Begin(g.world, route.Method, route.Path, g.state.use, now)}
 	p.unsigned = g.requireSignature && !c.BySession
-	p.counter = p.day.counter(operation{route.Method, route.Path})
-	s.counters.touch(g, now)
 	if refusal := p.authorize(c, route, now); refusal != nil {
-		s.counters.count(p.day, p.counter, true, 0)
+		p.usage.End(true, 0)
 		return nil, refusal
 	}
 	return p, nil
@@ -104,6 +101,32 @@ func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 	return nil, errUnknownKey
 }
 
+// keyOfSession returns the API key that a browser's session was created with.
+func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, error) {
+	limit, done := context.WithTimeout(c.Context(), tablecache.Timeout)
+	defer done()
+	id, key, err := session.Find(s.DB.View(limit), c, now)
+	if err != nil {
+		return nil, err
+	}
+	g := s.cache.byID(key)
+	if g == nil { // another instance may have just created it
+		if err = s.Refresh(limit); err == nil {
+			if g = s.cache.byID(key); g == nil {
+				g, err = s.findEnded(limit, selectEndedByID, key)
+			}
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, schema.Unavailable("Keys cannot be looked up at the moment; please try again.", err)
+	case g == nil:
+		return nil, session.ErrEnded
+	}
+	c.Session = id
+	return g, nil
+}
+
 // authorize decides whether the key may make this call now. It takes tokens from the buckets and
 // reserves quota.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
@@ -111,7 +134,7 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
 		return schema.NewProblem(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
 	}
-	own, shared := g.state.buckets[c.Class(route)], g.account.counters.buckets[g.world][c.Class(route)]
+	own, shared := g.state.buckets[c.Class(route)], g.account.buckets[g.world][c.Class(route)]
 	permitted := route.Scope == "" || g.scopes.Has(schema.Scope(route.Scope))
 	var empty *bucket
 	if permitted {
@@ -120,10 +143,7 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	if c.Limits.Rate = scarcer(own, shared, now); empty != nil {
 		c.Limits.Rate = empty.state(now)
 	}
-	m := p.day.month
-	if m != nil && g.account.limit != 0 {
-		c.Limits.Quota = httpapi.Quota{Limit: g.account.limit, Used: m.used.Load(), Reset: m.ends}
-	}
+	c.Limits.Quota = p.usage.State()
 	switch {
 	case !permitted:
 		return schema.NewProblem(schema.InsufficientScope, "", "The API key lacks the scope "+route.Scope+".")
@@ -135,34 +155,23 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 		refusal := schema.NewProblem(schema.RateLimited, "", "Too many calls: "+who+strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
 		refusal.RetryAfter = empty.wait(now)
 		return refusal
-	case m == nil || isDashboardRead(c, route):
-		return nil
-	}
-	p.limit = g.account.quotaLimit(route)
-	if _, ok := m.reserve(p.limit, 1); !ok {
+	case !isDashboardRead(c, route) && !p.usage.Admit(isExempt(route)):
 		refusal := schema.NewProblem(schema.QuotaExceeded, "", "The account has used all calls of its plan for this month.")
-		refusal.RetryAfter = m.secondsLeft(now)
+		refusal.RetryAfter = p.usage.SecondsLeft(now)
 		return refusal
 	}
-	p.reserved = 1
 	return nil
 }
 
 // Reserve raises the call's reservation to n calls of the account's quota. It implements httpapi.Pass.
 func (p *pass) Reserve(_ *httpapi.Call, n int64) error {
-	if p.reserved == 0 || n <= p.reserved {
-		return nil
-	}
-	m := p.day.month
-	left, ok := m.reserve(p.limit, n-p.reserved)
+	left, ok := p.usage.Reserve(n)
 	if ok {
-		p.reserved = n
 		return nil
 	}
-	left += p.reserved
 	refusal := schema.NewProblem(schema.QuotaExceeded, "", fmt.Sprintf("This counts as %d calls, and the account has %d left of its plan for this month. Nothing was done.", n, left))
-	refusal.RetryAfter = m.secondsLeft(p.service.Now())
-	refusal.Retryable = n <= p.limit // next month's quota will suffice
+	refusal.RetryAfter = p.usage.SecondsLeft(p.service.Now())
+	refusal.Retryable = n <= p.usage.State().Limit // next month's quota will suffice
 	p.service.metrics.refusedBy(refusal)
 	return refusal
 }
@@ -198,26 +207,17 @@ func (p *pass) Verify(c *httpapi.Call) error {
 // End counts a call and settles its quota reservation, after the reply. It implements httpapi.Pass.
 func (p *pass) End(c *httpapi.Call, status int) {
 	counted := int64(0)
-	if m := p.day.month; m != nil {
-		if counts(status) && !p.unsigned && p.reserved > 0 {
-			counted = max(1, c.Count)
-		}
-		m.settle(p.reserved, counted, p.key.account.limit)
-		if c.Limits.Quota.Limit != 0 {
-			c.Limits.Quota.Used = m.used.Load()
-		}
+	if counts(status) && !p.unsigned {
+		counted = max(1, c.Count)
 	}
-	p.service.counters.count(p.day, p.counter, status >= 400, counted)
+	p.usage.End(status >= 400, counted)
+	c.Limits.Quota = p.usage.State()
 }
 
-// quotaLimit returns the quota that applies to an endpoint; 0 for no limit. Calls about the account itself
-// count, but the quota never rejects them. With the quota used up, a user must still be able to sign in, read
-// the usage and revoke a leaked key.
-func (a *cachedAccount) quotaLimit(route *httpapi.Route) int64 {
-	if route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, sessionsPath) {
-		return 0
-	}
-	return a.limit
+// isExempt reports whether an endpoint is about the account itself. Calls of it count, but the quota never rejects
+// them. With the quota used up, a user must still be able to sign in, read the usage and revoke a leaked key.
+func isExempt(route *httpapi.Route) bool {
+	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }
 
 // isDashboardRead reports whether a browser session only reads data about the account. That is its keys, usage,

@@ -7,21 +7,19 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"vayu/internal/httpapi"
+	"vayu/internal/access/quota"
 	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
 // cachedAccount is an account in the cache. It is immutable: a changed row is a new cachedAccount.
 type cachedAccount struct {
-	id        string
-	name      string
-	plan      string
-	limit     int64          // calls per month of the plan; 0 for no limit
-	allow     []netip.Prefix // empty for every address
-	createdAt int64          // microseconds
-	revision  int64
-	counters  *accountCounters // shared by all versions of the account
+	id       string
+	plan     string
+	allow    []netip.Prefix // empty for every address
+	revision int64
+	usage    *quota.Account // shared by all versions of the account
+	buckets  *worldBuckets  // likewise
 }
 
 // cachedKey is a key in the cache, with its account. It is immutable except for the values behind
@@ -30,7 +28,6 @@ type cachedKey struct {
 	id               string
 	account          *cachedAccount
 	world            schema.World
-	name             string
 	scopes           schema.ScopeSet
 	allow            []netip.Prefix // empty for every address
 	requireSignature bool
@@ -46,13 +43,11 @@ func (g *cachedKey) ended(now int64) bool {
 	return g.revokedAt != 0 && now >= g.revokedAt || g.expiresAt != 0 && now >= g.expiresAt
 }
 
-// keyState has the counters and token buckets of a cached key. They survive a refresh of the key's
-// row.
+// keyState has the last use and the token buckets of a cached key. They survive a refresh of the key's row.
 type keyState struct {
 	hash    keyHash // hash of the key; guarded by keyCache.mu
-	buckets [httpapi.LimitClasses]*bucket
-	usedAt  atomic.Int64 // seconds
-	dirty   atomic.Bool  // usedAt has not been written to the store
+	buckets classBuckets
+	use     *quota.KeyUse
 }
 
 // keyHash is the SHA-256 of a key, by which the cache and the store find it.
@@ -136,12 +131,12 @@ type delta struct {
 
 // apply adds a delta to the cache. Rows of the same or an older revision are ignored. Keys that
 // have ended at now, in microseconds, are removed.
-func (b *keyCache) apply(n delta, now int64, buckets func() [httpapi.LimitClasses]*bucket) {
+func (b *keyCache) apply(n delta, now int64, limits Settings) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	byHash := b.byHash.Load().Edit()
-	memory := b.states
-	if n.full { // the counters of accounts are kept elsewhere
+	memory, known := b.states, b.accounts
+	if n.full {
 		byHash = (*keyMap)(nil).Edit()
 		b.init()
 	}
@@ -149,6 +144,12 @@ func (b *keyCache) apply(n delta, now int64, buckets func() [httpapi.LimitClasse
 		if old := b.accounts[a.id]; old != nil && old.revision >= a.revision {
 			continue
 		}
+		if old := known[a.id]; old != nil {
+			a.buckets = old.buckets
+		} else {
+			a.buckets = limits.newWorldBuckets()
+		}
+		a.usage.SetPlan(a.plan)
 		b.accounts[a.id] = a
 		for _, hash := range b.keys[a.id] {
 			moved := *byHash.Get(hash)
@@ -176,7 +177,7 @@ func (b *keyCache) apply(n delta, now int64, buckets func() [httpapi.LimitClasse
 			b.keys[holder.id] = append(b.keys[holder.id], row.hash)
 		}
 		if g.state = memory[g.id]; g.state == nil {
-			g.state = &keyState{buckets: buckets()}
+			g.state = &keyState{buckets: limits.newBuckets(1), use: quota.NewKeyUse(g.id)}
 		}
 		b.states[g.id] = g.state
 		g.state.hash = row.hash

@@ -8,6 +8,7 @@ import (
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
 	"vayu/internal/access/idempotency"
+	"vayu/internal/access/session"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 )
@@ -94,7 +95,7 @@ func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (apikey.Record, e
 	case !k.Active:
 		return k, errExpiredKey
 	case c.BySession:
-		return k, stillSignedIn(tx, c, now)
+		return k, session.Check(tx, c, now)
 	}
 	return k, nil
 }

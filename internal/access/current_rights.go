@@ -2,10 +2,9 @@ package access
 
 import (
 	"context"
-	"fmt"
 
+	"vayu/internal/access/session"
 	"vayu/internal/httpapi"
-	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
@@ -30,30 +29,8 @@ func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 	return out
 }
 
-// selectSessions selects the sessions that have not ended.
-var selectSessions = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
-
 // SessionsEnded reports, for each call of a browser session, whether that session has ended. It needs one query
 // for all calls.
 func (s *Service) SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error) {
-	on, view, now := map[string]bool{}, s.DB.View(ctx), s.Now().UnixMicro()
-	err := selectSessions.Each(len(calls), func(text string, from, to int) error {
-		args := []any{now}
-		for _, c := range calls[from:to] {
-			args = append(args, c.Session)
-		}
-		return sqlstore.Each(view, func(row sqlstore.Scanner) error {
-			id, err := scanText(row)
-			on[id] = true
-			return err
-		}, text, args...)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading sessions: %w", err)
-	}
-	over := make([]bool, len(calls))
-	for i, c := range calls {
-		over[i] = !on[c.Session]
-	}
-	return over, nil
+	return session.Ended(s.DB.View(ctx), calls, s.Now())
 }

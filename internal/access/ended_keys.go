@@ -127,7 +127,7 @@ func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedK
 
 // selectKeys reads the keys that were changed after a revision. After revision 0, it reads all keys that are
 // not revoked.
-const selectKeys = `SELECT id, account_id, mode, name, hash, scopes, allow_list, require_signature, signing_secret,
+const selectKeys = `SELECT id, account_id, mode, hash, scopes, allow_list, require_signature, signing_secret,
 		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
 	FROM api_key WHERE revision > $1 AND ($1 > 0 OR revoked_at IS NULL)`
 

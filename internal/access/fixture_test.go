@@ -53,7 +53,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *ser
 	c := Config{
 		DB: db, Cipher: box, Metrics: s.reg, Now: s.clock.Now,
 		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
-		Settings: Settings{Plans: map[string]int64{"free": 1000, "five": 5, "hundred": 100, "unlimited": 0}},
+		Settings: Settings{Plans: map[string]int64{"free": 1000, "five": 5, "hundred": 100, "large": 1_000_000_000, "unlimited": 0}},
 	}
 	if change != nil {
 		change(&c)
@@ -125,7 +125,7 @@ func (s *serviceFixture) start() (stop func()) {
 func (s *serviceFixture) refresh() {
 	s.t.Helper()
 	ctx := context.Background()
-	if err := errors.Join(s.Refresh(ctx), s.readTotals(ctx)); err != nil {
+	if err := errors.Join(s.Refresh(ctx), s.usage.ReadTotals(ctx)); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -133,7 +133,7 @@ func (s *serviceFixture) refresh() {
 // write flushes the counted usage.
 func (s *serviceFixture) write() {
 	s.t.Helper()
-	if err := s.flush(context.Background()); err != nil {
+	if err := s.usage.Flush(context.Background()); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -86,7 +86,7 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 		for range 3 {
 			// The last statement of the transaction fails: what went before is undone.
 			sqlstoretest.Exec(t, db, "ALTER TABLE api_key_use RENAME TO away")
-			if err := s.flush(context.Background()); err == nil {
+			if err := s.usage.Flush(context.Background()); err == nil {
 				t.Error("writing to no table was no error")
 			}
 			s.get(key, "")
@@ -108,27 +108,35 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 	})
 }
 
-// failingRecorder is an Events that fails.
-type failingRecorder struct{ eventRecorder }
+// failingRecorder is an Events that fails as long as failing is set.
+type failingRecorder struct {
+	eventRecorder
 
-// Append implements Events.
-func (d failingRecorder) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
+	failing bool
+}
+
+// Append implements quota.Events.
+func (d *failingRecorder) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
 	id, err := d.eventRecorder.Append(tx, account, world, event, data)
-	return id, errors.Join(err, errors.New("no events"))
+	if d.failing {
+		err = errors.Join(err, errors.New("no events"))
+	}
+	return id, err
 }
 
 func TestFailedEventIsRetried(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		withEvents(t, db)
-		s := newServiceFixture(t, db, func(c *Config) { c.Events = failingRecorder{} })
+		events := &failingRecorder{failing: true}
+		s := newServiceFixture(t, db, func(c *Config) { c.Events = events })
 		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "five"), World: schema.Live}).Key
 		s.refresh()
 		s.get(key, "/v1/aqi?count=5")
-		if err := s.flush(context.Background()); err == nil {
+		if err := s.usage.Flush(context.Background()); err == nil {
 			t.Error("a failed event was not reported")
 		}
-		s.Events = eventRecorder{}
+		events.failing = false
 		s.write()
 		if n, used := one[int64](t, db, "SELECT COUNT(*) FROM recorded_event"), one[int64](t, db, "SELECT used FROM quota_period"); n != 2 || used != 5 {
 			t.Errorf("%d events and %d used, want 2 and 5", n, used)

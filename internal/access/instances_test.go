@@ -33,7 +33,7 @@ func eachPair(t *testing.T, do func(t *testing.T, mine, theirs *sqlstore.DB)) {
 // eventRecorder stores events in the transaction of their change.
 type eventRecorder struct{}
 
-// Append implements Events. It uses a table of the transaction's store, so that a rollback also
+// Append implements quota.Events. It uses a table of the transaction's store, so that a rollback also
 // removes the event.
 func (eventRecorder) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (string, error) {
 	q := data.(schema.Quota)

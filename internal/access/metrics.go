@@ -13,8 +13,6 @@ type metrics struct {
 	refusals        *prometheus.CounterVec
 	byCode          map[schema.Code]prometheus.Counter
 	refreshFailures prometheus.Counter
-	flushFailures   prometheus.Counter
-	dropped         prometheus.Counter
 }
 
 // refusalCodes are the error codes of Admit and Verify.
@@ -32,12 +30,6 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		refreshFailures: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_access_look_failures_total", Help: "Failed refreshes of keys and accounts from the store.",
 		}),
-		flushFailures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_usage_flush_failures_total", Help: "Failed flushes of usage, which are retried.",
-		}),
-		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_usage_dropped_total", Help: "Days of usage and uses of keys that were dropped because their account or key is no longer in the store.",
-		}),
 	}
 	for _, code := range refusalCodes {
 		m.byCode[code] = m.refusals.WithLabelValues(string(code))
@@ -46,16 +38,13 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 		return m, nil
 	}
 	for _, c := range []prometheus.Collector{
-		m.refusals, m.refreshFailures, m.flushFailures, m.dropped,
+		m.refusals, m.refreshFailures,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_access_keys", Help: "Active API keys in memory.",
 		}, func() float64 { return float64(s.cache.byHash.Load().Len()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_access_age_seconds", Help: "Time since the last successful refresh of keys and accounts, seconds.",
 		}, func() float64 { return s.follower.Age().Seconds() }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_usage_unwritten_calls", Help: "Counted calls that are not in the store yet.",
-		}, func() float64 { return float64(s.counters.unwritten()) }),
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics of access: %w", err)

@@ -16,31 +16,27 @@ type bucket struct {
 	limiter *rate.Limiter
 }
 
-// newBuckets returns the full buckets of a new key.
-func (s *Service) newBuckets() [httpapi.LimitClasses]*bucket {
-	return [httpapi.LimitClasses]*bucket{
-		httpapi.Calls:   newBucket(s.Settings.Rate, s.Settings.Burst),
-		httpapi.Money:   newBucket(s.Settings.MoneyRate, s.Settings.MoneyBurst),
-		httpapi.Viewing: newBucket(s.Settings.Rate, s.Settings.Burst),
+// classBuckets are buckets by the class of endpoints.
+type classBuckets [httpapi.LimitClasses]*bucket
+
+// newBuckets returns full buckets with n times the rate of one key.
+func (s Settings) newBuckets(n int) classBuckets {
+	return classBuckets{
+		httpapi.Calls:   newBucket(n*s.Rate, n*s.Burst),
+		httpapi.Money:   newBucket(n*s.MoneyRate, n*s.MoneyBurst),
+		httpapi.Viewing: newBucket(n*s.Rate, n*s.Burst),
 	}
 }
 
-// worldBuckets are the buckets of an account, by world.
-type worldBuckets [len(schema.Worlds)][httpapi.LimitClasses]*bucket
+// worldBuckets are the buckets of an account, by world. All keys of the account share them. Without them, n keys
+// would have n times the rate of one key.
+type worldBuckets [len(schema.Worlds)]classBuckets
 
-// newAccountBuckets returns the full buckets that all keys of an account share. Without them, n keys would have
-// n times the rate of one key.
-func (s *Service) newAccountBuckets() (all worldBuckets) {
-	n := s.Settings.AccountFactor
-	if n == 0 {
-		return all
-	}
+// newWorldBuckets returns the full buckets of a new account. With AccountFactor 0 they have no limit.
+func (s Settings) newWorldBuckets() *worldBuckets {
+	all := &worldBuckets{}
 	for w := range all {
-		all[w] = [httpapi.LimitClasses]*bucket{
-			httpapi.Calls:   newBucket(n*s.Settings.Rate, n*s.Settings.Burst),
-			httpapi.Money:   newBucket(n*s.Settings.MoneyRate, n*s.Settings.MoneyBurst),
-			httpapi.Viewing: newBucket(n*s.Settings.Rate, n*s.Settings.Burst),
-		}
+		all[w] = s.newBuckets(s.AccountFactor)
 	}
 	return all
 }

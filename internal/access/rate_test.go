@@ -23,9 +23,9 @@ func newWithoutStore(t testing.TB, change func(*Config)) (s *serviceFixture, key
 	key = apikey.Mint(schema.Live)
 	s.cache.apply(delta{
 		revision: 1,
-		accounts: []*cachedAccount{{id: "acc_1", plan: "unlimited", revision: 1, counters: s.counters.account("acc_1")}},
+		accounts: []*cachedAccount{{id: "acc_1", plan: "unlimited", revision: 1, usage: s.usage.Account("acc_1")}},
 		keys:     []keyRow{{cachedKey: cachedKey{id: "key_1", scopes: 1<<len(schema.Scopes) - 1, revision: 1}, accountID: "acc_1", hash: apikey.Hash(key)}},
-	}, 0, s.newBuckets)
+	}, 0, s.Settings)
 	return s, key
 }
 
@@ -126,7 +126,7 @@ func TestKeysOfAnAccountShareABucket(t *testing.T) {
 						cachedKey: cachedKey{id: "key_more" + strconv.Itoa(i), scopes: 1<<len(schema.Scopes) - 1, revision: 2}, accountID: "acc_1", hash: apikey.Hash(keys[i+1]),
 					})
 				}
-				s.cache.apply(n, 0, s.newBuckets)
+				s.cache.apply(n, 0, s.Settings)
 				passed := 0
 				for _, key := range keys {
 					n, refused := allowedCalls(t, s, key, "/v1/aqi", 20)

@@ -3,26 +3,15 @@ package access
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"net/netip"
 	"strings"
 	"time"
 
 	"vayu/internal/config"
 	"vayu/internal/failurelog"
-	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tablecache"
 	"vayu/schema"
-)
-
-// A quota must be shared within a second. Usage is flushed every 400 ms and read every 200 ms, so other
-// instances see it after at most 600 ms.
-const (
-	totalsInterval = 200 * time.Millisecond
-	flushEvery     = 2 // in readings of totals
-	// flushTimeout limits every flush, including its wait for the store.
-	flushTimeout = 5 * time.Second
 )
 
 // stateStore names the store in failure logs.
@@ -43,35 +32,13 @@ func (s *Service) load(ctx context.Context, now time.Time) error {
 	defer done()
 	_, begun := s.cache.loadedRevision()
 	if !begun {
-		if err := s.readTotals(ctx); err != nil {
+		if err := s.usage.ReadTotals(ctx); err != nil {
 			return err
 		}
 	}
 	err := s.loadChanges(s.DB.View(limit))
 	s.sweep(now)
 	return err
-}
-
-// writeUsage flushes usage, and reads the totals of all instances, until ctx ends.
-func (s *Service) writeUsage(ctx context.Context) {
-	reading := failurelog.New(s.Log, stateStore, "reading quotas", "calls are counted on this instance only", nil)
-	writing := failurelog.New(s.Log, stateStore, "writing usage", "it is kept in memory", nil)
-	tick := 0
-	sleep.Every(ctx, totalsInterval, func(ctx context.Context) {
-		reading.Observe(ctx, s.readTotals(ctx))
-		if tick++; tick%flushEvery == 0 {
-			limit, done := context.WithTimeout(ctx, flushTimeout)
-			defer done()
-			writing.Observe(ctx, s.flush(limit))
-		}
-	})
-}
-
-// finalFlush writes the remaining usage when the service stops.
-func (s *Service) finalFlush(ctx context.Context) error {
-	limit, done := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
-	defer done()
-	return s.flush(limit)
 }
 
 // Refresh applies the changes in the store to the cache now. After committing a change of a key or an account,
@@ -131,22 +98,21 @@ func (s *Service) loadChanges(view sqlstore.View) error {
 		return err
 	}
 	n.accounts, err = sqlstore.All(view, s.scanAccount,
-		"SELECT id, name, plan, allow_list, created_at, revision FROM account WHERE revision > $1", since)
+		"SELECT id, plan, allow_list, revision FROM account WHERE revision > $1", since)
 	if err != nil {
 		return err
 	}
-	s.cache.apply(n, s.Now().UnixMicro(), s.newBuckets)
+	s.cache.apply(n, s.Now().UnixMicro(), s.Settings)
 	return nil
 }
 
 func (s *Service) scanAccount(row sqlstore.Scanner) (*cachedAccount, error) {
 	a, allow := &cachedAccount{}, ""
-	if err := row.Scan(&a.id, &a.name, &a.plan, &allow, &a.createdAt, &a.revision); err != nil {
+	if err := row.Scan(&a.id, &a.plan, &allow, &a.revision); err != nil {
 		return nil, err
 	}
 	a.allow = s.allowList(a.id, allow)
-	a.limit = s.limitOf(a.plan)
-	a.counters = s.counters.account(a.id)
+	a.usage = s.usage.Account(a.id)
 	return a, nil
 }
 
@@ -155,7 +121,7 @@ func (s *Service) scanKey(row sqlstore.Scanner) (keyRow, error) {
 	var mode, scopes, allow string
 	var hash []byte
 	var signature int64
-	err := row.Scan(&k.id, &k.accountID, &mode, &k.name, &hash, &scopes, &allow, &signature, &k.signingSecret,
+	err := row.Scan(&k.id, &k.accountID, &mode, &hash, &scopes, &allow, &signature, &k.signingSecret,
 		&k.expiresAt, &k.revokedAt, &k.revision)
 	if err != nil {
 		return k, err
@@ -179,41 +145,6 @@ func (s *Service) allowList(of, list string) []netip.Prefix {
 		return []netip.Prefix{{}}
 	}
 	return networks
-}
-
-// clockSkew is the tolerated difference between the clocks of instances. readTotals therefore also reads the
-// rows that changed up to clockSkew before its last run.
-const clockSkew = 10 * time.Second
-
-// readTotals reads what all instances have counted this month. For a new month it reads all rows,
-// otherwise the recently changed ones.
-func (s *Service) readTotals(ctx context.Context) error {
-	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
-	defer done()
-	l := &s.counters
-	l.flushing.Lock()
-	defer l.flushing.Unlock()
-	now, since := s.Now(), int64(0)
-	period := periodOf(now)
-	if period == l.period {
-		since = l.readAt.Add(-clockSkew).UnixMicro()
-	}
-	err := sqlstore.Each(s.DB.View(limit), func(row sqlstore.Scanner) error {
-		var account string
-		var used int64
-		if err := row.Scan(&account, &used); err != nil {
-			return err
-		}
-		if m := l.account(account).monthAt(now); m.period == period {
-			m.mergeTotal(used, 0)
-		}
-		return nil
-	}, "SELECT account_id, used FROM quota_period WHERE period = $1 AND changed_at >= $2", period, since)
-	if err != nil {
-		return fmt.Errorf("reading quotas: %w", err)
-	}
-	l.period, l.readAt = period, now
-	return nil
 }
 
 // refresh calls Refresh after a committed change. It ignores the error, because the change is durable.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"vayu/internal/access/audit"
+	"vayu/internal/access/session"
 	"vayu/internal/httpapi"
 	"vayu/schema"
 )
@@ -15,7 +16,8 @@ func (s *Service) Routes() []httpapi.Route {
 		manage = string(schema.KeysManage)
 		body   = httpapi.SmallBody
 	)
-	return []httpapi.Route{
+	sessions := session.Endpoints{DB: s.DB, Now: s.Now, Change: s.changeSessions}
+	return append([]httpapi.Route{
 		{Method: http.MethodPost, Path: "/v1/keys", Scope: manage, Body: body, Handler: s.postKey},
 		{Method: http.MethodGet, Path: "/v1/keys", Scope: read, Body: 0, Handler: s.listKeys},
 		{Method: http.MethodGet, Path: "/v1/keys/{id}", Scope: read, Body: 0, Handler: s.getKey},
@@ -25,11 +27,10 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodPatch, Path: "/v1/account", Scope: manage, Body: body, Handler: s.patchAccount},
 		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Body: 0, Handler: s.getUsage},
 		(&audit.Log{DB: s.DB, Cipher: s.Cipher}).Route(),
-		{Method: http.MethodPost, Path: sessionsPath, Scope: "", Body: 0, Handler: s.postSession},
-		{Method: http.MethodGet, Path: sessionsPath, Scope: "", Body: 0, Handler: s.listSessions},
-		{Method: http.MethodDelete, Path: sessionsPath, Scope: "", Body: 0, Handler: s.deleteSessions},
-		{Method: http.MethodGet, Path: sessionsPath + "/current", Scope: "", Body: 0, Handler: s.getCurrent},
-		{Method: http.MethodDelete, Path: sessionsPath + "/current", Scope: "", Body: 0, Handler: s.deleteSession},
-		{Method: http.MethodDelete, Path: sessionsPath + "/{id}", Scope: "", Body: 0, Handler: s.deleteSession},
-	}
+	}, sessions.Routes()...)
+}
+
+// changeSessions runs a change of sessions. A reply with a token must not be stored.
+func (s *Service) changeSessions(c *httpapi.Call, do session.Change) (httpapi.Response, error) {
+	return s.change(c, change{access: true, notStored: true, do: do})
 }

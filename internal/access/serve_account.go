@@ -87,7 +87,7 @@ func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	days, err := s.usage(c, from.Format(time.DateOnly), to.Format(time.DateOnly))
+	days, err := s.usage.Usage(c.Context(), c.Account, c.World, from.Format(time.DateOnly), to.Format(time.DateOnly))
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -129,4 +129,12 @@ func (s *Service) quota(c *httpapi.Call) *schema.Quota {
 		return nil
 	}
 	return s.quotaOf(c.Account)
+}
+
+// quotaOf returns the quota of an account; nil if its plan has no limit or the account is unknown.
+func (s *Service) quotaOf(account string) *schema.Quota {
+	if holder := s.cache.account(account); holder != nil {
+		return holder.usage.Quota(s.Now())
+	}
+	return nil
 }

@@ -54,7 +54,7 @@ func TestUsageIncludesUnwrittenCalls(t *testing.T) {
 		stored := usageLines(t, db)
 		// A full store rejects writes, but can be read.
 		sqlstoretest.Exec(t, db, "ALTER TABLE quota_period RENAME TO away")
-		if err := s.flush(context.Background()); err == nil {
+		if err := s.usage.Flush(context.Background()); err == nil {
 			t.Error("the store takes something")
 		}
 		if diff := cmp.Diff(want, s.usageOf(acc, schema.Live)); diff != "" {
@@ -90,7 +90,7 @@ func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 		go func() {
 			defer close(ended)
 			for range begin {
-				if err := s.flush(context.Background()); err != nil {
+				if err := s.usage.Flush(context.Background()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -108,20 +108,36 @@ func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 	})
 }
 
+// hangingRecorder is an Events that waits, inside the transaction of a flush, until it is released.
+type hangingRecorder struct{ reached, release chan struct{} }
+
+// Append implements quota.Events.
+func (h hangingRecorder) Append(*sqlstore.Tx, string, schema.World, schema.EventType, any) (string, error) {
+	h.reached <- struct{}{}
+	<-h.release
+	return "", nil
+}
+
 func TestHangingFlushDoesNotBlockUsage(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		s := newServiceFixture(t, db, nil)
+		events := hangingRecorder{make(chan struct{}), make(chan struct{})}
+		s := newServiceFixture(t, db, func(c *Config) { c.Events = events })
 		s.clock.Set(november)
-		acc := addAccount(t, db, "one", "unlimited")
+		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		s.refresh()
+		s.get(key, "/v1/aqi?count=4") // reaches the mark of 80 per cent
+		flushed := make(chan error, 1)
+		go func() { flushed <- s.usage.Flush(context.Background()) }()
+		<-events.reached
 		s.get(key, "")
-		s.counters.flushing.Lock() // as held by a flush that hangs
-		s.collect()
-		s.get(key, "")
-		if diff := cmp.Diff([]string{"2026-11-30 GET /v1/aqi: 2 0 2"}, s.usageOf(acc, schema.Live)); diff != "" {
+		if diff := cmp.Diff([]string{"2026-11-30 GET /v1/aqi: 2 0 5"}, s.usageOf(acc, schema.Live)); diff != "" {
 			t.Error(diff)
+		}
+		close(events.release)
+		if err := <-flushed; err != nil {
+			t.Error(err)
 		}
 	})
 }

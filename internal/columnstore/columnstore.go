@@ -14,6 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded"
 )
 
@@ -95,7 +96,7 @@ func (db *DB) Check() error {
 	case held && holder.ParentAlive():
 		return &embedded.HeldError{Data: db.cfg.Data, Holder: holder}
 	}
-	_, err := embedded.FindLibrary(db.cfg.Library)
+	_, err := chdb.FindLibrary(db.cfg.Library)
 	return err
 }
 

@@ -14,20 +14,18 @@ const beforeBankTransfer = 7
 // The first payment gets the reference, and no payment is lost.
 func TestMigrationKeepsDuplicatePayments(t *testing.T) {
 	t.Parallel()
-	for name, config := range map[string]func(t *testing.T) sqlstore.Config{
-		"sqlite": func(t *testing.T) sqlstore.Config { t.Helper(); return sqlstore.Config{Data: t.TempDir()} },
-		"postgres": func(t *testing.T) sqlstore.Config {
-			t.Helper()
-			return sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}
-		},
-	} {
+	for name, config := range sqlstoretest.Fresh {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)
-			if err := sqlstore.WithStore(t.Context(), c, beforeBankTransfer, fillPayments); err != nil {
+			old := c
+			old.Version = beforeBankTransfer
+			db, stop := sqlstoretest.Start(t, old)
+			if err := fillPayments(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			db := sqlstoretest.Open(t, c)
+			stop()
+			db = sqlstoretest.Open(t, c)
 			got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (line string, err error) {
 				var scope, reference, payment string
 				err = row.Scan(&scope, &reference, &payment)

@@ -77,8 +77,5 @@ func ExistingIDs(q Querier, statement *BatchStatement, ids []string) (map[string
 			return err
 		}, text, args...)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return there, nil
+	return there, err
 }

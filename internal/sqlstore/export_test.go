@@ -39,8 +39,3 @@ func (db *DB) SetOutcomeTimeout(limit time.Duration) { db.outcomeTimeout = limit
 
 // Sweep deletes the proofs of older changes.
 func (db *DB) Sweep(ctx context.Context, age time.Duration) { db.engine.(*postgres).sweep(ctx, age) }
-
-// WithStore opens a store with tables of an older version and calls do.
-func WithStore(ctx context.Context, cfg Config, version int64, do func(context.Context, *DB) error) error {
-	return withStore(ctx, cfg, nil, version, do)
-}

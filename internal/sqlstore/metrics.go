@@ -16,7 +16,7 @@ type metrics struct {
 
 func newMetrics(reg prometheus.Registerer) *metrics {
 	auto := promauto.With(reg)
-	m := &metrics{
+	return &metrics{
 		changes: auto.NewHistogram(prometheus.HistogramOpts{
 			Name: "vayu_state_change_seconds", Help: "Time from the request of a change until it is durable, seconds.",
 			Buckets: []float64{.0003, .001, .003, .01, .03, .1, .3, 1, 3, 10},
@@ -34,5 +34,4 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "vayu_state_sweep_failures_total", Help: "Failed attempts to delete old rows of commit_proof.",
 		}),
 	}
-	return m
 }

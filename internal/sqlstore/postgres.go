@@ -4,15 +4,16 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"io"
-	"net"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"vayu/internal/sqlstore/migration"
+	"vayu/internal/sqlstore/server"
 )
 
 // postgres is the store on a server.
@@ -28,15 +29,12 @@ const (
 	startTimeout = time.Minute
 	// commandTimeout is how long a person waits for a command.
 	commandTimeout = 10 * time.Second
-	startPause     = time.Second
-	// maxHostTimeout limits the wait for one of several hosts.
-	maxHostTimeout = 3 * time.Second
 	// sandboxShare limits concurrent changes of the sandbox to one connection in four, at least one.
 	sandboxShare = 4
 )
 
 func (p *postgres) open(ctx context.Context) error {
-	cfg, err := p.settings()
+	cfg, err := p.parse()
 	if err != nil {
 		return err
 	}
@@ -44,9 +42,9 @@ func (p *postgres) open(ctx context.Context) error {
 		return err
 	}
 	chosen := p.db.cfg.Settings
-	preset(cfg, "statement_timeout", milliseconds(chosen.StatementTimeout))
+	server.PresetTimeout(cfg, "statement_timeout", chosen.StatementTimeout)
 	if chosen.LockTimeout > 0 { // not for migrations, which may wait longer
-		preset(cfg, "lock_timeout", milliseconds(chosen.LockTimeout))
+		server.PresetTimeout(cfg, "lock_timeout", chosen.LockTimeout)
 	}
 	p.pool = stdlib.OpenDB(*cfg)
 	p.pool.SetMaxOpenConns(p.db.cfg.Settings.Connections)
@@ -56,70 +54,42 @@ func (p *postgres) open(ctx context.Context) error {
 	return nil
 }
 
-// settings returns the configuration of a connection without a statement timeout.
-func (p *postgres) settings() (*pgx.ConnConfig, error) {
-	cfg, err := pgx.ParseConfig(string(p.db.cfg.DSN))
-	if err != nil {
-		return nil, errors.New("state: the DSN cannot be read; it is postgres://user:password@host:5432/name?sslmode=verify-full") // pgx's text may hold the password
-	}
-	preset(cfg, "application_name", "vayu")
-	preset(cfg, "idle_in_transaction_session_timeout", milliseconds(p.db.cfg.Settings.IdleTimeout))
-	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other timeout
-		cfg.ConnectTimeout = connectTimeout(p.db.answerTimeout, 1+len(cfg.Fallbacks))
-	}
-	return cfg, nil
+// parse returns the configuration of a connection without a statement timeout.
+func (p *postgres) parse() (*pgx.ConnConfig, error) {
+	return server.Parse(p.db.cfg.DSN, p.db.cfg.Settings.IdleTimeout, p.db.answerTimeout)
 }
 
-// connectTimeout limits the wait for one host. A single host gets the caller's whole wait. With several hosts,
-// one that does not answer must leave enough time for the next.
-func connectTimeout(answer time.Duration, hosts int) time.Duration {
-	if hosts == 1 {
-		return answer
-	}
-	return min(answer/time.Duration(hosts+1), maxHostTimeout)
-}
-
-// preset sets a parameter of the session that the DSN leaves open.
-func preset(cfg *pgx.ConnConfig, name, value string) {
-	if cfg.RuntimeParams[name] == "" {
-		cfg.RuntimeParams[name] = value
-	}
-}
-
-// migrate waits for the server and migrates the tables, without a statement timeout.
-func (p *postgres) migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
-	pool := stdlib.OpenDB(*cfg)
-	defer pool.Close()
-	if err := p.waitForServer(ctx, pool); err != nil {
-		return err
-	}
-	return migrate(ctx, goose.DialectPostgres, pool, p.db.version)
-}
-
-// waitForServer waits until the server answers.
-func (p *postgres) waitForServer(ctx context.Context, pool *sql.DB) error {
+// connect waits until the server answers, for a command not as long as for a service.
+func (p *postgres) connect(ctx context.Context, cfg *pgx.ConnConfig) (*sql.DB, error) {
 	timeout := startTimeout
 	if p.db.cfg.Share {
 		timeout = commandTimeout
 	}
-	limit, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	for {
-		err := pool.PingContext(limit)
-		if err == nil {
-			return nil
-		}
-		var stated *pgconn.PgError
-		if errors.As(err, &stated) && !unavailableState(stated.Code) { // such as a wrong password
-			return err
-		}
-		p.db.log.Warn("waiting for PostgreSQL", "state", p.db.cfg.DSN.String(), "error", err)
-		select {
-		case <-time.After(startPause):
-		case <-limit.Done():
-			return fmt.Errorf("PostgreSQL did not answer within %s: %w", timeout, err)
-		}
+	return server.Connect(ctx, cfg, timeout, p.db.log.With("state", p.db.cfg.DSN.String()))
+}
+
+// migrate waits for the server and migrates the tables, without a statement timeout.
+func (p *postgres) migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
+	pool, err := p.connect(ctx, cfg)
+	if err != nil {
+		return err
 	}
+	defer pool.Close()
+	return migration.Apply(ctx, goose.DialectPostgres, pool, p.db.cfg.Version)
+}
+
+// ConnectServer connects to the PostgreSQL server of c without migrating the tables. The caller closes the pool.
+func ConnectServer(ctx context.Context, c Config, log *slog.Logger) (*sql.DB, error) {
+	db, err := Open(c, log, nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{db: db}
+	settings, err := p.parse()
+	if err != nil {
+		return nil, err
+	}
+	return p.connect(ctx, settings)
 }
 
 func (p *postgres) run(ctx context.Context) error {
@@ -130,37 +100,13 @@ func (p *postgres) run(ctx context.Context) error {
 
 func (p *postgres) reader() *sql.DB { return p.pool }
 
-// conflict reports whether the server aborted a transaction in favour of another: serialization_failure and
-// deadlock_detected.
-func conflict(err error) bool {
-	var stated *pgconn.PgError
-	return errors.As(err, &stated) && (stated.Code == "40001" || stated.Code == "40P01")
-}
-
-// postgresFaults are the classes of SQLSTATE of an unavailable server: connection exception, insufficient
-// resources, operator intervention (which includes a statement timeout), system error.
-var postgresFaults = map[string]bool{"08": true, "53": true, "57": true, "58": true}
-
-// unavailableState reports whether a SQLSTATE means an unavailable server. Besides the classes above these are
-// read-only after a failover, lock not available, idle-transaction timeout, and repeated conflicts.
-func unavailableState(code string) bool {
-	if len(code) != 5 {
-		return false
-	}
-	switch code {
-	case "25006", "55P03", "25P03", "40001", "40P01":
-		return true
-	}
-	return postgresFaults[code[:2]]
-}
-
 func (p *postgres) fault(err error) fault {
 	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting { // no statement was sent
 		return faultStore
 	}
 	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
-		case !unavailableState(stated.Code):
+		case !server.Unavailable(stated.Code):
 			return faultStatement
 		case stated.SeverityUnlocalized != "ERROR": // FATAL, PANIC
 			return faultConnection
@@ -170,15 +116,8 @@ func (p *postgres) fault(err error) fault {
 	switch {
 	case errors.Is(err, sql.ErrConnDone), errors.Is(err, context.DeadlineExceeded):
 		return faultStore
-	case broken(err):
+	case server.Broken(err):
 		return faultConnection
 	}
 	return faultStatement
-}
-
-// broken reports an error of the connection itself.
-func broken(err error) bool {
-	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, errDiscard) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err)
 }

@@ -8,6 +8,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"vayu/internal/sqlstore/connection"
+	"vayu/internal/sqlstore/server"
+
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -30,7 +33,7 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 	}
 	for try := 1; ; try++ {
 		err := p.runOnce(ctx, do)
-		if err == nil || try == maxConflictAttempts || !conflict(err) {
+		if err == nil || try == maxConflictAttempts || !server.Conflict(err) {
 			return err
 		}
 		p.db.metrics.conflicts.Inc()
@@ -87,7 +90,7 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 		return err
 	case p.fault(err) != faultStatement:
 		open = false
-		discard(conn) // frees its place in the pool, because outcome needs a connection
+		connection.Discard(conn) // frees its place in the pool, because outcome needs a connection
 		if err := p.outcome(ctx, id, err); err != nil {
 			return err
 		}
@@ -125,7 +128,7 @@ func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		discard(conn)
+		connection.Discard(conn)
 		if p.fault(err) != faultConnection || try >= p.db.cfg.Settings.Connections {
 			return nil, err
 		}
@@ -145,7 +148,7 @@ func (p *postgres) connection(ctx context.Context) (*sql.Conn, error) {
 // rollback ends a transaction. If it fails, the connection is closed, and the server rolls back.
 func rollback(ctx context.Context, conn *sql.Conn) {
 	if _, err := simple(ctx, conn, "ROLLBACK"); err != nil {
-		discard(conn)
+		connection.Discard(conn)
 	}
 }
 

@@ -58,7 +58,7 @@ const (
 )
 
 // usesProof reports whether the tables include commit_proof.
-func (p *postgres) usesProof() bool { return p.db.version == 0 || p.db.version >= proofVersion }
+func (p *postgres) usesProof() bool { return p.db.cfg.Version == 0 || p.db.cfg.Version >= proofVersion }
 
 // commit commits a transaction. It returns the id of its row in commit_proof, empty without one.
 func (p *postgres) commit(ctx context.Context, conn *sql.Conn) (id string, tag pgconn.CommandTag, err error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"vayu/internal/sqlstore/connection"
 	"vayu/schema"
 )
 
@@ -141,8 +142,8 @@ func each(ctx context.Context, on session, do func(Scanner) error, query string,
 	if err != nil {
 		return 0, nil, err
 	}
-	if kept, ok := on.(*statements); ok {
-		defer kept.begin(query)()
+	if kept, ok := on.(*connection.Prepared); ok {
+		defer kept.Begin(query)()
 	}
 	defer func() { _ = rows.Close() }() // rows.Err returns its error
 	for rows.Next() {
@@ -163,6 +164,25 @@ type View struct {
 // View returns a reader. Each query, including the reading of its rows, ends with ctx, or half a second after
 // Settings.StatementTimeout. Split queries that may take longer.
 func (db *DB) View(ctx context.Context) View { return View{ctx, db} }
+
+// Snapshot begins a transaction that reads one state of all tables, while writers continue.
+func (db *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
+	options := &sql.TxOptions{ReadOnly: true}
+	if db.Name() == "postgres" {
+		options.Isolation = sql.LevelRepeatableRead
+	}
+	tx, err := db.engine.reader().BeginTx(ctx, options)
+	if err != nil {
+		return nil, View{ctx, db}.classify(err)
+	}
+	if db.Name() == "postgres" { // a large table takes longer than the timeout of a request
+		if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+			_ = tx.Rollback()
+			return nil, View{ctx, db}.classify(err)
+		}
+	}
+	return tx, nil
+}
 
 // QueryRow returns a query of one row. [Row.Scan] runs it.
 func (v View) QueryRow(query string, args ...any) Row { return Row{v, query, args} }

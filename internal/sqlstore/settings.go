@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"cmp"
-	"strconv"
 	"time"
 
 	"vayu/internal/config"
@@ -59,6 +58,3 @@ func (s Settings) withDefaults() Settings {
 	s.IdleTimeout = cmp.Or(s.IdleTimeout, d.IdleTimeout)
 	return s
 }
-
-// milliseconds formats a duration for PostgreSQL.
-func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -15,6 +15,8 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"vayu/internal/filelock"
+	"vayu/internal/sqlstore/connection"
+	"vayu/internal/sqlstore/migration"
 )
 
 // sqlite is the store in a file.
@@ -23,8 +25,8 @@ type sqlite struct {
 	path    string
 	queue   chan *change // of the live world and of the service itself
 	sandbox chan *change
-	writing *sql.DB     // one connection
-	writer  *statements // on that connection; nil while disconnected
+	writing *sql.DB              // one connection
+	writer  *connection.Prepared // on that connection; nil while disconnected
 	readers *sql.DB
 	release func() // releases the lock of the directory
 	wal     wal
@@ -50,7 +52,7 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	s.writing.SetMaxOpenConns(1)
 	if err := s.acquireDirectory(ctx,
 		func() error {
-			if err := migrate(ctx, goose.DialectSQLite3, s.writing, s.db.version); err != nil {
+			if err := migration.Apply(ctx, goose.DialectSQLite3, s.writing, s.db.cfg.Version); err != nil {
 				return fmt.Errorf("%s: %w", s.path, err)
 			}
 			return nil
@@ -85,15 +87,15 @@ func createPrivate(path string) error {
 
 // checkVersion rejects a command whose version differs from that of the running service.
 func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error {
-	provider, err := newProvider(goose.DialectSQLite3, s.writing)
+	known, err := migration.Newest(goose.DialectSQLite3, s.writing)
 	if err != nil {
 		return err
 	}
-	at, err := version(ctx, s.writing)
+	at, err := migration.Version(ctx, s.writing)
 	if err != nil {
 		return err
 	}
-	if known := newest(provider); at != known {
+	if at != known {
 		return fmt.Errorf("the service that runs here is of another version: its state store is at version %d, and this program's is %d; it is %s",
 			at, known, holder)
 	}
@@ -121,13 +123,13 @@ func (s *sqlite) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.writer = newStatements(conn)
+	s.writer = connection.NewPrepared(conn)
 	return nil
 }
 
 // disconnect closes a connection in an unknown state; the next group opens a new one.
 func (s *sqlite) disconnect() {
-	s.writer.discard()
+	s.writer.Discard()
 	s.writer = nil
 }
 
@@ -138,7 +140,7 @@ func (s *sqlite) close() {
 		_ = s.readers.Close()
 	}
 	if s.writer != nil {
-		s.writer.close()
+		s.writer.Close()
 	}
 	if s.writing != nil {
 		_ = s.writing.Close()

@@ -34,6 +34,8 @@ type Config struct {
 	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 means
 	// three statement timeouts, 30 seconds by default. A command that works alone may need more.
 	ChangeTimeout time.Duration
+	// Version is the target version of the tables; 0 for the newest. Only the loading of a dump sets it.
+	Version int64
 }
 
 // DB is the store. It can be used after Ready has returned and until Run ends. It is safe for concurrent use.
@@ -54,8 +56,6 @@ type DB struct {
 	failing        atomic.Bool // the last change could not be written
 	// probe has a value while a write probe is due. Check sends it, and probeWrites receives it.
 	probe chan struct{}
-	// version is the target version of the tables; 0 for the newest. Only Load sets it.
-	version int64
 	// digest makes keyed digests; nil in a process without the key.
 	digest atomic.Pointer[Digester]
 }
@@ -101,7 +101,6 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)
 	}
-	var err error
 	db.metrics = newMetrics(reg)
 	if c.DSN == "" {
 		db.engine = &sqlite{db: db, queue: make(chan *change, queueLength), sandbox: make(chan *change, queueLength)}

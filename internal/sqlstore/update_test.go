@@ -62,7 +62,7 @@ func unavailable(err error) bool {
 // A change is visible to readers, and after a restart.
 func TestChangeIsDurable(t *testing.T) {
 	t.Parallel()
-	for name, config := range fresh {
+	for name, config := range sqlstoretest.Fresh {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)
@@ -234,7 +234,7 @@ func TestCancelledCallerChangesNothing(t *testing.T) {
 // Callers arrive while the store stops and after it.
 func TestCallersReturnAfterStop(t *testing.T) {
 	t.Parallel()
-	for name, config := range fresh {
+	for name, config := range sqlstoretest.Fresh {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config(t)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"vayu/internal/sqlstore/connection"
 )
 
 const (
@@ -27,7 +29,7 @@ type wal struct {
 
 // bound truncates the log when it has grown too long. Otherwise readers that overlap without end would keep
 // SQLite from ever restarting it.
-func (w *wal) bound(ctx context.Context, writer *statements) (err error) {
+func (w *wal) bound(ctx context.Context, writer *connection.Prepared) (err error) {
 	now := time.Now()
 	if now.Before(w.nextCheck) || writer == nil {
 		return nil
@@ -38,7 +40,7 @@ func (w *wal) bound(ctx context.Context, writer *statements) (err error) {
 		return err
 	}
 	exec := func(statement string) error {
-		_, err := writer.conn.ExecContext(ctx, statement)
+		_, err := writer.Unprepared().ExecContext(ctx, statement)
 		return err
 	}
 	if err := exec("PRAGMA busy_timeout = " + walBusy); err != nil {

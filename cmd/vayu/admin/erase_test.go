@@ -16,6 +16,7 @@ import (
 	"vayu/internal/access/account"
 	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/dump"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
@@ -117,7 +118,7 @@ func insertPersonalData(t *testing.T, db *sqlstore.DB, id string) {
 func markedTables(t *testing.T, db *sqlstore.DB, id string) (marked []string) {
 	t.Helper()
 	dir := t.TempDir()
-	m, err := db.Dump(t.Context(), dir)
+	m, err := dump.Write(t.Context(), db, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

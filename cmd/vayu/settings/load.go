@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"vayu/internal/config"
+	"vayu/internal/sqlstore/server"
 )
 
 // Bind registers flags for the settings with the given keys. It panics if a key is unknown, because all keys
@@ -96,7 +97,7 @@ func (c Config) WarnPlain(log *slog.Logger) {
 		hosts        []string
 	}{
 		{"clickhouse", "secure=true", c.ColumnStore().UnencryptedHosts()},
-		{"state", "sslmode=verify-full", c.StateStore(false).UnencryptedHosts()},
+		{"state", "sslmode=verify-full", server.UnencryptedHosts(c.StateStore(false).DSN)},
 	} {
 		if len(store.hosts) > 0 {
 			log.Warn("passwords and rows may cross the network unencrypted: the address does not ask for TLS",

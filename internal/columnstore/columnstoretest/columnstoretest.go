@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/embedded"
 )
@@ -50,7 +51,7 @@ func searchCheckout() {
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {
 		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
-			embedded.SearchIn(dir)
+			chdb.SearchIn(dir)
 			return
 		}
 		dir = filepath.Dir(dir)
@@ -107,7 +108,7 @@ func Access(tb testing.TB) (address, password string) {
 // Library returns the path of libchdb. Without it the test is skipped, or fails when CI is true.
 func Library(tb testing.TB) string {
 	tb.Helper()
-	path, err := embedded.FindLibrary("")
+	path, err := chdb.FindLibrary("")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
 			tb.Fatal(err)

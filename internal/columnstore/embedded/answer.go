@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // answer writes one reply: headers with the first byte, then data. After the first byte an error can only be
@@ -29,7 +31,7 @@ type answer struct {
 func (a *answer) header() http.Header { return a.w.Header() }
 
 // start sends the headers of a successful reply. length is the size of the whole body, -1 if unknown.
-func (a *answer) start(format string, length int, n counters, took time.Duration) {
+func (a *answer) start(format string, length int, n chdb.Counters, took time.Duration) {
 	a.started = true
 	h := a.header()
 	h.Set("Content-Type", contentType(format))
@@ -78,9 +80,9 @@ func (a *answer) finish() {
 
 // fail reports err: as the status and body of the reply, or inside the data if that has begun.
 func (a *answer) fail(err error) {
-	var e *Exception
+	var e *chdb.Exception
 	if !errors.As(err, &e) {
-		e = &Exception{Code: codeUnknown, Name: "UNKNOWN_EXCEPTION", Message: err.Error()}
+		e = &chdb.Exception{Code: chdb.CodeUnknown, Name: "UNKNOWN_EXCEPTION", Message: err.Error()}
 	}
 	text := fmt.Sprintf("%s (version %s (official build))\n", e.Error(), a.version)
 	a.log.Debug("query failed", "code", e.Code, "error", e.Message)
@@ -93,7 +95,7 @@ func (a *answer) fail(err error) {
 	h := a.header()
 	h.Set("Content-Type", "text/plain; charset=UTF-8")
 	h.Set("X-ClickHouse-Exception-Code", strconv.Itoa(int(e.Code)))
-	status := e.status()
+	status := status(e)
 	if status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Basic realm="ClickHouse server HTTP API"`)
 	}
@@ -108,9 +110,9 @@ func (a *answer) fail(err error) {
 }
 
 // summary is the X-ClickHouse-Summary header; its numbers are strings, as in ClickHouse.
-func summary(n counters, took time.Duration) string {
+func summary(n chdb.Counters, took time.Duration) string {
 	return fmt.Sprintf(`{"read_rows":"%d","read_bytes":"%d","written_rows":"%d","written_bytes":"%d","total_rows_to_read":"0","result_rows":"%d","result_bytes":"%d","elapsed_ns":"%d"}`,
-		n.scanned, n.scannedB, n.written, n.writtenB, n.rows, n.bytes, took.Nanoseconds())
+		n.Scanned, n.ScannedB, n.Written, n.WrittenB, n.Rows, n.Bytes, took.Nanoseconds())
 }
 
 func contentType(format string) string {

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // Report is the line of JSON that a child writes to stdout. It has its address, or the reason why it failed to
@@ -50,9 +52,9 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
 	if err := Main(ctx, cfg, slog.New(slog.NewJSONHandler(stderr, nil))); err != nil {
 		var held *HeldError
-		var missing *MissingLibraryError
-		var broken *BrokenLibraryError
-		var unsafe *UnsafeLibraryError
+		var missing *chdb.MissingLibraryError
+		var broken *chdb.BrokenLibraryError
+		var unsafe *chdb.UnsafeLibraryError
 		report(Report{Error: err.Error(), Held: errors.As(err, &held), Missing: errors.As(err, &missing) || errors.As(err, &broken) || errors.As(err, &unsafe)})
 		return err
 	}

@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // Config is the configuration of the engine process.
@@ -43,12 +45,12 @@ const stopTime = 4 * time.Second
 // *UnsafeLibraryError for one that other users can change. It returns a *HeldError if another process has locked the
 // data directory.
 func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
-	path, err := FindLibrary(cfg.Library)
+	path, err := chdb.FindLibrary(cfg.Library)
 	if err != nil {
 		return err
 	}
 	if cfg.Library == "" {
-		if err := verifyLibrary(path); err != nil {
+		if err := chdb.Verify(path); err != nil {
 			return err
 		}
 	}
@@ -61,7 +63,7 @@ func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	lib, err := loadLibrary(path)
+	lib, err := chdb.Load(path)
 	if err != nil {
 		return err
 	}

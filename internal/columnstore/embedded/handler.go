@@ -17,6 +17,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"github.com/google/uuid"
+
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // handler serves ClickHouse's HTTP interface over the engine's sessions.
@@ -35,13 +37,13 @@ func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, er
 	h := &handler{pool: pool, password: password, log: log}
 	h.chunks.New = func() any { b := make([]byte, 1<<20); return &b }
 	for query, to := range map[string]*string{"version()": &h.version, "timezone()": &h.zone, "displayName()": &h.host} {
-		r, err := pool.control.query("SELECT "+query, "TSVRaw", nil)
+		r, err := pool.control.Query("SELECT "+query, "TSVRaw", nil)
 		if err != nil {
 			return nil, fmt.Errorf("asking the engine for %s: %w", query, err)
 		}
-		data := r.data()
+		data := r.Data()
 		*to = string(data[:max(0, len(data)-1)])
-		r.free()
+		r.Free()
 	}
 	return h, nil
 }
@@ -160,13 +162,13 @@ func (q *request) inlined() bool {
 // whole runs a statement and sends its result in one piece.
 func (h *handler) whole(s *session, q *request, a *answer) error {
 	began := time.Now()
-	r, err := s.query(q.text, q.format, q.params)
+	r, err := s.Query(q.text, q.format, q.params)
 	if err != nil {
 		return err
 	}
-	defer r.free()
-	data := r.data()
-	a.start(q.format, len(data), r.counters(), time.Since(began))
+	defer r.Free()
+	data := r.Data()
+	a.start(q.format, len(data), r.Counters(), time.Since(began))
 	if err := a.write(data); err != nil {
 		return nil // the client has disconnected
 	}
@@ -177,38 +179,38 @@ func (h *handler) whole(s *session, q *request, a *answer) error {
 // stream sends a result as the engine produces it. Memory is bounded by two pieces of 65,409 rows.
 func (h *handler) stream(s *session, q *request, a *answer) error {
 	began := time.Now()
-	st, err := s.stream(q.text, q.format, q.params)
+	st, err := s.Stream(q.text, q.format, q.params)
 	if err != nil {
 		return err
 	}
-	defer st.close()
-	piece, more, err := st.next()
+	defer st.Close()
+	piece, more, err := st.Next()
 	if err != nil {
 		return err
 	}
 	if !more {
-		a.start(q.format, 0, counters{}, time.Since(began))
+		a.start(q.format, 0, chdb.Counters{}, time.Since(began))
 		a.finish()
 		return nil
 	}
 	for firstPiece := true; more; firstPiece = false {
-		ahead, another, err := st.next()
+		ahead, another, err := st.Next()
 		if firstPiece && err != nil {
-			piece.free()
+			piece.Free()
 			return err
 		}
 		if firstPiece {
 			length := -1
 			if !another {
-				length = len(piece.data())
+				length = len(piece.Data())
 			}
-			a.start(q.format, length, piece.counters(), time.Since(began))
+			a.start(q.format, length, piece.Counters(), time.Since(began))
 		}
-		gone := a.write(piece.data())
-		piece.free()
+		gone := a.write(piece.Data())
+		piece.Free()
 		if gone != nil {
 			if another {
-				ahead.free()
+				ahead.Free()
 			}
 			return nil
 		}
@@ -227,15 +229,15 @@ func (h *handler) stream(s *session, q *request, a *answer) error {
 // insert passes the body to the engine as it arrives. Memory is bounded by the engine's block and queue.
 func (h *handler) insert(s *session, q *request, a *answer) error {
 	began := time.Now()
-	in, err := s.insert(q.text, q.format, q.params)
+	in, err := s.Insert(q.text, q.format, q.params)
 	if err != nil {
 		return err
 	}
 	if err := h.feed(in, q); err != nil {
-		in.abort()
+		in.Abort()
 		return err
 	}
-	n, err := in.done()
+	n, err := in.Done()
 	if err != nil {
 		return err
 	}
@@ -245,8 +247,8 @@ func (h *handler) insert(s *session, q *request, a *answer) error {
 }
 
 // feed copies the request's data to the engine. If the engine rejects it, insertion.done returns the error.
-func (h *handler) feed(in *insertion, q *request) error {
-	if in.write(q.inline) != nil || q.body == nil {
+func (h *handler) feed(in *chdb.Insertion, q *request) error {
+	if in.Write(q.inline) != nil || q.body == nil {
 		return nil
 	}
 	chunk := h.chunks.Get().(*[]byte)
@@ -256,7 +258,7 @@ func (h *handler) feed(in *insertion, q *request) error {
 		if err != nil && err != io.EOF { //nolint:errorlint // fill hands on what Read gave
 			return readError(err)
 		}
-		if in.write((*chunk)[:n]) != nil || err != nil {
+		if in.Write((*chunk)[:n]) != nil || err != nil {
 			return nil // the end of the body, or an error that done returns
 		}
 	}
@@ -293,7 +295,7 @@ func (h *handler) hello(a *answer) error {
 	if err := block.Encode(&buffer, clickhouse.ClientTCPProtocolVersion); err != nil {
 		return fmt.Errorf("answering the hello query: %w", err)
 	}
-	a.start("Native", len(buffer.Buf), counters{rows: 1}, 0)
+	a.start("Native", len(buffer.Buf), chdb.Counters{Rows: 1}, 0)
 	if a.write(buffer.Buf) == nil {
 		a.finish()
 	}

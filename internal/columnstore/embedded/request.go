@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // headSize is how many bytes of a body are searched for the query. By default ClickHouse parses no longer query
@@ -21,7 +23,7 @@ const maxQuery = 16 << 20
 type request struct {
 	statement
 	format   string // of the result, or of an INSERT's data
-	params   []param
+	params   []chdb.Param
 	database string
 	settings []setting
 	id       string    // query_id of the client, may be empty
@@ -92,12 +94,12 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 func (q *request) setParams(values url.Values) {
 	for key, value := range values {
 		if name, ok := strings.CutPrefix(key, "param_"); ok {
-			q.params = append(q.params, param{name, value[len(value)-1]})
+			q.params = append(q.params, chdb.Param{Name: name, Value: value[len(value)-1]})
 		} else if !slices.Contains(reserved, key) {
 			q.settings = append(q.settings, setting{key, value[len(value)-1]})
 		}
 	}
-	slices.SortFunc(q.params, func(a, b param) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(q.params, func(a, b chdb.Param) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(q.settings, func(a, b setting) int { return strings.Compare(a.name, b.name) })
 }
 
@@ -148,7 +150,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 
 // readError classifies a body that cannot be read: a client that disconnected, or bytes that do not decompress.
 func readError(err error) error {
-	if known, ok := errors.AsType[*Exception](err); ok {
+	if known, ok := errors.AsType[*chdb.Exception](err); ok {
 		return known
 	}
 	return exception(codeDecompress, "CANNOT_DECOMPRESS", "The body cannot be read: %v", err)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // setting is the name and value of one ClickHouse setting of a request.
@@ -42,7 +44,7 @@ const idleSessions = 32
 
 // sessions is a pool of connections to the engine. It is safe for concurrent use.
 type sessions struct {
-	lib   *library
+	lib   *chdb.Library
 	args  []string // of every connection
 	slots chan struct{}
 	count atomic.Uint64
@@ -51,15 +53,15 @@ type sessions struct {
 	idle map[sessionKey][]*session
 	kept int
 
-	control   *connection // keeps the engine running and kills queries
+	control   *chdb.Connection // keeps the engine running and kills queries
 	controlMu sync.Mutex
-	pulse     *connection // answers /ping
+	pulse     *chdb.Connection // answers /ping
 	pulseMu   sync.Mutex
 }
 
 // session is a connection in use by one request.
 type session struct {
-	*connection
+	*chdb.Connection
 	pool *sessions
 	key  sessionKey
 	mark string      // its log_comment, by which KILL QUERY finds its query
@@ -67,14 +69,14 @@ type session struct {
 }
 
 // openSessions boots the engine. parallel limits the concurrent statements.
-func openSessions(lib *library, parallel int, args []string) (*sessions, error) {
+func openSessions(lib *chdb.Library, parallel int, args []string) (*sessions, error) {
 	p := &sessions{lib: lib, args: args, slots: make(chan struct{}, parallel), idle: map[sessionKey][]*session{}}
 	var err error
-	if p.control, err = lib.open(args...); err != nil {
+	if p.control, err = lib.Open(args...); err != nil {
 		return nil, err
 	}
-	if p.pulse, err = lib.open(args...); err != nil {
-		p.control.close()
+	if p.pulse, err = lib.Open(args...); err != nil {
+		p.control.Close()
 		return nil, err
 	}
 	return p, nil
@@ -130,19 +132,19 @@ func (p *sessions) drop(key sessionKey) {
 
 func (p *sessions) fresh(key sessionKey) (*session, error) {
 	mark := fmt.Sprintf("vayu-%d", p.count.Add(1))
-	conn, err := p.lib.open(append(slices.Clone(p.args), "--log_comment="+mark)...)
+	conn, err := p.lib.Open(append(slices.Clone(p.args), "--log_comment="+mark)...)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{connection: conn, pool: p, key: key, mark: mark}
+	s := &session{Connection: conn, pool: p, key: key, mark: mark}
 	if key.database != "" && key.database != "default" {
-		err = conn.exec("USE " + quoteName(key.database))
+		err = conn.Exec("USE " + quoteName(key.database))
 	}
 	if err == nil && key.settings != "" {
-		err = conn.exec(key.settings)
+		err = conn.Exec(key.settings)
 	}
 	if err != nil {
-		conn.close()
+		conn.Close()
 		return nil, err
 	}
 	return s, nil
@@ -153,7 +155,7 @@ func (s *session) release() {
 	p := s.pool
 	defer func() { <-p.slots }()
 	if s.bad.Load() {
-		s.close()
+		s.Close()
 		return
 	}
 	p.mu.Lock()
@@ -169,7 +171,7 @@ func (s *session) release() {
 	p.kept++
 	p.mu.Unlock()
 	if evict != nil {
-		evict.close()
+		evict.Close()
 	}
 }
 
@@ -206,14 +208,14 @@ func (p *sessions) kill(mark string) {
 	p.controlMu.Lock()
 	defer p.controlMu.Unlock()
 	// After a failure the query continues: the next attempt follows, and the query has its own time limit.
-	_ = p.control.exec("KILL QUERY WHERE Settings['log_comment'] = " + quote(mark) + " ASYNC")
+	_ = p.control.Exec("KILL QUERY WHERE Settings['log_comment'] = " + quote(mark) + " ASYNC")
 }
 
 // ping checks that the engine still answers.
 func (p *sessions) ping() error {
 	p.pulseMu.Lock()
 	defer p.pulseMu.Unlock()
-	return p.pulse.exec("SELECT 1")
+	return p.pulse.Exec("SELECT 1")
 }
 
 // close shuts the engine down; no session may be in use.
@@ -221,16 +223,26 @@ func (p *sessions) close() {
 	p.mu.Lock()
 	for _, free := range p.idle {
 		for _, s := range free {
-			s.close()
+			s.Close()
 		}
 	}
 	p.idle = nil
 	p.mu.Unlock()
 	p.pulseMu.Lock()
-	p.pulse.close()
+	p.pulse.Close()
 	p.pulseMu.Unlock()
 	p.controlMu.Lock()
-	p.control.close()
+	p.control.Close()
 	p.controlMu.Unlock()
-	p.lib.shutdown()
+	p.lib.Shutdown()
+}
+
+// quote makes a ClickHouse string literal.
+func quote(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
+}
+
+// quoteName makes a ClickHouse identifier.
+func quoteName(s string) string {
+	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(s) + "`"
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // leaver is a context that is cancelled when its query starts: the first call of Done is that of the queue.
@@ -40,12 +42,12 @@ func TestKilledSessionIsNotReused(t *testing.T) {
 	killed := make(chan struct{})
 	var once sync.Once
 	var closed int
-	lib := &library{
-		connect:       func(int32, unsafe.Pointer) uintptr { return handle },
-		closeConn:     func(uintptr) { closed++ },
-		resultError:   func(uintptr) string { return "Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)" },
-		destroyResult: func(uintptr) {},
-		query: func(_ uintptr, q unsafe.Pointer, length uintptr, _ unsafe.Pointer, _ uintptr, _, _, _, _ unsafe.Pointer, _ uintptr) uintptr {
+	lib := &chdb.Library{
+		Connect:       func(int32, unsafe.Pointer) uintptr { return handle },
+		CloseConn:     func(uintptr) { closed++ },
+		ResultError:   func(uintptr) string { return "Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)" },
+		DestroyResult: func(uintptr) {},
+		Query: func(_ uintptr, q unsafe.Pointer, length uintptr, _ unsafe.Pointer, _ uintptr, _, _, _, _ unsafe.Pointer, _ uintptr) uintptr {
 			if strings.HasPrefix(unsafe.String((*byte)(q), length), "KILL QUERY") {
 				once.Do(func() { close(killed) })
 			}
@@ -62,7 +64,7 @@ func TestKilledSessionIsNotReused(t *testing.T) {
 	close(ctx.gone)
 	a := &answer{w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), log: h.log}
 	err = h.run(ctx, &request{statement: readStatement("SELECT sleep(3)"), format: "JSON"}, a)
-	var exception *Exception
+	var exception *chdb.Exception
 	if !errors.As(err, &exception) || exception.Name != "QUERY_WAS_CANCELLED" {
 		t.Errorf("the cancelled query gave %v", err)
 	}

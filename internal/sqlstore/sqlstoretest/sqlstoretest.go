@@ -64,6 +64,12 @@ func Open(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) *s
 	return db
 }
 
+// Fresh makes the configuration of an empty store of each engine.
+var Fresh = map[string]func(testing.TB) sqlstore.Config{
+	"sqlite":   func(tb testing.TB) sqlstore.Config { tb.Helper(); return sqlstore.Config{Data: tb.TempDir()} },
+	"postgres": func(tb testing.TB) sqlstore.Config { tb.Helper(); return sqlstore.Config{DSN: PostgresDSN(tb)} },
+}
+
 // Start is Open with a function that stops the store before the end of the test, and waits. stop may be
 // called more than once.
 func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, stop func()) {

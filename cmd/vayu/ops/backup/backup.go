@@ -20,6 +20,7 @@ import (
 	"vayu/internal/agefile"
 	"vayu/internal/columnstore"
 	"vayu/internal/encryption"
+	"vayu/internal/sqlstore/dump"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -185,7 +186,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 			return err
 		}
 		note.Owner = owner
-		m, err := st.DB.Dump(ctx, filepath.Join(dir, backupState))
+		m, err := dump.Write(ctx, st.DB, filepath.Join(dir, backupState))
 		if err != nil {
 			return err
 		}

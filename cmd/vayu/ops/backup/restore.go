@@ -19,7 +19,7 @@ import (
 	"vayu/internal/agefile"
 	"vayu/internal/columnstore"
 	"vayu/internal/encryption"
-	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/dump"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -119,7 +119,7 @@ func fillMarked(dir string, fill func() error) error {
 
 // restoreFrom restores a backup that is not encrypted.
 func restoreFrom(cmd *cobra.Command, cfg settings.Config, log *slog.Logger, note backupManifest, dir, key string) error {
-	if err := sqlstore.CheckEmpty(cmd.Context(), cfg.StateStore(false), filepath.Join(dir, backupState), log); err != nil {
+	if err := dump.CheckEmpty(cmd.Context(), cfg.StateStore(false), filepath.Join(dir, backupState), log); err != nil {
 		return err // checked before the restore of ClickHouse, which takes long and cannot be undone on a server
 	}
 	if note.Encryption == keyInBackup {
@@ -184,7 +184,7 @@ func restoreStores(cmd *cobra.Command, cfg settings.Config, log *slog.Logger, di
 	if err != nil {
 		return err
 	}
-	if err := sqlstore.Load(cmd.Context(), cfg.StateStore(false), filepath.Join(dir, backupState), log); err != nil {
+	if err := dump.Load(cmd.Context(), cfg.StateStore(false), filepath.Join(dir, backupState), log); err != nil {
 		if cfg.ClickHouse != "" {
 			err = fmt.Errorf("%w (the databases on %s are restored already; drop them before another try)", err, cfg.ClickHouse)
 		}

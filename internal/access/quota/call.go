@@ -1,0 +1,80 @@
+package quota
+
+import (
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/schema"
+)
+
+// Call is one call of an account, from its admission to its end.
+type Call struct {
+	day     *day // day of the admission
+	counter *counter
+	// limit is the quota that applies to the call; 0 for none.
+	limit int64
+	// reserved is the part of the quota that is reserved for this call; 0 if the call is not counted.
+	reserved int64
+}
+
+// Begin starts a call of an operation and records the use of its key. Operations are path templates, so that their
+// number is bounded.
+func (a *Account) Begin(world schema.World, method, template string, key *KeyUse, now time.Time) Call {
+	d := a.dayAt(world, now)
+	a.counters.touch(key, now)
+	return Call{day: d, counter: d.counter(operation{method, template})}
+}
+
+// Admit reserves one call of the account's quota, and reports whether one was left. The quota never rejects an
+// exempt call, but counts it. Without Admit, the call counts towards the usage only. The sandbox has no quota.
+func (c *Call) Admit(exempt bool) bool {
+	if c.day.month == nil {
+		return true
+	}
+	if !exempt {
+		c.limit = c.day.account.limit.Load()
+	}
+	if _, ok := c.day.month.reserve(c.limit, 1); !ok {
+		return false
+	}
+	c.reserved = 1
+	return true
+}
+
+// Reserve raises the reservation to n calls, if Admit reserved one. If the quota does not suffice, the reservation
+// stays as it is. left is then the number of calls that are left to this call.
+func (c *Call) Reserve(n int64) (left int64, ok bool) {
+	if c.reserved == 0 || n <= c.reserved {
+		return 0, true
+	}
+	left, ok = c.day.month.reserve(c.limit, n-c.reserved)
+	if !ok {
+		return left + c.reserved, false
+	}
+	c.reserved = n
+	return left, true
+}
+
+// End counts the call, as counted calls of the quota if any were reserved. It releases the reservation.
+func (c *Call) End(failed bool, counted int64) {
+	if c.reserved == 0 {
+		counted = 0
+	}
+	a := c.day.account
+	if m := c.day.month; m != nil {
+		m.settle(c.reserved, counted, a.limit.Load())
+	}
+	a.counters.count(c.day, c.counter, failed, counted)
+}
+
+// State returns the quota of the account and its usage; the zero value if it has none.
+func (c *Call) State() httpapi.Quota {
+	limit, m := c.day.account.limit.Load(), c.day.month
+	if m == nil || limit == 0 {
+		return httpapi.Quota{}
+	}
+	return httpapi.Quota{Limit: limit, Used: m.used.Load(), Reset: m.ends}
+}
+
+// SecondsLeft returns the seconds until the month of the call ends, at least 1.
+func (c *Call) SecondsLeft(now time.Time) int { return int(max(1, c.day.month.ends-now.Unix())) }

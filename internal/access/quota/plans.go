@@ -1,0 +1,48 @@
+package quota
+
+import "vayu/internal/config"
+
+// FreePlan applies to accounts whose plan is not configured.
+const FreePlan = "free"
+
+// mostCalls is the largest limit of a plan. Computing a percentage multiplies usage by 100, which must fit into
+// 64 bits even above the limit.
+const mostCalls = 1_000_000_000_000_000
+
+// DefaultPlans returns the calls per month of each plan; 0 for no limit.
+func DefaultPlans() map[string]int64 {
+	return map[string]int64{FreePlan: 1000, "standard": 100_000, "unlimited": 0}
+}
+
+// CheckPlans returns every fault of the setting "plans".
+func CheckPlans(plans map[string]int64) []error {
+	var faults []error
+	if _, there := plans[FreePlan]; !there {
+		faults = append(faults, config.Invalid("plans", "%s: must be there, because the first start makes an account with it; plans that are given stand in place of the usual ones", FreePlan))
+	}
+	for plan, calls := range plans {
+		if plan == "" {
+			faults = append(faults, config.Invalid("plans", "a plan needs a name"))
+		}
+		if calls < 0 {
+			faults = append(faults, config.Invalid("plans", "%s: must not be negative; 0 is for no limit", plan))
+		}
+		if calls > mostCalls {
+			faults = append(faults, config.Invalid("plans", "%s: must be at most %d; 0 is for no limit", plan, int64(mostCalls)))
+		}
+	}
+	return faults
+}
+
+// limitOf returns the calls per month of a plan; 0 for no limit. An unconfigured plan is logged once.
+func (l *Counters) limitOf(plan string) int64 {
+	limit, known := l.Plans[plan]
+	if known {
+		return limit
+	}
+	limit = l.Plans[FreePlan]
+	if _, logged := l.warned.LoadOrStore(plan, true); !logged {
+		l.Log.Warn("a plan of accounts is not configured; its limit is that of "+FreePlan, "plan", plan, "calls", limit)
+	}
+	return limit
+}

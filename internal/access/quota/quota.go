@@ -1,0 +1,96 @@
+// Package quota counts the calls of accounts: by month towards the quotas of their plans, and by day for their
+// usage.
+//
+// An instance counts in memory, and writes its counts in batches more than twice a second. It reads the totals of
+// all instances, so that they share a quota.
+package quota
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/failurelog"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// Config holds the dependencies of Counters.
+type Config struct {
+	DB *sqlstore.DB
+	// Plans has the calls per month of each plan; 0 for no limit.
+	Plans map[string]int64
+	// Events receives the quota events; nil drops them.
+	Events Events
+	// Missing is called when accounts or keys with usage are no longer in the store.
+	Missing func()
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+	Now     func() time.Time
+}
+
+// Events appends events for an account's webhooks to the outbox. It does so in the transaction of the change
+// that the event reports.
+type Events interface {
+	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+}
+
+// Counters has the usage that this instance has counted, and marks the part that is not in the store yet.
+//
+// A call adds to the counter of its account, world (live or sandbox), day and operation. A day is dirty while
+// it has unwritten counts. Dirty days are listed, so that a flush visits only those.
+type Counters struct {
+	Config
+
+	metrics *metrics
+	warned  sync.Map // plans without a limit that are already logged
+
+	mu        sync.Mutex // guards the fields below
+	accounts  map[string]*Account
+	days      []*day        // dirty days
+	keys      []*KeyUse     // keys whose last use is not written
+	batch     *batch        // being written; nil for none
+	flushes   int           // flushes that have begun
+	flushDone chan struct{} // closed when the latest flush ends
+
+	// flushing is held from reading or writing totals in the store until they are merged into memory.
+	flushing sync.Mutex
+	period   string // of the last reading of totals
+	readAt   time.Time
+}
+
+// New returns counters without usage. It fails if a metric is already registered.
+func New(c Config) (*Counters, error) {
+	l := &Counters{Config: c, accounts: map[string]*Account{}}
+	var err error
+	l.metrics, err = newMetrics(l, c.Metrics)
+	return l, err
+}
+
+// A quota must be shared within a second. Usage is flushed every 400 ms and read every 200 ms, so other
+// instances see it after at most 600 ms.
+const (
+	totalsInterval = 200 * time.Millisecond
+	flushEvery     = 2 // in readings of totals
+	// flushTimeout limits every flush, including its wait for the store.
+	flushTimeout = 5 * time.Second
+)
+
+// Run flushes usage, and reads the totals of all instances, until ctx ends. It then flushes the remaining usage.
+func (l *Counters) Run(ctx context.Context) error {
+	const store = "access: the state store"
+	reading := failurelog.New(l.Log, store, "reading quotas", "calls are counted on this instance only", nil)
+	writing := failurelog.New(l.Log, store, "writing usage", "it is kept in memory", nil)
+	tick := 0
+	sleep.Every(ctx, totalsInterval, func(ctx context.Context) {
+		reading.Observe(ctx, l.ReadTotals(ctx))
+		if tick++; tick%flushEvery == 0 {
+			writing.Observe(ctx, l.Flush(ctx))
+		}
+	})
+	return l.Flush(context.WithoutCancel(ctx))
+}

@@ -1,0 +1,44 @@
+package quota
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/tablecache"
+)
+
+// clockSkew is the tolerated difference between the clocks of instances. ReadTotals therefore also reads the
+// rows that changed up to clockSkew before its last run.
+const clockSkew = 10 * time.Second
+
+// ReadTotals reads what all instances have counted this month. For a new month it reads all rows,
+// otherwise the recently changed ones.
+func (l *Counters) ReadTotals(ctx context.Context) error {
+	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
+	defer done()
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
+	now, since := l.Now(), int64(0)
+	period := periodOf(now)
+	if period == l.period {
+		since = l.readAt.Add(-clockSkew).UnixMicro()
+	}
+	err := sqlstore.Each(l.DB.View(limit), func(row sqlstore.Scanner) error {
+		var account string
+		var used int64
+		if err := row.Scan(&account, &used); err != nil {
+			return err
+		}
+		if m := l.Account(account).monthAt(now); m.period == period {
+			m.mergeTotal(used, 0)
+		}
+		return nil
+	}, "SELECT account_id, used FROM quota_period WHERE period = $1 AND changed_at >= $2", period, since)
+	if err != nil {
+		return fmt.Errorf("reading quotas: %w", err)
+	}
+	l.period, l.readAt = period, now
+	return nil
+}

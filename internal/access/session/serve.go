@@ -1,0 +1,191 @@
+package session
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
+	"vayu/internal/httpapi"
+	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// Path is the path of the endpoints.
+const Path = "/v1/sessions"
+
+// Endpoints answers the calls about sessions.
+type Endpoints struct {
+	DB  *sqlstore.DB
+	Now func() time.Time
+	// Change runs a change of sessions in one transaction with its audit row, and stores no reply. Changes of keys
+	// wait meanwhile. caller is the current row of the calling key.
+	Change func(c *httpapi.Call, do Change) (httpapi.Response, error)
+}
+
+// Change is a change of sessions, inside tx.
+type Change = func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error)
+
+// Routes returns the endpoints. Every key may use them.
+func (e *Endpoints) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: Path, Handler: e.post},
+		{Method: http.MethodGet, Path: Path, Handler: e.list},
+		{Method: http.MethodDelete, Path: Path, Handler: e.deleteAll},
+		{Method: http.MethodGet, Path: Path + "/current", Handler: e.getCurrent},
+		{Method: http.MethodDelete, Path: Path + "/current", Handler: e.deleteOne},
+		{Method: http.MethodDelete, Path: Path + "/{id}", Handler: e.deleteOne},
+	}
+}
+
+// post answers POST /v1/sessions: it exchanges a key for a session. It is not idempotent,
+// because the token in its reply is not stored.
+func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	if c.BySession {
+		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "A session is made with an API key, not with another session.")
+	}
+	var cookie *http.Cookie
+	// Change excludes changes of keys. Otherwise the session could outlive its key.
+	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
+		now := e.Now()
+		token, hash := mintToken()
+		one, ends, over, err := insert(tx, c, caller, hash, now)
+		if err != nil {
+			return httpapi.Response{}, audit.Entry{}, err
+		}
+		cookie = cookieOf(token, ends.Sub(now))
+		detail := map[string]any{"expires_at": one.ExpiresAt, "agent": one.Agent}
+		if len(over) > 0 {
+			detail["ended"] = over
+		}
+		return httpapi.Response{Status: http.StatusCreated, Value: schema.SessionReply{Status: schema.Success, Data: one}},
+			audit.Entry{Action: "session.create", Subject: one.ID, Detail: detail}, nil
+	})
+	resp.Cookie = cookie
+	return resp, err
+}
+
+// list answers GET /v1/sessions: the sessions of the calling key, newest first.
+func (e *Endpoints) list(c *httpapi.Call) (httpapi.Response, error) {
+	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	var f schema.RequestErrors
+	list := "sessions/" + c.Key
+	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
+	if err := f.Problem(); err != nil {
+		return httpapi.Response{}, err
+	}
+	rows, err := sqlstore.All(e.DB.View(c.Context()), scan, "SELECT "+columns+` FROM session
+		WHERE key_id = $1 AND expires_at > $2 AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
+		c.Key, e.Now().UnixMicro(), after, limit+1)
+	if err != nil {
+		return httpapi.Response{}, fmt.Errorf("listing sessions: %w", err)
+	}
+	return pagination.Reply(rows, limit,
+		func(r session) (schema.Session, error) { return r.wire(c.Session), nil },
+		func(r session) *string { return pagination.Cursor(c, list, r.id) })
+}
+
+// getCurrent answers GET /v1/sessions/current: the identity of the caller.
+func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	view := e.DB.View(c.Context())
+	key, err := apikey.ByID(view, c.Key, e.Now())
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	holder, err := account.ByID(view, c.Account)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	who := schema.IdentityData{
+		Account: schema.IdentityAccount{ID: holder.ID, Name: holder.Name, Plan: holder.Plan}, Mode: c.World.String(),
+		Key: schema.IdentityKey{ID: key.ID, Name: key.Name, LastFour: key.LastFour, Scopes: key.Scopes},
+	}
+	if c.BySession {
+		row, err := scan(view.QueryRow("SELECT "+columns+" FROM session WHERE id = $1", c.Session))
+		if errors.Is(err, sql.ErrNoRows) { // the session has ended since its admission
+			return httpapi.Response{}, ErrEnded
+		}
+		if err != nil {
+			return httpapi.Response{}, fmt.Errorf("reading a session: %w", err)
+		}
+		one := row.wire(c.Session)
+		who.Session = &one
+	}
+	return httpapi.Response{Value: schema.Identity{Status: schema.Success, Data: who}}, nil
+}
+
+// deleteOne answers DELETE /v1/sessions/{id} and /v1/sessions/current.
+func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	id, named := mux.Vars(c.Request)["id"]
+	if !named {
+		id = c.Session
+	}
+	if !isID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
+		return httpapi.Response{}, errNotFound
+	}
+	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
+		row, err := scan(tx.QueryRow("DELETE FROM session WHERE id = $1 AND key_id = $2 RETURNING "+columns, id, c.Key))
+		if errors.Is(err, sql.ErrNoRows) {
+			return httpapi.Response{}, audit.Entry{}, errNotFound
+		}
+		if err != nil {
+			return httpapi.Response{}, audit.Entry{}, fmt.Errorf("ending a session: %w", err)
+		}
+		return httpapi.Response{Value: schema.SessionReply{Status: schema.Success, Data: row.wire(c.Session)}},
+			audit.Entry{Action: "session.end", Subject: id}, nil
+	})
+	if err == nil && id == c.Session {
+		resp.Cookie = noCookie()
+	}
+	return resp, err
+}
+
+// deleteAll answers DELETE /v1/sessions: it ends all sessions of the key.
+func (e *Endpoints) deleteAll(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
+		gone, err := sqlstore.All(tx, scanText, "DELETE FROM session WHERE key_id = $1 RETURNING id", c.Key)
+		if err != nil {
+			return httpapi.Response{}, audit.Entry{}, fmt.Errorf("ending all sessions: %w", err)
+		}
+		entry := audit.Entry{}
+		if len(gone) > 0 {
+			entry = audit.Entry{Action: "session.end", Subject: c.Key, Detail: map[string]any{"sessions": gone}}
+		}
+		return httpapi.Response{Value: schema.SessionsEnded{Status: schema.Success, Ended: len(gone)}}, entry, nil
+	})
+	if err == nil && c.BySession {
+		resp.Cookie = noCookie()
+	}
+	return resp, err
+}
+
+// isID reports whether a text has the form of a session's id.
+func isID(text string) bool {
+	rest, ok := strings.CutPrefix(text, idPrefix)
+	_, err := ulid.ParseStrict(rest)
+	return ok && err == nil
+}

@@ -1,0 +1,221 @@
+// Package session signs browsers in. A browser exchanges an API key for a session, which has the rights of the key.
+package session
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/access/apikey"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+const (
+	// life is a working day: users sign in every morning, and a machine left open overnight
+	// is signed out.
+	life = 8 * time.Hour
+	// mostPerKey is the limit of sessions per key. It suffices for a team that shares a key, with
+	// several browsers each. A program that signs in for each call cannot fill the table.
+	mostPerKey = 100
+	// agentLongest is twice the usual length of a User-Agent.
+	agentLongest = 250
+
+	idPrefix   = "ses_"
+	cookieName = "vayu_session"
+	tokenBytes = 32 // random bytes
+)
+
+// Errors of sessions. All invalid sessions get the same error, which does not reveal what is wrong.
+var (
+	// ErrEnded is the error of a call whose session is absent, invalid or over.
+	ErrEnded         = schema.NewProblem(schema.Unauthorized, "", "You are not signed in, or your session has ended: sign in with an API key.")
+	errAuthorization = schema.NewProblem(schema.InvalidRequest, "Authorization", "A call with a session has no Authorization header; with an API key ask below /v1.")
+	errNotFound      = schema.NewProblem(schema.NotFound, "", "There is no such session of this key.")
+)
+
+// tokenHash is the SHA-256 of a session's token, the secret in the browser's cookie. It is the key of a
+// session in the store.
+type tokenHash [sha256.Size]byte
+
+// mintToken returns a new random session token, in the form of the cookie's value, and its hash.
+func mintToken() (string, tokenHash) {
+	var raw [tokenBytes]byte
+	_, _ = rand.Read(raw[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(raw[:]), sha256.Sum256(raw[:])
+}
+
+// parseToken returns the hash of a token; false if it is malformed.
+func parseToken(text string) (tokenHash, bool) {
+	var raw [tokenBytes]byte
+	if len(text) != base64.RawURLEncoding.EncodedLen(tokenBytes) || strings.ContainsAny(text, "\r\n") {
+		return tokenHash{}, false
+	}
+	n, err := base64.RawURLEncoding.Strict().Decode(raw[:], []byte(text))
+	if err != nil || n != tokenBytes {
+		return tokenHash{}, false
+	}
+	return sha256.Sum256(raw[:]), true
+}
+
+// Find returns the ids of the session in the cookie of a call and of its API key. If the store fails, the error is
+// "unavailable", for which the dashboard does not sign the user out.
+func Find(view sqlstore.View, c *httpapi.Call, now time.Time) (id, key string, err error) {
+	if len(c.Header["Authorization"]) > 0 {
+		return "", "", errAuthorization
+	}
+	cookies := c.CookiesNamed(cookieName)
+	if len(cookies) != 1 { // of two, one may be an attacker's
+		return "", "", ErrEnded
+	}
+	hash, ok := parseToken(cookies[0].Value)
+	if !ok {
+		return "", "", ErrEnded
+	}
+	err = view.QueryRow("SELECT id, key_id FROM session WHERE hash = $1 AND expires_at > $2", hash[:], now.UnixMicro()).Scan(&id, &key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", "", ErrEnded
+	case err != nil:
+		return "", "", schema.Unavailable("Sessions cannot be looked up at the moment; please try again.", fmt.Errorf("reading a session: %w", err))
+	}
+	return id, key, nil
+}
+
+// Check checks that the session of a call has not ended after the call was admitted.
+func Check(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
+	var id string
+	err := tx.QueryRow("SELECT id FROM session WHERE id = $1 AND expires_at > $2", c.Session, now.UnixMicro()).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrEnded
+	}
+	if err != nil {
+		return fmt.Errorf("reading a session: %w", err)
+	}
+	return nil
+}
+
+// selectActive selects the sessions that have not ended.
+var selectActive = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
+
+// Ended reports, for each call of a browser session, whether that session has ended. It needs one query for all
+// calls.
+func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, error) {
+	active := map[string]bool{}
+	err := selectActive.Each(len(calls), func(text string, from, to int) error {
+		args := []any{now.UnixMicro()}
+		for _, c := range calls[from:to] {
+			args = append(args, c.Session)
+		}
+		return sqlstore.Each(view, func(row sqlstore.Scanner) error {
+			id, err := scanText(row)
+			active[id] = true
+			return err
+		}, text, args...)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading sessions: %w", err)
+	}
+	ended := make([]bool, len(calls))
+	for i, c := range calls {
+		ended[i] = !active[c.Session]
+	}
+	return ended, nil
+}
+
+// insert creates a session of a key. It deletes the oldest sessions above the limit, and returns their
+// ids as over.
+func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, hash tokenHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
+	ends = now.Add(life)
+	if !key.Expiry.IsZero() && key.Expiry.Before(ends) {
+		ends = key.Expiry
+	}
+	row := session{
+		id: idPrefix + ulid.MustNewDefault(now).String(), key: key.ID, client: c.Who().Client, agent: agentOf(c.Request),
+		created: now.UnixMicro(), expires: ends.UnixMicro(),
+	}
+	if _, err = tx.Exec(`INSERT INTO session (id, hash, key_id, client, agent, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		row.id, hash[:], row.key, row.client, row.agent, row.created, row.expires); err != nil {
+		return one, ends, nil, fmt.Errorf("creating a session: %w", err)
+	}
+	over, err = sqlstore.All(tx, scanText, `DELETE FROM session WHERE key_id = $1 AND id NOT IN
+		(SELECT id FROM session WHERE key_id = $1 ORDER BY id DESC LIMIT $2) RETURNING id`, key.ID, mostPerKey)
+	if err != nil {
+		return one, ends, nil, fmt.Errorf("ending the oldest sessions: %w", err)
+	}
+	return row.wire(row.id), ends, over, nil
+}
+
+// session is a row of table session, without its hash.
+type session struct {
+	id, key, client, agent string
+	created, expires       int64
+}
+
+const columns = "id, key_id, client, agent, created_at, expires_at"
+
+func scan(row sqlstore.Scanner) (r session, err error) {
+	err = row.Scan(&r.id, &r.key, &r.client, &r.agent, &r.created, &r.expires)
+	return r, err
+}
+
+// wire returns the session in the API's form; current is the id of the calling session.
+func (r session) wire(current string) schema.Session {
+	return schema.Session{
+		ID: r.id, KeyID: r.key, CreatedAt: schema.FormatMicros(r.created), ExpiresAt: schema.FormatMicros(r.expires),
+		Client: r.client, Agent: r.agent, Current: r.id == current,
+	}
+}
+
+// keyWhole matches an API key, or most of one, and all letters and digits that follow.
+var keyWhole = regexp.MustCompile(apikey.Pattern.String() + `[0-9A-Za-z]*`)
+
+// agentOf returns the User-Agent, safe to store and display: printable, limited in length and with API keys
+// masked.
+func agentOf(r *http.Request) string {
+	name := strings.ToValidUTF8(r.UserAgent(), "?")
+	name = strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, name)
+	name = keyWhole.ReplaceAllString(name, "sk_${1}_***")
+	if utf8.RuneCountInString(name) > agentLongest {
+		return string([]rune(name)[:agentLongest])
+	}
+	return name
+}
+
+// cookieOf returns the cookie of a session token. Browsers send it only from this site and below
+// [httpapi.SessionPrefix]. Scripts cannot read it.
+func cookieOf(token string, life time.Duration) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // the router adds Secure where there is TLS
+		Name: cookieName, Value: token, Path: httpapi.SessionPrefix, MaxAge: max(1, int(life/time.Second)),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// noCookie deletes the cookie in the browser.
+func noCookie() *http.Cookie {
+	c := cookieOf("", 0) //nolint:gosec // as above
+	c.MaxAge = -1
+	return c
+}
+
+func scanText(row sqlstore.Scanner) (text string, err error) {
+	err = row.Scan(&text)
+	return text, err
+}

@@ -1,0 +1,304 @@
+// Package chdb binds libchdb, the ClickHouse engine as a shared library, without cgo. It also finds the library.
+package chdb
+
+import (
+	"errors"
+	"runtime"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// Library has the functions of libchdb (chdb.h). Handles are C pointers in a uintptr. The exported functions are
+// those that a fake library needs.
+type Library struct {
+	Connect        func(argc int32, argv unsafe.Pointer) uintptr
+	CloseConn      func(conn uintptr)
+	setSignals     func(enabled int32)
+	Shutdown       func() int32
+	version        func() string
+	Query          func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
+	stream         func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
+	fetch          func(conn, stream uintptr) uintptr
+	cancel         func(conn, stream uintptr)
+	insert         func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
+	appendInsert   func(stream uintptr, data unsafe.Pointer, n uintptr) int32
+	doneInsert     func(stream uintptr) uintptr
+	cancelInsert   func(stream uintptr)
+	insertError    func(stream uintptr) string
+	destroyInsert  func(stream uintptr)
+	DestroyResult  func(result uintptr)
+	ResultError    func(result uintptr) string
+	resultBuffer   func(result uintptr) unsafe.Pointer
+	resultLength   func(result uintptr) uintptr
+	resultRows     func(result uintptr) uint64
+	resultBytes    func(result uintptr) uint64
+	resultScanned  func(result uintptr) uint64
+	resultScannedB func(result uintptr) uint64
+	resultWritten  func(result uintptr) uint64
+	resultWrittenB func(result uintptr) uint64
+}
+
+// Load opens the shared library at path and binds its functions. The process can never unload it, because the
+// engine starts threads.
+func Load(path string) (lib *Library, err error) {
+	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, &BrokenLibraryError{path, err}
+	}
+	lib = &Library{}
+	for name, fn := range map[string]any{
+		"chdb_connect":                     &lib.Connect,
+		"chdb_close_conn":                  &lib.CloseConn,
+		"chdb_set_signal_handlers_enabled": &lib.setSignals,
+		"chdb_shutdown":                    &lib.Shutdown,
+		"chdb_version":                     &lib.version,
+		"chdb_query_with_params_n":         &lib.Query,
+		"chdb_stream_query_with_params_n":  &lib.stream,
+		"chdb_stream_fetch_result":         &lib.fetch,
+		"chdb_stream_cancel_query":         &lib.cancel,
+		"chdb_stream_insert_with_params_n": &lib.insert,
+		"chdb_stream_append":               &lib.appendInsert,
+		"chdb_stream_done":                 &lib.doneInsert,
+		"chdb_stream_cancel_insert":        &lib.cancelInsert,
+		"chdb_stream_insert_error":         &lib.insertError,
+		"chdb_destroy_insert_stream":       &lib.destroyInsert,
+		"chdb_destroy_query_result":        &lib.DestroyResult,
+		"chdb_result_error":                &lib.ResultError,
+		"chdb_result_buffer":               &lib.resultBuffer,
+		"chdb_result_length":               &lib.resultLength,
+		"chdb_result_rows_read":            &lib.resultRows,
+		"chdb_result_bytes_read":           &lib.resultBytes,
+		"chdb_result_storage_rows_read":    &lib.resultScanned,
+		"chdb_result_storage_bytes_read":   &lib.resultScannedB,
+		"chdb_result_rows_written":         &lib.resultWritten,
+		"chdb_result_bytes_written":        &lib.resultWrittenB,
+	} {
+		symbol, err := purego.Dlsym(handle, name)
+		if err != nil {
+			return nil, &BrokenLibraryError{path, err}
+		}
+		purego.RegisterFunc(fn, symbol)
+	}
+	// Go turns SIGSEGV into a panic for nil pointers, and the service stops on SIGTERM. The engine must not replace
+	// these handlers.
+	lib.setSignals(0)
+	return lib, nil
+}
+
+// Open makes a connection with the engine's command-line arguments; the first one of a process boots the engine.
+func (l *Library) Open(args ...string) (*Connection, error) {
+	argv := make([]*byte, 0, len(args)+1)
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	for _, arg := range append([]string{"vayu"}, args...) {
+		b := append([]byte(arg), 0)
+		pin.Pin(&b[0])
+		argv = append(argv, &b[0])
+	}
+	handle := l.Connect(int32(len(argv)), unsafe.Pointer(&argv[0]))
+	if handle == 0 {
+		return nil, errors.New("opening an engine connection: rejected by the engine; see its output for the reason")
+	}
+	return &Connection{lib: l, handle: handle}, nil
+}
+
+// Connection is one session of the engine. It runs one statement at a time and is not safe for concurrent use.
+type Connection struct {
+	lib    *Library
+	handle uintptr // chdb_connection *
+}
+
+// inner returns the chdb_connection, to which the result of chdb_connect points.
+func (c *Connection) inner() uintptr {
+	return *(*uintptr)(pointer(c.handle))
+}
+
+// Close ends the session. Closing the last one of a process shuts the engine down.
+func (c *Connection) Close() { c.lib.CloseConn(c.handle) }
+
+// Param is one {name:Type} parameter with its value in ClickHouse's escaped text form.
+type Param struct{ Name, Value string }
+
+// Counters are the engine's statistics of a statement.
+type Counters struct {
+	Rows, Bytes       uint64 // of the result
+	Scanned, ScannedB uint64 // read from storage
+	Written, WrittenB uint64 // by an insert, with its materialized views
+}
+
+// result is a result, or a piece of one, in memory of the engine. It must be freed.
+type result struct {
+	lib    *Library
+	handle uintptr
+}
+
+// take wraps the handle of a result. If it has an error message, take frees it and returns the message as an error.
+func (l *Library) take(handle uintptr) (result, error) {
+	if handle == 0 {
+		return result{}, errors.New("the engine gave neither a result nor an error")
+	}
+	if message := l.ResultError(handle); message != "" {
+		l.DestroyResult(handle)
+		return result{}, parseException(message)
+	}
+	return result{lib: l, handle: handle}, nil
+}
+
+func (r result) Free() { r.lib.DestroyResult(r.handle) }
+
+// Data returns the bytes of the result, which are valid until free.
+func (r result) Data() []byte {
+	n := r.lib.resultLength(r.handle)
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(r.lib.resultBuffer(r.handle)), n)
+}
+
+func (r result) Counters() Counters {
+	return Counters{
+		Rows: r.lib.resultRows(r.handle), Bytes: r.lib.resultBytes(r.handle),
+		Scanned: r.lib.resultScanned(r.handle), ScannedB: r.lib.resultScannedB(r.handle),
+		Written: r.lib.resultWritten(r.handle), WrittenB: r.lib.resultWrittenB(r.handle),
+	}
+}
+
+// call is the signature that query, stream and insert share.
+type call func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
+
+// invoke passes Go strings to C for the duration of one call.
+func (c *Connection) invoke(fn call, query, format string, params []Param) uintptr {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	text := func(s string) unsafe.Pointer {
+		b := append([]byte(s), 0)
+		pin.Pin(&b[0])
+		return unsafe.Pointer(&b[0])
+	}
+	n := len(params)
+	names, values := make([]unsafe.Pointer, n+1), make([]unsafe.Pointer, n+1)
+	nameLens, valueLens := make([]uintptr, n+1), make([]uintptr, n+1)
+	for i, p := range params {
+		names[i], nameLens[i] = text(p.Name), uintptr(len(p.Name))
+		values[i], valueLens[i] = text(p.Value), uintptr(len(p.Value))
+	}
+	for _, p := range []any{&names[0], &values[0], &nameLens[0], &valueLens[0]} {
+		pin.Pin(p)
+	}
+	return fn(c.inner(), text(query), uintptr(len(query)), text(format), uintptr(len(format)),
+		unsafe.Pointer(&names[0]), unsafe.Pointer(&nameLens[0]), unsafe.Pointer(&values[0]), unsafe.Pointer(&valueLens[0]), uintptr(n))
+}
+
+// Query runs one statement and returns its whole result in format.
+func (c *Connection) Query(query, format string, params []Param) (result, error) {
+	return c.lib.take(c.invoke(c.lib.Query, query, format, params))
+}
+
+// Exec runs a statement and discards its result.
+func (c *Connection) Exec(query string) error {
+	r, err := c.Query(query, "Null", nil)
+	if err != nil {
+		return err
+	}
+	r.Free()
+	return nil
+}
+
+// Stream starts a SELECT whose result is fetched in pieces.
+func (c *Connection) Stream(query, format string, params []Param) (*stream, error) {
+	r, err := c.lib.take(c.invoke(c.lib.stream, query, format, params))
+	if err != nil {
+		return nil, err
+	}
+	return &stream{conn: c, result: r}, nil
+}
+
+// stream is a running SELECT.
+type stream struct {
+	conn   *Connection
+	result result
+	over   bool
+}
+
+// Next returns the next piece, which the caller frees; ok is false at the end.
+func (s *stream) Next() (piece result, ok bool, err error) {
+	if s.over {
+		return result{}, false, nil
+	}
+	piece, err = s.conn.lib.take(s.conn.lib.fetch(s.conn.inner(), s.result.handle))
+	if err != nil {
+		s.over = true
+		return result{}, false, err
+	}
+	if len(piece.Data()) == 0 {
+		s.over = true
+		piece.Free()
+		return result{}, false, nil
+	}
+	return piece, true, nil
+}
+
+// Close cancels a running query and frees the handle.
+func (s *stream) Close() {
+	if !s.over {
+		s.conn.lib.cancel(s.conn.inner(), s.result.handle)
+	}
+	s.result.Free()
+}
+
+// Insert starts an INSERT whose data is appended in pieces. query has neither a FORMAT clause nor data.
+func (c *Connection) Insert(query, format string, params []Param) (*Insertion, error) {
+	handle := c.invoke(c.lib.insert, query, format, params)
+	if handle == 0 {
+		return nil, errors.New("starting an insert: the engine gave no handle")
+	}
+	if message := c.lib.insertError(handle); message != "" {
+		c.lib.destroyInsert(handle)
+		return nil, parseException(message)
+	}
+	return &Insertion{lib: c.lib, handle: handle}, nil
+}
+
+// Insertion is a running INSERT.
+type Insertion struct {
+	lib    *Library
+	handle uintptr
+}
+
+// Write appends data, which the engine copies. It blocks while the engine is behind.
+func (i *Insertion) Write(data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if i.lib.appendInsert(i.handle, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data))) == 0 {
+		return nil
+	}
+	runtime.KeepAlive(data)
+	return errInsertFailed
+}
+
+// errInsertFailed means that the insert failed; done returns the cause.
+var errInsertFailed = errors.New("the insert has failed")
+
+// Done commits and returns what was written, or the error of the insert.
+func (i *Insertion) Done() (Counters, error) {
+	defer i.lib.destroyInsert(i.handle)
+	r, err := i.lib.take(i.lib.doneInsert(i.handle))
+	if err != nil {
+		return Counters{}, err
+	}
+	defer r.Free()
+	return r.Counters(), nil
+}
+
+// Abort cancels the insert without committing incomplete blocks.
+func (i *Insertion) Abort() {
+	i.lib.cancelInsert(i.handle)
+	i.lib.destroyInsert(i.handle)
+}
+
+// pointer converts an address of C memory into a pointer without violating the vet rule about Go memory.
+func pointer(address uintptr) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
+}

@@ -1,0 +1,46 @@
+package chdb
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Exception is an error of the engine in ClickHouse's form.
+type Exception struct {
+	Code    int32  // ClickHouse's error code, never 0
+	Name    string // its symbol, such as UNKNOWN_TABLE
+	Message string // the text between "DB::Exception: " and the symbol
+}
+
+// Error returns the text of ClickHouse's HTTP interface, without the version.
+func (e *Exception) Error() string {
+	return fmt.Sprintf("Code: %d. DB::Exception: %s (%s)", e.Code, e.Message, e.Name)
+}
+
+// CodeUnknown is the code of an error without one.
+const CodeUnknown = 1002
+
+var (
+	codePattern = regexp.MustCompile(`(?s)^(?:Error: )?Code: (\d+)\.\s*(.*)$`)
+	namePattern = regexp.MustCompile(`(?s)^(.*?)\s*\(([A-Z][A-Z0-9_]+)\)\s*(?:\(version [^\n]*\))?\s*$`)
+)
+
+// parseException reads the message of the library, "Code: 60. DB::Exception: … (UNKNOWN_TABLE)".
+func parseException(message string) *Exception {
+	e := &Exception{Code: CodeUnknown, Name: "UNKNOWN_EXCEPTION", Message: strings.TrimSpace(message)}
+	m := codePattern.FindStringSubmatch(e.Message)
+	if m == nil {
+		return e
+	}
+	code, err := strconv.ParseInt(m[1], 10, 32)
+	if err != nil || code == 0 {
+		return e
+	}
+	e.Code, e.Message = int32(code), strings.TrimSpace(strings.TrimPrefix(m[2], "DB::Exception: "))
+	if m := namePattern.FindStringSubmatch(e.Message); m != nil {
+		e.Message, e.Name = m[1], m[2]
+	}
+	return e
+}

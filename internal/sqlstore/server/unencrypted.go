@@ -1,0 +1,33 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"vayu/internal/config"
+)
+
+// UnencryptedHosts are the remote hosts of a DSN to which passwords and rows may travel unencrypted; none for
+// SQLite. Without sslmode PostgreSQL's clients prefer TLS, and fall back to plain text when the server, or an
+// attacker between, offers none.
+func UnencryptedHosts(dsn config.DSN) []string {
+	if dsn == "" {
+		return nil
+	}
+	cfg, err := pgx.ParseConfig(string(dsn))
+	if err != nil { // the opening of the store reports it
+		return nil
+	}
+	var hosts []string
+	add := func(host string, plain bool) {
+		if plain && !config.Local(host) && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	add(cfg.Host, cfg.TLSConfig == nil)
+	for _, other := range cfg.Fallbacks {
+		add(other.Host, other.TLSConfig == nil)
+	}
+	return hosts
+}
