@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge"
@@ -20,31 +21,31 @@ const lost = recharge.Outcome(-1)
 // state.
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
-	for fault, c := range map[fakeaggregator.Fault]struct {
+	for fault, c := range map[providers.Fault]struct {
 		submit, enquiry, later recharge.Outcome
 		effects                int
 	}{
-		fakeaggregator.None:        {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.DropBefore:  {lost, recharge.Unknown, recharge.Unknown, 0},
-		fakeaggregator.Drop:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Delay:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		providers.None:             {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
+		providers.DropBefore:       {lost, recharge.Unknown, recharge.Unknown, 0},
+		providers.Drop:             {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		providers.Delay:            {lost, recharge.Succeeded, recharge.Succeeded, 1},
 		fakeaggregator.Duplicate:   {recharge.Succeeded, recharge.Succeeded, recharge.Succeeded, 1},
 		fakeaggregator.Late:        {recharge.Pending, recharge.Pending, recharge.Succeeded, 1},
 		fakeaggregator.LateFailure: {recharge.Pending, recharge.Pending, recharge.Failed, 0},
 		fakeaggregator.LieFailed:   {recharge.Failed, recharge.Succeeded, recharge.Succeeded, 1},
 		fakeaggregator.LieForever:  {recharge.Pending, recharge.Pending, recharge.Pending, 1},
-		fakeaggregator.Page:        {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Broken:      {lost, recharge.Succeeded, recharge.Succeeded, 1},
-		fakeaggregator.Flood:       {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		providers.Page:             {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		providers.Broken:           {lost, recharge.Succeeded, recharge.Succeeded, 1},
+		providers.Flood:            {lost, recharge.Succeeded, recharge.Succeeded, 1},
 		fakeaggregator.Refuse:      {recharge.Failed, recharge.Failed, recharge.Failed, 0},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			now := newClock()
 			s, c2 := serve(t, fakeaggregator.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
-			s.Script(order.Reference, fault)
+			s.Dice.Script(order.Reference, fault)
 			ctx := t.Context()
-			if fault == fakeaggregator.Delay {
+			if fault == providers.Delay {
 				ctx = soon(t)
 			}
 			a, err := c2.Operator.Submit(ctx, order)
@@ -83,12 +84,12 @@ func TestFailedEnquiries(t *testing.T) {
 	if _, err := c.Operator.Submit(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []fakeaggregator.Fault{fakeaggregator.Drop, fakeaggregator.Page, fakeaggregator.Broken, fakeaggregator.Flood} {
-		s.ScriptEnquiry(order.Reference, f)
+	for _, f := range []providers.Fault{providers.Drop, providers.Page, providers.Broken, providers.Flood} {
+		s.Dice.ScriptEnquiry(order.Reference, f)
 		a, err := c.Operator.Enquire(t.Context(), order)
 		wantOutcome(t, string(f), a, err, lost)
 	}
-	s.ScriptEnquiry(order.Reference, fakeaggregator.Delay)
+	s.Dice.ScriptEnquiry(order.Reference, providers.Delay)
 	a, err := c.Operator.Enquire(soon(t), order)
 	wantOutcome(t, "delay", a, err, lost)
 	if !errors.Is(err, context.DeadlineExceeded) {
