@@ -45,8 +45,11 @@ func TestGenuine(t *testing.T) {
 			t.Errorf("%q: got %v, want %v", header, got, want)
 		}
 	}
-	if genuine(vector, []byte(body), "") || genuine(vector, []byte(body+" "), secret) {
-		t.Error("a delivery with a wrong signature is accepted")
+	if genuine(vector, []byte(body), "") {
+		t.Error("a delivery is accepted without a secret")
+	}
+	if genuine(vector, []byte(body+" "), secret) {
+		t.Error("a delivery with another body is accepted")
 	}
 }
 
