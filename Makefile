@@ -25,7 +25,7 @@ KILLS     ?= 200
 FAULTS    ?=
 
 BIN   := bin/vayu
-CLUSTER := bin/vayu-cluster
+CHAOS := bin/vayu-chaos.test
 LINT  := bin/golangci-lint
 SBOM  := bin/sbom
 VULN  := bin/govulncheck
@@ -68,11 +68,11 @@ web: $(PAGE) ## check and test the dashboard's page
 format: ## fail when a file is not gofmt'ed
 	@bad=$$(gofmt -l $(GOSRC)); if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi
 
-vet: ## go vet, with the integration tests
-	$(GO) vet -tags integration ./...
+vet: ## go vet, with the integration and chaos tests
+	$(GO) vet -tags integration,chaos ./...
 
 lint: $(LINT) ## golangci-lint with .golangci.yml
-	$(LINT) run --build-tags integration ./...
+	$(LINT) run --build-tags integration,chaos ./...
 
 readme: build ## run the commands of README.md and docs/guides against a fresh binary
 	.ci/readme README.md docs/guides/*.md
@@ -129,17 +129,14 @@ proof: build ## compare every figure of 15 stations in 2020 with an independent 
 fuzz-contract: build ## have a fuzzer call the API in sequences for ten minutes, and compare replies with the contract
 	VAYU_FUZZ_SECONDS=600 $(GO) test -tags integration -count=1 -v -timeout 60m -run TestIntegrationTheContractHolds ./cmd/vayu
 
-cluster: build ## run PostgreSQL, three Kafka brokers, ClickHouse and eight instances on this machine, until Ctrl-C
-	$(GO) build -trimpath -o $(CLUSTER) ./internal/testing/chaos/command
-	exec $(CLUSTER) up $(ARGS)
+cluster: $(CHAOS) ## run PostgreSQL, three Kafka brokers, ClickHouse and eight instances on this machine, until Ctrl-C
+	exec $(CHAOS) -test.v -test.run '^TestCluster$$' $(ARGS)
 
-faults: build ## break everything in a cluster under load, one after the other (15 minutes; FAULTS=kill-api,roll for some)
-	$(GO) build -trimpath -o $(CLUSTER) ./internal/testing/chaos/command
-	exec $(CLUSTER) faults --only "$(FAULTS)" $(ARGS)
+faults: $(CHAOS) ## break everything in a cluster under load, one after the other (15 minutes; FAULTS=kill-api,roll for some)
+	exec $(CHAOS) -test.v -test.run '^TestFaults$$' -only "$(FAULTS)" $(ARGS)
 
-partitions: build ## drop packets between the processes of a cluster under load, in one direction and both (root only)
-	$(GO) build -trimpath -o $(CLUSTER) ./internal/testing/chaos/command
-	exec $(CLUSTER) partitions --only "$(FAULTS)" $(ARGS)
+partitions: $(CHAOS) ## drop packets between the processes of a cluster under load, in one direction and both (root only)
+	exec .ci/isolated $(CHAOS) -test.v -test.run '^TestPartitions$$' -only "$(FAULTS)" $(ARGS)
 
 fuzz: $(NPM) ## run every fuzz target for FUZZTIME
 	@set -e; git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file target; do \
@@ -176,6 +173,9 @@ $(TYPES): $(NPM) $(wildcard schema/openapi.yaml schema/openapi/*.yaml)
 $(PAGE): $(TYPES) $(WEBSRC) package.json
 	npm run --silent dashboard:build
 	@touch $@
+
+$(CHAOS): build
+	$(GO) test -c -trimpath -tags chaos -o $@ ./internal/testing/chaos
 
 $(LINT): .ci/lint/go.mod .ci/lint/go.sum
 	cd .ci/lint && $(GO) build -trimpath -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -16,6 +16,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
@@ -33,14 +34,14 @@ func newRechargeHarness(t *testing.T, instances int) *rechargeHarness {
 	t.Helper()
 	w := &rechargeHarness{killHarness: newKillHarness(t, instances)}
 	w.operator = fakeaggregator.New(fakeaggregator.Config{
-		Rates: map[fakeaggregator.Fault]float64{
-			fakeaggregator.DropBefore: 0.06, fakeaggregator.Drop: 0.08, fakeaggregator.Delay: 0.05, fakeaggregator.Duplicate: 0.08, fakeaggregator.Late: 0.06,
-			fakeaggregator.LateFailure: 0.04, fakeaggregator.LieFailed: 0.03, fakeaggregator.Page: 0.02, fakeaggregator.Broken: 0.03, fakeaggregator.Refuse: 0.05,
+		Rates: map[providers.Fault]float64{
+			providers.DropBefore: 0.06, providers.Drop: 0.08, providers.Delay: 0.05, fakeaggregator.Duplicate: 0.08, fakeaggregator.Late: 0.06,
+			fakeaggregator.LateFailure: 0.04, fakeaggregator.LieFailed: 0.03, providers.Page: 0.02, providers.Broken: 0.03, fakeaggregator.Refuse: 0.05,
 		},
 		Noise: 0.05, Seed: 20261121, Late: 3 * time.Second, Slow: 700 * time.Millisecond, Naive: true,
 		Callback: "http://" + w.ports[0] + "/callbacks/simulator",
 	})
-	w.open("--recharge-operators", fakeaggregator.Describe("http://"+w.serveProvider(w.operator, w.operator.Run)))
+	w.open("--recharge-operators", fakeaggregator.Describe("http://"+w.serveProvider(w.operator, w.operator.Callbacks.Run)))
 	w.credit(w.instances[0].data, w.stored...)
 	return w
 }
@@ -60,7 +61,7 @@ func (w *rechargeHarness) credit(data string, stored ...string) {
 // all batches are done.
 func (w *rechargeHarness) settle() {
 	w.Helper()
-	w.restartQuietly("recharge", w.operator.DisableFaults)
+	w.restartQuietly("recharge", w.operator.Dice.DisableFaults)
 	one := w.instances[0]
 	nothing := func(r reply) bool {
 		data, listed := r.body["data"].([]any)

@@ -15,6 +15,7 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/schema"
 )
@@ -47,14 +48,14 @@ func newVerifyHarness(t *testing.T, instances int) *verifyHarness {
 	t.Helper()
 	w := &verifyHarness{killHarness: newKillHarness(t, instances)}
 	w.bank = fakebank.New(fakebank.Config{
-		Rates: map[fakebank.Fault]float64{
-			fakebank.DropBefore: 0.06, fakebank.Drop: 0.08, fakebank.Delay: 0.05, fakebank.Duplicate: 0.08, fakebank.Late: 0.06,
-			fakebank.LateMissing: 0.04, fakebank.Page: 0.02, fakebank.Broken: 0.03, fakebank.Missing: 0.05, fakebank.Away: 0.03,
+		Rates: map[providers.Fault]float64{
+			providers.DropBefore: 0.06, providers.Drop: 0.08, providers.Delay: 0.05, fakebank.Duplicate: 0.08, fakebank.Late: 0.06,
+			fakebank.LateMissing: 0.04, providers.Page: 0.02, providers.Broken: 0.03, fakebank.Missing: 0.05, fakebank.Away: 0.03,
 		},
 		Noise: 0.05, Seed: 20261122, Late: 3 * time.Second, Slow: 700 * time.Millisecond, Naive: true,
 		Callback: "http://" + w.ports[0] + "/callbacks/simulator",
 	})
-	w.open("--verify-banks", fakebank.Describe("http://"+w.serveProvider(w.bank, w.bank.Run)))
+	w.open("--verify-banks", fakebank.Describe("http://"+w.serveProvider(w.bank, w.bank.Callbacks.Run)))
 	return w
 }
 
@@ -68,7 +69,7 @@ func (w *verifyHarness) killUnderLoad(times int, every bool) {
 	c.wait.Go(c.batch)
 	w.kill(times, failpoint.OfVerifications, every)
 	c.stop()
-	w.restartQuietly("verification", w.bank.DisableFaults)
+	w.restartQuietly("verification", w.bank.Dice.DisableFaults)
 	nothing := func(r reply) bool {
 		data, listed := r.body["data"].([]any)
 		return listed && len(data) == 0

@@ -19,9 +19,9 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them, and no commit raises them.
 const (
-	limitOutside  = 67_400 // lines outside airFolders
-	limitSupport  = 8_050  // lines of test support outside _test.go
-	limitInternal = 33     // per cent of non-test Go
+	limitOutside  = 63_220 // lines outside airFolders
+	limitSupport  = 3_810  // lines of test support outside _test.go
+	limitInternal = 31     // per cent of non-test Go
 )
 
 // packageLines and packageFiles limit the size of a package without its tests.

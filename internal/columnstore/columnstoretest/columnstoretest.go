@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -119,35 +120,19 @@ func Library(tb testing.TB) string {
 }
 
 func (s *server) start() {
-	dir, err := os.MkdirTemp("", "vayu-engine-")
-	if err != nil {
-		s.err = err
+	if s.data, s.err = os.MkdirTemp("", "vayu-engine-"); s.err != nil {
 		return
 	}
-	s.data = dir
-	cfg := columnstore.Default()
-	cfg.Port, cfg.Data, cfg.Environment = 0, dir, Environment()
-	cfg.Command = []string{os.Args[0]}
-	ctx, cancel := context.WithCancel(context.Background())
-	if s.db, s.err = columnstore.Open(cfg, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), nil); s.err != nil {
-		cancel()
+	var end func() error
+	if s.db, end, s.err = run(s.data, os.Stderr, func(*columnstore.Config) {}); end == nil {
 		return
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := s.db.Run(ctx); err != nil {
+	s.stop = func() {
+		if err := end(); err != nil {
 			fmt.Fprintln(os.Stderr, "engine:", err)
 		}
-	}()
-	s.stop = func() {
-		cancel()
-		<-done
-		_ = os.RemoveAll(dir)
+		_ = os.RemoveAll(s.data)
 	}
-	ready, stop := context.WithTimeout(ctx, startTimeout)
-	defer stop()
-	s.err = s.db.Ready(ready)
 }
 
 // Start starts an engine for one test, waits until it is ready, and stops it with the test. change edits its
@@ -158,28 +143,35 @@ func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 	if !shared.main {
 		tb.Fatal("TestMain of this package must call columnstoretest.Main")
 	}
-	cfg := columnstore.Default()
-	cfg.Port, cfg.Data, cfg.Environment, cfg.Command = 0, tb.TempDir(), Environment(), []string{os.Args[0]}
-	change(&cfg)
-	db, err := columnstore.Open(cfg, slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), nil)
+	db, end, err := run(tb.TempDir(), tb.Output(), change)
+	if end != nil {
+		tb.Cleanup(func() {
+			if err := end(); err != nil {
+				tb.Errorf("the engine ended with %v", err)
+			}
+		})
+	}
 	if err != nil {
 		tb.Fatal(err)
+	}
+	return db
+}
+
+// run starts an engine with its data in dir, and waits until it is ready. end stops it; it is nil if the engine was
+// not started.
+func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *columnstore.DB, end func() error, err error) {
+	cfg := columnstore.Default()
+	cfg.Port, cfg.Data, cfg.Environment, cfg.Command = 0, dir, Environment(), []string{os.Args[0]}
+	change(&cfg)
+	if db, err = columnstore.Open(cfg, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})), nil); err != nil {
+		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- db.Run(ctx) }()
-	tb.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			tb.Errorf("the engine ended with %v", err)
-		}
-	})
 	ready, stop := context.WithTimeout(ctx, startTimeout)
 	defer stop()
-	if err := db.Ready(ready); err != nil {
-		tb.Fatal(err)
-	}
-	return db
+	return db, func() error { cancel(); return <-ended }, db.Ready(ready)
 }
 
 // Database creates a database for one test and drops it at the end. It returns the name.

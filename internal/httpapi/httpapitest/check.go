@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func refusalFaults(method string, resp *http.Response, body []byte) []string {
 	if status == http.StatusRequestTimeout { // the contract describes it like status 400
 		status = http.StatusBadRequest
 	}
-	want := d.refusals[status]
+	want := d.refusals[strconv.Itoa(status)]
 	if want == nil {
 		return []string{"the status is not in the contract"}
 	}
@@ -77,7 +78,7 @@ func (d *document) checkLocation(got http.Header) []string {
 		to, err := url.Parse(text)
 		if err != nil || to.Host != "" {
 			found = append(found, fmt.Sprintf("the Location %q is not a path", text))
-		} else if p := d.find(to.Path); p == nil || p.methods[http.MethodGet] == nil {
+		} else if d.operations[d.template(to.Path)][http.MethodGet] == nil {
 			found = append(found, fmt.Sprintf("the Location %q has no GET operation", text))
 		}
 	}
@@ -86,34 +87,45 @@ func (d *document) checkLocation(got http.Header) []string {
 
 // reply returns the description of the reply for a request and status, or the reasons why there is none.
 func (d *document) reply(req *http.Request, status int) (*reply, []string) {
-	p := d.find(pathOf(req.URL))
-	switch {
-	case p == nil && status != http.StatusNotFound:
-		return nil, []string{"a path that is not in the contract must be 404"}
-	case p == nil:
-		return d.refusals[status], nil
+	template, text := d.template(pathOf(req.URL)), strconv.Itoa(status)
+	if template == "" {
+		if status != http.StatusNotFound {
+			return nil, []string{"a path that is not in the contract must be 404"}
+		}
+		return d.refusals[text], nil
 	}
-	o := p.methods[req.Method]
+	methods := d.operations[template]
+	o := methods[req.Method]
 	if o == nil && req.Method == http.MethodHead {
-		o = p.methods[http.MethodGet]
+		o = methods[http.MethodGet]
 	}
 	switch {
 	case o == nil && status != http.StatusMethodNotAllowed:
 		return nil, []string{"a method that is not in the contract must be 405"}
 	case o == nil:
-		return d.refusals[status], nil
-	case o.replies[status] == nil:
-		return nil, []string{fmt.Sprintf("the status is not in the contract of %s", p.template)}
+		return d.refusals[text], nil
+	case o.Responses[text] == nil:
+		return nil, []string{"the status is not in the contract of " + template}
 	}
 	var found []string
 	if status < http.StatusMultipleChoices {
 		for name := range req.URL.Query() {
-			if !slices.Contains(o.query, name) {
-				found = append(found, fmt.Sprintf("the parameter %q was taken and is not in the contract of %s", name, p.template))
+			if !o.hasQuery(name) {
+				found = append(found, fmt.Sprintf("the parameter %q was taken and is not in the contract of %s", name, template))
 			}
 		}
 	}
-	return o.replies[status], found
+	return o.Responses[text], found
+}
+
+// hasQuery reports whether the operation has a query parameter.
+func (o *operation) hasQuery(name string) bool {
+	for _, p := range o.Parameters {
+		if p.In == "query" && p.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // pathOf returns the path of a request's URL, which may also have the form //host/path or http://host/path.
@@ -143,20 +155,20 @@ func (r *reply) checkHeaders(got http.Header) []string {
 	}
 	var found []string
 	for name, values := range all {
-		h := r.headers[name]
+		h := r.Headers[name]
 		switch {
 		case h == nil && !slices.Contains(plainHeaders, name):
 			found = append(found, fmt.Sprintf("the header %s is not in the contract", name))
 		case len(values) != 1 && name != "Vary": // promhttp writes its list in two lines; no other handler needs to
 			found = append(found, fmt.Sprintf("the header %s is there %d times", name, len(values)))
 		case h != nil:
-			if err := h.schema.Validate(h.value(values[0])); err != nil {
+			if err := h.compiled.Validate(h.value(values[0])); err != nil {
 				found = append(found, fmt.Sprintf("the header %s: %q: %s", name, values[0], explain(err)))
 			}
 		}
 	}
-	for name, h := range r.headers {
-		if h.required && len(all[name]) == 0 {
+	for name, h := range r.Headers {
+		if h.Required && len(all[name]) == 0 {
 			found = append(found, fmt.Sprintf("the header %s is missing", name))
 		}
 	}
@@ -166,16 +178,16 @@ func (r *reply) checkHeaders(got http.Header) []string {
 
 func (r *reply) checkBody(method string, resp *http.Response, body []byte) []string {
 	typed := resp.Header.Get("Content-Type")
-	if len(r.content) == 0 {
+	if len(r.Content) == 0 {
 		if len(body) > 0 || typed != "" {
 			return []string{fmt.Sprintf("a body of %d bytes of %q where none belongs", len(body), typed)}
 		}
 		return nil
 	}
 	name, params, err := mime.ParseMediaType(typed)
-	s := r.content[name]
+	want := r.Content[name]
 	switch charset := params["charset"]; {
-	case err != nil || s == nil:
+	case err != nil || want == nil:
 		return []string{fmt.Sprintf("the type %q is not in the contract", typed)}
 	case charset != "" && !strings.EqualFold(charset, "utf-8"):
 		return []string{fmt.Sprintf("the charset of %q", typed)}
@@ -190,18 +202,18 @@ func (r *reply) checkBody(method string, resp *http.Response, body []byte) []str
 	}
 	switch name {
 	case "application/json":
-		return checkJSON(s, plain)
+		return checkJSON(want.compiled, plain)
 	case "application/x-ndjson": // the schema describes a line
 		var found []string
 		for line := range bytes.Lines(plain) {
-			found = append(found, checkJSON(s, line)...)
+			found = append(found, checkJSON(want.compiled, line)...)
 		}
 		return found
 	}
 	if name == eventStream {
-		return checkMessages(s, plain)
+		return checkMessages(want.compiled, plain)
 	}
-	if err := s.Validate(string(plain)); err != nil {
+	if err := want.compiled.Validate(string(plain)); err != nil {
 		return []string{fmt.Sprintf("the body %.1000s\n%s", plain, explain(err))}
 	}
 	return nil

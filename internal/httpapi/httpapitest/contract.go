@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/gorilla/mux"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"vayu/internal/apidoc"
@@ -18,36 +22,47 @@ import (
 
 // document is the API's description (schema/openapi.yaml), the contract, prepared for checks of replies.
 type document struct {
-	paths []*path
+	// operations are the operations by path template and method.
+	operations map[string]map[string]*operation
 	// refusals are the error replies that any request can get, by status. Requests of undescribed paths get
 	// them too.
-	refusals map[int]*reply
+	refusals map[string]*reply
+	router   *mux.Router // to path templates
 }
 
-// path is a path template of the contract, such as /v1/keys/{id}, with its methods.
-type path struct {
-	template string
-	segments []string // "" for a parameter
-	methods  map[string]*operation
+// reference is a reference to a component in place of its description; empty for none.
+type reference struct {
+	Ref string `json:"$ref"`
 }
 
 type operation struct {
-	scope   *string // nil for an operation that needs no key
-	query   []string
-	replies map[int]*reply
+	Parameters []*parameter
+	Responses  map[string]*reply
+}
+
+type parameter struct {
+	reference
+
+	In, Name string
 }
 
 // reply is the description of the replies of an operation with one status.
 type reply struct {
-	headers map[string]*header // by canonical name, such as Content-Type
-	content map[string]*jsonschema.Schema
+	reference
+
+	Headers map[string]*header
+	Content map[string]*content
 }
 
 type header struct {
-	required bool
-	numeric  bool
-	schema   *jsonschema.Schema
+	reference
+
+	Required bool
+	Schema   struct{ Type any }
+	compiled *jsonschema.Schema
 }
+
+type content struct{ compiled *jsonschema.Schema }
 
 // contract returns the compiled contract. It is compiled once per test binary.
 var contract = sync.OnceValues(func() (*document, error) {
@@ -55,15 +70,27 @@ var contract = sync.OnceValues(func() (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compile(text)
+	c, err := newCompiler(text)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.document(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the contract: %w", err)
+	}
+	return d, c.err
 })
 
-// compiler converts the contract's text to a document and compiles its JSON schemas. It records the first error
-// and continues.
+// compiler compiles the JSON schemas of the contract. It records the first error and continues.
 type compiler struct {
-	root    any
-	schemas *jsonschema.Compiler
-	err     error
+	root       any
+	schemas    *jsonschema.Compiler
+	components struct {
+		Parameters map[string]*parameter
+		Headers    map[string]*header
+		Responses  map[string]*reply
+	}
+	err error
 }
 
 const documentURL = "https://contract.invalid/openapi.json"
@@ -82,170 +109,108 @@ func newCompiler(text []byte) (*compiler, error) {
 	return c, nil
 }
 
-func compile(text []byte) (*document, error) {
-	c, err := newCompiler(text)
-	if err != nil {
+// lookup returns the value at a JSON pointer; nil for none.
+func lookup(v any, pointer string) any {
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		object, _ := v.(map[string]any)
+		v = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
+	}
+	return v
+}
+
+// escape returns a name as an element of a JSON pointer.
+func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+
+// document decodes the operations of the contract, and compiles the schemas of their replies.
+func (c *compiler) document(text []byte) (*document, error) {
+	var all struct {
+		Paths      map[string]map[string]json.RawMessage
+		Components any
+	}
+	all.Components = &c.components
+	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, err
 	}
-	d := &document{refusals: map[int]*reply{}}
-	for _, template := range c.names("/paths") {
-		d.paths = append(d.paths, c.path(template))
+	for name, h := range c.components.Headers {
+		h.compiled = c.schema("/components/headers/" + name + "/schema")
 	}
-	for _, status := range c.names("/components/responses") {
-		if n, err := strconv.Atoi(status); err == nil && n >= http.StatusBadRequest {
-			d.refusals[n] = c.reply("/components/responses/" + status)
-		}
-	}
-	// Paths without parameters come first, so that find prefers /v1/sessions/current to /v1/sessions/{id}.
-	slices.SortStableFunc(d.paths, func(a, b *path) int { return strings.Count(a.template, "{") - strings.Count(b.template, "{") })
-	return d, c.err
-}
-
-func (c *compiler) fail(at string, err error) {
-	if c.err == nil && err != nil {
-		c.err = fmt.Errorf("contract, %s: %w", at, err)
-	}
-}
-
-// resolve follows references ($ref) from a JSON pointer. It returns the pointer and value of the target. The
-// value is nil if there is no target.
-func (c *compiler) resolve(pointer string) (string, any) {
-	v := c.root
-	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		switch in := v.(type) {
-		case map[string]any:
-			v = in[name]
-		case []any:
-			n, err := strconv.Atoi(name)
-			if err != nil || n >= len(in) {
-				return pointer, nil
+	c.replies(c.components.Responses, "/components/responses/")
+	d := &document{operations: map[string]map[string]*operation{}, refusals: c.components.Responses, router: mux.NewRouter().SkipClean(true)}
+	for template, members := range all.Paths {
+		d.operations[template] = map[string]*operation{}
+		delete(members, "parameters") // of the path
+		for name, member := range members {
+			o := new(operation)
+			if err := json.Unmarshal(member, o); err != nil {
+				return nil, fmt.Errorf("%s %s: %w", name, template, err)
 			}
-			v = in[n]
-		default:
-			return pointer, nil
+			c.replies(o.Responses, "/paths/"+escape(template)+"/"+name+"/responses/")
+			for i, p := range o.Parameters {
+				if p.Ref != "" {
+					o.Parameters[i] = c.components.Parameters[path.Base(p.Ref)]
+				}
+			}
+			d.operations[template][strings.ToUpper(name)] = o
 		}
 	}
-	if m, ok := v.(map[string]any); ok {
-		if ref, ok := m["$ref"].(string); ok {
-			return c.resolve(strings.TrimPrefix(ref, "#"))
-		}
+	// Paths without parameters come first, so that template prefers /v1/sessions/current to /v1/sessions/{id}.
+	for _, template := range slices.SortedFunc(maps.Keys(d.operations), func(a, b string) int { return strings.Count(a, "{") - strings.Count(b, "{") }) {
+		d.router.Path(template)
 	}
-	return pointer, v
+	return d, nil
 }
 
-func (c *compiler) names(pointer string) []string {
-	_, v := c.resolve(pointer)
-	m, _ := v.(map[string]any)
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (c *compiler) text(pointer string) string {
-	_, v := c.resolve(pointer)
-	s, _ := v.(string)
-	return s
-}
-
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
-func (c *compiler) path(template string) *path {
-	at := "/paths/" + escape(template)
-	p := &path{template: template, methods: map[string]*operation{}}
-	for segment := range strings.SplitSeq(template, "/") {
-		if strings.HasPrefix(segment, "{") {
-			segment = ""
-		}
-		p.segments = append(p.segments, segment)
-	}
-	p.segments = p.segments[1:]
-	for _, name := range c.names(at) {
-		method := strings.ToUpper(name)
-		if name == "parameters" || strings.HasPrefix(name, "x-") {
+// replies compiles the schemas of replies at a JSON pointer, and resolves their references.
+func (c *compiler) replies(all map[string]*reply, at string) {
+	for status, r := range all {
+		if r.Ref != "" {
+			all[status] = c.components.Responses[path.Base(r.Ref)]
 			continue
 		}
-		p.methods[method] = c.operation(at + "/" + name)
-	}
-	return p
-}
-
-func (c *compiler) operation(at string) *operation {
-	o := &operation{replies: map[int]*reply{}}
-	if _, scope := c.resolve(at + "/x-scope"); scope != nil {
-		text, _ := scope.(string)
-		o.scope = &text
-	}
-	_, parameters := c.resolve(at + "/parameters")
-	all, _ := parameters.([]any)
-	for i := range all {
-		one := at + "/parameters/" + strconv.Itoa(i)
-		one, _ = c.resolve(one)
-		if c.text(one+"/in") == "query" {
-			o.query = append(o.query, c.text(one+"/name"))
+		headers := map[string]*header{}
+		for name, h := range r.Headers {
+			if h.Ref != "" {
+				h = c.components.Headers[path.Base(h.Ref)]
+			} else {
+				h.compiled = c.schema(at + status + "/headers/" + name + "/schema")
+			}
+			headers[http.CanonicalHeaderKey(name)] = h
+		}
+		r.Headers = headers
+		for name, one := range r.Content {
+			one.compiled = c.schema(at + status + "/content/" + escape(name) + "/schema")
 		}
 	}
-	for _, status := range c.names(at + "/responses") {
-		n, err := strconv.Atoi(status)
-		c.fail(at, err)
-		o.replies[n] = c.reply(at + "/responses/" + status)
-	}
-	return o
-}
-
-func (c *compiler) reply(at string) *reply {
-	at, _ = c.resolve(at)
-	r := &reply{headers: map[string]*header{}, content: map[string]*jsonschema.Schema{}}
-	for _, name := range c.names(at + "/headers") {
-		inner, v := c.resolve(at + "/headers/" + name)
-		m, _ := v.(map[string]any)
-		required, _ := m["required"].(bool)
-		r.headers[http.CanonicalHeaderKey(name)] = &header{
-			required: required, numeric: c.text(inner+"/schema/type") == "integer", schema: c.schema(inner + "/schema"),
-		}
-	}
-	for _, name := range c.names(at + "/content") {
-		r.content[name] = c.schema(at + "/content/" + escape(name) + "/schema")
-	}
-	return r
 }
 
 func (c *compiler) schema(at string) *jsonschema.Schema {
 	s, err := c.schemas.Compile(documentURL + "#" + at)
-	c.fail(at, err)
+	if c.err == nil && err != nil {
+		c.err = fmt.Errorf("contract, %s: %w", at, err)
+	}
 	return s
 }
 
-// find returns the described path that matches a request's path; nil for none. A path parameter
-// matches any non-empty segment.
-func (d *document) find(name string) *path {
+// template returns the described path that matches a request's path; empty for none. A path parameter matches
+// any non-empty segment.
+func (d *document) template(name string) string {
 	if rest, ok := strings.CutPrefix(name, httpapi.SessionPrefix+"/v1/"); ok {
 		name = "/v1/" + rest // the prefix selects a browser session, not another endpoint
 	}
-	segments := strings.Split(strings.TrimPrefix(name, "/"), "/")
-	for _, p := range d.paths {
-		if len(p.segments) != len(segments) {
-			continue
-		}
-		fits := true
-		for i, want := range p.segments {
-			fits = fits && (segments[i] == want || want == "" && segments[i] != "")
-		}
-		if fits {
-			return p
-		}
+	var match mux.RouteMatch
+	if !d.router.Match(&http.Request{URL: &url.URL{Path: name}}, &match) {
+		return ""
 	}
-	return nil
+	template, err := match.Route.GetPathTemplate()
+	if err != nil {
+		return ""
+	}
+	return template
 }
 
 // value converts the text of a header to a number if its schema requires an integer.
 func (h *header) value(text string) any {
-	if h.numeric {
+	if h.Schema.Type == "integer" {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
 			return json.Number(text)
 		}

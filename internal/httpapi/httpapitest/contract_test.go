@@ -228,36 +228,3 @@ func TestWrappersSeeWhatIsSent(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
-
-func TestRoutesAndContractAreCompared(t *testing.T) {
-	t.Parallel()
-	d, err := contract()
-	if err != nil {
-		t.Fatal(err)
-	}
-	routes, open, unkeyed := []httpapi.Route{}, []string{}, []httpapi.Route{}
-	for _, p := range d.paths {
-		for method, o := range p.methods {
-			switch {
-			case o.scope != nil:
-				routes = append(routes, httpapi.Route{Method: method, Path: p.template, Scope: *o.scope})
-			case method == http.MethodGet:
-				open = append(open, p.template)
-			default:
-				unkeyed = append(unkeyed, httpapi.Route{Method: method, Path: p.template, NoAuth: true})
-			}
-		}
-	}
-	Complete(t, append(routes, unkeyed...), open)
-	changed := append([]httpapi.Route{{Method: "PUT", Path: "/v1/aqi"}}, routes[1:]...)
-	changed[1].Scope = "other:scope"
-	got := strings.Join(incomplete(t, changed, append(open[1:], changed[2].Path)), "\n")
-	for _, want := range []string{"PUT /v1/aqi is not described", "there is no such route", `needs the scope "other:scope"`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("nothing of %q in:\n%s", want, got)
-		}
-	}
-	if !strings.Contains(got, "GET "+open[0]+" is described") {
-		t.Errorf("%s is not missed in:\n%s", open[0], got)
-	}
-}

@@ -1,7 +1,9 @@
 package httpapitest
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -57,6 +59,18 @@ func TestTheContractIsOpenAPI(t *testing.T) {
 	}
 }
 
+// names returns the sorted member names of an object of the document.
+func (c *compiler) names(pointer string) []string {
+	object, _ := lookup(c.root, pointer).(map[string]any)
+	return slices.Sorted(maps.Keys(object))
+}
+
+// text returns a text of the document.
+func (c *compiler) text(pointer string) string {
+	s, _ := lookup(c.root, pointer).(string)
+	return s
+}
+
 // each calls visit for every object of the document, with its pointer.
 func each(v any, at string, visit func(at string, object map[string]any)) {
 	switch v := v.(type) {
@@ -102,18 +116,26 @@ func TestExamplesFitTheirSchemas(t *testing.T) {
 
 func TestReferencesLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	c := whole(t)
+	text, err := apidoc.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(text)) // the compiler inlines references
+	if err != nil {
+		t.Fatal(err)
+	}
 	used := map[string]bool{}
-	each(c.root, "", func(at string, object map[string]any) {
+	each(root, "", func(at string, object map[string]any) {
 		ref, ok := object["$ref"].(string)
 		if !ok {
 			return
 		}
 		used[strings.TrimPrefix(ref, "#")] = true
-		if _, target := c.resolve(strings.TrimPrefix(ref, "#")); target == nil {
+		if lookup(root, strings.TrimPrefix(ref, "#")) == nil {
 			t.Errorf("%s: %s leads nowhere", at, ref)
 		}
 	})
+	c := &compiler{root: root}
 	for _, kind := range []string{"schemas", "headers", "parameters"} {
 		for _, name := range c.names("/components/" + kind) {
 			if !used["/components/"+kind+"/"+name] {
@@ -127,8 +149,7 @@ func TestRefusalsHaveTheCodesOfTheirStatus(t *testing.T) {
 	t.Parallel()
 	c := whole(t)
 	for _, status := range c.names("/components/responses") {
-		_, v := c.resolve("/components/responses/" + status + "/content/application~1json/schema/properties/error/properties/code")
-		code, _ := v.(map[string]any)
+		code, _ := lookup(c.root, "/components/responses/"+status+"/content/application~1json/schema/properties/error/properties/code").(map[string]any)
 		all, _ := code["enum"].([]any)
 		if one, ok := code["const"]; ok {
 			all = append(all, one)
@@ -168,31 +189,29 @@ func TestSamplesAskForTheirOperation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range d.paths {
-		for method, o := range p.methods {
-			at := "/paths/" + escape(p.template) + "/" + strings.ToLower(method)
-			_, samples := c.resolve(at + "/x-codeSamples")
-			all, _ := samples.([]any)
+	for template, methods := range d.operations {
+		for method, o := range methods {
+			all, _ := lookup(c.root, "/paths/"+escape(template)+"/"+strings.ToLower(method)+"/x-codeSamples").([]any)
 			for _, s := range all {
 				source, _ := s.(map[string]any)["source"].(string)
 				target := sampleTarget.FindStringSubmatch(source)
 				if target == nil {
-					t.Errorf("%s %s: no address in %q", method, p.template, source)
+					t.Errorf("%s %s: no address in %q", method, template, source)
 					continue
 				}
 				req := httptest.NewRequestWithContext(t.Context(), method, target[1], nil)
-				if d.find(req.URL.Path) != p {
-					t.Errorf("%s %s: the sample asks for %s", method, p.template, target[1])
+				if d.template(req.URL.Path) != template {
+					t.Errorf("%s %s: the sample asks for %s", method, template, target[1])
 				}
 				for name := range req.URL.Query() {
-					if !slices.Contains(o.query, name) {
-						t.Errorf("%s %s: the sample has a parameter %q", method, p.template, name)
+					if !o.hasQuery(name) {
+						t.Errorf("%s %s: the sample has a parameter %q", method, template, name)
 					}
 				}
 				_, body, hasBody := strings.Cut(source, "-d '")
 				body, _, _ = strings.Cut(body, "'")
 				if hasBody && !json.Valid([]byte(body)) {
-					t.Errorf("%s %s: the sample's body is no JSON: %s", method, p.template, body)
+					t.Errorf("%s %s: the sample's body is no JSON: %s", method, template, body)
 				}
 				asks := "GET"
 				if hasBody {
@@ -202,7 +221,7 @@ func TestSamplesAskForTheirOperation(t *testing.T) {
 					asks, _, _ = strings.Cut(stated, " ")
 				}
 				if asks != method {
-					t.Errorf("%s %s: the sample sends %s", method, p.template, asks)
+					t.Errorf("%s %s: the sample sends %s", method, template, asks)
 				}
 			}
 		}

@@ -78,17 +78,20 @@ func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names
 // noises are the random faults of enquiries.
 var noises = []Fault{Drop, Page, Broken}
 
-// Enquiry returns the name by which Script sets the faults of enquiries about a subject.
-func Enquiry(about string) string { return "GET " + about }
+// enquiry is the subject of enquiries about a subject.
+func enquiry(about string) string { return "GET " + about }
+
+// ScriptEnquiry sets the faults of the next enquiries about a subject: Drop, Delay, Page, Broken or Flood.
+func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 
 // Noise returns the fault of an enquiry; rate is the probability of one.
 func (d *Dice) Noise(seed uint64, rate float64, about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if f, ok := d.nextScripted(Enquiry(about)); ok {
+	if f, ok := d.nextScripted(enquiry(about)); ok {
 		return f
 	}
-	dice := d.draw(seed, Enquiry(about))
+	dice := d.draw(seed, enquiry(about))
 	if d.stopped || dice >= rate {
 		return None
 	}

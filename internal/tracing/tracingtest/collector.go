@@ -2,6 +2,7 @@
 package tracingtest
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -80,40 +81,38 @@ func (c *Collector) handle(w http.ResponseWriter, r *http.Request) {
 // of a timeout contains the text what.
 func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) []*proto.Span {
 	c.t.Helper()
-	deadline := time.After(timeout)
-	for {
-		c.mu.Lock()
-		all, changed := slices.Clip(c.spans), c.changed
-		c.mu.Unlock()
-		if enough(all) {
-			return all
-		}
-		select {
-		case <-changed:
-		case <-deadline:
-			for _, s := range all {
-				c.t.Log(s.GetName())
-			}
-			c.t.Fatalf("timeout with %d spans, waiting for %s", len(all), what)
-		}
-	}
+	var all []*proto.Span
+	c.wait(what, func() bool {
+		all = slices.Clip(c.spans)
+		return enough(all)
+	})
+	return all
 }
 
 // WaitRequests waits for n requests, with any status.
 func (c *Collector) WaitRequests(n int) {
 	c.t.Helper()
+	c.wait(fmt.Sprint(n, " requests"), func() bool { return c.requests >= n })
+}
+
+// wait waits until done returns true. It calls done while it holds the lock.
+func (c *Collector) wait(what string, done func() bool) {
+	c.t.Helper()
 	deadline := time.After(timeout)
 	for {
 		c.mu.Lock()
-		got, changed := c.requests, c.changed
+		ready, spans, requests, changed := done(), c.spans, c.requests, c.changed
 		c.mu.Unlock()
-		if got >= n {
+		if ready {
 			return
 		}
 		select {
 		case <-changed:
 		case <-deadline:
-			c.t.Fatalf("got %d requests, want %d", got, n)
+			for _, s := range spans {
+				c.t.Log(s.GetName())
+			}
+			c.t.Fatalf("timeout with %d requests and %d spans, waiting for %s", requests, len(spans), what)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestRefunds(t *testing.T) {
 	s, c := serve(t, fakeaggregator.Config{})
 	other := sampleOrder
 	other.Reference = "txn_refused"
-	s.Script(other.Reference, fakeaggregator.Refuse)
+	s.Dice.Script(other.Reference, fakeaggregator.Refuse)
 	for _, o := range []order.Order{sampleOrder, other} {
 		if _, err := c.Operator.Submit(t.Context(), o); err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestNumbersAndPlans(t *testing.T) {
 	if sub, err := c.Directory.Detect(t.Context(), "6000000000"); err != nil && sub != (order.Subscriber{}) {
 		t.Errorf("got %v, %v", sub, err)
 	}
-	s.ScriptEnquiry(sampleOrder.Number, fakeaggregator.Page)
+	s.Dice.ScriptEnquiry(sampleOrder.Number, providers.Page)
 	if sub, err := c.Directory.Detect(t.Context(), sampleOrder.Number); err == nil {
 		t.Errorf("a page: got %v", sub)
 	}
@@ -176,15 +176,15 @@ func TestCallbacks(t *testing.T) {
 	}))
 	t.Cleanup(endpoint.Close)
 	s.Callback = endpoint.URL
-	s.Script(sampleOrder.Reference, fakeaggregator.Late)
+	s.Dice.Script(sampleOrder.Reference, fakeaggregator.Late)
 	if a, err := c.Operator.Submit(t.Context(), sampleOrder); err != nil || a.Outcome != order.Pending {
 		t.Fatalf("got %v, %v", a, err)
 	}
-	if s.SendCallbacks(t.Context()); len(came) != 0 {
+	if s.Callbacks.SendCallbacks(t.Context()); len(came) != 0 {
 		t.Error("the callback came before the change")
 	}
 	now.Advance(time.Second)
-	s.SendCallbacks(t.Context())
+	s.Callbacks.SendCallbacks(t.Context())
 	got := <-came
 	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
 	if err != nil || callback.Reference != sampleOrder.Reference || callback.Answer.Outcome != order.Succeeded {
@@ -193,14 +193,14 @@ func TestCallbacks(t *testing.T) {
 	if !s.TakeBack(sampleOrder.Reference) {
 		t.Fatal("it cannot be taken back")
 	}
-	s.SendCallbacks(t.Context())
+	s.Callbacks.SendCallbacks(t.Context())
 	got = <-came
 	if callback, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || callback.Answer.Outcome != order.Reversed {
 		t.Errorf("got %v, %v", callback, err)
 	}
 	signed := func(body string) request {
 		h := http.Header{}
-		fakeaggregator.Sign(h, []byte(body), now.Now())
+		providers.Sign(h, []byte(body), now.Now())
 		return request{h, []byte(body)}
 	}
 	for name, c2 := range map[string]struct {

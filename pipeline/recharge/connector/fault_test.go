@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge/order"
@@ -20,31 +21,31 @@ const lost = order.Outcome(-1)
 // state.
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
-	for fault, c := range map[fakeaggregator.Fault]struct {
+	for fault, c := range map[providers.Fault]struct {
 		submit, enquiry, later order.Outcome
 		effects                int
 	}{
-		fakeaggregator.None:        {order.Succeeded, order.Succeeded, order.Succeeded, 1},
-		fakeaggregator.DropBefore:  {lost, order.Unknown, order.Unknown, 0},
-		fakeaggregator.Drop:        {lost, order.Succeeded, order.Succeeded, 1},
-		fakeaggregator.Delay:       {lost, order.Succeeded, order.Succeeded, 1},
+		providers.None:             {order.Succeeded, order.Succeeded, order.Succeeded, 1},
+		providers.DropBefore:       {lost, order.Unknown, order.Unknown, 0},
+		providers.Drop:             {lost, order.Succeeded, order.Succeeded, 1},
+		providers.Delay:            {lost, order.Succeeded, order.Succeeded, 1},
 		fakeaggregator.Duplicate:   {order.Succeeded, order.Succeeded, order.Succeeded, 1},
 		fakeaggregator.Late:        {order.Pending, order.Pending, order.Succeeded, 1},
 		fakeaggregator.LateFailure: {order.Pending, order.Pending, order.Failed, 0},
 		fakeaggregator.LieFailed:   {order.Failed, order.Succeeded, order.Succeeded, 1},
 		fakeaggregator.LieForever:  {order.Pending, order.Pending, order.Pending, 1},
-		fakeaggregator.Page:        {lost, order.Succeeded, order.Succeeded, 1},
-		fakeaggregator.Broken:      {lost, order.Succeeded, order.Succeeded, 1},
-		fakeaggregator.Flood:       {lost, order.Succeeded, order.Succeeded, 1},
+		providers.Page:             {lost, order.Succeeded, order.Succeeded, 1},
+		providers.Broken:           {lost, order.Succeeded, order.Succeeded, 1},
+		providers.Flood:            {lost, order.Succeeded, order.Succeeded, 1},
 		fakeaggregator.Refuse:      {order.Failed, order.Failed, order.Failed, 0},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			now := newClock()
 			s, c2 := serve(t, fakeaggregator.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
-			s.Script(sampleOrder.Reference, fault)
+			s.Dice.Script(sampleOrder.Reference, fault)
 			ctx := t.Context()
-			if fault == fakeaggregator.Delay {
+			if fault == providers.Delay {
 				ctx = soon(t)
 			}
 			a, err := c2.Operator.Submit(ctx, sampleOrder)
@@ -83,12 +84,12 @@ func TestFailedEnquiries(t *testing.T) {
 	if _, err := c.Operator.Submit(t.Context(), sampleOrder); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []fakeaggregator.Fault{fakeaggregator.Drop, fakeaggregator.Page, fakeaggregator.Broken, fakeaggregator.Flood} {
-		s.ScriptEnquiry(sampleOrder.Reference, f)
+	for _, f := range []providers.Fault{providers.Drop, providers.Page, providers.Broken, providers.Flood} {
+		s.Dice.ScriptEnquiry(sampleOrder.Reference, f)
 		a, err := c.Operator.Enquire(t.Context(), sampleOrder)
 		wantOutcome(t, string(f), a, err, lost)
 	}
-	s.ScriptEnquiry(sampleOrder.Reference, fakeaggregator.Delay)
+	s.Dice.ScriptEnquiry(sampleOrder.Reference, providers.Delay)
 	a, err := c.Operator.Enquire(soon(t), sampleOrder)
 	wantOutcome(t, "delay", a, err, lost)
 	if !errors.Is(err, context.DeadlineExceeded) {

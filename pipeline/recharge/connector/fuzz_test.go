@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge/order"
@@ -52,7 +53,7 @@ func FuzzCallback(f *testing.F) {
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
-		fakeaggregator.Sign(h, body, now)
+		providers.Sign(h, body, now)
 		callback, err := p.Receive(h, body, now)
 		if err != nil {
 			return

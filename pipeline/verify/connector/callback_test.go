@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
@@ -31,14 +32,14 @@ func TestCallbacks(t *testing.T) {
 	}))
 	t.Cleanup(endpoint.Close)
 	s.Callback = endpoint.URL
-	s.Script(drop.Reference, fakebank.Late)
+	s.Dice.Script(drop.Reference, fakebank.Late)
 	a, err := c.Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "the deposit", a, err, bank.Pending)
-	if s.SendCallbacks(t.Context()); len(came) != 0 {
+	if s.Callbacks.SendCallbacks(t.Context()); len(came) != 0 {
 		t.Error("it is told before it is true")
 	}
 	now.Advance(time.Second)
-	s.SendCallbacks(t.Context())
+	s.Callbacks.SendCallbacks(t.Context())
 	got := <-came
 	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
 	wantOutcome(t, "the callback", callback.Answer, err, bank.Found)
@@ -59,7 +60,7 @@ func TestRefusedCallbacks(t *testing.T) {
 	now := time.Now()
 	signed := func(body string) request {
 		h := http.Header{}
-		fakebank.Sign(h, []byte(body), now)
+		providers.Sign(h, []byte(body), now)
 		return request{h, []byte(body)}
 	}
 	for name, o := range map[string]struct {

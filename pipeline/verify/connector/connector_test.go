@@ -167,7 +167,7 @@ func TestAnswerFields(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", vpa, err, diff)
 		}
 	}
-	s.Script(address.VPA, fakebank.Away)
+	s.Dice.Script(address.VPA, fakebank.Away)
 	a, err = c.Bank.Resolve(t.Context(), address)
 	wantOutcome(t, "who is away", a, err, bank.NotMade)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/verify/bank"
@@ -17,14 +18,14 @@ import (
 func TestSimulatorFaults(t *testing.T) {
 	t.Parallel()
 	const found, missing, pending, unknown = bank.Found, bank.NotFound, bank.Pending, bank.Unknown
-	all := map[fakebank.Fault]struct {
+	all := map[providers.Fault]struct {
 		deposit, enquiry, later bank.Outcome
 		made                    int
 	}{
-		fakebank.None:        {found, found, found, 1},
-		fakebank.DropBefore:  {lost, unknown, unknown, 0},
-		fakebank.Drop:        {lost, found, found, 1},
-		fakebank.Delay:       {lost, found, found, 1},
+		providers.None:       {found, found, found, 1},
+		providers.DropBefore: {lost, unknown, unknown, 0},
+		providers.Drop:       {lost, found, found, 1},
+		providers.Delay:      {lost, found, found, 1},
 		fakebank.Duplicate:   {found, found, found, 1},
 		fakebank.Late:        {pending, pending, found, 1},
 		fakebank.LateMissing: {pending, pending, missing, 0},
@@ -33,9 +34,9 @@ func TestSimulatorFaults(t *testing.T) {
 		fakebank.Forget:      {lost, unknown, found, 1},
 		fakebank.Waver:       {lost, missing, found, 1},
 		fakebank.Other:       {lost, found, found, 1},
-		fakebank.Page:        {lost, found, found, 1},
-		fakebank.Broken:      {lost, found, found, 1},
-		fakebank.Flood:       {lost, found, found, 1},
+		providers.Page:       {lost, found, found, 1},
+		providers.Broken:     {lost, found, found, 1},
+		providers.Flood:      {lost, found, found, 1},
 		fakebank.Missing:     {missing, missing, missing, 0},
 		fakebank.Away:        {bank.NotMade, bank.NotMade, bank.NotMade, 0},
 	}
@@ -47,9 +48,9 @@ func TestSimulatorFaults(t *testing.T) {
 			t.Parallel()
 			now := newClock()
 			s, conn := serve(t, fakebank.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
-			s.Script(drop.Reference, fault)
+			s.Dice.Script(drop.Reference, fault)
 			ctx := t.Context()
-			if fault == fakebank.Delay {
+			if fault == providers.Delay {
 				ctx = soon(t)
 			}
 			a, err := conn.Bank.Deposit(ctx, drop)
@@ -73,12 +74,12 @@ func TestEnquiryFaults(t *testing.T) {
 	if _, err := c.Bank.Deposit(t.Context(), drop); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []fakebank.Fault{fakebank.Drop, fakebank.Page, fakebank.Broken, fakebank.Flood} {
-		s.ScriptEnquiry(drop.Reference, f)
+	for _, f := range []providers.Fault{providers.Drop, providers.Page, providers.Broken, providers.Flood} {
+		s.Dice.ScriptEnquiry(drop.Reference, f)
 		a, err := c.Bank.Enquire(t.Context(), drop)
 		wantOutcome(t, string(f), a, err, lost)
 	}
-	s.ScriptEnquiry(drop.Reference, fakebank.Delay)
+	s.Dice.ScriptEnquiry(drop.Reference, providers.Delay)
 	a, err := c.Bank.Enquire(soon(t), drop)
 	wantOutcome(t, "delay", a, err, lost)
 	if !errors.Is(err, context.DeadlineExceeded) {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/verify/bank"
@@ -60,7 +61,7 @@ func FuzzCallback(f *testing.F) {
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}
-		fakebank.Sign(h, body, now)
+		providers.Sign(h, body, now)
 		callback, err := b.Receive(h, body, now)
 		if err != nil {
 			return

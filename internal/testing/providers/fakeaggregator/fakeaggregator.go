@@ -12,12 +12,6 @@ import (
 	"vayu/internal/testing/providers"
 )
 
-// Key authenticates clients. Secret signs their requests, and the callbacks.
-const (
-	Key    = providers.Key
-	Secret = providers.Secret
-)
-
 //go:embed simulator.yaml
 var description string
 
@@ -29,7 +23,7 @@ func Describe(url string) string { return providers.Fill(description, url) }
 type Config struct {
 	// Rates are the probabilities of each fault of an order, 0 to 1; their sum is at most
 	// 1.
-	Rates map[Fault]float64
+	Rates map[providers.Fault]float64
 	// Noise is the probability that any other request gets no valid answer.
 	Noise float64
 	// Seed selects the orders with faults, by reference.
@@ -53,9 +47,10 @@ type Config struct {
 type Simulator struct {
 	Config
 
-	routes    *http.ServeMux
-	dice      providers.Dice
-	callbacks providers.CallbackSender
+	routes *http.ServeMux
+	// Dice decides the faults, and Callbacks sends the callbacks.
+	Dice      providers.Dice
+	Callbacks providers.CallbackSender
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -68,7 +63,7 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.callbacks = providers.CallbackSender{
+	s.Callbacks = providers.CallbackSender{
 		URL: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
 		Content: func(reference string) any {
 			s.mu.Lock()

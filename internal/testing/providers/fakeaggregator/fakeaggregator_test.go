@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/order"
@@ -68,7 +69,7 @@ func TestReferencesAreIdempotent(t *testing.T) {
 func TestFaultRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
-		s := fakeaggregator.New(fakeaggregator.Config{Seed: seed, Rates: map[fakeaggregator.Fault]float64{fakeaggregator.Refuse: 0.3, fakeaggregator.LieFailed: 0.2}})
+		s := fakeaggregator.New(fakeaggregator.Config{Seed: seed, Rates: map[providers.Fault]float64{fakeaggregator.Refuse: 0.3, fakeaggregator.LieFailed: 0.2}})
 		c := connect(t, s)
 		for i := range 300 {
 			if _, err := c.Operator.Submit(t.Context(), newOrder("r"+string(rune('a'+i%26))+strings.Repeat("x", i/26))); err != nil {
@@ -133,11 +134,11 @@ func TestCallbacksAreRetried(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
-		if err := s.Run(ctx); err != nil {
+		if err := s.Callbacks.Run(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	s.Script("9812345678", fakeaggregator.Duplicate)
+	s.Dice.Script("9812345678", fakeaggregator.Duplicate)
 	if _, err := c.Operator.Submit(t.Context(), newOrder("a")); err != nil {
 		t.Fatal(err)
 	}

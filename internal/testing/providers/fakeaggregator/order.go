@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"vayu/internal/testing/providers"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/schema"
 )
@@ -17,7 +18,7 @@ type order struct {
 	number   string
 	operator string
 	amount   schema.Paise
-	fault    Fault
+	fault    providers.Fault
 	due      time.Time // of a late outcome
 	effects  int
 	submits  int
@@ -68,11 +69,11 @@ func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 }
 
 // accept accepts an order, and returns its reply and fault.
-func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (Fault, orderStatus) {
+func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (providers.Fault, orderStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.fault(reference, number)
-	if f == DropBefore {
+	if f == providers.DropBefore {
 		return f, orderStatus{}
 	}
 	o, known := s.orders[reference]
@@ -106,13 +107,13 @@ func (s *Simulator) begin(o *order) orderStatus {
 		o.Status, o.Code = failed, "BAD_NUMBER"
 	case Late, LateFailure:
 		o.Status, o.due = pending, s.Now().Add(s.Late)
-		s.scheduleCallbacks(o, o.due, 1)
+		s.Callbacks.Schedule(o.Reference, o.due, 1)
 	case LieForever:
 		s.carryOut(o)
 		o.Status = pending
 	case Duplicate:
 		s.carryOut(o)
-		s.scheduleCallbacks(o, s.Now(), 2)
+		s.Callbacks.Schedule(o.Reference, s.Now(), 2)
 	default:
 		s.carryOut(o)
 	}
@@ -184,7 +185,7 @@ func (s *Simulator) TakeBack(reference string) bool {
 	if o == nil || s.takeBack(o) != refunded {
 		return false
 	}
-	s.scheduleCallbacks(o, s.Now(), 1)
+	s.Callbacks.Schedule(o.Reference, s.Now(), 1)
 	return true
 }
 

@@ -5,7 +5,6 @@
 package fakebank
 
 import (
-	"context"
 	_ "embed"
 	"net/http"
 	"sync"
@@ -21,14 +20,11 @@ var description string
 // such files.
 func Describe(url string) string { return providers.Fill(description, url) }
 
-// Sign sets the headers of a simulator's callback.
-func Sign(header http.Header, body []byte, now time.Time) { providers.Sign(header, body, now) }
-
 // Config sets the behaviour of a simulator. The zero value has no faults.
 type Config struct {
 	// Rates are the probabilities of faults in deposits and lookups, 0 to 1; their sum is at
 	// most 1.
-	Rates map[Fault]float64
+	Rates map[providers.Fault]float64
 	// Noise is the probability that an enquiry gets no answer or an unreadable one.
 	Noise float64
 	// Seed and the reference determine which orders have faults.
@@ -65,9 +61,10 @@ var DefaultAccount = Account{Name: "ASHA RAO", State: "ACTIVE", Bank: "Bank of S
 type Simulator struct {
 	Config
 
-	routes    *http.ServeMux
-	dice      providers.Dice
-	callbacks providers.CallbackSender
+	routes *http.ServeMux
+	// Dice decides the faults, and Callbacks sends the callbacks.
+	Dice      providers.Dice
+	Callbacks providers.CallbackSender
 
 	mu     sync.Mutex
 	orders map[string]*order
@@ -80,7 +77,7 @@ func New(c Config) *Simulator {
 		c.Now = time.Now
 	}
 	s := &Simulator{Config: c, routes: http.NewServeMux(), orders: map[string]*order{}}
-	s.callbacks = providers.CallbackSender{
+	s.Callbacks = providers.CallbackSender{
 		URL: func() string { return s.Callback }, Client: c.Client, Now: c.Now,
 		Content: func(reference string) any {
 			s.mu.Lock()
@@ -99,13 +96,4 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if providers.Admit(w, r, s.Now()) {
 		s.routes.ServeHTTP(w, r)
 	}
-}
-
-// Run sends due callbacks until ctx ends.
-func (s *Simulator) Run(ctx context.Context) error { return s.callbacks.Run(ctx) }
-
-// SendCallbacks sends each due callback once, and returns the time until the next. A callback that
-// is not acknowledged becomes due again.
-func (s *Simulator) SendCallbacks(ctx context.Context) time.Duration {
-	return s.callbacks.SendCallbacks(ctx)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/connector"
@@ -72,11 +73,11 @@ func TestReferenceIsIdempotent(t *testing.T) {
 func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	for fault, want := range map[fakebank.Fault]int{fakebank.Late: 2, fakebank.LateMissing: 0, fakebank.LieForever: 2, fakebank.Missing: 0} {
+	for fault, want := range map[providers.Fault]int{fakebank.Late: 2, fakebank.LateMissing: 0, fakebank.LieForever: 2, fakebank.Missing: 0} {
 		at := now
 		s := fakebank.New(fakebank.Config{Naive: true, Late: time.Second, Now: func() time.Time { return at }})
 		c := connect(t, s)
-		s.Script("a", fault)
+		s.Dice.Script("a", fault)
 		for range 2 {
 			if _, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil {
 				t.Fatal(err)
@@ -97,7 +98,7 @@ func TestUnavailableDepositIsRetried(t *testing.T) {
 	t.Parallel()
 	s := fakebank.New(fakebank.Config{})
 	c := connect(t, s)
-	s.Script("a", fakebank.Away, fakebank.Away)
+	s.Dice.Script("a", fakebank.Away, fakebank.Away)
 	var got []bank.Outcome
 	for range 4 {
 		a, err := c.Bank.Deposit(t.Context(), drop("a"))
@@ -115,7 +116,7 @@ func TestUnavailableDepositIsRetried(t *testing.T) {
 func TestRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
-		s := fakebank.New(fakebank.Config{Seed: seed, Rates: map[fakebank.Fault]float64{fakebank.Missing: 0.3, fakebank.LieMissing: 0.2}})
+		s := fakebank.New(fakebank.Config{Seed: seed, Rates: map[providers.Fault]float64{fakebank.Missing: 0.3, fakebank.LieMissing: 0.2}})
 		c := connect(t, s)
 		for i := range 300 {
 			if _, err := c.Bank.Deposit(t.Context(), drop("r"+strconv.Itoa(i))); err != nil {
@@ -200,11 +201,11 @@ func TestCallbacksAreRetried(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
-		if err := s.Run(ctx); err != nil {
+		if err := s.Callbacks.Run(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	s.Script("123456789", fakebank.Duplicate)
+	s.Dice.Script("123456789", fakebank.Duplicate)
 	if _, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil {
 		t.Fatal(err)
 	}

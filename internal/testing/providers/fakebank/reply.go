@@ -14,7 +14,7 @@ type order struct {
 	reply
 
 	account         string
-	fault           Fault
+	fault           providers.Fault
 	due             time.Time // time of a late outcome
 	pendingDeposits int       // deposits to make at the time due
 	deposits        int       // deposits made so far
@@ -57,11 +57,11 @@ func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 }
 
 // acceptOrder stores an order, and returns its reply and fault.
-func (s *Simulator) acceptOrder(reference, account string) (Fault, reply) {
+func (s *Simulator) acceptOrder(reference, account string) (providers.Fault, reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.fault(reference, account)
-	if f == DropBefore {
+	if f == providers.DropBefore {
 		return f, reply{}
 	}
 	o, known := s.orders[reference]
@@ -104,13 +104,13 @@ func (s *Simulator) firstReply(o *order) reply {
 		o.Result = unavailable
 	case Late, LateMissing:
 		o.Result, o.due, o.pendingDeposits = queued, s.Now().Add(s.Late), 1
-		s.callbacks.Schedule(o.Reference, o.due, 1)
+		s.Callbacks.Schedule(o.Reference, o.due, 1)
 	case LieForever:
 		s.makeDeposit(o)
 		return s.currentReply(o)
 	case Duplicate:
 		s.makeDeposit(o)
-		s.callbacks.Schedule(o.Reference, s.Now(), 2)
+		s.Callbacks.Schedule(o.Reference, s.Now(), 2)
 	default:
 		s.makeDeposit(o)
 	}
@@ -155,7 +155,7 @@ func (s *Simulator) currentReply(o *order) reply {
 func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.mu.Lock()
-	f := s.dice.Noise(s.Seed, s.Noise, reference)
+	f := s.Dice.Noise(s.Seed, s.Noise, reference)
 	out := reply{Reference: reference, Result: unseen}
 	if o := s.orders[reference]; o != nil {
 		out = s.enquiryReply(o)
