@@ -12,11 +12,11 @@ import (
 	"vayu/schema"
 )
 
-// idPrefix is the prefix of delivery ids.
-const idPrefix = "dlv_"
+// IDPrefix is the prefix of delivery ids.
+const IDPrefix = "dlv_"
 
 // newID returns an id for a delivery.
-func newID(now time.Time) string { return idPrefix + ulid.MustNewDefault(now).String() }
+func newID(now time.Time) string { return IDPrefix + ulid.MustNewDefault(now).String() }
 
 // newIDs returns n ids in ascending order. It sorts them, because goroutines share the
 // generator, and a call with another time can break the order.
