@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 
 	"vayu/dispatch/webhook"
@@ -49,7 +50,7 @@ type Config struct {
 type Listener struct {
 	Config
 	printer *printer
-	seen    *eventMemory
+	seen    *lru.Cache[string, first] // the first delivery of each recent event
 }
 
 // New returns a listener. It fails if the configuration is invalid.
@@ -70,7 +71,8 @@ func New(c Config) (*Listener, error) {
 			return nil, err
 		}
 	}
-	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: newEventMemory(maxRemembered)}, nil
+	seen, err := lru.New[string, first](maxRemembered)
+	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: seen}, err
 }
 
 // patience bounds the deletion of the subscription at a stop, and the drain of replies.
