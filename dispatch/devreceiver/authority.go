@@ -46,7 +46,7 @@ func Authority(dir string) (path string, err error) {
 // authority loads the authority, and creates it if it is missing.
 func authority(dir string, now time.Time) (tls.Certificate, error) {
 	home := filepath.Join(dir, Folder)
-	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(home, certificateName)); errors.Is(err, fs.ErrNotExist) {
 		if err := makeAuthority(dir, now); err != nil {
 			return tls.Certificate{}, fmt.Errorf("making the authority of local receivers: %w", err)
 		}
@@ -62,7 +62,8 @@ func authority(dir string, now time.Time) (tls.Certificate, error) {
 }
 
 // makeAuthority creates the key and its certificate in a temporary folder, which it then renames.
-// Therefore the folder is always complete. If several processes run it, the first one wins.
+// Therefore the folder is always complete. If several processes run it, the first one wins. An
+// existing folder is replaced only if it is empty.
 func makeAuthority(dir string, now time.Time) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
