@@ -11,6 +11,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -70,6 +71,10 @@ func New(c Config) (*Listener, error) {
 		if err := c.Client.check(); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if c.Data, err = filepath.Abs(c.Data); err != nil {
+		return nil, fmt.Errorf("finding the data directory: %w", err)
 	}
 	seen, err := lru.New[string, first](maxRemembered)
 	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: seen}, err
