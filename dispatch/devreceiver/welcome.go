@@ -28,7 +28,7 @@ func (l *Listener) greet(address string, made schema.WebhookReply, account strin
 	if fire := l.fire(account, made.Mode); fire != "" {
 		fmt.Fprintf(&b, "Or let events happen, with the settings of the service:\n\n  %s\n\n", fire)
 	}
-	l.printer.writeText(b.String())
+	l.printer.write(b.String())
 }
 
 // greetUnsubscribed prints the welcome text without a subscription.
@@ -41,7 +41,7 @@ func (l *Listener) greetUnsubscribed(address string) {
 		}
 		text += "\n"
 	}
-	l.printer.writeText(text)
+	l.printer.write(text)
 }
 
 // trust describes the options that a service needs to send here.
