@@ -55,17 +55,17 @@ func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) 
 		}
 		// Cached leaders and connections may be stale, so retry with new ones.
 		l.transport.CloseIdleConnections()
-		if pause.next > maxRejectRetry || !isRejected(err) || !pause.wait(ctx) {
+		if pause.failures == maxRejected || !isRejected(err) || !pause.wait(ctx) {
 			return acked, err
 		}
 	}
 }
 
-// rejectRetry and maxRejectRetry bound the backoff after a rejected write: 20 + 40 + 80
-// ms. A partition that rejects for longer must not delay others.
+// rejectRetry and maxRejected bound the retries of a rejected write: after 20, 40 and 80 ms. A
+// partition that rejects for longer must not delay others.
 const (
-	rejectRetry    = 20 * time.Millisecond
-	maxRejectRetry = 80 * time.Millisecond
+	rejectRetry = 20 * time.Millisecond
+	maxRejected = 3
 )
 
 // isRejected reports whether a broker has rejected a write that may soon succeed.
