@@ -19,7 +19,7 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them, and no commit raises them.
 const (
-	limitOutside  = 67_400 // lines outside airFolders
+	limitOutside  = 67_200 // lines outside airFolders
 	limitSupport  = 8_050  // lines of test support outside _test.go
 	limitInternal = 33     // per cent of non-test Go
 )
