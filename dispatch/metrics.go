@@ -1,13 +1,12 @@
 package dispatch
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/sender"
 	"vayu/internal/failurelog"
+	"vayu/internal/metric"
 	"vayu/schema"
 )
 
@@ -68,9 +67,6 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	m.discoveries = failures("look", "deliveries of other instances wait")
 	m.records = failures("record", "attempts are kept in memory")
 	m.numbers = failures("number", "deliveries with numbers in clear wait")
-	if reg == nil {
-		return m, nil
-	}
 	gauge := func(name, help string, of func(lanes, buffered, inFlight int) int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			s.mu.Lock()
@@ -78,17 +74,12 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			return float64(of(s.queue.Size()))
 		})
 	}
-	for _, c := range []prometheus.Collector{
+	return m, metric.Register(reg, "webhooks",
 		m.attempts, m.finished, m.took, m.delay, m.stale, m.released, m.older, m.failures,
 		gauge("vayu_webhook_endpoints", "Endpoints with a lane on this instance.", func(lanes, _, _ int) int { return lanes }),
 		gauge("vayu_webhook_held", "Deliveries in memory that wait for their attempt.", func(_, buffered, _ int) int { return buffered }),
 		gauge("vayu_webhook_in_flight", "Attempts in flight.", func(_, _, inFlight int) int { return inFlight }),
-	} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of webhooks: %w", err)
-		}
-	}
-	return m, nil
+	)
 }
 
 // acknowledged is the stage of a successful attempt; it exists in metrics only.

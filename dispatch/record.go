@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vayu/dispatch/delivery"
+	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -50,8 +51,7 @@ func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 // recordAll retries until the batch is recorded or the drain times out. In the latter
 // case the leases expire, and receivers get the events twice.
 func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
-	pause := recordBackoff
-	for {
+	for failures := 0; ; failures++ {
 		var stale int
 		err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 			stale, err = delivery.Record(tx, batch, s.Now())
@@ -68,9 +68,8 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 		case <-s.stopped:
 			s.Log.ErrorContext(ctx, "recording attempts failed; the deliveries will be sent again", "attempts", len(batch), "error", err)
 			return
-		case <-time.After(pause):
+		case <-time.After(sleep.Backoff(failures, recordBackoff, maxRecordBackoff)):
 		}
-		pause = min(2*pause, maxRecordBackoff)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"vayu/internal/sqlstore"
@@ -103,18 +104,12 @@ func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	if err := view.QueryRow(countWaiting, webhook).Scan(&waiting); err != nil {
 		return err
 	}
-	all, err := sqlstore.All(view, func(row sqlstore.Scanner) (id any, err error) {
-		var text string
-		err = row.Scan(&text)
-		return text, err
-	}, selectOldest, webhook, min(waiting-s.Backlog, boundMost))
+	all, err := sqlstore.All(view, scanID, selectOldest, webhook, min(waiting-s.Backlog, boundMost))
 	if err != nil {
 		return err
 	}
 	var failed int64
-	for len(all) > 0 {
-		group := all[:min(len(all), cleanGroup)]
-		all = all[len(group):]
+	for group := range slices.Chunk(all, cleanGroup) {
 		n, err := s.failGroup(ctx, webhook, group)
 		if err != nil {
 			return err

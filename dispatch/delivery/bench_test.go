@@ -128,22 +128,3 @@ func BenchmarkClaim(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkListOfARareState measures the first page of a state that none of a million
-// deliveries has.
-func BenchmarkListOfARareState(b *testing.B) {
-	for _, engine := range []string{"sqlite", "postgres"} {
-		db := benchStores[engine](b)
-		insertWaiting(b, db, 1_000_000, 1)
-		sqlstoretest.Exec(b, db, "ANALYZE")
-		for name, webhook := range map[string]string{"account": "", "webhook": "wh_000000000000000001000000000"} {
-			b.Run(engine+"/"+name, func(b *testing.B) {
-				for b.Loop() {
-					if n, next, err := delivery.Page(db.View(context.Background()), schema.DeliveryCancelled, webhook); err != nil || n != 0 || next == "" {
-						b.Fatal(n, next, err)
-					}
-				}
-			})
-		}
-	}
-}

@@ -74,14 +74,18 @@ const (
 		AND state = 'waiting' AND (token = '' OR due_at <= $2)`
 )
 
+// scanID reads a row that is an id, as an argument of the next statement.
+func scanID(row sqlstore.Scanner) (any, error) {
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 // cancelDeleted cancels waiting deliveries of the subscriptions deleted after a time.
 // Leased deliveries may finish first, because an acknowledgement still counts.
 func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	now := s.Now().UnixMicro()
-	orphaned, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
-		err = row.Scan(&id)
-		return id, err
-	}, selectOrphaned, since.UnixMicro(), now)
+	orphaned, err := sqlstore.All(s.DB.View(ctx), scanID, selectOrphaned, since.UnixMicro(), now)
 	if err != nil {
 		return fmt.Errorf("reading deleted subscriptions: %w", err)
 	}
@@ -114,11 +118,7 @@ func (s *Service) purge(ctx context.Context) error {
 	for {
 		// Reads outside of the write transaction, so that an empty purge blocks no other
 		// writes.
-		over, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (id any, err error) {
-			var text string
-			err = row.Scan(&text)
-			return text, err
-		}, selectOver, until, cleanGroup)
+		over, err := sqlstore.All(s.DB.View(ctx), scanID, selectOver, until, cleanGroup)
 		if err != nil {
 			return fmt.Errorf("reading expired deliveries: %w", err)
 		}

@@ -14,7 +14,7 @@ import (
 
 func TestDeliveriesOfDeletedWebhookAreCancelled(t *testing.T) {
 	t.Parallel()
-	eachFixture(t, func(t *testing.T, s *apiFixture) {
+	eachFixture(t, func(t *testing.T, s *fixture) {
 		webhook, other := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		waiting, leased, delivered := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook), s.finished(schema.Live, webhook, 200)
 		paused := s.delivery(schema.Live, other)
@@ -55,7 +55,7 @@ func TestDeliveriesOfDeletedWebhookAreCancelled(t *testing.T) {
 
 func TestCleanupOfSeveralGroups(t *testing.T) {
 	t.Parallel()
-	eachFixture(t, func(t *testing.T, s *apiFixture) {
+	eachFixture(t, func(t *testing.T, s *fixture) {
 		insertWaiting(t, s.DB, 1200, 2)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = 'wh_000000000000000001000000001'")
 		sqlstoretest.Exec(t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
@@ -90,7 +90,7 @@ func TestCleanupOfSeveralGroups(t *testing.T) {
 // The store fails for a while.
 func TestRunCleansUpDespiteStoreErrors(t *testing.T) {
 	t.Parallel()
-	eachFixture(t, func(t *testing.T, s *apiFixture) {
+	eachFixture(t, func(t *testing.T, s *fixture) {
 		webhook := s.webhook(schema.Live, 1)
 		r := s.delivery(schema.Live, webhook)
 		record(t, s.DB, s.Now(), outcome(&r, "token", 500, s.Now()))
@@ -121,7 +121,7 @@ func TestRunCleansUpDespiteStoreErrors(t *testing.T) {
 
 func TestCleanupUsesIndexes(t *testing.T) {
 	t.Parallel()
-	eachFixture(t, func(t *testing.T, s *apiFixture) {
+	eachFixture(t, func(t *testing.T, s *fixture) {
 		insertWaiting(t, s.DB, 20_000, 1000)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id < 'wh_000000000000000001000000005'")
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET state = 'delivered', finished_at = due_at WHERE due_at % 2 = 0")

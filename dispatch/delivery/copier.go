@@ -12,6 +12,7 @@ import (
 
 	"vayu/internal/failurelog"
 	"vayu/internal/leader"
+	"vayu/internal/metric"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -86,15 +87,7 @@ func NewCopier(c CopierConfig) (*Copier, error) {
 		}),
 	}
 	copier.failures = failurelog.New(c.Log, "webhooks: ClickHouse", "copying attempts", "they wait", copier.failed)
-	if c.Metrics == nil {
-		return copier, nil
-	}
-	for _, m := range []prometheus.Collector{copier.copied, copier.failed} {
-		if err := c.Metrics.Register(m); err != nil {
-			return nil, fmt.Errorf("registering the metrics of copied attempts: %w", err)
-		}
-	}
-	return copier, nil
+	return copier, metric.Register(c.Metrics, "copied attempts", copier.copied, copier.failed)
 }
 
 // Run copies until ctx ends.

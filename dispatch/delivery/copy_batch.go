@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -81,30 +82,24 @@ var copiedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "retry_of", Type: "String"},
 	{Name: "at", Type: "DateTime64(6, 'UTC')"},
 	{Name: "duration", Type: "UInt64"},
-	{Name: "stage", Type: "Int8"},
+	{Name: "stage", Type: "String"},
 	{Name: "http_status", Type: "UInt16"},
 	{Name: "error", Type: "String"},
 	{Name: "body_bytes", Type: "UInt16"},
-	{Name: "state", Type: "Int8"},
+	{Name: "state", Type: "String"},
 	{Name: "recorded_at", Type: "DateTime64(6, 'UTC')"},
 }
 
-// Numbers of the table's Enum8 columns; 0 means none.
-var (
-	stageNumbers = map[schema.Stage]int8{
-		schema.StageDNS: 1, schema.StageConnect: 2, schema.StageTLS: 3, schema.StageWrite: 4, schema.StageWait: 5, schema.StageStatus: 6,
-	}
-	stateNumbers = map[schema.DeliveryState]int8{schema.DeliveryWaiting: 1, schema.DeliveryDelivered: 2, schema.DeliveryFailed: 3}
-)
+// stageNone is the name of a missing stage in ClickHouse.
+const stageNone = "none"
 
 // columns returns the values of the attempts of a world (live or sandbox) in the order of
 // copiedColumns, and their number.
 func columns(world schema.World, batch []copied) (all []any, n int) {
-	var ids, events, kinds, webhooks, accounts, retries, faults []string
+	var ids, events, kinds, webhooks, accounts, retries, faults, stages, states []string
 	var numbers []uint8
 	var at, recorded []time.Time
 	var durations []uint64
-	var stages, states []int8
 	var statuses, bodies []uint16
 	for _, a := range batch {
 		if a.world != world {
@@ -113,11 +108,11 @@ func columns(world schema.World, batch []copied) (all []any, n int) {
 		n++
 		ids, events, kinds = append(ids, a.id), append(events, a.event), append(kinds, a.kind)
 		webhooks, accounts, retries = append(webhooks, a.webhook), append(accounts, a.account), append(retries, a.retryOf)
-		numbers, faults, stages = append(numbers, uint8(a.number)), append(faults, a.fault), append(stages, stageNumbers[a.stage])
+		numbers, faults, stages = append(numbers, uint8(a.number)), append(faults, a.fault), append(stages, cmp.Or(string(a.stage), stageNone))
 		at, durations, recorded = append(at, time.UnixMicro(a.at)), append(durations, uint64(max(a.duration, 0))), append(recorded, time.UnixMicro(a.recorded))
 		statuses, bodies = append(statuses, uint16(a.status)), append(bodies, uint16(a.body))
 		ok := a.status >= 200 && a.status < 300
-		states = append(states, stateNumbers[Next(int(a.number), ok, time.Time{}).State])
+		states = append(states, string(Next(int(a.number), ok, time.Time{}).State))
 	}
 	return []any{ids, numbers, events, kinds, webhooks, accounts, retries, at, durations, stages, statuses, faults, bodies, states, recorded}, n
 }

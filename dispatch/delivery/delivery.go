@@ -11,8 +11,6 @@ import (
 
 	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
-	"vayu/internal/access"
-	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -70,8 +68,6 @@ type Transition struct {
 // Config configures a Service.
 type Config struct {
 	DB *sqlstore.DB
-	// Change returns a handler that makes and audits a change: access.Service.Change.
-	Change func(access.Changer) httpapi.Handler
 	// Wake is called after the commit with a subscription that has a delivery due.
 	Wake func(webhook string) // nil for none
 	// Backlog limits the waiting deliveries of a webhook; 0 means no limit.
@@ -81,8 +77,8 @@ type Config struct {
 	Now     func() time.Time      // nil for time.Now
 }
 
-// Service serves the API of deliveries. Its Run cancels, limits and purges them. It is safe
-// for concurrent use.
+// Service creates test deliveries and retries. Its Run cancels, limits and purges deliveries.
+// It is safe for concurrent use.
 type Service struct {
 	Config
 

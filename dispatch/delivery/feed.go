@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/oklog/ulid/v2"
-
+	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sse"
 	"vayu/schema"
@@ -51,7 +49,8 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []sse.Query) ([]sse.Notice, error) {
 		args := []any{liveNew}
 		for _, a := range asks {
-			args = append(args, a.Account, a.World.String(), firstID(a.Since))
+			first, _ := pagination.FirstID(IDPrefix, a.Since.UnixMicro())
+			args = append(args, a.Account, a.World.String(), first)
 		}
 		return sqlstore.All(view, scanNotice, text, args...)
 	})
@@ -79,13 +78,6 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 	}
 	found.Notices = newest(found.Notices)
 	return found, nil
-}
-
-// firstID returns the lowest id of a delivery created at a time.
-func firstID(at time.Time) string {
-	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(at)) // no clock exceeds the range of a ULID
-	return idPrefix + id.String()
 }
 
 // newest keeps the last notice of each delivery, at the position of the first one. The

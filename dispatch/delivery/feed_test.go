@@ -8,6 +8,7 @@ import (
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/outbox"
+	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/sse"
@@ -82,16 +83,26 @@ func TestFeedUsesIndexes(t *testing.T) {
 		insertWaiting(t, db, 20_000, 100)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		if db.Name() == "postgres" { // it sees the values, and takes the index that suits these
-			wantPlan(t, db, delivery.SelectMade.ForRows(1), []any{1000, "acc_a", "live", delivery.FirstID(time.Now())}, "Index")
+			wantPlan(t, db, delivery.SelectMade.ForRows(1), []any{1000, "acc_a", "live", firstID(t, time.Now())}, "Index")
 			wantPlan(t, db, delivery.SelectEnded, []any{time.Now().UnixMicro(), 10_000}, "delivery_finished")
 			return
 		}
 		var owners []any
 		for range 16 {
-			owners = append(owners, "acc_a", "live", delivery.FirstID(time.Now()))
+			owners = append(owners, "acc_a", "live", firstID(t, time.Now()))
 		}
 		wantPlan(t, db, delivery.SelectMade.ForRows(16), append([]any{1000}, owners...), "delivery_account")
 		wantPlan(t, db, delivery.SelectTried, []any{time.Now().UnixMicro(), 10_000}, "attempt_recorded")
 		wantPlan(t, db, delivery.SelectEnded, []any{time.Now().UnixMicro(), 10_000}, "delivery_finished")
 	})
+}
+
+// firstID returns the lowest id of a delivery created at a time.
+func firstID(t *testing.T, at time.Time) string {
+	t.Helper()
+	id, ok := pagination.FirstID(delivery.IDPrefix, at.UnixMicro())
+	if !ok {
+		t.Fatalf("no id has the time %s", at)
+	}
+	return id
 }

@@ -12,11 +12,11 @@ import (
 	"vayu/schema"
 )
 
-// idPrefix is the prefix of delivery ids.
-const idPrefix = "dlv_"
+// IDPrefix is the prefix of delivery ids.
+const IDPrefix = "dlv_"
 
 // newID returns an id for a delivery.
-func newID(now time.Time) string { return idPrefix + ulid.MustNewDefault(now).String() }
+func newID(now time.Time) string { return IDPrefix + ulid.MustNewDefault(now).String() }
 
 // newIDs returns n ids in ascending order. It sorts them, because goroutines share the
 // generator, and a call with another time can break the order.
@@ -91,13 +91,16 @@ func insertNew(tx *sqlstore.Tx, all []newDelivery, now time.Time) (stored []bool
 		if err != nil {
 			return err
 		}
-		if n == int64(len(group)) {
-			for i := from; i < to; i++ {
-				stored[i] = true
+		var there map[string]bool
+		if n < int64(len(group)) {
+			if there, err = sqlstore.ExistingIDs(tx, &selectStored, idsOf(group)); err != nil {
+				return err
 			}
-			return nil
 		}
-		return markStored(tx, group, stored[from:to])
+		for i, d := range group {
+			stored[from+i] = there == nil || there[d.id] // only this transaction uses the new ids
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("storing %d deliveries: %w", len(all), err)
@@ -105,22 +108,10 @@ func insertNew(tx *sqlstore.Tx, all []newDelivery, now time.Time) (stored []bool
 	return stored, nil
 }
 
-// markStored finds which deliveries of a group this transaction has stored: their new ids
-// exist.
-func markStored(tx *sqlstore.Tx, group []newDelivery, stored []bool) error {
-	at := make(map[string]int, len(group))
-	args := make([]any, len(group))
+func idsOf(group []newDelivery) []string {
+	ids := make([]string, len(group))
 	for i, d := range group {
-		at[d.id], args[i] = i, d.id
+		ids[i] = d.id
 	}
-	return selectStored.Each(len(group), func(text string, from, to int) error {
-		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
-			var id string
-			if err := row.Scan(&id); err != nil {
-				return err
-			}
-			stored[at[id]] = true
-			return nil
-		}, text, args[from:to]...)
-	})
+	return ids
 }

@@ -1,7 +1,7 @@
 package delivery
 
 import (
-	"fmt"
+	"vayu/internal/metric"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -21,13 +21,5 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		overflowed: counter("vayu_deliveries_overflowed_total", "Deliveries failed because the backlog of their webhook exceeded its limit."),
 		failures:   counter("vayu_deliveries_cleaning_failures_total", "Failed cleanups of deliveries; each is retried."),
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{m.cancelled, m.purged, m.overflowed, m.failures} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering the metrics of deliveries: %w", err)
-		}
-	}
-	return m, nil
+	return m, metric.Register(reg, "deliveries", m.cancelled, m.purged, m.overflowed, m.failures)
 }

@@ -46,13 +46,12 @@ func Authority(dir string) (path string, err error) {
 // authority loads the authority, and creates it if it is missing.
 func authority(dir string, now time.Time) (tls.Certificate, error) {
 	home := filepath.Join(dir, Folder)
-	cert, key := filepath.Join(home, certificateName), filepath.Join(home, keyName)
-	if _, err := os.Stat(cert); errors.Is(err, fs.ErrNotExist) {
-		if err := makeAuthority(home, now); err != nil {
+	if _, err := os.Stat(filepath.Join(home, certificateName)); errors.Is(err, fs.ErrNotExist) {
+		if err := makeAuthority(dir, now); err != nil {
 			return tls.Certificate{}, fmt.Errorf("making the authority of local receivers: %w", err)
 		}
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := tls.LoadX509KeyPair(filepath.Join(home, certificateName), filepath.Join(home, keyName))
 	if err == nil && now.After(pair.Leaf.NotAfter) {
 		err = fmt.Errorf("it ended on %s", pair.Leaf.NotAfter.Format(time.DateOnly))
 	}
@@ -62,30 +61,18 @@ func authority(dir string, now time.Time) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// makeAuthority creates the key and then a certificate of the stored key. If several
-// processes run it, the first one wins each file; the others use it.
-func makeAuthority(home string, now time.Time) error {
-	if err := os.MkdirAll(home, 0o700); err != nil {
+// makeAuthority creates the key and its certificate in a temporary folder, which it then renames.
+// Therefore the folder is always complete. If several processes run it, the first one wins. An
+// existing folder is replaced only if it is empty.
+func makeAuthority(dir string, now time.Time) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	draft, err := os.MkdirTemp(dir, Folder+".*") // 0700
 	if err != nil {
 		return err
 	}
-	text, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	if err := place(home, keyName, "PRIVATE KEY", text); err != nil {
-		return err
-	}
-	if key, err = readKey(filepath.Join(home, keyName)); err != nil {
-		return err
-	}
-	loopback := []*net.IPNet{
-		{IP: net.IPv4(127, 0, 0, 0).To4(), Mask: net.CIDRMask(8, 32)},
-		{IP: net.IPv6loopback, Mask: net.CIDRMask(128, 128)},
-	}
+	defer func() { _ = os.RemoveAll(draft) }()
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: "Vayu, webhooks to this machine", Organization: []string{"Vayu"}},
 		NotBefore:             now.Add(-skew),
@@ -95,50 +82,45 @@ func makeAuthority(home string, now time.Time) error {
 		ExtKeyUsage:                 []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		PermittedDNSDomainsCritical: true,
 		PermittedDNSDomains:         []string{"localhost"},
-		PermittedIPRanges:           loopback,
+		PermittedIPRanges: []*net.IPNet{
+			{IP: net.IPv4(127, 0, 0, 0).To4(), Mask: net.CIDRMask(8, 32)},
+			{IP: net.IPv6loopback, Mask: net.CIDRMask(128, 128)},
+		},
 	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	cert, key, err := issue(template, tls.Certificate{})
 	if err != nil {
 		return err
 	}
-	return place(home, certificateName, "CERTIFICATE", cert)
-}
-
-func readKey(path string) (*ecdsa.PrivateKey, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return nil, fmt.Errorf("%s has no key; remove the file", path)
-	}
-	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, fmt.Errorf("%s has no key; remove the file: %w", path, err)
-	}
-	known, ok := key.(*ecdsa.PrivateKey)
-	if !ok {
-		return nil, fmt.Errorf("%s has a key of another type; remove the file", path)
-	}
-	return known, nil
-}
-
-// place writes a file atomically, readable by its owner only. It keeps an existing file.
-func place(home, name, kind string, content []byte) error {
-	draft, err := os.CreateTemp(home, name+".*") // 0600
+	text, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(draft.Name()) }()
-	err = pem.Encode(draft, &pem.Block{Type: kind, Bytes: content})
-	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+	err = errors.Join(writePEM(filepath.Join(draft, keyName), "PRIVATE KEY", text), writePEM(filepath.Join(draft, certificateName), "CERTIFICATE", cert))
+	if err != nil {
 		return err
 	}
-	if err := os.Link(draft.Name(), filepath.Join(home, name)); !errors.Is(err, fs.ErrExist) {
+	if err := os.Rename(draft, filepath.Join(dir, Folder)); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil
+}
+
+// issue makes a key and a certificate of it, signed by parent. Without a parent, the
+// certificate is self-signed.
+func issue(template *x509.Certificate, parent tls.Certificate) (cert []byte, key *ecdsa.PrivateKey, err error) {
+	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return nil, nil, err
+	}
+	if parent.Leaf == nil {
+		parent = tls.Certificate{Leaf: template, PrivateKey: key}
+	}
+	cert, err = x509.CreateCertificate(rand.Reader, template, parent.Leaf, key.Public(), parent.PrivateKey)
+	return cert, key, err
+}
+
+// writePEM writes a file that only its owner can read.
+func writePEM(path, kind string, content []byte) error {
+	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600)
 }
 
 // certificate creates the certificate with which one run serves HTTPS.
@@ -146,10 +128,6 @@ func certificate(dir string, now time.Time) (tls.Certificate, error) {
 	parent, err := authority(dir, now)
 	if err != nil {
 		return tls.Certificate{}, err
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("making the key of the receiver: %w", err)
 	}
 	template := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "localhost"},
@@ -160,7 +138,7 @@ func certificate(dir string, now time.Time) (tls.Certificate, error) {
 		DNSNames:    []string{"localhost"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, parent.Leaf, key.Public(), parent.PrivateKey)
+	cert, key, err := issue(template, parent)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("making the certificate of the receiver: %w", err)
 	}

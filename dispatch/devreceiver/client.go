@@ -93,25 +93,20 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-// refusalError is an error reply of the service, with the remedy.
-type refusalError struct {
-	code    schema.Code
-	field   string
-	message string
-	advice  string
-}
+// refusalError is an error reply of the service.
+type refusalError struct{ schema.Problem }
 
 // maxRefusal is how many bytes of a message of the service are printed. All its messages
 // are shorter.
 const maxRefusal = 4 << 10
 
-// Error implements error.
+// Error returns the error with its remedy.
 func (e *refusalError) Error() string {
-	message := printable(e.message[:min(len(e.message), maxRefusal)], "")
-	if e.field != "" {
-		message = oneLine(e.field) + ": " + message
+	message := printable(e.Message[:min(len(e.Message), maxRefusal)], "")
+	if e.Field != "" {
+		message = oneLine(e.Field) + ": " + message
 	}
-	return fmt.Sprintf("the service refuses: %s (%s)%s", message, oneLine(string(e.code)), e.advice)
+	return fmt.Sprintf("the service refuses: %s (%s)%s", message, oneLine(string(e.Code)), advice[e.Code])
 }
 
 // advice has the remedies of error codes, as text behind the message.
@@ -127,5 +122,5 @@ func refusal(api string, status int, text []byte) error {
 	if json.Unmarshal(text, &body) != nil || body.Error.Code == "" {
 		return fmt.Errorf("what answers on %s is no Vayu: it says %d %s", api, status, http.StatusText(status))
 	}
-	return &refusalError{body.Error.Code, body.Error.Field, body.Error.Message, advice[body.Error.Code]}
+	return &refusalError{schema.Problem{Code: body.Error.Code, Field: body.Error.Field, Message: body.Error.Message}}
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
+	"regexp"
 
 	"vayu/schema"
 )
@@ -32,18 +32,14 @@ func (c *Client) create(ctx context.Context, w createRequest) (schema.WebhookRep
 	if err := c.do(ctx, http.MethodPost, "/v1/webhooks", body, &made); err != nil {
 		return made, fmt.Errorf("making the subscription: %w", err)
 	}
-	if !plainID(made.ID) || made.Secret == "" && w.Secret == "" {
+	if !plainID.MatchString(made.ID) || made.Secret == "" && w.Secret == "" {
 		return made, fmt.Errorf("making the subscription: what answers on %s is no Vayu: its reply has no id or no secret", c.API)
 	}
 	return made, nil
 }
 
-// plainID reports whether an id needs no escaping in paths and shells.
-func plainID(id string) bool {
-	return id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool {
-		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-}
+// plainID matches ids that need no escaping in paths and shells.
+var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
 // pageSize and maxPages bound a list of subscriptions. A page with the longest URLs is below
 // maxReply, and all pages together hold more subscriptions than an account may have.
@@ -63,7 +59,7 @@ func (c *Client) leading(ctx context.Context, address string) ([]string, error) 
 			return nil, err
 		}
 		for _, w := range page.Data {
-			if w.URL == address && plainID(w.ID) {
+			if w.URL == address && plainID.MatchString(w.ID) {
 				ids = append(ids, w.ID)
 			}
 		}
@@ -78,7 +74,7 @@ func (c *Client) leading(ctx context.Context, address string) ([]string, error) 
 // remove deletes the subscription; a missing one is not an error.
 func (c *Client) remove(ctx context.Context, id string) error {
 	err := c.do(ctx, http.MethodDelete, "/v1/webhooks/"+id, nil, new(schema.WebhookDeleted))
-	if refused, ok := errors.AsType[*refusalError](err); ok && refused.code == schema.NotFound {
+	if refused, ok := errors.AsType[*refusalError](err); ok && refused.Code == schema.NotFound {
 		return nil
 	}
 	return err

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -67,7 +66,9 @@ func (l *Listener) parse(at time.Time, header http.Header, body []byte) *deliver
 	}
 	d.since, d.timed = since(d.event, at)
 	if d.wrong == nil && d.event.ID != "" { // a forgery must not mark the real event as a duplicate
-		d.before = l.seen.note(d.event.ID, first{at, d.id, d.attempt})
+		if before, known, _ := l.seen.PeekOrAdd(d.event.ID, first{at, d.id, d.attempt}); known {
+			d.before = &before
+		}
 	}
 	return d
 }
@@ -84,30 +85,4 @@ func since(e webhook.Event, at time.Time) (time.Duration, bool) {
 		return ago.Round(time.Second), true
 	}
 	return ago.Round(time.Millisecond), true
-}
-
-// eventMemory has the first deliveries of the last events.
-type eventMemory struct {
-	mu    sync.Mutex
-	known map[string]first
-	order []string // a ring
-	next  int
-}
-
-func newEventMemory(most int) *eventMemory {
-	return &eventMemory{known: map[string]first{}, order: make([]string, most)}
-}
-
-// note stores the first delivery of an event. If the event is known, it returns the stored
-// delivery.
-func (m *eventMemory) note(id string, now first) *first {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if before, ok := m.known[id]; ok {
-		return &before
-	}
-	delete(m.known, m.order[m.next])
-	m.known[id], m.order[m.next] = now, id
-	m.next = (m.next + 1) % len(m.order)
-	return nil
 }

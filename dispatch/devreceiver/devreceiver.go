@@ -11,11 +11,13 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 
 	"vayu/dispatch/webhook"
@@ -49,7 +51,7 @@ type Config struct {
 type Listener struct {
 	Config
 	printer *printer
-	seen    *eventMemory
+	seen    *lru.Cache[string, first] // the first delivery of each recent event
 }
 
 // New returns a listener. It fails if the configuration is invalid.
@@ -70,7 +72,12 @@ func New(c Config) (*Listener, error) {
 			return nil, err
 		}
 	}
-	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: newEventMemory(maxRemembered)}, nil
+	var err error
+	if c.Data, err = filepath.Abs(c.Data); err != nil {
+		return nil, fmt.Errorf("finding the data directory: %w", err)
+	}
+	seen, err := lru.New[string, first](maxRemembered)
+	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: seen}, err
 }
 
 // patience bounds the deletion of the subscription at a stop, and the drain of replies.

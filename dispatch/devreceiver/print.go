@@ -28,15 +28,15 @@ type printer struct {
 // counts are the totals of a run.
 type counts struct{ deliveries, verified, refused, duplicates, unanswered, stray, failed int }
 
-// write prints a text atomically and counts it.
-func (p *printer) write(count func(*counts), text string) {
+// write prints a text atomically and adds one to each total.
+func (p *printer) write(text string, totals ...*int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	count(&p.totals)
+	for _, n := range totals {
+		*n++
+	}
 	_, _ = io.WriteString(p.out, text)
 }
-
-func (p *printer) writeText(text string) { p.write(func(*counts) {}, text) }
 
 // delivery prints a delivery and its reply.
 func (p *printer) delivery(d *delivery, delay time.Duration) {
@@ -48,12 +48,17 @@ func (p *printer) delivery(d *delivery, delay time.Duration) {
 	if p.brief {
 		text = brief(d, answer)
 	}
-	p.write(func(t *counts) {
-		t.deliveries++
-		t.verified += one(d.verified())
-		t.refused += one(d.wrong != nil)
-		t.duplicates += one(d.before != nil)
-	}, text)
+	totals := []*int{&p.totals.deliveries}
+	if d.verified() {
+		totals = append(totals, &p.totals.verified)
+	}
+	if d.wrong != nil {
+		totals = append(totals, &p.totals.refused)
+	}
+	if d.before != nil {
+		totals = append(totals, &p.totals.duplicates)
+	}
+	p.write(text, totals...)
 }
 
 // named returns the type and the id of a delivery's event, as they are printed.
@@ -93,13 +98,6 @@ func whole(d *delivery, answer string) string {
 	return b.String()
 }
 
-func one(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
 func verification(d *delivery) string {
 	switch {
 	case d.unchecked:
@@ -116,21 +114,21 @@ func (p *printer) unanswered(at time.Time, d *delivery, ending bool) {
 	if ending {
 		why = "this command is ending"
 	}
-	p.line(func(t *counts) { t.unanswered++ }, at, fmt.Sprintf("delivery %s, attempt %s: no answer was given; %s", oneLine(d.id), oneLine(d.attempt), why))
+	p.line(&p.totals.unanswered, at, fmt.Sprintf("delivery %s, attempt %s: no answer was given; %s", oneLine(d.id), oneLine(d.attempt), why))
 }
 
 // stray prints a request that is not a delivery.
 func (p *printer) stray(at time.Time, text string) {
-	p.line(func(t *counts) { t.stray++ }, at, oneLine(text))
+	p.line(&p.totals.stray, at, oneLine(text))
 }
 
 // line prints a line with its time.
-func (p *printer) line(count func(*counts), at time.Time, text string) {
+func (p *printer) line(total *int, at time.Time, text string) {
 	gap := "\n"
 	if p.brief {
 		gap = ""
 	}
-	p.write(count, fmt.Sprintf("%s%s  %s\n", gap, at.Format(clock), text))
+	p.write(fmt.Sprintf("%s%s  %s\n", gap, at.Format(clock), text), total)
 }
 
 // ending suppresses errors of connections that the server closes from now on.
@@ -139,7 +137,7 @@ func (p *printer) ending() { p.ended.Store(true) }
 // Write implements io.Writer for the server's log of failed connections.
 func (p *printer) Write(line []byte) (int, error) {
 	if !p.ended.Load() {
-		p.line(func(t *counts) { t.failed++ }, p.now(), failed(strings.TrimSpace(string(line))))
+		p.line(&p.totals.failed, p.now(), failed(strings.TrimSpace(string(line))))
 	}
 	return len(line), nil
 }
@@ -164,9 +162,10 @@ func failed(text string) string {
 // end prints the totals.
 func (p *printer) end() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, _ = fmt.Fprintf(p.out, "\n%d deliveries: %d verified, %d not, %d duplicates, %d without an answer; %d other requests, %d failed connections\n",
-		p.totals.deliveries, p.totals.verified, p.totals.refused, p.totals.duplicates, p.totals.unanswered, p.totals.stray, p.totals.failed)
+	t := p.totals // an aborted reply may still count
+	p.mu.Unlock()
+	p.write(fmt.Sprintf("\n%d deliveries: %d verified, %d not, %d duplicates, %d without an answer; %d other requests, %d failed connections\n",
+		t.deliveries, t.verified, t.refused, t.duplicates, t.unanswered, t.stray, t.failed))
 }
 
 const (

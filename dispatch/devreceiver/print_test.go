@@ -79,23 +79,6 @@ func TestDeepBodiesAreNotIndented(t *testing.T) {
 	}
 }
 
-func TestOldestEventIsDropped(t *testing.T) {
-	t.Parallel()
-	m := newEventMemory(2)
-	at := first{time.Unix(1, 0), "dlv_1", "1"}
-	for _, id := range []string{"a", "b", "c"} {
-		if m.note(id, at) != nil {
-			t.Errorf("%s is new and known", id)
-		}
-	}
-	if m.note("c", first{}) == nil || m.note("b", first{}) == nil {
-		t.Error("what has room is forgotten")
-	}
-	if m.note("a", first{}) != nil || len(m.known) != 2 {
-		t.Errorf("the memory has no end: %v", m.known)
-	}
-}
-
 func TestSince(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_795_000_000_500)

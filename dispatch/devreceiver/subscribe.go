@@ -37,7 +37,7 @@ func (l *Listener) clear(ctx context.Context, address string) error {
 		if err := l.Client.remove(ctx, id); err != nil {
 			return fmt.Errorf("deleting the subscription %s to %s, which was left behind: %w", id, address, err)
 		}
-		l.printer.writeText(fmt.Sprintf("The subscription %s to %s was left behind, by a command that was killed perhaps; it is deleted.\n", id, address))
+		l.printer.write(fmt.Sprintf("The subscription %s to %s was left behind, by a command that was killed perhaps; it is deleted.\n", id, address))
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (l *Listener) try(ctx context.Context, id string) {
 		return
 	}
 	if err := l.Client.test(ctx, id); err != nil && ctx.Err() == nil {
-		l.printer.writeText(fmt.Sprintf("\nNo test event is on its way: %v\n", err))
+		l.printer.write(fmt.Sprintf("\nNo test event is on its way: %v\n", err))
 	}
 }
 
@@ -62,6 +62,6 @@ func (l *Listener) unsubscribe(ctx context.Context, id string) error {
 	if err := l.Client.remove(limit, id); err != nil {
 		return fmt.Errorf("deleting the subscription %s, which goes on: %w", id, err)
 	}
-	l.printer.writeText(fmt.Sprintf("\nThe subscription %s is deleted.\n", id))
+	l.printer.write(fmt.Sprintf("\nThe subscription %s is deleted.\n", id))
 	return nil
 }

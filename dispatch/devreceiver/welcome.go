@@ -2,7 +2,7 @@ package devreceiver
 
 import (
 	"fmt"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,7 +28,7 @@ func (l *Listener) greet(address string, made schema.WebhookReply, account strin
 	if fire := l.fire(account, made.Mode); fire != "" {
 		fmt.Fprintf(&b, "Or let events happen, with the settings of the service:\n\n  %s\n\n", fire)
 	}
-	l.printer.writeText(b.String())
+	l.printer.write(b.String())
 }
 
 // greetUnsubscribed prints the welcome text without a subscription.
@@ -41,26 +41,18 @@ func (l *Listener) greetUnsubscribed(address string) {
 		}
 		text += "\n"
 	}
-	l.printer.writeText(text)
-}
-
-// data returns the absolute path of the data directory.
-func (l *Listener) data() string {
-	if path, err := filepath.Abs(l.Data); err == nil {
-		return path
-	}
-	return l.Data
+	l.printer.write(text)
 }
 
 // trust describes the options that a service needs to send here.
 func (l *Listener) trust() string {
-	return fmt.Sprintf("A service sends to it if it was started with --webhook-local and with the same --data, %s, which holds the authority of its certificate.", oneLine(l.data()))
+	return fmt.Sprintf("A service sends to it if it was started with --webhook-local and with the same --data, %s, which holds the authority of its certificate.", oneLine(l.Data))
 }
 
 // fire returns the command that fires events for an account; "" if an argument cannot be
 // quoted.
 func (l *Listener) fire(account, mode string) string {
-	args := []string{l.Program, "events", "fire", "--data", l.data(), "--account", account, "--mode", mode}
+	args := []string{l.Program, "events", "fire", "--data", l.Data, "--account", account, "--mode", mode}
 	if args[0] == "" {
 		args[0] = "vayu"
 	}
@@ -75,20 +67,17 @@ func (l *Listener) fire(account, mode string) string {
 	return strings.Join(args, " ") + " --count 3"
 }
 
+// plainArg matches arguments that need no quotes in a shell.
+var plainArg = regexp.MustCompile(`^[/._0-9A-Za-z-]+$`)
+
 // quoted quotes an argument for a shell. It returns "" for an empty or unprintable
 // argument.
 func quoted(arg string) string {
-	plain := !strings.ContainsFunc(arg, func(r rune) bool {
-		return !strings.ContainsRune("/._-", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
 	switch {
-	case arg == "" || len(arg) > maxQuoted || printable(arg, "") != arg:
+	case arg == "" || printable(arg, "") != arg:
 		return ""
-	case plain:
+	case plainArg.MatchString(arg):
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
-
-// maxQuoted is the longest path of most systems, in bytes.
-const maxQuoted = 4096

@@ -7,14 +7,17 @@ import (
 	"vayu/internal/sleep"
 )
 
-// backoff is the delay before the next retry. It doubles up to maxRetry.
-type backoff struct{ next time.Duration }
+// backoff delays retries. The first delay doubles up to maxRetry.
+type backoff struct {
+	first    time.Duration
+	failures int
+}
 
-func newBackoff(first time.Duration) *backoff { return &backoff{first} }
+func newBackoff(first time.Duration) *backoff { return &backoff{first: first} }
 
 // wait sleeps for the next delay. It returns false if ctx ends first.
 func (b *backoff) wait(ctx context.Context) bool {
-	d := b.next
-	b.next = min(2*b.next, maxRetry)
+	d := sleep.Backoff(b.failures, b.first, maxRetry)
+	b.failures++
 	return sleep.For(ctx, d)
 }

@@ -36,26 +36,13 @@ type rejected struct {
 // decodeBatch decodes messages into events and rejected messages.
 func decodeBatch(messages []kafka.Message) (events []outbox.Event, of []kafka.Message, dead []rejected) {
 	for _, m := range messages {
-		read := decode(fromWire(m))
-		if read.Fault == nil {
-			events, of = append(events, read.Event), append(of, m)
-			continue
+		if event, why := decode(m); why == nil {
+			events, of = append(events, event), append(of, m)
+		} else {
+			dead = append(dead, rejected{m, *why})
 		}
-		why, ok := errors.AsType[fault](read.Fault)
-		if !ok {
-			why = fault{reasonRefused, read.Fault}
-		}
-		dead = append(dead, rejected{m, why})
 	}
 	return events, of, dead
-}
-
-func fromWire(m kafka.Message) record {
-	r := record{key: m.Key, value: m.Value, headers: make([]header, len(m.Headers))}
-	for i, h := range m.Headers {
-		r.headers[i] = header{h.Key, h.Value}
-	}
-	return r
 }
 
 // refusal returns the fault of an event that the function Process has rejected.
@@ -66,42 +53,42 @@ func refusal(err error) fault {
 	return fault{reasonRefused, err}
 }
 
-// deadLetter returns the record for the dead topic: the message, cut to the limit of a
+// deadLetter returns the message for the dead topic: the original, cut to the limit of a
 // broker, with its error and origin.
-func (d rejected) deadLetter() record {
-	r := fromWire(d.message)
-	cut := len(r.key) + len(r.value)
-	r.key, r.value = r.key[:min(len(r.key), keptKey)], r.value[:min(len(r.value), maxEnvelope)]
-	cut -= len(r.key) + len(r.value)
+func (d rejected) deadLetter() kafka.Message {
+	m := d.message
+	cut := len(m.Key) + len(m.Value)
+	m.Key, m.Value = m.Key[:min(len(m.Key), keptKey)], m.Value[:min(len(m.Value), maxEnvelope)]
+	cut -= len(m.Key) + len(m.Value)
 	size, kept := 0, 0
-	for _, h := range r.headers {
-		if size += len(h.key) + len(h.value) + 10; size > keptHeaders {
+	for _, h := range m.Headers {
+		if size += len(h.Key) + len(h.Value) + 10; size > keptHeaders {
 			break
 		}
 		kept++
 	}
-	for _, h := range r.headers[kept:] {
-		cut += len(h.key) + len(h.value)
+	for _, h := range m.Headers[kept:] {
+		cut += len(h.Key) + len(h.Value)
 	}
-	text := d.fault.Error()
-	r.headers = append(
-		r.headers[:kept:kept],
-		header{headerReason, []byte(d.fault.reason)},
-		header{headerFault, []byte(text[:min(len(text), keptFault)])},
-		header{headerTopic, []byte(d.message.Topic)},
-		header{headerPartition, strconv.AppendInt(nil, int64(d.message.Partition), 10)},
-		header{headerOffset, strconv.AppendInt(nil, d.message.Offset, 10)},
+	text := d.fault.err.Error()
+	m.Headers = append(
+		m.Headers[:kept:kept],
+		kafka.Header{Key: headerReason, Value: []byte(d.fault.reason)},
+		kafka.Header{Key: headerFault, Value: []byte(text[:min(len(text), keptFault)])},
+		kafka.Header{Key: headerTopic, Value: []byte(m.Topic)},
+		kafka.Header{Key: headerPartition, Value: strconv.AppendInt(nil, int64(m.Partition), 10)},
+		kafka.Header{Key: headerOffset, Value: strconv.AppendInt(nil, m.Offset, 10)},
 	)
 	if cut > 0 {
-		r.headers = append(r.headers, header{headerLength, strconv.AppendInt(nil, int64(cut), 10)})
+		m.Headers = append(m.Headers, kafka.Header{Key: headerLength, Value: strconv.AppendInt(nil, int64(cut), 10)})
 	}
-	return r
+	return m
 }
 
 // writeDead writes messages to the dead topic and returns those that were not
 // acknowledged.
 func (l *Log) writeDead(ctx context.Context, dead []rejected) (left []rejected, err error) {
-	records := make([]record, len(dead))
+	records := make([]kafka.Message, len(dead))
 	for i, d := range dead {
 		records[i] = d.deadLetter()
 	}

@@ -60,10 +60,10 @@ func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 		l := newLog(t, brokers, nil)
 		good := encode(testEvent(t, 1, "acc_1"))
 		nameless, keyless, garbled := good, good, good
-		nameless.headers = good.headers[1:]
-		keyless.key = nil
-		garbled.value = []byte("{")
-		batch := []record{nameless, good, keyless, garbled, good, {}}
+		nameless.Headers = good.Headers[1:]
+		keyless.Key = nil
+		garbled.Value = []byte("{")
+		batch := []kafka.Message{nameless, good, keyless, garbled, good, {}}
 		if acked, err := l.write(t.Context(), l.Topic, batch); err != nil {
 			t.Fatal(acked, err)
 		}
@@ -134,8 +134,8 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 	committed := commits(cluster, nil)
 	l := newLog(t, cluster.ListenAddrs(), nil)
 	bad := encode(testEvent(t, 1, "acc_1"))
-	bad.value = nil
-	if _, err := l.write(t.Context(), l.Topic, []record{bad, encode(testEvent(t, 2, "acc_1"))}); err != nil {
+	bad.Value = nil
+	if _, err := l.write(t.Context(), l.Topic, []kafka.Message{bad, encode(testEvent(t, 2, "acc_1"))}); err != nil {
 		t.Fatal(err)
 	}
 	var refused atomic.Int64
@@ -168,11 +168,11 @@ func TestDeadLetterFitsLimit(t *testing.T) {
 		m.Headers = append(m.Headers, kafka.Header{Key: strings.Repeat("h", 500), Value: make([]byte, 500)})
 	}
 	got := rejected{m, fault{reasonTooLong, errors.New(strings.Repeat("e", 5<<20))}}.deadLetter()
-	if got.size() > maxBatch || len(got.value) != maxEnvelope {
-		t.Errorf("the epitaph has %d bytes, its value %d, want at most %d and %d", got.size(), len(got.value), maxBatch, maxEnvelope)
+	if size(got) > maxBatch || len(got.Value) != maxEnvelope {
+		t.Errorf("the dead letter has %d bytes, its value %d, want at most %d and %d", size(got), len(got.Value), maxBatch, maxEnvelope)
 	}
-	last := got.headers[len(got.headers)-1]
-	if last.key != headerLength {
-		t.Errorf("the last header is %s, want %s", last.key, headerLength)
+	last := got.Headers[len(got.Headers)-1]
+	if last.Key != headerLength {
+		t.Errorf("the last header is %s, want %s", last.Key, headerLength)
 	}
 }

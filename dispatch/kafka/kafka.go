@@ -121,7 +121,7 @@ func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	records := make([]record, len(batch))
+	records := make([]kafka.Message, len(batch))
 	for i, e := range batch {
 		records[i] = encode(e)
 	}

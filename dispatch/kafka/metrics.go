@@ -1,7 +1,7 @@
 package kafka
 
 import (
-	"fmt"
+	"vayu/internal/metric"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -50,16 +50,8 @@ func newMetrics(l *Log, reg prometheus.Registerer) (*metrics, error) {
 	for _, reason := range []string{resetExpired, resetTruncated} {
 		m.resets.WithLabelValues(reason)
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{
+	return m, metric.Register(reg, "the event log",
 		m.published, m.publishFailures, m.consumed, m.redelivered, m.deadLetters, m.deadLetterFailures, m.connectFailures,
 		m.commitFailures, m.resets, &l.lag,
-	} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of the event log: %w", err)
-		}
-	}
-	return m, nil
+	)
 }

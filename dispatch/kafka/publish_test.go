@@ -60,7 +60,7 @@ func TestPartitionerMatchesJavaClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		for key, want := range javaPartitions {
-			lanes, _ := l.assign([]record{{key: []byte(key)}}, make([]bool, 1), partitions)
+			lanes, _ := l.assign([]kafka.Message{{Key: []byte(key)}}, make([]bool, 1), partitions)
 			if got := lanes[0].partition; got != want {
 				t.Errorf("%s goes to partition %d, want %d", key, got, want)
 			}

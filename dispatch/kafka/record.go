@@ -13,6 +13,8 @@ import (
 	"vayu/dispatch/outbox"
 	"vayu/internal/tracing"
 	"vayu/schema"
+
+	"github.com/segmentio/kafka-go"
 )
 
 // Headers of an event's message.
@@ -48,59 +50,37 @@ const maxKey = 128
 // ErrTooLong is the error of an event that exceeds the limit of brokers.
 var ErrTooLong = errors.New("over-long")
 
-// header is a header of a message.
-type header struct {
-	key   string
-	value []byte
-}
-
-// record is a message to write.
-type record struct {
-	key, value []byte
-	headers    []header
-}
-
 // size returns an upper bound of the encoded size, bytes.
-func (r record) size() int {
-	n := len(r.key) + len(r.value) + 40
-	for _, h := range r.headers {
-		n += len(h.key) + len(h.value) + 10
+func size(m kafka.Message) int {
+	n := len(m.Key) + len(m.Value) + 40
+	for _, h := range m.Headers {
+		n += len(h.Key) + len(h.Value) + 10
 	}
 	return n
 }
 
-func encode(e outbox.Event) record {
-	r := record{
-		key: []byte(e.Account), value: e.Envelope,
-		headers: []header{
-			{headerID, []byte(e.ID)},
-			{headerType, []byte(e.Type)},
-			{headerMode, []byte(e.World.String())},
-			{headerCreated, strconv.AppendInt(nil, e.CreatedAt.UnixMicro(), 10)},
-			{headerContentType, []byte(contentType)},
+func encode(e outbox.Event) kafka.Message {
+	m := kafka.Message{
+		Key: []byte(e.Account), Value: e.Envelope,
+		Headers: []kafka.Header{
+			{Key: headerID, Value: []byte(e.ID)},
+			{Key: headerType, Value: []byte(e.Type)},
+			{Key: headerMode, Value: []byte(e.World.String())},
+			{Key: headerCreated, Value: strconv.AppendInt(nil, e.CreatedAt.UnixMicro(), 10)},
+			{Key: headerContentType, Value: []byte(contentType)},
 		},
 	}
 	if e.Trace != "" {
-		r.headers = append(r.headers, header{headerTrace, []byte(e.Trace)})
+		m.Headers = append(m.Headers, kafka.Header{Key: headerTrace, Value: []byte(e.Trace)})
 	}
-	return r
+	return m
 }
 
-// Message is a message's event, or why it has none.
-type Message struct {
-	Event outbox.Event // if Fault is nil
-	// Fault is why the message is not an event.
-	Fault error
-}
-
-// fault is the error of a dead letter, with the reason for the metric.
+// fault is why a message is not an event, with the reason for the metric.
 type fault struct {
 	reason string
 	err    error
 }
-
-func (f fault) Error() string { return f.err.Error() }
-func (f fault) Unwrap() error { return f.err }
 
 var (
 	legalID      = regexp.MustCompile(`^evt_[0-9A-Za-z]{1,60}$`)
@@ -111,34 +91,34 @@ var (
 // maxMicros is the end of the year 9999, the last that a JSON time can represent.
 const maxMicros = 253402300799999999
 
-// decode returns the event of a message. Unknown event types are accepted, because newer
-// instances write them during a rolling upgrade.
-func decode(r record) Message {
-	e, err := decodeHeaders(r.headers)
+// decode returns the event of a message, or why it has none. Unknown event types are accepted,
+// because newer instances write them during a rolling upgrade.
+func decode(m kafka.Message) (outbox.Event, *fault) {
+	e, err := decodeHeaders(m.Headers)
 	if err != nil {
-		return Message{Fault: fault{reasonHeaders, err}}
+		return outbox.Event{}, &fault{reasonHeaders, err}
 	}
-	if len(r.key) > maxKey || !legalAccount.Match(r.key) {
-		return Message{Fault: fault{reasonKey, fmt.Errorf("the key is not an account: %.40q", r.key)}}
+	if len(m.Key) > maxKey || !legalAccount.Match(m.Key) {
+		return outbox.Event{}, &fault{reasonKey, fmt.Errorf("the key is not an account: %.40q", m.Key)}
 	}
-	e.Account = string(r.key)
-	if len(r.value) > maxEnvelope {
-		return Message{Fault: fault{reasonTooLong, fmt.Errorf("the envelope has %d bytes, more than %d: %w", len(r.value), maxEnvelope, ErrTooLong)}}
+	e.Account = string(m.Key)
+	if len(m.Value) > maxEnvelope {
+		return outbox.Event{}, &fault{reasonTooLong, fmt.Errorf("the envelope has %d bytes, more than %d: %w", len(m.Value), maxEnvelope, ErrTooLong)}
 	}
-	if err := checkEnvelope(r.value, e); err != nil {
-		return Message{Fault: fault{reasonEnvelope, err}}
+	if err := checkEnvelope(m.Value, e); err != nil {
+		return outbox.Event{}, &fault{reasonEnvelope, err}
 	}
-	e.Envelope = r.value
-	return Message{Event: e}
+	e.Envelope = m.Value
+	return e, nil
 }
 
-func decodeHeaders(headers []header) (e outbox.Event, err error) {
+func decodeHeaders(headers []kafka.Header) (e outbox.Event, err error) {
 	seen := map[string]string{}
 	for _, h := range headers {
-		if _, twice := seen[h.key]; twice {
-			return e, fmt.Errorf("header %.40q is duplicated", h.key)
+		if _, twice := seen[h.Key]; twice {
+			return e, fmt.Errorf("header %.40q is duplicated", h.Key)
 		}
-		seen[h.key] = string(h.value)
+		seen[h.Key] = string(h.Value)
 	}
 	for _, name := range []string{headerID, headerType, headerMode, headerCreated} {
 		if _, there := seen[name]; !there {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -115,8 +116,8 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 			got := newCollector()
 			consume(t, l, got.process)
 			garbled := encode(testEvent(t, 7, "acc_1"))
-			garbled.value = []byte("{")
-			if acked, err := l.write(t.Context(), l.Topic, []record{garbled}); err != nil {
+			garbled.Value = []byte("{")
+			if acked, err := l.write(t.Context(), l.Topic, []kafka.Message{garbled}); err != nil {
 				t.Fatal(acked, err)
 			}
 			publish(t, l, testEvents(t, 0, 50)...)

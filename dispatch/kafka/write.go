@@ -40,7 +40,7 @@ type lane struct {
 //
 // A partition that is new or has a new leader rejects writes for a moment; write retries
 // them.
-func (l *Log) write(ctx context.Context, topic string, records []record) (acked []bool, err error) {
+func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) (acked []bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.publish)
 	defer cancel()
 	acked = make([]bool, len(records))
@@ -55,17 +55,17 @@ func (l *Log) write(ctx context.Context, topic string, records []record) (acked 
 		}
 		// Cached leaders and connections may be stale, so retry with new ones.
 		l.transport.CloseIdleConnections()
-		if pause.next > maxRejectRetry || !isRejected(err) || !pause.wait(ctx) {
+		if pause.failures == maxRejected || !isRejected(err) || !pause.wait(ctx) {
 			return acked, err
 		}
 	}
 }
 
-// rejectRetry and maxRejectRetry bound the backoff after a rejected write: 20 + 40 + 80
-// ms. A partition that rejects for longer must not delay others.
+// rejectRetry and maxRejected bound the retries of a rejected write: after 20, 40 and 80 ms. A
+// partition that rejects for longer must not delay others.
 const (
-	rejectRetry    = 20 * time.Millisecond
-	maxRejectRetry = 80 * time.Millisecond
+	rejectRetry = 20 * time.Millisecond
+	maxRejected = 3
 )
 
 // isRejected reports whether a broker has rejected a write that may soon succeed.
@@ -79,7 +79,7 @@ func isRejected(err error) bool {
 var errNoLeader = errors.New("the partition has no leader")
 
 // writeOnce writes unacknowledged records and updates acked.
-func (l *Log) writeOnce(ctx context.Context, topic string, records []record, acked []bool) error {
+func (l *Log) writeOnce(ctx context.Context, topic string, records []kafka.Message, acked []bool) error {
 	if err := l.makeTopics(ctx); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (l *Log) partitions(ctx context.Context, topic string) ([]metadata.Response
 
 // assign assigns unacknowledged records to lanes by the murmur2 hash of their key, as
 // Kafka's own clients do. It skips an over-long record and all later ones of its key.
-func (l *Log) assign(records []record, acked []bool, partitions []metadata.ResponsePartition) (lanes []*lane, tooLong error) {
+func (l *Log) assign(records []kafka.Message, acked []bool, partitions []metadata.ResponsePartition) (lanes []*lane, tooLong error) {
 	numbers := make([]int, len(partitions))
 	for i := range numbers {
 		numbers[i] = i
@@ -182,15 +182,15 @@ func (l *Log) assign(records []record, acked []bool, partitions []metadata.Respo
 	byPartition := make([]*lane, len(partitions))
 	held := map[string]bool{}
 	for i, r := range records {
-		if acked[i] || held[string(r.key)] {
+		if acked[i] || held[string(r.Key)] {
 			continue
 		}
-		if r.size() > maxBatch || len(r.value) > maxEnvelope {
-			held[string(r.key)] = true
-			tooLong = errors.Join(tooLong, fmt.Errorf("a message of %d bytes with the key %q: %w", r.size(), r.key, ErrTooLong))
+		if size(r) > maxBatch || len(r.Value) > maxEnvelope {
+			held[string(r.Key)] = true
+			tooLong = errors.Join(tooLong, fmt.Errorf("a message of %d bytes with the key %q: %w", size(r), r.Key, ErrTooLong))
 			continue
 		}
-		n := l.balancer.Balance(kafka.Message{Key: r.key}, numbers...)
+		n := l.balancer.Balance(kafka.Message{Key: r.Key}, numbers...)
 		if byPartition[n] == nil {
 			byPartition[n] = &lane{partition: partitions[n].PartitionIndex, leader: partitions[n].LeaderID}
 			if code := partitions[n].ErrorCode; code != 0 {
@@ -205,16 +205,16 @@ func (l *Log) assign(records []record, acked []bool, partitions []metadata.Respo
 
 // nextRound returns one request for each leader, with up to maxBatch bytes of each lane
 // without an error.
-func nextRound(records []record, lanes []*lane) map[int32][]*lane {
+func nextRound(records []kafka.Message, lanes []*lane) map[int32][]*lane {
 	requests := map[int32][]*lane{}
 	for _, lane := range lanes {
 		if lane.err != nil || len(lane.waiting) == 0 {
 			continue
 		}
-		size := 0
+		bytes := 0
 		lane.sending = 0
 		for _, i := range lane.waiting {
-			if size += records[i].size(); lane.sending > 0 && (size > maxBatch || lane.sending == lane.limit) {
+			if bytes += size(records[i]); lane.sending > 0 && (bytes > maxBatch || lane.sending == lane.limit) {
 				break
 			}
 			lane.sending++
@@ -225,12 +225,13 @@ func nextRound(records []record, lanes []*lane) map[int32][]*lane {
 }
 
 // send writes the batches of lanes to their leader and sets the error of each lane.
-func (l *Log) send(ctx context.Context, topic string, records []record, lanes []*lane) {
+func (l *Log) send(ctx context.Context, topic string, records []kafka.Message, lanes []*lane) {
 	request := produce.RequestTopic{Topic: topic}
 	for _, lane := range lanes {
 		batch := make([]protocol.Record, lane.sending)
 		for i, n := range lane.waiting[:lane.sending] {
-			batch[i] = records[n].wire()
+			m := &records[n]
+			batch[i] = protocol.Record{Key: protocol.NewBytes(m.Key), Value: protocol.NewBytes(m.Value), Headers: m.Headers}
 		}
 		request.Partitions = append(request.Partitions, produce.RequestPartition{
 			Partition: lane.partition, RecordSet: protocol.RecordSet{Records: protocol.NewRecordReader(batch...)},
@@ -261,20 +262,4 @@ func outcome(reply *produce.Response, partition int32) error {
 		return nil
 	}
 	return errors.New("the broker's reply lacks the partition")
-}
-
-// wire converts the record to the type of the Kafka client.
-func (r record) wire() protocol.Record {
-	headers := make([]protocol.Header, len(r.headers))
-	for i, h := range r.headers {
-		headers[i] = protocol.Header{Key: h.key, Value: h.value}
-	}
-	out := protocol.Record{Headers: headers}
-	if r.key != nil {
-		out.Key = protocol.NewBytes(r.key)
-	}
-	if r.value != nil {
-		out.Value = protocol.NewBytes(r.value)
-	}
-	return out
 }

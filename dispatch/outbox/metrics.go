@@ -1,11 +1,10 @@
 package outbox
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/failurelog"
+	"vayu/internal/metric"
 )
 
 // metrics has the counters of an outbox. The failure logs log a failure once until it ends.
@@ -37,10 +36,7 @@ func newMetrics(o *Outbox, reg prometheus.Registerer) (*metrics, error) {
 	m.deleting = step("delete", store, "deleting published events", "others wait")
 	m.counting = step("look", store, "counting unpublished events", "the last figures stand")
 	m.purging = step("purge", store, "deleting old events", "they stay")
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{
+	return m, metric.Register(reg, "the outbox",
 		failures, m.relayed, m.purged,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_outbox_waiting", Help: "Unpublished events; 100001 for more than 100000.",
@@ -48,10 +44,5 @@ func newMetrics(o *Outbox, reg prometheus.Registerer) (*metrics, error) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_outbox_oldest_seconds", Help: "Age of the oldest unpublished event, seconds.",
 		}, func() float64 { _, oldest := o.Backlog(); return oldest.Seconds() }),
-	} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of the outbox: %w", err)
-		}
-	}
-	return m, nil
+	)
 }

@@ -1,6 +1,10 @@
 package outbox
 
-import "time"
+import (
+	"time"
+
+	"vayu/internal/sleep"
+)
 
 const (
 	// quickPoll is the poll interval while another process commits events. It delays them by
@@ -19,9 +23,9 @@ const (
 // pollDelay computes the delay before the relay's next pass through the outbox. The zero
 // value polls slowly and has had no failure.
 type pollDelay struct {
-	quick   time.Time     // end of quick polling
-	delay   time.Duration // until the next poll
-	backoff time.Duration // after a failure
+	quick    time.Time     // end of quick polling
+	delay    time.Duration // until the next poll
+	failures int           // in a row
 }
 
 // found records that polling found an event.
@@ -29,7 +33,7 @@ func (p *pollDelay) found(now time.Time) { p.quick, p.delay = now.Add(quickFor),
 
 // idle returns the delay after a pass that emptied the outbox.
 func (p *pollDelay) idle(now time.Time) time.Duration {
-	p.backoff = 0
+	p.failures = 0
 	if now.Before(p.quick) {
 		return quickPoll
 	}
@@ -41,8 +45,8 @@ func (p *pollDelay) idle(now time.Time) time.Duration {
 // acknowledged; it resets the backoff.
 func (p *pollDelay) failure(progress bool) time.Duration {
 	if progress {
-		p.backoff = 0
+		p.failures = 0
 	}
-	p.backoff = min(max(2*p.backoff, firstRetry), lastRetry)
-	return p.backoff
+	p.failures++
+	return sleep.Backoff(p.failures-1, firstRetry, lastRetry)
 }

@@ -32,8 +32,8 @@ func classOf(e Result) class {
 
 // group has the lanes of one class and their counts.
 type group[T any] struct {
-	ring     ring[T]    // lanes that could send, in round-robin order
-	due      dueHeap[T] // lanes for which the store has deliveries
+	ring     ring[T]            // lanes that could send, in round-robin order
+	due      timeHeap[*lane[T]] // lanes for which the store has deliveries
 	inFlight int
 	// buffered counts items in memory or reserved, and not in flight.
 	buffered int

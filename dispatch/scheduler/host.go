@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"container/heap"
 	"math"
 	"slices"
 	"time"
@@ -30,6 +29,9 @@ type host[T any] struct {
 	index       int              // index in tokenWaiters; -1 for none
 	tokenAt     time.Time        // when the host will have a token
 }
+
+func (h *host[T]) at() time.Time  { return h.tokenAt }
+func (h *host[T]) position() *int { return &h.index }
 
 func (h *host[T]) addBuffered(n int) {
 	if h != nil {
@@ -238,18 +240,14 @@ func (q *Queue[T]) awaitToken(h *host[T]) {
 	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {
 		h.tokenAt = at
 	}
-	if h.index < 0 {
-		heap.Push(&q.tokenWaiters, h)
-	} else {
-		heap.Fix(&q.tokenWaiters, h.index)
-	}
+	q.tokenWaiters.update(h, true)
 }
 
 // refill wakes the hosts that have a token again.
 func (q *Queue[T]) refill(now time.Time) {
 	q.clock = now
-	for len(q.tokenWaiters) > 0 && !q.tokenWaiters[0].tokenAt.After(now) {
-		h := heap.Pop(&q.tokenWaiters).(*host[T])
+	for h := q.tokenWaiters.first(); h != nil && !h.tokenAt.After(now); h = q.tokenWaiters.first() {
+		q.tokenWaiters.update(h, false)
 		q.wake(h)
 	}
 }
@@ -257,10 +255,10 @@ func (q *Queue[T]) refill(now time.Time) {
 // orNextToken returns at, or the time of the next token of an unproven host if that is
 // earlier.
 func (q *Queue[T]) orNextToken(at time.Time) time.Time {
-	if len(q.tokenWaiters) == 0 {
-		return at
+	if h := q.tokenWaiters.first(); h != nil {
+		return earlier(at, h.tokenAt)
 	}
-	return earlier(at, q.tokenWaiters[0].tokenAt)
+	return at
 }
 
 // earlier returns the earlier of two times; zero means none.
@@ -269,35 +267,4 @@ func earlier(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// hostHeap orders hosts by the time of their next token.
-type hostHeap[T any] []*host[T]
-
-// Len implements heap.Interface.
-func (s hostHeap[T]) Len() int { return len(s) }
-
-// Less implements heap.Interface.
-func (s hostHeap[T]) Less(i, j int) bool { return s[i].tokenAt.Before(s[j].tokenAt) }
-
-// Swap implements heap.Interface.
-func (s hostHeap[T]) Swap(i, j int) {
-	s[i], s[j] = s[j], s[i]
-	s[i].index, s[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (s *hostHeap[T]) Push(x any) {
-	h := x.(*host[T])
-	h.index = len(*s)
-	*s = append(*s, h)
-}
-
-// Pop implements heap.Interface.
-func (s *hostHeap[T]) Pop() any {
-	old := *s
-	h := old[len(old)-1]
-	old[len(old)-1] = nil
-	*s, h.index = old[:len(old)-1], -1
-	return h
 }

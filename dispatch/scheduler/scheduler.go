@@ -60,11 +60,11 @@ type Queue[T any] struct {
 	starts        tokenBucket // starts at endpoints that are not quick
 	failingStarts tokenBucket // starts at failing endpoints
 	hosts         map[string]*host[T]
-	tokenWaiters  hostHeap[T] // hosts whose lanes wait for a token of the limit Unproven
-	clock         time.Time   // latest time passed to the queue
-	picks         int         // calls of pickLane
-	inFlight      int         // items in flight
-	buffered      int         // items in memory that are not in flight
+	tokenWaiters  timeHeap[*host[T]] // hosts whose lanes wait for a token of the limit Unproven
+	clock         time.Time          // latest time passed to the queue
+	picks         int                // calls of pickLane
+	inFlight      int                // items in flight
+	buffered      int                // items in memory that are not in flight
 	expired       []T
 }
 
@@ -90,6 +90,17 @@ type lane[T any] struct {
 	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or parked at its host
 	roomEntry ringEntry[T] // position among the lanes that wait for room at their host
 }
+
+// at orders a lane by its due time or its last claim, the later of the two. By the due time
+// alone, the lane with the oldest deliveries would always be first.
+func (l *lane[T]) at() time.Time {
+	if l.claimedAt.After(l.next) {
+		return l.claimedAt
+	}
+	return l.next
+}
+
+func (l *lane[T]) position() *int { return &l.index }
 
 // New returns an empty queue.
 func New[T any](l Limits) *Queue[T] {

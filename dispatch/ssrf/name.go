@@ -2,6 +2,7 @@ package ssrf
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -50,7 +51,7 @@ func readHost(host string) (string, netip.Addr, error) {
 	switch {
 	case last == "":
 		return "", netip.Addr{}, malformed("The host must not end with a dot.")
-	case numeric(last):
+	case numeric.MatchString(last):
 		addr, err := netip.ParseAddr(host)
 		if err != nil {
 			return "", netip.Addr{}, malformed("The host looks like an IPv4 address. Write that as four decimal numbers without leading zeros.")
@@ -59,37 +60,16 @@ func readHost(host string) (string, netip.Addr, error) {
 	case len(host) > 253:
 		return "", netip.Addr{}, malformed("The host name must be no longer than 253 characters.")
 	}
-	for label := range strings.SplitSeq(host, ".") {
-		if !validLabel(label) {
-			return "", netip.Addr{}, malformed("The host must be a name: parts of 1 to 63 letters, digits and hyphens, none with a hyphen at an end, and dots between them.")
-		}
+	if !hostName.MatchString(host) {
+		return "", netip.Addr{}, malformed("The host must be a name: parts of 1 to 63 letters, digits and hyphens, none with a hyphen at an end, and dots between them.")
 	}
 	return host, netip.Addr{}, nil
 }
 
-// validLabel reports whether a label follows the LDH rule (letters, digits, hyphens) of RFC 1123
-// 2.1.
-func validLabel(label string) bool {
-	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-		return false
-	}
-	for i := range len(label) {
-		if c := label[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return false
-		}
-	}
-	return true
-}
-
-// numeric reports whether a host whose last label is label must be an IPv4 address. The WHATWG URL
-// standard calls this "ends in a number".
-func numeric(label string) bool {
-	if hex, ok := strings.CutPrefix(label, "0x"); ok {
-		return isHex(hex)
-	}
-	return strings.Trim(label, "0123456789") == ""
-}
-
-func isHex(text string) bool {
-	return strings.Trim(text, "0123456789abcdefABCDEF") == ""
-}
+var (
+	// hostName is the LDH rule of RFC 1123 2.1, in lower case.
+	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+	// numeric matches a last label that makes a host an IPv4 address: "ends in a number" in
+	// the WHATWG URL standard.
+	numeric = regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`)
+)

@@ -2,6 +2,7 @@ package ssrf
 
 import (
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -91,16 +92,16 @@ func checkBytes(text string) error {
 			return malformed("The URL must have no fragment. Leave out the # and what follows.")
 		case strings.IndexByte("\"<>^`{|}", c) >= 0:
 			return malformed("The URL must have none of \" < > ^ ` { | }. Percent-encode them.")
-		case c == '%' && !escape(text[i:]):
-			return malformed("A percent sign in the URL must be followed by two hexadecimal digits.")
 		}
+	}
+	if strings.Contains(escape.ReplaceAllString(text, ""), "%") {
+		return malformed("A percent sign in the URL must be followed by two hexadecimal digits.")
 	}
 	return nil
 }
 
-func escape(text string) bool {
-	return len(text) >= 3 && isHex(text[1:3])
-}
+// escape is a percent-encoded byte.
+var escape = regexp.MustCompile("%[0-9A-Fa-f]{2}")
 
 // splitPort splits a text into host and port. Without a port in the text the port is 443.
 func splitPort(text string) (host string, port uint16, err error) {

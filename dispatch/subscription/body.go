@@ -25,18 +25,15 @@ func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	spec := Spec{Owner: c.Owner(), Events: wanted.Events}
+	spec := Spec{Owner: c.Owner(), ClearNumbers: wanted.Clear != nil && *wanted.Clear}
 	var f faults
 	if wanted.URL == nil {
 		f.Add("url", "The url is missing: say where events are to be sent.")
-	} else {
-		spec.URL = *wanted.URL
-	}
-	spec.Secret = f.chosen(wanted.Secret)
-	spec.ClearNumbers = wanted.Clear != nil && *wanted.Clear
-	if err := b.checkSpec(&f, &spec); err != nil {
+	} else if spec.URL, err = b.url(&f, *wanted.URL); err != nil {
 		return Spec{}, err
 	}
+	spec.Events = f.events(wanted.Events)
+	spec.Secret = f.secret(wanted.Secret)
 	if err := f.Problem(); err != nil {
 		return Spec{}, err
 	}
@@ -67,17 +64,6 @@ func readable(may, events []schema.EventType) error {
 		}
 	}
 	return nil
-}
-
-// chosen returns the secret in a body; "" if it has none. An empty secret is an error.
-func (f *faults) chosen(secret *string) string {
-	if secret == nil {
-		return ""
-	}
-	if *secret == "" {
-		f.secret("")
-	}
-	return *secret
 }
 
 // optional is a value that a body may leave out. It distinguishes null from no value.
@@ -118,13 +104,14 @@ func (b *Cache) patchOf(c *httpapi.Call) (Patch, error) {
 	p := Patch{Readable: c.Scopes.Readable()}
 	var f faults
 	if wanted.URL.in(&f, "url") {
-		p.URL = &wanted.URL.value
+		url, err := b.url(&f, wanted.URL.value)
+		if err != nil {
+			return Patch{}, err
+		}
+		p.URL = &url
 	}
 	if wanted.Events.in(&f, "events") {
-		p.Events = wanted.Events.value
-	}
-	if err := b.checkPatch(&f, &p); err != nil {
-		return Patch{}, err
+		p.Events = f.events(wanted.Events.value)
 	}
 	if wanted.Active.in(&f, "active") {
 		p.Active = &wanted.Active.value
@@ -159,8 +146,8 @@ func rotationOf(c *httpapi.Call) (Rotation, error) {
 		const longest = int64(maxGrace / time.Second)
 		n.Grace = time.Duration(max(-1, min(*wanted.GraceSeconds, longest+1))) * time.Second // avoids an overflow
 	}
-	n.Secret = f.chosen(wanted.Secret)
-	n.check(&f)
+	f.grace(n.Grace)
+	n.Secret = f.secret(wanted.Secret)
 	return n, f.Problem()
 }
 

@@ -103,25 +103,13 @@ type Rotation struct {
 	Secret string        // empty to generate one
 }
 
-// check adds the errors of a rotation.
-func (n Rotation) check(f *faults) {
-	f.grace(n.Grace)
-	if n.Secret != "" {
-		f.secret(n.Secret)
-	}
-}
-
 // Rotate gives a subscription a new secret. The previous one also signs during the grace;
-// older ones do not. It returns a *schema.Problem if the rotation is invalid or the
-// subscription does not exist.
+// older ones do not. It returns a *schema.Problem if the subscription does not exist. The
+// handler has checked the rotation.
 //
 // Other instances sign with the new secret within 300 ms of the commit. A reply that
 // reports success must wait for that.
 func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, audit.Entry, error) {
-	var f faults
-	if n.check(&f); len(f.RequestErrors) > 0 {
-		return Made{}, audit.Entry{}, f.Problem()
-	}
 	revision, err := nextRevision(tx)
 	if err != nil {
 		return Made{}, audit.Entry{}, err

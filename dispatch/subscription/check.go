@@ -26,39 +26,8 @@ const (
 	maxSecret = 255
 )
 
-// faults collects all errors of a request. The handler checks a request before its
-// transaction, which would block others. The change repeats the checks in the transaction.
+// faults collects all errors of a request.
 type faults struct{ schema.RequestErrors }
-
-// checkSpec validates and normalises a subscription. The returned error is an internal
-// one of Check, never a *schema.Problem.
-func (b *Cache) checkSpec(f *faults, s *Spec) (err error) {
-	if len(f.RequestErrors) == 0 || f.RequestErrors[0].Field != "url" { // otherwise the url is missing
-		if s.URL, err = b.url(f, s.URL); err != nil {
-			return err
-		}
-	}
-	s.Events = f.events(s.Events)
-	if s.Secret != "" {
-		f.secret(s.Secret)
-	}
-	return nil
-}
-
-// checkPatch is checkSpec for a change.
-func (b *Cache) checkPatch(f *faults, p *Patch) error {
-	if p.URL != nil {
-		url, err := b.url(f, *p.URL)
-		if err != nil {
-			return err
-		}
-		p.URL = &url
-	}
-	if p.Events != nil {
-		p.Events = f.events(p.Events)
-	}
-	return nil
-}
 
 // url returns the normalised URL. The returned error is an internal one of Check, never a
 // *schema.Problem.
@@ -111,12 +80,18 @@ func joinEvents(events []schema.EventType, between string) string {
 	return b.String()
 }
 
-// secret validates a secret that a client has chosen. The error message does not repeat it.
-func (f *faults) secret(text string) {
+// secret returns the secret that a client has chosen; "" for nil. The error message does not
+// repeat it.
+func (f *faults) secret(chosen *string) string {
+	if chosen == nil {
+		return ""
+	}
+	text := *chosen
 	strange := strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 	if strange || len(text) < minSecret || len(text) > maxSecret {
 		f.Add("secret", "A secret has 8 to 255 printable ASCII characters without blanks; leave it out for one that is made.")
 	}
+	return text
 }
 
 func (f *faults) grace(d time.Duration) {

@@ -40,16 +40,9 @@ type Made struct {
 	Secret  string
 }
 
-// Create stores a subscription of an existing account. It returns a *schema.Problem if
-// the subscription is invalid or there are too many.
+// Create stores a subscription of an existing account. It returns a *schema.Problem if there
+// are too many. The handler has checked the specification.
 func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.Entry, error) {
-	var f faults
-	if err := b.checkSpec(&f, &spec); err != nil {
-		return Made{}, audit.Entry{}, err
-	}
-	if err := f.Problem(); err != nil {
-		return Made{}, audit.Entry{}, err
-	}
 	revision, err := nextRevision(tx) // serialises creations
 	if err != nil {
 		return Made{}, audit.Entry{}, err
@@ -129,16 +122,9 @@ type Patch struct {
 	Readable []schema.EventType
 }
 
-// Update changes a subscription. It returns a *schema.Problem if the change is invalid or
-// the owner has no such subscription. The entry is empty if nothing changed.
+// Update changes a subscription. It returns a *schema.Problem if the key may not make the change,
+// or the owner has no such subscription. The entry is empty if nothing changed.
 func (b *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, audit.Entry, error) {
-	var f faults
-	if err := b.checkPatch(&f, &p); err != nil {
-		return schema.Webhook{}, audit.Entry{}, err
-	}
-	if err := f.Problem(); err != nil {
-		return schema.Webhook{}, audit.Entry{}, err
-	}
 	revision, err := nextRevision(tx)
 	if err != nil {
 		return schema.Webhook{}, audit.Entry{}, err

@@ -2,7 +2,6 @@ package subscription
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -158,51 +157,6 @@ func TestUnusedRowsArePurged(t *testing.T) {
 		s.purgeCounted(context.Background())
 		if got := s.figure("vayu_webhook_purge_failures_total"); got != 1 || s.log.Count("purging deleted") != 1 {
 			t.Errorf("a store that fails: %v failures: %s", got, s.log)
-		}
-	})
-}
-
-func TestChangesValidateTheirInput(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		live := a.of(schema.Live)
-		id := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
-		bad := "http://x"
-		for what, change := range map[string]func(tx *sqlstore.Tx) error{
-			"a URL": func(tx *sqlstore.Tx) error {
-				_, _, err := s.Create(tx, Spec{Owner: live, URL: bad, Events: schema.EventTypes}, begun)
-				return err
-			},
-			"no events": func(tx *sqlstore.Tx) error {
-				_, _, err := s.Create(tx, Spec{Owner: live, URL: "https://x.example.com"}, begun)
-				return err
-			},
-			"a secret": func(tx *sqlstore.Tx) error {
-				_, _, err := s.Create(tx, Spec{Owner: live, URL: "https://x.example.com", Events: schema.EventTypes, Secret: "short"}, begun)
-				return err
-			},
-			"a new URL": func(tx *sqlstore.Tx) error { _, _, err := s.Update(tx, live, id, Patch{URL: &bad}, begun); return err },
-			"no new types": func(tx *sqlstore.Tx) error {
-				_, _, err := s.Update(tx, live, id, Patch{Events: []schema.EventType{}}, begun)
-				return err
-			},
-			"a new secret": func(tx *sqlstore.Tx) error {
-				_, _, err := s.Rotate(tx, live, id, Rotation{Secret: "short"}, begun)
-				return err
-			},
-			"a grace": func(tx *sqlstore.Tx) error {
-				_, _, err := s.Rotate(tx, live, id, Rotation{Grace: -1}, begun)
-				return err
-			},
-			"another's": func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, a.of(schema.Sandbox), id, begun); return err },
-		} {
-			var problem *schema.Problem
-			if err := s.DB.Update(context.Background(), change); !errors.As(err, &problem) {
-				t.Errorf("%s: got %v", what, err)
-			}
-		}
-		if n := queryValue[int64](t, s.DB, "SELECT n FROM webhook_revision"); n != 1 {
-			t.Errorf("%d changes were counted, want 1", n)
 		}
 	})
 }

@@ -1,7 +1,7 @@
 package subscription
 
 import (
-	"fmt"
+	"vayu/internal/metric"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -21,10 +21,7 @@ func newMetrics(b *Cache, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_webhook_purge_failures_total", Help: "Failed purges of deleted subscriptions.",
 		}),
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{
+	return m, metric.Register(reg, "subscriptions",
 		m.refreshFailures, m.purgeFailures,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_webhook_subscriptions", Help: "Subscriptions in memory, including paused ones.",
@@ -35,10 +32,5 @@ func newMetrics(b *Cache, reg prometheus.Registerer) (*metrics, error) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "vayu_webhook_age_seconds", Help: "Time since the last refresh of the cache of subscriptions, seconds.",
 		}, func() float64 { return b.follower.Age().Seconds() }),
-	} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of subscriptions: %w", err)
-		}
-	}
-	return m, nil
+	)
 }

@@ -147,7 +147,7 @@ func TestTestEventGoesToOneWebhook(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
 		key := a.keys[schema.Sandbox]
-		id := s.add(Spec{Owner: a.of(schema.Sandbox), Events: []schema.EventType{"quota.warning", "recharge.failed"}}).Webhook.ID
+		id := s.add(Spec{Owner: a.of(schema.Sandbox), Events: []schema.EventType{"recharge.failed", "quota.warning"}}).Webhook.ID
 		path := "/v1/webhooks/" + id
 		s.request(key, "PATCH", path, `{"active":false}`).want(t, "pausing", 200)
 		s.request(key, "POST", path+"/test", "").want(t, "the first type", 202)

@@ -1,7 +1,7 @@
 package sse
 
 import (
-	"fmt"
+	"vayu/internal/metric"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -24,20 +24,12 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 			Name: "vayu_live_cut_off_total", Help: "Streams ended because their queue was full.",
 		}),
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{
+	return m, metric.Register(reg, "SSE streams",
 		m.notices, m.failures, m.refused, m.tooSlow,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vayu_live_streams", Help: "Open streams."}, func() float64 {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return float64(len(s.streams))
 		}),
-	} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of SSE streams: %w", err)
-		}
-	}
-	return m, nil
+	)
 }

@@ -14,6 +14,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/dispatch"
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/deliveryapi"
 	"vayu/dispatch/devreceiver"
 	"vayu/dispatch/kafka"
 	"vayu/dispatch/outbox"
@@ -32,6 +33,7 @@ type webhooks struct {
 	log           *kafka.Log // nil without Kafka, when the outbox relay calls the dispatcher itself
 	subscriptions *subscription.Cache
 	deliveries    *delivery.Service
+	deliveryAPI   deliveryapi.API
 	dispatch      *dispatch.Service
 	copier        *delivery.Copier
 }
@@ -66,8 +68,9 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 		return err
 	}
 	w.deliveries, err = delivery.New(delivery.Config{
-		DB: s.state, Change: s.access.Change, Wake: w.dispatch.Wake, Backlog: cfg.Webhook.Backlog, Log: log, Metrics: reg,
+		DB: s.state, Wake: w.dispatch.Wake, Backlog: cfg.Webhook.Backlog, Log: log, Metrics: reg,
 	})
+	w.deliveryAPI = deliveryapi.API{Deliveries: w.deliveries, Change: s.access.Change}
 	if err != nil || len(cfg.Kafka) == 0 {
 		return err
 	}
@@ -135,7 +138,7 @@ func (w *webhooks) parts(c settings.Config) []lifecycle.Part {
 
 // routes returns the endpoints for webhooks, deliveries and events.
 func (w *webhooks) routes() []httpapi.Route {
-	return slices.Concat(w.subscriptions.Routes(), w.deliveries.Routes(), w.outbox.Routes())
+	return slices.Concat(w.subscriptions.Routes(), w.deliveryAPI.Routes(), w.outbox.Routes())
 }
 
 // backlog returns the number of unpublished events, and the age of the oldest one.

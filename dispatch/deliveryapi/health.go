@@ -1,4 +1,4 @@
-package delivery
+package deliveryapi
 
 import (
 	"database/sql"
@@ -33,16 +33,16 @@ const selectHealth = `SELECT d.id, d.state, d.created_at, d.due_at, d.token, d.r
 	LEFT JOIN attempt a ON a.delivery_id = d.id`
 
 // health answers GET /v1/webhooks/{id}/health.
-func (s *Service) health(c *httpapi.Call) (httpapi.Response, error) {
+func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	webhook, view := mux.Vars(c.Request)["id"], s.DB.View(c.Context())
+	webhook, view := mux.Vars(c.Request)["id"], a.Deliveries.DB.View(c.Context())
 	active, err := isActive(view, c, webhook)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	t := newHealthStats(webhook, s.Now())
+	t := newHealthStats(webhook, a.Deliveries.Now())
 	err = sqlstore.Each(view, t.add, selectHealth, webhook, healthMost+1)
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("reading the health of a webhook: %w", err)

@@ -1,4 +1,4 @@
-package delivery_test
+package deliveryapi_test
 
 import (
 	"net/http"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/deliveryapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -177,7 +178,7 @@ func TestHealthUsesIndexes(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		insertSpread(t, db)
 		sqlstoretest.Exec(t, db, "ANALYZE")
-		got := sqlstoretest.Plan(t, db, delivery.SelectHealth, "wh_000000000000000001000000001", 1001)
+		got := sqlstoretest.Plan(t, db, deliveryapi.SelectHealth, "wh_000000000000000001000000001", 1001)
 		if !strings.Contains(got, "delivery_webhook ") || readsAttempts(got) || strings.Contains(got, "TEMP B-TREE") {
 			t.Errorf("the plan is\n%s", got)
 		}

@@ -1,4 +1,4 @@
-package delivery_test
+package deliveryapi_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/dispatch/delivery"
+	"vayu/dispatch/deliveryapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -136,7 +136,7 @@ func TestRetriesUseIndexes(t *testing.T) {
 		insertSpread(t, db)
 		sqlstoretest.Exec(t, db, "ANALYZE")
 		for webhook, index := range map[string]string{"": "delivery_retriable", "wh_000000000000000001000000001": "delivery_retriable_webhook"} {
-			text, args := delivery.RetriableQuery(webhook)
+			text, args := deliveryapi.RetriableQuery(webhook)
 			if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, index+" ") {
 				t.Errorf("%s does not use %s:\n%s", fmt.Sprintf("%.40s", text), index, got)
 			}

@@ -1,4 +1,4 @@
-package delivery
+package deliveryapi
 
 import (
 	"database/sql"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"vayu/dispatch/delivery"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
@@ -60,9 +61,6 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 		q.and("d.mode = ", c.World.String())
 	}
 	f.ids(q)
-	if f.after != "" {
-		q.and("d.id < ", f.after)
-	}
 	if f.indexedFailed() {
 		q.text += " AND d.state = 'failed'"
 		if f.retried == "false" {
@@ -161,16 +159,15 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 	return all, floor, nil
 }
 
-// ids adds the time range as a range of ids, which contain the millisecond of creation.
+// ids adds the time range and the position of the page as a range of ids. It omits an open bound:
+// with it, SQLite would not choose the indexes of failed deliveries.
 func (f *filter) ids(q *query) {
-	if id, ok := pagination.FirstID(idPrefix, f.from); ok && f.from != math.MinInt64 {
-		q.and("d.id >= ", id)
+	first, end := pagination.IDRange(delivery.IDPrefix, f.from, f.to, f.after)
+	if f.from != math.MinInt64 {
+		q.and("d.id >= ", first)
 	}
-	if f.to == math.MaxInt64 {
-		return
-	}
-	if id, ok := pagination.FirstID(idPrefix, f.to+time.Millisecond.Microseconds()); ok {
-		q.and("d.id < ", id)
+	if f.to != math.MaxInt64 || f.after != "" {
+		q.and("d.id < ", end)
 	}
 }
 

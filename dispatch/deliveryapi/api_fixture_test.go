@@ -1,4 +1,4 @@
-package delivery_test
+package deliveryapi_test
 
 import (
 	"context"
@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/deliveryapi"
 	"vayu/internal/access"
 	"vayu/internal/access/accesstest"
 	"vayu/internal/access/account"
@@ -33,7 +32,6 @@ type apiFixture struct {
 	*delivery.Service
 
 	t       *testing.T
-	reg     *prometheus.Registry
 	url     string
 	account string
 	keys    [len(schema.Worlds)]string
@@ -52,7 +50,7 @@ func eachFixture(t *testing.T, do func(t *testing.T, s *apiFixture)) {
 func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	t.Helper()
 	box := accesstest.ClaimedCipher(t, db)
-	s := &apiFixture{t: t, reg: prometheus.NewRegistry()}
+	s := &apiFixture{t: t}
 	s.micros.Store(start.UnixMicro())
 	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }
 	plans := map[string]int64{"unlimited": 0}
@@ -75,7 +73,7 @@ func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 		}
 		return nil
 	})
-	s.Service, err = delivery.New(delivery.Config{DB: db, Change: service.Change, Metrics: s.reg, Now: now, Wake: func(webhook string) {
+	s.Service, err = delivery.New(delivery.Config{DB: db, Now: now, Wake: func(webhook string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.woken = append(s.woken, webhook)
@@ -83,13 +81,14 @@ func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	api := deliveryapi.API{Deliveries: s.Service, Change: service.Change}
 	running, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- service.Run(running) }()
 	if err := service.Ready(running); err != nil {
 		t.Fatal(err)
 	}
-	handler, err := httpapi.New(httpapi.Config{Routes: s.Routes(), Access: service})
+	handler, err := httpapi.New(httpapi.Config{Routes: api.Routes(), Access: service})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,26 +221,4 @@ func (s *apiFixture) walk(world schema.World, path string) (ids []string) {
 		}
 		next = between + "cursor=" + *list.NextCursor
 	}
-}
-
-// counter returns the value of a counter of the service.
-func (s *apiFixture) counter(name string) float64 {
-	s.t.Helper()
-	return counter(s.t, s.reg, name)
-}
-
-// counter returns the value of a counter.
-func counter(t *testing.T, reg *prometheus.Registry, name string) float64 {
-	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() == name {
-			return f.GetMetric()[0].GetCounter().GetValue()
-		}
-	}
-	t.Fatalf("there is no %s", name)
-	return 0
 }

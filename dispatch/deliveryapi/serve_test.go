@@ -1,4 +1,4 @@
-package delivery_test
+package deliveryapi_test
 
 import (
 	"fmt"
@@ -10,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
-	"vayu/dispatch/outbox"
-	"vayu/internal/sqlstore"
+	"vayu/dispatch/deliveryapi"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
@@ -124,7 +123,7 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 			t.Errorf("after an attempt (-want +got):\n%s", diff)
 		}
 		s.advance(10 * time.Second)
-		again := claim(t, s.DB, wantOf(webhook), lease("two", s.Now().Add(time.Minute)), s.Now())[0].Rows[0]
+		again := claim(t, s.DB, []delivery.LaneClaim{{Webhook: webhook, Limit: 1}}, lease("two", s.Now().Add(time.Minute)), s.Now())[0].Rows[0]
 		if got := shown(); got.NextAttemptAt != nil {
 			t.Errorf("while an attempt is under way the next is at %s", *got.NextAttemptAt)
 		}
@@ -161,40 +160,13 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 	})
 }
 
-func TestATestEventIsDueAtOnce(t *testing.T) {
-	t.Parallel()
-	eachFixture(t, func(t *testing.T, s *apiFixture) {
-		webhook := s.webhook(schema.Sandbox, 1)
-		e := addEvent(t, s.DB, s.account, schema.Sandbox, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
-		var id string
-		test := func(tx *sqlstore.Tx) (err error) { id, err = s.Test(tx, e, webhook); return err }
-		do(t, s.DB, test)
-		if !slices.Equal(s.woken, []string{webhook}) {
-			t.Errorf("woken were %v", s.woken)
-		}
-		rows := claim(t, s.DB, wantOf(webhook), lease("t", s.Now().Add(time.Minute)), s.Now())[0].Rows
-		if len(rows) != 1 || rows[0].ID != id || rows[0].World != schema.Sandbox {
-			t.Errorf("got %+v, want %s", rows, id)
-		}
-		if err := s.DB.Update(t.Context(), test); err == nil || len(s.woken) != 1 {
-			t.Errorf("the same event to the same webhook again: %v", err)
-		}
-		if err := s.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
-			_, err := s.Test(tx, &outbox.Event{ID: "evt_none", Account: s.account}, webhook)
-			return err
-		}); err == nil {
-			t.Error("an event that is not there was delivered")
-		}
-	})
-}
-
 // The search for a rare state is bounded, so that no list blocks the store.
 func TestRareStateIsScannedInPages(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
-		const rows = 2*delivery.ScanMost + 10
+		const rows = 2*deliveryapi.ScanMost + 10
 		sqlstoretest.Exec(t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 			SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), 'evt_01KAHR3M5Q7S9V1X3Z5B7D0001', $2, $3, 'live', CAST(i AS TEXT), $4, '', $4, 'failed', 1, NULL, 'dlv' FROM n`,

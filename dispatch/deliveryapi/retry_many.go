@@ -1,4 +1,4 @@
-package delivery
+package deliveryapi
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vayu/dispatch/delivery"
 	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
@@ -91,10 +92,10 @@ func (f *filter) retriable(c *httpapi.Call) (string, []any) {
 
 // failed returns the oldest failed deliveries of a filter, at most one more than a call
 // retries.
-func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]old, error) {
+func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]delivery.Original, error) {
 	text, args := f.retriable(c)
-	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (o old, err error) {
-		err = row.Scan(&o.id, &o.event, &o.webhook)
+	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (o delivery.Original, err error) {
+		err = row.Scan(&o.ID, &o.Event, &o.Webhook)
 		return o, err
 	}, text, args...)
 	if err != nil {
@@ -105,56 +106,65 @@ func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]old, error) {
 
 // byIDs locks and returns the deliveries with the given ids. It fails if one of them cannot
 // be retried. It locks in the order of ids, so that two calls cannot deadlock.
-func (s *Service) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]old, error) {
+func (a *API) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]delivery.Original, error) {
 	places := make([]int, len(ids))
 	for i := range places {
 		places[i] = i
 	}
 	slices.SortFunc(places, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
-	all, there := make([]old, len(ids)), map[string]bool{}
+	all := make([]delivery.Original, len(ids))
 	for _, i := range places {
-		d, err := retriable(tx, c, ids[i], s.Now())
-		if err == nil && !there[d.webhook] {
-			err = notDeleted(tx, d.webhook)
-		}
+		d, err := delivery.LockOriginal(tx, c.Owner(), ids[i], a.Deliveries.Now())
 		if p, refused := errors.AsType[*schema.Problem](err); refused && p.Code.Status() < 500 {
 			return nil, schema.NewProblem(p.Code, "delivery_ids."+strconv.Itoa(i), p.Message)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all[i], there[d.webhook] = d, true
+		all[i] = d
 	}
 	return all, nil
 }
 
 // selected returns the deliveries that a body selects, at most one more than a call
 // retries. It also returns the id of the webhook or the account, for the audit entry.
-func (s *Service) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *filter) (all []old, about string, err error) {
+func (a *API) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *filter) (all []delivery.Original, about string, err error) {
 	if body.IDs != nil {
-		all, err = s.byIDs(tx, c, body.IDs)
+		all, err = a.byIDs(tx, c, body.IDs)
 		return all, c.Account, err
 	}
 	if f.webhook == "" {
 		all, err = f.failed(tx, c)
 		return all, c.Account, err
 	}
-	mine, err := owns(tx, c, "webhook", f.webhook)
-	if err == nil && !mine {
-		err = schema.NoWebhook("webhook_id")
-	}
-	if err == nil {
-		err = notDeleted(tx, f.webhook)
-	}
-	if err != nil {
+	if err := checkWebhook(tx, c, f.webhook); err != nil {
 		return nil, "", err
 	}
 	all, err = f.failed(tx, c)
 	return all, f.webhook, err
 }
 
+// checkWebhook returns a problem unless the webhook belongs to the caller and is not deleted.
+func checkWebhook(tx *sqlstore.Tx, c *httpapi.Call, id string) error {
+	mine, err := owns(tx, c, "webhook", id)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		return schema.NoWebhook("webhook_id")
+	}
+	var deleted bool
+	if err := tx.QueryRow("SELECT deleted_at IS NOT NULL FROM webhook WHERE id = $1", id).Scan(&deleted); err != nil {
+		return fmt.Errorf("reading the webhook of a retry: %w", err)
+	}
+	if deleted {
+		return delivery.DeletedWebhook(id)
+	}
+	return nil
+}
+
 // retryFailed answers POST /v1/deliveries/retry.
-func (s *Service) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
+func (a *API) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -166,13 +176,13 @@ func (s *Service) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
-		over, about, err := s.selected(tx, c, &body, &f)
+	return a.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
+		over, about, err := a.selected(tx, c, &body, &f)
 		if err != nil {
 			return httpapi.Response{}, audit.Entry{}, err
 		}
 		more := len(over) > retryMost
-		made, err := s.createRetries(tx, c, over[:min(len(over), retryMost)])
+		made, err := a.Deliveries.Retry(tx, c.Owner(), over[:min(len(over), retryMost)])
 		if err != nil || len(made) == 0 {
 			return retried(made, more), audit.Entry{}, err
 		}

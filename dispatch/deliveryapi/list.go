@@ -1,4 +1,4 @@
-package delivery
+package deliveryapi
 
 import (
 	"fmt"
@@ -15,22 +15,22 @@ import (
 )
 
 // list answers GET /v1/deliveries.
-func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
+func (a *API) list(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "retried", "webhook_id", "event_id", "from", "to", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return s.answer(c, params)
+	return a.answer(c, params)
 }
 
 // listOfWebhook answers GET /v1/webhooks/{id}/deliveries.
-func (s *Service) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
+func (a *API) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "retried", "event_id", "from", "to", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	webhook := mux.Vars(c.Request)["id"]
-	mine, err := owns(s.DB.View(c.Context()), c, "webhook", webhook)
+	mine, err := owns(a.Deliveries.DB.View(c.Context()), c, "webhook", webhook)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -38,22 +38,22 @@ func (s *Service) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, schema.NoWebhook("id")
 	}
 	params["webhook_id"] = webhook
-	return s.answer(c, params)
+	return a.answer(c, params)
 }
 
 // answer returns a page of the deliveries that match the parameters.
-func (s *Service) answer(c *httpapi.Call, params map[string]string) (httpapi.Response, error) {
-	f, list, err := s.filterOf(c, params)
+func (a *API) answer(c *httpapi.Call, params map[string]string) (httpapi.Response, error) {
+	f, list, err := a.filterOf(c, params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	reply := schema.List[schema.Delivery]{Status: schema.Success, Data: []schema.Delivery{}}
-	view := s.DB.View(c.Context())
+	view := a.Deliveries.DB.View(c.Context())
 	mine, err := f.allowed(view, c)
 	if err != nil || !mine || len(f.readable) == 0 {
 		return httpapi.Response{Value: reply}, err
 	}
-	all, next, err := f.page(view, c, s.Now())
+	all, next, err := f.page(view, c, a.Deliveries.Now())
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("listing deliveries: %w", err)
 	}
@@ -66,7 +66,7 @@ func (s *Service) answer(c *httpapi.Call, params map[string]string) (httpapi.Res
 
 // filterOf parses parameters and reports all their errors. list identifies the list in
 // its cursors.
-func (s *Service) filterOf(c *httpapi.Call, params map[string]string) (f filter, list string, err error) {
+func (a *API) filterOf(c *httpapi.Call, params map[string]string) (f filter, list string, err error) {
 	var faults schema.RequestErrors
 	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
 	if f.state != "" && !slices.Contains(schema.DeliveryStates, f.state) {
@@ -98,11 +98,11 @@ func (f *filter) allowed(q sqlstore.Querier, c *httpapi.Call) (bool, error) {
 }
 
 // get answers GET /v1/deliveries/{id}.
-func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
+func (a *API) get(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
 	}
-	d, err := detailed(s.DB.View(c.Context()), c, mux.Vars(c.Request)["id"], s.Now())
+	d, err := detailed(a.Deliveries.DB.View(c.Context()), c, mux.Vars(c.Request)["id"], a.Deliveries.Now())
 	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // attempts hold the receiver's reply to the event
 		err = schema.UnreadableEvent("", d.EventType)
 	}

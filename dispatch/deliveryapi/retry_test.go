@@ -1,4 +1,4 @@
-package delivery_test
+package deliveryapi_test
 
 import (
 	"fmt"

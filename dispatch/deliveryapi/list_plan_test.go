@@ -1,10 +1,10 @@
-package delivery_test
+package deliveryapi_test
 
 import (
 	"strings"
 	"testing"
 
-	"vayu/dispatch/delivery"
+	"vayu/dispatch/deliveryapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -64,7 +64,7 @@ func TestListsUseIndexes(t *testing.T) {
 				{"delivery_retriable", schema.DeliveryFailed, "false", ""},
 				{"delivery_retriable_webhook", schema.DeliveryFailed, "false", wh},
 			} {
-				text, lowest, args, lowestArgs := delivery.ListQueries(c.state, c.retried, c.webhook)
+				text, lowest, args, lowestArgs := deliveryapi.ListQueries(c.state, c.retried, c.webhook)
 				for text, args := range map[string][]any{text: args, lowest: lowestArgs} {
 					if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") || readsAttempts(got) {
 						t.Errorf("%+v (analyzed: %v) does not use %s alone:\n%s\n%s", c, analyzed, c.want, text, got)
@@ -88,7 +88,7 @@ func TestListOfAnEventUsesIndex(t *testing.T) {
 		}
 		for _, webhook := range []string{"", "wh_000000000000000001000000001"} {
 			for _, state := range []schema.DeliveryState{"", schema.DeliveryWaiting, schema.DeliveryFailed} {
-				text, args := delivery.EventQuery("evt_42", webhook, state)
+				text, args := deliveryapi.EventQuery("evt_42", webhook, state)
 				if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, index+" ") || readsAttempts(got) {
 					t.Errorf("%q of %q does not use %s:\n%s", state, webhook, index, got)
 				}

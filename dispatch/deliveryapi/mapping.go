@@ -1,4 +1,4 @@
-package delivery
+package deliveryapi
 
 import (
 	"database/sql"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"vayu/dispatch/delivery"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -83,8 +84,6 @@ func optional(text string) *string {
 	return &text
 }
 
-var errNoDelivery = schema.NewProblem(schema.NotFound, "", "There is no such delivery.")
-
 // owns reports whether a row of a table belongs to the caller's account and world.
 func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 	if !schema.IsID(id) {
@@ -101,13 +100,13 @@ func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 // detailed returns a delivery of the caller with all its attempts.
 func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetail, err error) {
 	if !schema.IsID(id) {
-		return d, errNoDelivery
+		return d, delivery.ErrNotFound
 	}
 	row := q.QueryRow("SELECT "+shownColumns+", w.url FROM "+shownTables+` JOIN webhook w ON w.id = d.webhook_id
 		WHERE d.id = $1 AND d.account_id = $2 AND d.mode = $3`, id, c.Account, c.World.String())
 	d.Delivery, err = scanShown(now, &d.URL)(row)
 	if errors.Is(err, sql.ErrNoRows) {
-		return d, errNoDelivery
+		return d, delivery.ErrNotFound
 	}
 	if err != nil {
 		return d, fmt.Errorf("reading a delivery: %w", err)

@@ -1,0 +1,36 @@
+// Package deliveryapi serves deliveries and their attempts: lists, details, manual retries, and
+// the health of a webhook. It reads the tables of package delivery, which alone writes them.
+package deliveryapi
+
+import (
+	"net/http"
+
+	"vayu/dispatch/delivery"
+	"vayu/internal/access"
+	"vayu/internal/httpapi"
+	"vayu/schema"
+)
+
+// API serves the endpoints of deliveries. It is safe for concurrent use.
+type API struct {
+	Deliveries *delivery.Service
+	// Change returns a handler that makes and audits a change: access.Service.Change.
+	Change func(access.Changer) httpapi.Handler
+}
+
+// Routes returns the endpoints that list, show and retry deliveries, and that of a
+// webhook's health.
+func (a *API) Routes() []httpapi.Route {
+	const (
+		manage = string(schema.WebhooksManage)
+		body   = httpapi.SmallBody
+	)
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: "/v1/deliveries", Scope: manage, Body: 0, Handler: a.list},
+		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/deliveries", Scope: manage, Body: 0, Handler: a.listOfWebhook},
+		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/health", Scope: manage, Body: 0, Handler: a.health},
+		{Method: http.MethodGet, Path: "/v1/deliveries/{id}", Scope: manage, Body: 0, Handler: a.get},
+		{Method: http.MethodPost, Path: "/v1/deliveries/{id}/retry", Scope: manage, Body: body, Handler: a.retry},
+		{Method: http.MethodPost, Path: "/v1/deliveries/retry", Scope: manage, Body: body, Handler: a.retryFailed},
+	}
+}

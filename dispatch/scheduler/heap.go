@@ -1,0 +1,64 @@
+package scheduler
+
+import (
+	"container/heap"
+	"time"
+)
+
+// timed is an element of a timeHeap: the time that orders it, and its index there; -1 for none.
+type timed interface {
+	at() time.Time
+	position() *int
+}
+
+// timeHeap orders lanes or hosts by time.
+type timeHeap[E timed] struct{ all []E }
+
+// first returns the earliest element; the zero value for none.
+func (h *timeHeap[E]) first() (e E) {
+	if len(h.all) > 0 {
+		e = h.all[0]
+	}
+	return e
+}
+
+// update inserts, moves or removes an element.
+func (h *timeHeap[E]) update(e E, in bool) {
+	switch index := *e.position(); {
+	case in && index >= 0:
+		heap.Fix(h, index)
+	case in:
+		heap.Push(h, e)
+	case index >= 0:
+		heap.Remove(h, index)
+	}
+}
+
+// Len implements heap.Interface.
+func (h *timeHeap[E]) Len() int { return len(h.all) }
+
+// Less implements heap.Interface.
+func (h *timeHeap[E]) Less(i, j int) bool { return h.all[i].at().Before(h.all[j].at()) }
+
+// Swap implements heap.Interface.
+func (h *timeHeap[E]) Swap(i, j int) {
+	h.all[i], h.all[j] = h.all[j], h.all[i]
+	*h.all[i].position(), *h.all[j].position() = i, j
+}
+
+// Push implements heap.Interface.
+func (h *timeHeap[E]) Push(x any) {
+	e := x.(E)
+	*e.position() = len(h.all)
+	h.all = append(h.all, e)
+}
+
+// Pop implements heap.Interface.
+func (h *timeHeap[E]) Pop() any {
+	last := len(h.all) - 1
+	e := h.all[last]
+	clear(h.all[last:])
+	h.all = h.all[:last]
+	*e.position() = -1
+	return e
+}
