@@ -11,6 +11,21 @@ import (
 	"vayu/schema"
 )
 
+// now is the current time of every test.
+var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
+
+// station returns a test station.
+func station(id string) schema.Station {
+	return schema.Station{
+		ID: id, Name: id, City: "Pune", State: "Maharashtra", Latitude: 18.52, Longitude: 73.86,
+		Kind: schema.Reference, Attribution: "MPCB", Licence: "GODL-India",
+	}
+}
+
+func concentration(p schema.Pollutant, at time.Time, value float64) schema.Reading {
+	return schema.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly}
+}
+
 // collect returns a yield function and the batches that it received.
 func collect(t *testing.T) (yield func(*ingest.Batch) error, batches func() []*ingest.Batch) {
 	t.Helper()

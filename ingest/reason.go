@@ -62,6 +62,10 @@ var explanations = map[Reason]string{
 // Explain describes the reason; it is empty for [None].
 func (r Reason) Explain() string { return explanations[r] }
 
+// ConcernsPosition reports whether the reason rejects a station's position, not a
+// value.
+func (r Reason) ConcernsPosition() bool { return r == BadPosition || r == StationMoved }
+
 // Rejections counts rejected values by reason.
 type Rejections map[Reason]int
 

@@ -1,9 +1,6 @@
-// Package ingest collects readings. It fetches sources on a schedule, rejects
-// invalid values with a reason, and writes the rest to ClickHouse by columns.
-//
-// A source only fetches and parses. The runner does the rest for all sources:
-// schedule, jitter, lookback, timeout, panics, circuit breaker, watermark and
-// metrics.
+// Package ingest defines sources of readings. A source only fetches and parses. Its
+// builder turns readings into batches and rejects invalid values with a reason.
+// Package runner fetches sources, and package loader stores batches.
 package ingest
 
 import (
@@ -46,7 +43,7 @@ type Batch struct {
 	// stations need not be in Stations.
 	Missing []schema.Reading
 	// Withdrawn is how many stored readings the store removed because of Missing.
-	// [Store.Load] sets it on success.
+	// The store sets it on success.
 	Withdrawn int
 	// Rejected counts the rejected values by reason.
 	Rejected Rejections
@@ -54,7 +51,7 @@ type Batch struct {
 	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
 	// token lets ClickHouse recognise a retried insert; "" if none is pending.
-	token string
+	Token string
 }
 
 // Rows returns the number of readings in the batch.

@@ -14,6 +14,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
+	"vayu/ingest/runner"
 	"vayu/ingest/source"
 	"vayu/schema"
 )
@@ -65,7 +66,7 @@ func newSourceTest() *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			sample, err := ingest.FetchSample(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
+			sample, err := runner.FetchSample(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
 			if err != nil && len(sample.Readings) == 0 {
 				return err
 			}
@@ -76,7 +77,7 @@ func newSourceTest() *cobra.Command {
 	return cmd
 }
 
-func showSample(w io.Writer, s ingest.Sample, most int) error {
+func showSample(w io.Writer, s runner.Sample, most int) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(s.Readings) > 0 {
 		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tAT (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
+	"vayu/ingest/runner"
 	"vayu/ingest/source/simulator"
 	"vayu/schema"
 	"vayu/schema/parameter"
@@ -27,9 +28,9 @@ func newSource(tb testing.TB) ingest.Source {
 	return src
 }
 
-func fetch(tb testing.TB, from, to time.Time) ingest.Sample {
+func fetch(tb testing.TB, from, to time.Time) runner.Sample {
 	tb.Helper()
-	sample, err := ingest.FetchSample(tb.Context(), newSource(tb), ingest.Window{From: from, To: to})
+	sample, err := runner.FetchSample(tb.Context(), newSource(tb), ingest.Window{From: from, To: to})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package ingest_test
+package runner_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/ingest"
+	"vayu/ingest/runner"
 	"vayu/schema"
 )
 
@@ -83,6 +84,17 @@ func (s *sourceFunc) times() []time.Duration {
 // bubbleStart is the start time of every synctest bubble.
 var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// now is the current time of the tests outside a bubble.
+var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
+
+func station(id string) schema.Station {
+	return schema.Station{ID: id, City: "Pune", State: "Maharashtra", Latitude: 18.52, Longitude: 73.86}
+}
+
+func concentration(p schema.Pollutant, at time.Time, value float64) schema.Reading {
+	return schema.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly}
+}
+
 // yieldOne yields a batch with one reading at the end of the window.
 func yieldOne(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
 	b := ingest.NewBuilder("test", w.To, yield)
@@ -105,14 +117,14 @@ type runnerFixture struct {
 	archive  memoryArchive
 	source   sourceFunc
 	registry *prometheus.Registry
-	runner   *ingest.Runner
+	runner   *runner.Runner
 	log      strings.Builder
 	onChange func(context.Context) error
 	changed  int
 }
 
 // run runs the feed for a duration.
-func (k *runnerFixture) run(t *testing.T, feed ingest.Feed, length time.Duration) {
+func (k *runnerFixture) run(t *testing.T, feed runner.Feed, length time.Duration) {
 	t.Helper()
 	k.registry = prometheus.NewRegistry()
 	feed.Name, feed.Source = "test", &k.source
@@ -121,7 +133,7 @@ func (k *runnerFixture) run(t *testing.T, feed ingest.Feed, length time.Duration
 		onChange = func(context.Context) error { k.changed++; return nil }
 	}
 	log := slog.New(slog.NewTextHandler(&k.log, nil))
-	r, err := ingest.NewRunner(&k.archive, onChange, ingest.NewMetrics(k.registry), log, feed)
+	r, err := runner.New(&k.archive, onChange, runner.NewMetrics(k.registry), log, feed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +175,7 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
 		k.source.fetch = yieldOne
-		k.run(t, ingest.Feed{Schedule: "5 * * * *"}, 150*time.Minute)
+		k.run(t, runner.Feed{Schedule: "5 * * * *"}, 150*time.Minute)
 		// hours of an Indian clock begin at hh:30 UTC
 		want := []call{
 			{0, -3 * time.Hour, 0},
@@ -203,7 +215,7 @@ func TestSlowFeedNeverOverlapsItself(t *testing.T) {
 			time.Sleep(25 * time.Minute)
 			return yieldOne(ctx, n, w, yield)
 		}
-		k.run(t, ingest.Feed{Schedule: "@every 10m", Timeout: time.Hour}, 80*time.Minute)
+		k.run(t, runner.Feed{Schedule: "@every 10m", Timeout: time.Hour}, 80*time.Minute)
 		if diff := cmp.Diff([]time.Duration{0, 35 * time.Minute, 70 * time.Minute}, k.source.times()); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
@@ -215,7 +227,7 @@ func TestJitterDelaysScheduledRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
 		k.source.fetch = yieldOne
-		k.run(t, ingest.Feed{Jitter: 10 * time.Minute, Schedule: "@every 1h"}, 100*time.Hour)
+		k.run(t, runner.Feed{Jitter: 10 * time.Minute, Schedule: "@every 1h"}, 100*time.Hour)
 		times, spread := k.source.times(), map[time.Duration]bool{}
 		for i := 1; i < len(times); i++ {
 			wait := times[i] - times[i-1]
@@ -259,7 +271,7 @@ func TestFailureIsCountedAndRetriedWithinTheHour(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var k runnerFixture
 				k.source.fetch = failing(2, c.fail)
-				k.run(t, ingest.Feed{Schedule: "@every 1h", Timeout: time.Minute}, 50*time.Minute)
+				k.run(t, runner.Feed{Schedule: "@every 1h", Timeout: time.Minute}, 50*time.Minute)
 				want := []time.Duration{0, c.took + 15*time.Second, 2*c.took + 45*time.Second}
 				if diff := cmp.Diff(want, k.source.times()); diff != "" {
 					t.Errorf("calls (-want +got):\n%s", diff)
@@ -286,7 +298,7 @@ func TestBreakerLimitsRequestsToFailingServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
 		k.source.fetch = failing(1000, func(context.Context) error { return errors.New("503") })
-		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 10*time.Hour)
+		k.run(t, runner.Feed{Schedule: "@every 1h"}, 10*time.Hour)
 		if got := len(k.source.times()); got < 5+9*2 || got > 5+10*4 {
 			t.Errorf("%d requests in ten hours, want 5 and then two to four an hour", got)
 		}
@@ -318,7 +330,7 @@ func TestFailingBackfillKeepsLiveRuns(t *testing.T) {
 			}
 			return yieldOne(ctx, n, w, yield)
 		}
-		k.run(t, ingest.Feed{Schedule: "@every 1h", History: 30 * 24 * time.Hour}, 5*time.Hour+time.Minute)
+		k.run(t, runner.Feed{Schedule: "@every 1h", History: 30 * 24 * time.Hour}, 5*time.Hour+time.Minute)
 		if k.archive.rows != 6 {
 			t.Errorf("%d readings of the present, want 6", k.archive.rows)
 		}
@@ -337,13 +349,13 @@ func TestFailingBackfillKeepsLiveRuns(t *testing.T) {
 func TestInvalidFeedsAreRejected(t *testing.T) {
 	t.Parallel()
 	src := new(sourceFunc)
-	for _, feeds := range [][]ingest.Feed{
+	for _, feeds := range [][]runner.Feed{
 		{{Name: "a", Source: src, Schedule: "61 * * * *"}},
 		{{Source: src}},
 		{{Name: "a"}},
 		{{Name: "a", Source: src}, {Name: "a", Source: src}},
 	} {
-		if _, err := ingest.NewRunner(nil, nil, ingest.NewMetrics(prometheus.NewRegistry()), nil, feeds...); err == nil {
+		if _, err := runner.New(nil, nil, runner.NewMetrics(prometheus.NewRegistry()), nil, feeds...); err == nil {
 			t.Errorf("NewRunner accepted %+v", feeds)
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest
+package runner
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"vayu/ingest"
 )
 
 // Job is one input to import.
@@ -13,8 +15,8 @@ type Job struct {
 	// Key identifies the input and its content: the same key means the same bytes.
 	// See [FileKey].
 	Key string
-	// Open opens the input at a [Batch.Position]; 0 is the beginning.
-	Open func(position int64) (Source, error)
+	// Open opens the input at a [ingest.Batch.Position]; 0 is the beginning.
+	Open func(position int64) (ingest.Source, error)
 	// Progress, unless nil, is called after each stored batch from one goroutine.
 	// It may keep the summary.
 	Progress func(Summary)
@@ -23,15 +25,15 @@ type Job struct {
 // Summary is the result of an import. It covers the whole input, including earlier
 // interrupted runs. Read is always Stored plus all of Rejected.
 type Summary struct {
-	Read     int        // values read
-	Stored   int        // values that are in ClickHouse
-	Rejected Rejections // rejected values by reason
+	Read     int               // values read
+	Stored   int               // values that are in ClickHouse
+	Rejected ingest.Rejections // rejected values by reason
 	// Withdrawn counts stored readings that the input now reports as missing. They
-	// are among Rejected as [MissingValue].
+	// are among Rejected as [ingest.MissingValue].
 	Withdrawn int
 	// Positions counts dropped station positions; the readings of these stations
 	// are stored.
-	Positions Rejections
+	Positions ingest.Rejections
 	Stations  int           // stations that have a stored reading
 	Elapsed   time.Duration // working time, without the time between runs
 	Resumed   bool          // whether it resumed an earlier import
@@ -66,7 +68,7 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 		run.stations[id] = true
 	}
 	load := loadWithRetry(i.store, func(error) {})
-	left, err := transfer(ctx, src, Window{To: begun}, load, run.stored)
+	left, err := transfer(ctx, src, ingest.Window{To: begun}, load, run.stored)
 	releaseAll(&left)
 	if err != nil {
 		return run.summary(), fmt.Errorf("importing: %w", err)
@@ -83,12 +85,12 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 
 // NothingStoredError is returned for an input that was read to its end without a
 // valid reading. It is not returned if an interrupted run stored some.
-type NothingStoredError struct{ Rejected Rejections }
+type NothingStoredError struct{ Rejected ingest.Rejections }
 
 // Error implements error. It names the most frequent reason.
 func (e *NothingStoredError) Error() string {
 	reason, n := e.Rejected.MostFrequent()
-	if reason == None {
+	if reason == ingest.None {
 		return "nothing was stored: the input holds no values"
 	}
 	total := 0
@@ -108,11 +110,11 @@ type importRun struct {
 }
 
 // stored saves the progress after ClickHouse has acknowledged a batch.
-func (r *importRun) stored(_ context.Context, b *Batch) error {
+func (r *importRun) stored(_ context.Context, b *ingest.Batch) error {
 	r.state.Stored += b.Rows()
 	r.state.Withdrawn += b.Withdrawn
 	for reason, n := range b.Rejected {
-		if reason.concernsPosition() {
+		if reason.ConcernsPosition() {
 			r.state.Positions.Add(reason, n)
 		} else {
 			r.state.Rejected.Add(reason, n)
@@ -148,7 +150,3 @@ func (r *importRun) summary() Summary {
 	}
 	return s
 }
-
-// concernsPosition reports whether the reason rejects a station's position, not a
-// value.
-func (r Reason) concernsPosition() bool { return r == BadPosition || r == StationMoved }

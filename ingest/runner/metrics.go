@@ -1,7 +1,9 @@
-package ingest
+package runner
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/ingest"
 )
 
 // Outcome is the result of one run of a source. It is a label of
@@ -88,10 +90,10 @@ func (m *Metrics) reset(source string) {
 }
 
 // batch counts a stored batch.
-func (m *Metrics) batch(source string, b *Batch) {
+func (m *Metrics) batch(source string, b *ingest.Batch) {
 	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))
 	for reason, n := range b.Rejected {
-		if reason.concernsPosition() {
+		if reason.ConcernsPosition() {
 			m.positions.WithLabelValues(source, string(reason)).Add(float64(n))
 			continue
 		}

@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"fmt"

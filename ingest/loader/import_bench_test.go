@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/loader"
+	"vayu/ingest/runner"
 	"vayu/ingest/source/file"
 )
 
@@ -19,8 +21,8 @@ func BenchmarkImport(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "hours.csv")
 	readings := writeHours(b, path)
 	for b.Loop() {
-		importer := ingest.NewImporter(ingest.NewLoader(conn, name), b.TempDir())
-		summary, err := importer.Import(b.Context(), ingest.Job{
+		importer := runner.NewImporter(loader.New(conn, name), b.TempDir())
+		summary, err := importer.Import(b.Context(), runner.Job{
 			Key:  path,
 			Open: func(position int64) (ingest.Source, error) { return file.Open("import", path, position, time.Now) },
 		})

@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
+	"vayu/ingest/loader"
 	"vayu/schema"
 )
 
@@ -36,7 +37,7 @@ func lines(t *testing.T, conn driver.Conn, query string) []string {
 }
 
 // load stores one reading of a station, at an hour before now.
-func load(t *testing.T, l *ingest.Loader, source string, s schema.Station, hoursAgo int) ingest.Rejections {
+func load(t *testing.T, l *loader.Loader, source string, s schema.Station, hoursAgo int) ingest.Rejections {
 	t.Helper()
 	b := batchOf(t, source, s, concentration(schema.PM25, now.Add(-time.Duration(hoursAgo)*time.Hour), 50))
 	if err := l.Load(t.Context(), b); err != nil {
@@ -54,7 +55,7 @@ const (
 func TestPositionOfBetterSourceWins(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	l := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	at := func(lat float64) schema.Station {
 		return cpcbformat.Station("Muradpur, Patna - BSPCB", "Patna", "Bihar", lat, 85.14)
 	}
@@ -88,7 +89,7 @@ func TestPositionOfBetterSourceWins(t *testing.T) {
 func TestStationWithoutCityGetsItFromPosition(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	l := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	sensor := schema.Station{ID: "sensor-1", Name: "Balcony", Kind: schema.Sensor, Latitude: 28.63, Longitude: 77.22}
 	load(t, l, "import", sensor, 5)
 	sensor.Latitude, sensor.Longitude = 18.52, 73.86
@@ -112,7 +113,7 @@ func TestStationWithoutCityGetsItFromPosition(t *testing.T) {
 func TestSpellingsOfOneStationAreAliases(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	l := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	const official = "R K Puram, Delhi - DPCC"
 	load(t, l, "cpcb", cpcbformat.Station(official, "Delhi", "Delhi", 28.563262, 77.186937), 9)
 	for i, spelled := range []string{"RK Puram, Delhi - DPCC", "R K Puram,Delhi-DPCC", "R K Puram - DPCC", "R K Puram", "DPCC R K Puram, Delhi"} {
@@ -121,7 +122,7 @@ func TestSpellingsOfOneStationAreAliases(t *testing.T) {
 			s.ID = schema.StationID("openaq", spelled)
 		}
 		load(t, l, "import", s, 8-i)
-		load(t, ingest.NewLoader(conn, name), "import", s, 3) // of another process
+		load(t, loader.New(conn, name), "import", s, 3) // of another process
 	}
 	// Neighbouring stations are different ones.
 	load(t, l, "import", cpcbformat.Station("R K Puram, Delhi - IITM", "Delhi", "", 28.563262, 77.186937), 3)
@@ -133,7 +134,7 @@ func TestSpellingsOfOneStationAreAliases(t *testing.T) {
 	if got := lines(t, conn, "SELECT name FROM "+name+".station FINAL WHERE id = 'cpcb-r-k-puram-delhi-dpcc'"); !cmp.Equal(got, []string{official}) {
 		t.Errorf("the station is called %v", got)
 	}
-	aliases, err := ingest.Aliases(t.Context(), conn, name)
+	aliases, err := loader.Aliases(t.Context(), conn, name)
 	if err != nil || len(aliases) != 5 {
 		t.Errorf("%d aliases %v, %v, want 5", len(aliases), aliases, err)
 	}
@@ -142,7 +143,7 @@ func TestSpellingsOfOneStationAreAliases(t *testing.T) {
 func TestTwinRefersToHigherPriority(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	l := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	copied := schema.Station{ID: "openaq-8118", Name: "R K Puram", Kind: schema.Reference, Latitude: 28.56326, Longitude: 77.18693}
 	load(t, l, "openaq", copied, 2)
 	load(t, l, "cpcb", cpcbformat.Station("R K Puram, Delhi - DPCC", "Delhi", "Delhi", 28.563262, 77.186937), 3)
@@ -171,7 +172,7 @@ func TestRulesApplyToStoredStations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load(t, ingest.NewLoader(conn, name), "test", station("e"), 1)
+	load(t, loader.New(conn, name), "test", station("e"), 1)
 	want := []string{
 		"cpcb-a Srinagar, Jammu and Kashmir 34.066  cpcb-b", "cpcb-b Srinagar, Jammu and Kashmir 34.066  ",
 		"cpcb-c Byrnihat, Meghalaya 26.07  ", "e Pune, Maharashtra 18.52 test ", "openaq-d Delhi, Delhi 28.63  ",
@@ -191,7 +192,7 @@ func TestRulesApplyToStoredStations(t *testing.T) {
 func TestMergeMakesOneStation(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	l := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	a, b := station("a"), station("b")
 	load(t, l, "test", a, 5)
 	load(t, l, "test", a, 4)
@@ -215,7 +216,7 @@ func TestMergeMakesOneStation(t *testing.T) {
 	if err := l.Merge(t.Context(), "b", "a", "", ""); err == nil {
 		t.Error("a station was merged into itself")
 	}
-	aliases, err := ingest.Aliases(t.Context(), conn, name)
+	aliases, err := loader.Aliases(t.Context(), conn, name)
 	if err != nil || len(aliases) != 1 || aliases[0].Reason != "same cabin" || aliases[0].Actor != "asha" {
 		t.Errorf("aliases %+v, %v", aliases, err)
 	}
@@ -226,11 +227,11 @@ func TestMergeMakesOneStation(t *testing.T) {
 func TestServiceCompletesTheMergeOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	service := ingest.NewLoader(conn, name)
+	service := loader.New(conn, name)
 	a, b := station("a"), station("b")
 	load(t, service, "test", a, 5)
 	load(t, service, "test", b, 5)
-	if err := ingest.NewLoader(conn, name).Merge(t.Context(), "a", "b", "same cabin", "asha"); err != nil {
+	if err := loader.New(conn, name).Merge(t.Context(), "a", "b", "same cabin", "asha"); err != nil {
 		t.Fatal(err)
 	}
 	load(t, service, "test", a, 4)
@@ -246,7 +247,7 @@ func TestServiceCompletesTheMergeOfAnotherProcess(t *testing.T) {
 func TestMergeSkipsWithdrawnReadings(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	l := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	load(t, l, "test", station("a"), 5)
 	load(t, l, "test", station("a"), 4)
 	load(t, l, "test", station("b"), 3)

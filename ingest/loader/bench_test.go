@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/ingest"
+	"vayu/ingest/loader"
 	"vayu/ingest/source/simulator"
 )
 
@@ -79,7 +80,7 @@ func BenchmarkLoaderAgainstRawInsert(b *testing.B) {
 	for i, batch := range batches {
 		plain[i] = slices(batch)
 	}
-	loader := ingest.NewLoader(conn, database)
+	l := loader.New(conn, database)
 	empty := func() {
 		if err := conn.Exec(b.Context(), "TRUNCATE TABLE "+database+".reading"); err != nil {
 			b.Fatal(err)
@@ -98,7 +99,7 @@ func BenchmarkLoaderAgainstRawInsert(b *testing.B) {
 		empty()
 		begun = time.Now()
 		for _, batch := range batches {
-			if err := loader.Load(b.Context(), batch); err != nil {
+			if err := l.Load(b.Context(), batch); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -117,12 +118,12 @@ func BenchmarkFirstFill(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	loader, stored := ingest.NewLoader(conn, database), 0
+	l, stored := loader.New(conn, database), 0
 	for b.Loop() {
 		err := src.Fetch(b.Context(), ingest.Window{From: now.Add(-36 * time.Hour), To: now}, func(batch *ingest.Batch) error {
 			defer batch.Release()
 			stored += batch.Rows()
-			return loader.Load(b.Context(), batch)
+			return l.Load(b.Context(), batch)
 		})
 		if err != nil {
 			b.Fatal(err)

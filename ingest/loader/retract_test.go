@@ -1,10 +1,11 @@
-package ingest_test
+package loader_test
 
 import (
 	"testing"
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/loader"
 	"vayu/schema"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestCorrectionToMissingRemovesTheReading(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	loader := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	at := now.Add(-30 * time.Minute)
 	value := concentration(schema.PM25, at, 999)
 	load := func(source string, readings, missing []schema.Reading) *ingest.Batch {
@@ -27,7 +28,7 @@ func TestCorrectionToMissingRemovesTheReading(t *testing.T) {
 			r.Station, r.Source = "a", source
 			b.Missing = append(b.Missing, r)
 		}
-		if err := loader.Load(t.Context(), b); err != nil {
+		if err := l.Load(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 		return b

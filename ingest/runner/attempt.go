@@ -1,4 +1,4 @@
-package ingest
+package runner
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
+	"vayu/ingest"
 	"vayu/internal/panics"
 )
 
@@ -17,12 +18,12 @@ var errTimeout = errors.New("the fetch timed out")
 // runCounts are the stored rows and the rejected values of one run.
 type runCounts struct {
 	rows     int
-	rejected Rejections
+	rejected ingest.Rejections
 }
 
 // run fetches one window, stores it and rolls it up. It counts and logs the
 // outcome. The watermark (end of the fetched range) moves after a whole window.
-func (r *Runner) run(ctx context.Context, f *feedRun, w Window, kind runKind) Outcome {
+func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
 	begun := time.Now()
 	var sum runCounts
 	err := r.fetch(ctx, f, w, kind, &sum)
@@ -57,14 +58,14 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w Window, kind runKind) Ou
 }
 
 // fetch stores batches that an earlier run left unstored, then fetches the window.
-func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, kind runKind, sum *runCounts) error {
+func (r *Runner) fetch(ctx context.Context, f *feedRun, w ingest.Window, kind runKind, sum *runCounts) error {
 	limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
 	defer cancel()
 	load := loadWithRetry(r.archive, func(err error) {
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
 		r.log.WarnContext(ctx, "storing a batch failed, retrying", "source", f.Name, "error", err)
 	})
-	stored := func(_ context.Context, b *Batch) error { //nolint:unparam // the importer's callback can fail
+	stored := func(_ context.Context, b *ingest.Batch) error { //nolint:unparam // the importer's callback can fail
 		r.metrics.batch(f.Name, b)
 		f.rollUpPending = f.rollUpPending || b.Rows() > 0 || b.Withdrawn > 0
 		sum.rows += b.Rows()
@@ -83,7 +84,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, w Window, kind runKind, 
 		})
 	}
 	r.notePanic(ctx, f, err)
-	if refused, ok := errors.AsType[*BatchError](err); ok {
+	if refused, ok := errors.AsType[*ingest.BatchError](err); ok {
 		r.metrics.refused.WithLabelValues(f.Name, string(refused.Reason)).Inc()
 	}
 	return err
@@ -105,7 +106,7 @@ func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
 // storeUnstored stores the batches that an earlier fetch left. The source may
 // regard them as stored and not yield them again.
 func (r *Runner) storeUnstored(
-	ctx context.Context, f *feedRun, load, stored func(context.Context, *Batch) error,
+	ctx context.Context, f *feedRun, load, stored func(context.Context, *ingest.Batch) error,
 ) error {
 	for len(f.unstored) > 0 {
 		b := f.unstored[0]
@@ -118,7 +119,7 @@ func (r *Runner) storeUnstored(
 	return nil
 }
 
-func releaseAll(batches *[]*Batch) {
+func releaseAll(batches *[]*ingest.Batch) {
 	for _, b := range *batches {
 		b.Release()
 	}
@@ -163,7 +164,7 @@ func (r *Runner) count(f *feedRun, outcome Outcome, took time.Duration) {
 func outcomeOf(err error) Outcome {
 	var (
 		panicked *panics.Error
-		refused  *BatchError
+		refused  *ingest.BatchError
 		store    *StoreError
 	)
 	switch {

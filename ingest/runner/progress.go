@@ -1,4 +1,4 @@
-package ingest
+package runner
 
 import (
 	"crypto/sha256"
@@ -10,19 +10,21 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"vayu/ingest"
 )
 
 // progress is the saved state of an import. Everything before Position is stored
 // and counted.
 type progress struct {
-	Key       string        `json:"key"`
-	Position  int64         `json:"position"`
-	Stored    int           `json:"stored"`
-	Withdrawn int           `json:"withdrawn"`
-	Rejected  Rejections    `json:"rejected"`
-	Positions Rejections    `json:"positions"`
-	Stations  []string      `json:"stations"`
-	Elapsed   time.Duration `json:"elapsed_ns"`
+	Key       string            `json:"key"`
+	Position  int64             `json:"position"`
+	Stored    int               `json:"stored"`
+	Withdrawn int               `json:"withdrawn"`
+	Rejected  ingest.Rejections `json:"rejected"`
+	Positions ingest.Rejections `json:"positions"`
+	Stations  []string          `json:"stations"`
+	Elapsed   time.Duration     `json:"elapsed_ns"`
 }
 
 // progressFolder holds one file per unfinished import.

@@ -1,4 +1,7 @@
-package ingest
+// Package runner fetches sources on a schedule, imports files, and makes trial
+// fetches. It adds schedule, jitter, lookback, timeout, panics, circuit breaker,
+// watermark and metrics.
+package runner
 
 import (
 	"context"
@@ -12,6 +15,7 @@ import (
 	"github.com/robfig/cron/v3"
 	"github.com/sony/gobreaker/v2"
 
+	"vayu/ingest"
 	"vayu/internal/sleep"
 	"vayu/schema"
 )
@@ -41,9 +45,9 @@ type feedRun struct {
 	schedule      cron.Schedule
 	breaker       *gobreaker.CircuitBreaker[struct{}]
 	plan          fetchPlan
-	unstored      []*Batch // fetched, not yet stored
-	rollUpPending bool     // readings are stored, but onChange has not succeeded since
-	failures      [2]int   // consecutive failed runs, by runKind
+	unstored      []*ingest.Batch // fetched, not yet stored
+	rollUpPending bool            // readings are stored, but onChange has not succeeded since
+	failures      [2]int          // consecutive failed runs, by runKind
 }
 
 // A feed's circuit breaker opens after five consecutive failures, which take four
@@ -61,10 +65,10 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// NewRunner prepares a runner. It calls onChange, the roll-up, after each window that
+// New prepares a runner. It calls onChange, the roll-up, after each window that
 // stored something, from several goroutines. If onChange fails, it is called again
 // after the next run. The error names the invalid feed.
-func NewRunner(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
+func New(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)
 	for _, feed := range feeds {

@@ -1,4 +1,4 @@
-package ingest_test
+package runner_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
+	"vayu/ingest/runner"
 )
 
 const day = 24 * time.Hour
@@ -20,7 +21,7 @@ func TestStoreFailureIsRetried(t *testing.T) {
 		var k runnerFixture
 		k.archive.failures = 3
 		k.source.fetch = yieldOne
-		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 30*time.Minute)
+		k.run(t, runner.Feed{Schedule: "@every 1h"}, 30*time.Minute)
 		if diff := cmp.Diff([]time.Duration{0}, k.source.times()); diff != "" {
 			t.Errorf("calls: the source was fetched again for unstored batches (-want +got):\n%s", diff)
 		}
@@ -44,7 +45,7 @@ func TestLongStoreFailureLosesNothing(t *testing.T) {
 			}
 			return yieldOne(ctx, n, w, yield)
 		}
-		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 30*time.Minute)
+		k.run(t, runner.Feed{Schedule: "@every 1h"}, 30*time.Minute)
 		if k.archive.rows != 1 || k.changed != 1 {
 			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, k.changed)
 		}
@@ -67,7 +68,7 @@ func TestPartialFetchIsStoredAndWindowRefetched(t *testing.T) {
 			}
 			return errors.New("cut off")
 		}
-		k.run(t, ingest.Feed{Schedule: "@every 1h"}, 90*time.Minute)
+		k.run(t, runner.Feed{Schedule: "@every 1h"}, 90*time.Minute)
 		want := []call{
 			{0, -3 * time.Hour, 0},
 			{time.Hour, -3 * time.Hour, time.Hour},
@@ -105,7 +106,7 @@ func TestFailedRollUpIsRetried(t *testing.T) {
 					}
 					return nil
 				}
-				k.run(t, ingest.Feed{Schedule: "@every 1h"}, 10*time.Hour)
+				k.run(t, runner.Feed{Schedule: "@every 1h"}, 10*time.Hour)
 				if calls != 3 {
 					t.Errorf("%d roll-ups, want two failures and one success", calls)
 				}
@@ -123,7 +124,7 @@ func TestFailedCoverageIsRetried(t *testing.T) {
 		var k runnerFixture
 		k.archive.coverageFailures = 3
 		k.source.fetch = yieldOne
-		k.run(t, ingest.Feed{Schedule: "@every 1h"}, time.Minute)
+		k.run(t, runner.Feed{Schedule: "@every 1h"}, time.Minute)
 		if diff := cmp.Diff([]time.Duration{7 * time.Second}, k.source.times()); diff != "" { // 1+2+4
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
@@ -192,7 +193,7 @@ func TestWindows(t *testing.T) {
 				var k runnerFixture
 				k.archive.first, k.archive.last = c.first, c.last
 				k.source.fetch = func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error { return nil }
-				k.run(t, ingest.Feed{Schedule: "@every 1h", History: c.history}, c.length)
+				k.run(t, runner.Feed{Schedule: "@every 1h", History: c.history}, c.length)
 				if diff := cmp.Diff(c.want, k.source.calls); diff != "" {
 					t.Errorf("calls (-want +got):\n%s", diff)
 				}
@@ -217,7 +218,7 @@ func TestLiveRunsPrecedeBackfill(t *testing.T) {
 			}
 			return nil
 		}
-		k.run(t, ingest.Feed{Schedule: "@every 1h", History: 10 * day, Timeout: time.Hour}, 170*time.Minute)
+		k.run(t, runner.Feed{Schedule: "@every 1h", History: 10 * day, Timeout: time.Hour}, 170*time.Minute)
 		want := []call{
 			{0, -36 * time.Hour, 0},
 			{0, -7*day - 36*time.Hour, -36 * time.Hour},

@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/ingest"
+	"vayu/ingest/loader"
 	"vayu/schema"
 )
 
@@ -78,12 +79,12 @@ func gather(b *testing.B, conn driver.Conn, name, raw string, f fleet, every tim
 	for n := range windows {
 		w := ingest.Window{From: now.Add(time.Duration(n-windows) * every), To: now.Add(time.Duration(n+1-windows) * every)}
 		// The cached stations are older than a minute, so each batch reads them.
-		loader := ingest.NewLoader(conn, name)
+		l := loader.New(conn, name)
 		var kept []rows
 		began, copying := time.Now(), time.Duration(0)
 		err := f.Fetch(b.Context(), w, func(batch *ingest.Batch) error {
 			defer batch.Release()
-			err := loader.Load(b.Context(), batch)
+			err := l.Load(b.Context(), batch)
 			readings += batch.Rows()
 			at := time.Now()
 			kept = append(kept, slices(batch))

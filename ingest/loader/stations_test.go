@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
+	"vayu/ingest/loader"
 	"vayu/schema"
 )
 
@@ -110,13 +111,13 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 			conn, name := database(t)
 			c.want.Source, c.want.FirstSeen, c.want.LastSeen = "test", now, time.Time{}
 			for _, again := range []bool{false, true} { // with one loader, then with a new one per step
-				loader := ingest.NewLoader(conn, name)
+				l := loader.New(conn, name)
 				for _, s := range c.steps {
 					if again {
-						loader = ingest.NewLoader(conn, name)
+						l = loader.New(conn, name)
 					}
 					b := batchOf(t, "test", s.described, concentration(schema.PM25, s.at, 50))
-					if err := loader.Load(t.Context(), b); err != nil {
+					if err := l.Load(t.Context(), b); err != nil {
 						t.Fatal(err)
 					}
 					if diff := cmp.Diff(s.rejected, b.Rejected); !again && diff != "" {
@@ -143,9 +144,9 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 func TestUnchangedStationIsNotWrittenAgain(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	loader := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	for range 3 {
-		if err := loader.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
+		if err := l.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest_test
+package runner_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vayu/ingest"
+	"vayu/ingest/runner"
 	"vayu/internal/panics"
 	"vayu/schema"
 	"vayu/schema/parameter"
@@ -92,21 +93,21 @@ func (l *memoryStore) Load(_ context.Context, b *ingest.Batch) error {
 }
 
 // want is the summary of a complete import of a table.
-var want = ingest.Summary{
+var want = runner.Summary{
 	Read: 3 * tableRows, Stored: 2 * tableRows, Stations: 7,
 	Rejected: ingest.Rejections{ingest.MissingValue: tableRows}, Positions: ingest.Rejections{ingest.BadPosition: 1},
 }
 
-var countsOnly = cmp.Options{cmpopts.IgnoreFields(ingest.Summary{}, "Elapsed", "Resumed")}
+var countsOnly = cmp.Options{cmpopts.IgnoreFields(runner.Summary{}, "Elapsed", "Resumed")}
 
 func TestImportCountsEveryValue(t *testing.T) {
 	t.Parallel()
 	store, opened := &memoryStore{keys: map[readingKey]bool{}}, []int64{}
-	var last ingest.Summary
+	var last runner.Summary
 	calls := 0
-	got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{
+	got, err := runner.NewImporter(store, t.TempDir()).Import(t.Context(), runner.Job{
 		Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open,
-		Progress: func(s ingest.Summary) {
+		Progress: func(s runner.Summary) {
 			calls++
 			if s.Stored < last.Stored || s.Read != s.Stored+s.Rejected[ingest.MissingValue] {
 				t.Errorf("progress went from %+v to %+v", last, s)
@@ -140,11 +141,11 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 				} else {
 					store.failsAt = batch
 				}
-				job := ingest.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
-				if _, err := ingest.NewImporter(store, dir).Import(t.Context(), job); err == nil {
+				job := runner.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
+				if _, err := runner.NewImporter(store, dir).Import(t.Context(), job); err == nil {
 					t.Fatal("the import was not interrupted")
 				}
-				got, err := ingest.NewImporter(store, dir).Import(t.Context(), job)
+				got, err := runner.NewImporter(store, dir).Import(t.Context(), job)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -174,8 +175,8 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 func TestDamagedProgressRestartsImport(t *testing.T) {
 	t.Parallel()
 	dir, store, opened := t.TempDir(), &memoryStore{keys: map[readingKey]bool{}, failsAt: 3}, []int64{}
-	job := ingest.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
-	importer := ingest.NewImporter(store, dir)
+	job := runner.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
+	importer := runner.NewImporter(store, dir)
 	if _, err := importer.Import(t.Context(), job); err == nil {
 		t.Fatal("the import was not interrupted")
 	}
@@ -198,21 +199,21 @@ func TestDamagedProgressRestartsImport(t *testing.T) {
 func TestImportReturnsErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	importer := ingest.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, t.TempDir())
-	if _, err := importer.Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return nil, broken }}); !errors.Is(err, broken) {
+	importer := runner.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, t.TempDir())
+	if _, err := importer.Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Errorf("Import of an input that does not open = %v", err)
 	}
 	src := &sourceFunc{fetch: func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error { return broken }}
-	if _, err := importer.Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }}); !errors.Is(err, broken) {
+	if _, err := importer.Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return src, nil }}); !errors.Is(err, broken) {
 		t.Errorf("Import of an input that fails = %v", err)
 	}
-	var refused *ingest.StoreError
+	var refused *runner.StoreError
 	dir := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	opened := []int64{}
-	_, err := ingest.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, dir).Import(t.Context(), ingest.Job{Open: tableSource{rows: tableRows, opened: &opened}.open})
+	_, err := runner.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, dir).Import(t.Context(), runner.Job{Open: tableSource{rows: tableRows, opened: &opened}.open})
 	if err == nil || errors.As(err, &refused) {
 		t.Errorf("Import that cannot save its progress = %v", err)
 	}
@@ -222,7 +223,7 @@ func TestImportRetriesStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, src := &memoryArchive{failures: 3}, &sourceFunc{fetch: yieldOne}
-		got, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
+		got, err := runner.NewImporter(store, t.TempDir()).Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
 		if err != nil || got.Stored != 1 || store.rows != 1 {
 			t.Errorf("Import = %+v, %v", got, err)
 		}
@@ -237,7 +238,7 @@ func TestFileKeyChangesWithTheFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		key, err := ingest.FileKey(path)
+		key, err := runner.FileKey(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +247,7 @@ func TestFileKeyChangesWithTheFile(t *testing.T) {
 	if len(keys) != 2 {
 		t.Errorf("one key for two contents: %v", keys)
 	}
-	if _, err := ingest.FileKey(path + ".missing"); err == nil {
+	if _, err := runner.FileKey(path + ".missing"); err == nil {
 		t.Error("FileKey of no file")
 	}
 }
@@ -259,7 +260,7 @@ func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 		}
 		panic("half way")
 	}}
-	got, err := ingest.FetchSample(t.Context(), src, ingest.Window{To: now})
+	got, err := runner.FetchSample(t.Context(), src, ingest.Window{To: now})
 	var panicked *panics.Error
 	if !errors.As(err, &panicked) || len(panicked.Stack) == 0 {
 		t.Errorf("Try = %v, want the panic as an error", err)
@@ -285,10 +286,10 @@ func TestImportThatStoresNothingFails(t *testing.T) {
 			return b.Close()
 		}}
 		store := &withdrawingStore{memoryStore{keys: map[readingKey]bool{}}}
-		_, err := ingest.NewImporter(store, t.TempDir()).Import(t.Context(), ingest.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
+		_, err := runner.NewImporter(store, t.TempDir()).Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
 		return err
 	}
-	var nothing *ingest.NothingStoredError
+	var nothing *runner.NothingStoredError
 	err := run(func(b *ingest.Builder) {
 		b.Reject(ingest.BadTime)
 		b.Reject(ingest.BadTime)

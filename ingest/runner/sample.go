@@ -1,8 +1,9 @@
-package ingest
+package runner
 
 import (
 	"context"
 
+	"vayu/ingest"
 	"vayu/schema"
 )
 
@@ -11,16 +12,16 @@ type Sample struct {
 	Readings []schema.Reading
 	// Stations describes the stations of the readings, in order of arrival.
 	Stations []schema.Station
-	Rejected Rejections
+	Rejected ingest.Rejections
 }
 
 // FetchSample fetches a window once, completely, without storing it. After an
 // error the sample holds what was yielded before. A panic of the source is
 // returned as an error.
-func FetchSample(ctx context.Context, src Source, w Window) (Sample, error) {
+func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sample, error) {
 	var sample Sample
 	at := make(map[string]int)
-	keep := func(_ context.Context, b *Batch) error {
+	keep := func(_ context.Context, b *ingest.Batch) error {
 		for row := range b.Rows() {
 			sample.Readings = append(sample.Readings, b.Reading(row))
 		}
@@ -35,6 +36,6 @@ func FetchSample(ctx context.Context, src Source, w Window) (Sample, error) {
 		sample.Rejected.Merge(b.Rejected)
 		return nil
 	}
-	_, err := transfer(ctx, src, w, func(context.Context, *Batch) error { return nil }, keep)
+	_, err := transfer(ctx, src, w, func(context.Context, *ingest.Batch) error { return nil }, keep)
 	return sample, err
 }

@@ -1,4 +1,4 @@
-package ingest
+package loader
 
 import (
 	"github.com/ClickHouse/clickhouse-go/v2"

@@ -1,10 +1,12 @@
-package ingest
+package runner
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/robfig/cron/v3"
+
+	"vayu/ingest"
 )
 
 // Feed is a source with its schedule. Zero durations take the defaults given
@@ -13,7 +15,7 @@ type Feed struct {
 	// Name is the source's name: the column `source` and the label of metrics.
 	Name string
 	// Source fetches the readings.
-	Source Source
+	Source ingest.Source
 	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m".
 	// Default "@hourly". The first run starts at once.
 	Schedule string
@@ -99,14 +101,14 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 
 // liveWindow returns the window from Lookback before the watermark to now. With
 // history it ends at most recentSlice after the watermark, to fill gaps in order.
-func (p *fetchPlan) liveWindow(now time.Time) Window {
+func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 	switch {
 	case p.watermark.IsZero() && p.feed.History > 0:
-		return Window{p.oldest, now}
+		return ingest.Window{From: p.oldest, To: now}
 	case p.watermark.IsZero():
-		return Window{now.Add(-p.feed.Lookback), now}
+		return ingest.Window{From: now.Add(-p.feed.Lookback), To: now}
 	}
-	w := Window{p.watermark.Add(-p.feed.Lookback), now}
+	w := ingest.Window{From: p.watermark.Add(-p.feed.Lookback), To: now}
 	if p.feed.History > 0 && now.Sub(p.watermark) > recentSlice {
 		w.To = p.watermark.Add(recentSlice)
 	}
@@ -114,15 +116,15 @@ func (p *fetchPlan) liveWindow(now time.Time) Window {
 }
 
 // backfillWindow returns the next window of the backfill, and false after the last.
-func (p *fetchPlan) backfillWindow() (Window, bool) {
+func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
 	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
-		return Window{}, false
+		return ingest.Window{}, false
 	}
-	return Window{later(p.oldest.Add(-backfillSlice), p.horizon), p.oldest}, true
+	return ingest.Window{From: later(p.oldest.Add(-backfillSlice), p.horizon), To: p.oldest}, true
 }
 
 // fetched extends the fetched range by a window that is stored.
-func (p *fetchPlan) fetched(w Window) {
+func (p *fetchPlan) fetched(w ingest.Window) {
 	if w.To.After(p.watermark) {
 		p.watermark = w.To
 	}

@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/ingest"
+	"vayu/ingest/loader"
+	"vayu/ingest/runner"
 	"vayu/ingest/source/simulator"
 	"vayu/schema"
 )
@@ -30,14 +32,14 @@ func TestFirstFillStoresEveryReadingOnce(t *testing.T) {
 		passed <- oldest
 		return err
 	}
-	runner, err := ingest.NewRunner(ingest.NewLoader(conn, name), onChange, ingest.NewMetrics(prometheus.NewRegistry()),
-		slog.New(slog.DiscardHandler), ingest.Feed{Name: simulator.Name, Source: src, Schedule: "@every 24h", History: 12 * day})
+	r, err := runner.New(loader.New(conn, name), onChange, runner.NewMetrics(prometheus.NewRegistry()),
+		slog.New(slog.DiscardHandler), runner.Feed{Name: simulator.Name, Source: src, Schedule: "@every 24h", History: 12 * day})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- runner.Run(ctx) }()
+	go func() { done <- r.Run(ctx) }()
 	slices := []time.Time{<-passed, <-passed, <-passed} // 36 hours, 7 days, the rest
 	cancel()
 	if err := <-done; err != nil {
@@ -51,7 +53,7 @@ func TestFirstFillStoresEveryReadingOnce(t *testing.T) {
 	if length := last.Sub(first); length != 12*day-time.Hour {
 		t.Errorf("%s of hours, want 12 days", length)
 	}
-	whole, err := ingest.FetchSample(t.Context(), src, ingest.Window{From: first.Add(-time.Second), To: last})
+	whole, err := runner.FetchSample(t.Context(), src, ingest.Window{From: first.Add(-time.Second), To: last})
 	if err != nil {
 		t.Fatal(err)
 	}

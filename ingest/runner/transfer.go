@@ -1,10 +1,11 @@
-package ingest
+package runner
 
 import (
 	"context"
 	"errors"
 	"time"
 
+	"vayu/ingest"
 	"vayu/internal/panics"
 	"vayu/internal/sleep"
 )
@@ -18,7 +19,7 @@ type Store interface {
 	// Load stores a batch and returns nil once it is durable. It is idempotent and
 	// may be called again after an error. It may add to b.Rejected on success. It
 	// does not release the batch.
-	Load(ctx context.Context, b *Batch) error
+	Load(ctx context.Context, b *ingest.Batch) error
 }
 
 // StoreError is a failure of the store, not of the source.
@@ -35,10 +36,10 @@ func (e *StoreError) Unwrap() error { return e.Err }
 // stored, from one goroutine, and then releases the batch. It returns after this
 // goroutine has ended. If storing fails, left holds the fetched batches that are
 // not stored, in order. The caller owns them.
-func transfer(ctx context.Context, src Source, w Window, load, stored func(context.Context, *Batch) error) (left []*Batch, err error) {
+func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, stored func(context.Context, *ingest.Batch) error) (left []*ingest.Batch, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	batches := make(chan *Batch, inFlight)
+	batches := make(chan *ingest.Batch, inFlight)
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -56,7 +57,7 @@ func transfer(ctx context.Context, src Source, w Window, load, stored func(conte
 		done <- err
 	}()
 	fetchErr := panics.Catch(func() error {
-		return src.Fetch(ctx, w, func(b *Batch) error {
+		return src.Fetch(ctx, w, func(b *ingest.Batch) error {
 			select {
 			case batches <- b:
 				return nil
@@ -73,7 +74,7 @@ func transfer(ctx context.Context, src Source, w Window, load, stored func(conte
 	return nil, fetchErr
 }
 
-func storeOne(ctx context.Context, b *Batch, load, stored func(context.Context, *Batch) error) error {
+func storeOne(ctx context.Context, b *ingest.Batch, load, stored func(context.Context, *ingest.Batch) error) error {
 	return panics.Catch(func() error {
 		if err := load(ctx, b); err != nil {
 			return &StoreError{err}
@@ -90,8 +91,8 @@ var storeRetryDelays = [...]time.Duration{
 
 // loadWithRetry returns [Store.Load] with retries. It calls failed for each
 // failure.
-func loadWithRetry(store Store, failed func(error)) func(context.Context, *Batch) error {
-	return func(ctx context.Context, b *Batch) error {
+func loadWithRetry(store Store, failed func(error)) func(context.Context, *ingest.Batch) error {
+	return func(ctx context.Context, b *ingest.Batch) error {
 		for try := 0; ; try++ {
 			err := store.Load(ctx, b)
 			if err == nil || ctx.Err() != nil {

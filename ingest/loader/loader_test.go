@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"context"
@@ -11,7 +11,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/ingest"
+	"vayu/ingest/loader"
+
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/schema"
 	"vayu/schema/parameter"
@@ -26,7 +27,7 @@ func TestStoredReadingsRoundTrip(t *testing.T) {
 		{Parameter: schema.O3.Parameter(), At: now.Add(-90 * time.Minute), Value: 28, Kind: schema.SubIndex, Averaging: schema.Hourly, Flag: schema.Stuck},
 		{Parameter: schema.Pb.Parameter(), At: time.Date(2009, 3, 1, 18, 30, 0, 0, time.UTC), Value: 0.1, Kind: schema.Concentration, Averaging: schema.Daily, Flag: schema.Clipped},
 	}
-	if err := ingest.NewLoader(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), want...)); err != nil {
+	if err := loader.New(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), want...)); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := conn.Query(t.Context(), "SELECT station, parameter, at, value, kind, averaging, flag, source FROM "+name+".reading FINAL ORDER BY at DESC, parameter != 'pm25'")
@@ -60,10 +61,10 @@ func TestStoredReadingsRoundTrip(t *testing.T) {
 func TestLoadIsIdempotent(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	loader := ingest.NewLoader(conn, name)
+	l := loader.New(conn, name)
 	b := batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50), concentration(schema.PM10, now, 90))
 	for range 2 {
-		if err := loader.Load(t.Context(), b); err != nil {
+		if err := l.Load(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,10 +75,10 @@ func TestLoadIsIdempotent(t *testing.T) {
 		t.Errorf("%d stations, want 1", got)
 	}
 	corrected := batchOf(t, "test", station("a"), concentration(schema.PM25, now, 55))
-	if err := loader.Load(t.Context(), corrected); err != nil {
+	if err := l.Load(t.Context(), corrected); err != nil {
 		t.Fatal(err)
 	}
-	if err := loader.Load(t.Context(), b); err != nil { // an equal block must not be skipped as a duplicate
+	if err := l.Load(t.Context(), b); err != nil { // an equal block must not be skipped as a duplicate
 		t.Fatal(err)
 	}
 	if got := count(t, conn, "SELECT toUInt64(value) FROM "+name+".reading FINAL WHERE parameter = 'pm25'"); got != 50 {
@@ -92,7 +93,7 @@ func TestFileOverManyMonthsIsOneInsert(t *testing.T) {
 	for month := range 180 {
 		readings = append(readings, concentration(schema.NO2, time.Date(2008, time.Month(1+month), 5, 18, 30, 0, 0, time.UTC), 40))
 	}
-	if err := ingest.NewLoader(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), readings...)); err != nil {
+	if err := loader.New(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), readings...)); err != nil {
 		t.Fatal(err)
 	}
 	if got := count(t, conn, "SELECT count() FROM "+name+".reading"); got != 180 {
@@ -103,21 +104,21 @@ func TestFileOverManyMonthsIsOneInsert(t *testing.T) {
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	loader := ingest.NewLoader(conn, name)
-	first, last, err := loader.Coverage(t.Context(), "test", now.Add(-time.Hour))
+	l := loader.New(conn, name)
+	first, last, err := l.Coverage(t.Context(), "test", now.Add(-time.Hour))
 	if err != nil || !first.IsZero() || !last.IsZero() {
 		t.Errorf("Coverage of nothing = %v, %v, %v", first, last, err)
 	}
 	old, recent := now.Add(-100*time.Hour), now.Add(-10*time.Hour)
 	b := batchOf(t, "test", station("a"), concentration(schema.PM25, old, 1), concentration(schema.PM25, recent, 1), concentration(schema.PM25, now, 1))
-	if err := loader.Load(t.Context(), b); err != nil {
+	if err := l.Load(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	first, last, err = loader.Coverage(t.Context(), "test", recent.Add(-time.Second))
+	first, last, err = l.Coverage(t.Context(), "test", recent.Add(-time.Second))
 	if err != nil || !first.Equal(recent) || !last.Equal(now) {
 		t.Errorf("Coverage = %v, %v, %v, want %v and %v", first, last, err, recent, now)
 	}
-	if first, _, err = loader.Coverage(t.Context(), "other", old); err != nil || !first.IsZero() {
+	if first, _, err = l.Coverage(t.Context(), "other", old); err != nil || !first.IsZero() {
 		t.Errorf("Coverage of another source = %v, %v", first, err)
 	}
 }
@@ -128,7 +129,7 @@ func TestEveryInsertSendsTheSettings(t *testing.T) {
 	t.Parallel()
 	_, name := database(t)
 	conn, inserts := columnstoretest.RecordInserts(t)
-	if err := ingest.NewLoader(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
+	if err := loader.New(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
 		t.Fatal(err)
 	}
 	inserts.Check(t, "reading", "station")
@@ -155,13 +156,13 @@ func TestFailedInsertIsNotAcknowledged(t *testing.T) {
 	for inserts := range 2 { // it fails before the stations, and before the readings
 		id := fmt.Sprint("dies-after-", inserts)
 		dying := &deadConn{Conn: conn, after: inserts}
-		loader := ingest.NewLoader(dying, name)
+		l := loader.New(dying, name)
 		b := batchOf(t, "test", station(id), concentration(schema.PM25, now, 50))
-		if err := loader.Load(t.Context(), b); !errors.Is(err, errAway) {
+		if err := l.Load(t.Context(), b); !errors.Is(err, errAway) {
 			t.Errorf("Load = %v, want the engine's error", err)
 		}
 		dying.after = 10
-		if err := loader.Load(t.Context(), b); err != nil {
+		if err := l.Load(t.Context(), b); err != nil {
 			t.Errorf("Load after the engine came back: %v", err)
 		}
 		if got := count(t, conn, "SELECT count() FROM "+name+".reading FINAL WHERE station = '"+id+"'"); got != 1 {
@@ -180,11 +181,11 @@ func TestUnreachableEngineIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	loader := ingest.NewLoader(conn, "vayu")
-	if err := loader.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err == nil {
+	l := loader.New(conn, "vayu")
+	if err := l.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err == nil {
 		t.Error("Load acknowledged a batch that is not stored")
 	}
-	if _, _, err := loader.Coverage(t.Context(), "test", now); err == nil {
+	if _, _, err := l.Coverage(t.Context(), "test", now); err == nil {
 		t.Error("Coverage answered without an engine")
 	}
 }

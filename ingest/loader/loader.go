@@ -1,4 +1,5 @@
-package ingest
+// Package loader writes batches of readings and their stations to ClickHouse.
+package loader
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"vayu/ingest"
 	"vayu/ingest/station"
 	"vayu/internal/columnstore"
 	"vayu/schema"
@@ -28,9 +30,9 @@ type Loader struct {
 	loadedAt time.Time
 }
 
-// NewLoader returns a loader into a database, see [schema.World.Database]. It does
+// New returns a loader into a database, see [schema.World.Database]. It does
 // not connect; the caller owns conn.
-func NewLoader(conn driver.Conn, database string) *Loader {
+func New(conn driver.Conn, database string) *Loader {
 	return &Loader{conn: conn, database: database}
 }
 
@@ -52,9 +54,9 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 // Load stores a batch and returns nil once ClickHouse has acknowledged it. It is
 // idempotent: after an error, load the batch again. A position far from a station's
 // known one is refused, unless its source is better (see [station.positionRank]). Load
-// counts it in b.Rejected as [StationMoved] when it succeeds. Readings of an alias
+// counts it in b.Rejected as [ingest.StationMoved] when it succeeds. Readings of an alias
 // are stored under the id of its station. Load does not release the batch.
-func (l *Loader) Load(ctx context.Context, b *Batch) error {
+func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
 	if err != nil {
 		return err
@@ -67,15 +69,15 @@ func (l *Loader) Load(ctx context.Context, b *Batch) error {
 	if err != nil {
 		return err
 	}
-	if b.token == "" {
-		b.token = columnstore.NewToken()
+	if b.Token == "" {
+		b.Token = columnstore.NewToken()
 	}
-	if err := l.loadReadings(ctx, b.token, b.Readings, aliases); err != nil {
+	if err := l.loadReadings(ctx, b.Token, b.Readings, aliases); err != nil {
 		return err
 	}
-	b.token = "" // a deliberate second load is a new insert
+	b.Token = "" // a deliberate second load is a new insert
 	if moved > 0 {
-		b.Rejected.Add(StationMoved, moved)
+		b.Rejected.Add(ingest.StationMoved, moved)
 	}
 	return nil
 }

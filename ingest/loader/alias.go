@@ -1,4 +1,4 @@
-package ingest
+package loader
 
 import (
 	"context"
@@ -74,7 +74,12 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 	}
 	if known {
 		b.Log(station.Change{Station: from, Field: "city", Before: old.City + "\t" + old.State, After: "\t", Source: actor, Reason: reason})
-		kept.FirstSeen, kept.LastSeen = earlier(kept.FirstSeen, old.FirstSeen), later(kept.LastSeen, old.LastSeen)
+		if old.FirstSeen.Before(kept.FirstSeen) {
+			kept.FirstSeen = old.FirstSeen
+		}
+		if old.LastSeen.After(kept.LastSeen) {
+			kept.LastSeen = old.LastSeen
+		}
 		if kept.SameAs == from {
 			kept.SameAs = ""
 		}

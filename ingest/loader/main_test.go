@@ -1,4 +1,4 @@
-package ingest_test
+package loader_test
 
 import (
 	"testing"
@@ -15,6 +15,8 @@ import (
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
+
+const day = 24 * time.Hour
 
 // now is the current time of every test.
 var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
