@@ -20,10 +20,10 @@ import (
 
 // Config is the section `source` of the configuration, with one part per source.
 type Config struct {
-	CPCB      cpcb.Config      `koanf:"cpcb"`
-	DataGov   datagov.Config   `koanf:"datagov"`
-	File      file.Config      `koanf:"file"`
-	Simulator simulator.Config `koanf:"simulator"`
+	CPCB      cpcb.Config      `yaml:"cpcb"`
+	DataGov   datagov.Config   `yaml:"datagov"`
+	File      file.Config      `yaml:"file"`
+	Simulator simulator.Config `yaml:"simulator"`
 }
 
 // DefaultConfig returns the defaults of every source.

@@ -1,7 +1,7 @@
 // Package config fills one typed struct from flags, the environment, a YAML
 // file and defaults, in this order of precedence.
 //
-// A setting is a field with a koanf tag; its key is the tags on the way to it,
+// A setting is a field with a yaml tag; its key is the tags on the way to it,
 // joined by dots. The key alone decides its other names:
 //
 //	key          engine.max-memory

@@ -12,13 +12,13 @@ import (
 // readings from the index.
 type Settings struct {
 	// Off lists, by source, the tests that do not apply to its readings.
-	Off map[string][]string `koanf:"off" help:"tests that do not apply, by source"`
+	Off map[string][]string `yaml:"off" help:"tests that do not apply, by source"`
 	// Exclude lists the tests whose suspect readings the index excludes. Failed
 	// readings are always excluded.
-	Exclude []string `koanf:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
+	Exclude []string `yaml:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
 	// Colocated maps a sensor to a nearby reference station, by their ids. Use it for
 	// sensors without usable positions.
-	Colocated map[string]string `koanf:"colocated" help:"reference station beside a sensor, by station id"`
+	Colocated map[string]string `yaml:"colocated" help:"reference station beside a sensor, by station id"`
 }
 
 // Validate checks the names of tests. It implements config.Validator.
