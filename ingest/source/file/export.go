@@ -10,6 +10,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
+	"vayu/ingest/source/file/table"
 	"vayu/schema"
 )
 
@@ -33,9 +34,9 @@ type export struct {
 	named             bool     // a name came after the last header
 	doubtful          bool     // the block repeats columns and has no name
 	interval          interval
-	columns           []column  // nil before the first header
-	station           int       // -1 before the station's first row
-	last              time.Time // beginning of the block's last row
+	columns           []table.Column // nil before the first header
+	station           int            // -1 before the station's first row
+	last              time.Time      // beginning of the block's last row
 }
 
 func newExport() *export { return &export{station: -1} }
@@ -46,8 +47,8 @@ func (e *export) several() bool { return len(e.listed) > 1 }
 // read reads one row. Rows before the start position only provide the station and
 // the columns.
 func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
-	key := bytes.TrimSpace(at(cells, e.interval.fromDate))
-	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(at(cells, 1)) == 0 && e.title(cells) != "" {
+	key := bytes.TrimSpace(table.At(cells, e.interval.fromDate))
+	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(table.At(cells, 1)) == 0 && e.title(cells) != "" {
 		if !e.skipRemark(cells) && !before {
 			b.Reject(ingest.BadLine)
 		}
@@ -63,31 +64,31 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 		return nil
 	}
 	if e.station < 0 {
-		if !named([]byte(e.name)) {
-			return refuse("the table does not name its station")
+		if !table.Named([]byte(e.name)) {
+			return table.Refuse("the table does not name its station")
 		}
 		e.station = b.Station(e.describe())
 	}
 	end, minutes, ok := e.interval.end(cells)
 	if !ok {
-		return refuseAll(e.columns, ingest.BadTime, b)
+		return table.RefuseAll(e.columns, ingest.BadTime, b)
 	}
-	return concentrations(e.columns, cells, e.station, end, minutes, b)
+	return table.Concentrations(e.columns, cells, e.station, end, minutes, b)
 }
 
 // check returns an error for a row whose station is uncertain.
 func (e *export) check(cells [][]byte) error {
 	if e.name == "" && e.several() {
-		return refuse("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
-			len(e.listed), strings.Join(e.listed, ", "), at(cells, e.interval.fromDate))
+		return table.Refuse("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
+			len(e.listed), strings.Join(e.listed, ", "), table.At(cells, e.interval.fromDate))
 	}
 	begin, ok := e.interval.begin(cells)
 	if !ok {
 		return nil
 	}
 	if (e.doubtful || e.several()) && begin.Before(e.last) {
-		return refuse("in the block of %q the times go back at %s: a block of another station seems to begin there without its name",
-			e.name, at(cells, e.interval.fromDate))
+		return table.Refuse("in the block of %q the times go back at %s: a block of another station seems to begin there without its name",
+			e.name, table.At(cells, e.interval.fromDate))
 	}
 	e.last = begin
 	return nil
@@ -141,7 +142,7 @@ var remarks = []string{
 // skipRemark handles a row without readings. It reports false for one that it
 // cannot interpret.
 func (e *export) skipRemark(cells [][]byte) bool {
-	first, second := strings.TrimSpace(string(at(cells, 0))), strings.TrimSpace(string(at(cells, 1)))
+	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {
 	case "state":
 		e.state = second
@@ -153,7 +154,7 @@ func (e *export) skipRemark(cells [][]byte) bool {
 		e.list(second)
 		return true
 	}
-	if h := headerOf(cells); h.span() {
+	if h := table.HeaderOf(cells); h.Span() {
 		e.head(h)
 		return true
 	}
@@ -188,10 +189,10 @@ func (e *export) list(text string) {
 
 // head begins a block. In an export of several stations the name above it
 // identifies the station.
-func (e *export) head(h header) {
-	columns := h.columns()
-	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c column) bool {
-		return slices.ContainsFunc(e.columns, func(old column) bool { return old.parameter == c.parameter })
+func (e *export) head(h table.Header) {
+	columns := h.Columns()
+	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c table.Column) bool {
+		return slices.ContainsFunc(e.columns, func(old table.Column) bool { return old.Parameter == c.Parameter })
 	})
 	if !e.named && e.several() {
 		e.name, e.station = "", -1
@@ -225,31 +226,31 @@ func splitNames(text string) []string {
 }
 
 // parseExport reads an export in CSV.
-func parseExport(in *source, b *ingest.Builder) error {
-	text, err := in.text()
+func parseExport(in *table.Input, b *ingest.Builder) error {
+	text, err := in.Text()
 	if err != nil {
 		return err
 	}
 	defer text.Close()
-	head, _ := text.Peek(min(headBytes, text.Size()))
+	head, _ := text.Peek(min(table.HeadBytes, text.Size()))
 	separator := exportSeparator(head)
-	e, l := newExport(), lines{in: text.Reader}
+	e, l := newExport(), table.Lines{In: text.Reader}
 	var cells [][]byte
 	for {
-		line, offset, fine, err := l.next()
+		line, offset, fine, err := l.Next()
 		if errors.Is(err, io.EOF) {
-			b.At(l.offset)
+			b.At(l.Offset)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		before := offset < in.start
+		before := offset < in.Start
 		if !before {
 			b.At(offset)
 		}
 		if fine {
-			cells, fine = split(line, separator, cells)
+			cells, fine = table.Split(line, separator, cells)
 		}
 		if !fine {
 			if !before {
@@ -266,8 +267,8 @@ func parseExport(in *source, b *ingest.Builder) error {
 // exportSeparator returns the separator of the first table in a text.
 func exportSeparator(head []byte) byte {
 	for line := range bytes.Lines(head) {
-		if h := newHeader(bytes.Clone(line)); h.span() {
-			return h.separator
+		if h := table.NewHeader(bytes.Clone(line)); h.Span() {
+			return h.Separator
 		}
 	}
 	return ','

@@ -1,4 +1,4 @@
-package file
+package table
 
 import (
 	"maps"
@@ -8,9 +8,9 @@ import (
 	"vayu/schema"
 )
 
-// spacings finds the interval length of a table with one time a row: the most
+// Spacings finds the interval length of a table with one time a row: the most
 // frequent distance of a station's rows. Gaps in the data have no effect.
-type spacings struct {
+type Spacings struct {
 	known map[string]*spacing
 	all   map[time.Duration]int
 }
@@ -22,12 +22,13 @@ type spacing struct {
 	length time.Duration // 0 until it is computed
 }
 
-func newSpacings() spacings {
-	return spacings{known: make(map[string]*spacing), all: make(map[time.Duration]int)}
+// NewSpacings returns spacings of no rows.
+func NewSpacings() Spacings {
+	return Spacings{known: make(map[string]*spacing), all: make(map[time.Duration]int)}
 }
 
-// note counts the distance of a row's time from that of the station's previous row.
-func (t *spacings) note(station []byte, at time.Time) {
+// Note counts the distance of a row's time from that of the station's previous row.
+func (t *Spacings) Note(station []byte, at time.Time) {
 	s := t.known[string(station)]
 	if s == nil {
 		s = &spacing{counts: make(map[time.Duration]int)}
@@ -39,9 +40,9 @@ func (t *spacings) note(station []byte, at time.Time) {
 	s.last = at
 }
 
-// own returns the interval length from a station's own rows, 0 for a station with
+// Own returns the interval length from a station's own rows, 0 for a station with
 // a single row.
-func (t *spacings) own(station []byte) time.Duration {
+func (t *Spacings) Own(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
 		return 0
@@ -52,9 +53,9 @@ func (t *spacings) own(station []byte) time.Duration {
 	return s.length
 }
 
-// of returns the interval length of a station, 0 if it is unknown. A station with
+// Of returns the interval length of a station, 0 if it is unknown. A station with
 // a single row gets the length of the whole table.
-func (t *spacings) of(station []byte) time.Duration {
+func (t *Spacings) Of(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
 		return 0
@@ -76,4 +77,12 @@ func commonest(counts map[time.Duration]int) time.Duration {
 		}
 	}
 	return best
+}
+
+// Minutes returns an interval in minutes, the unit of readings.
+func Minutes(d time.Duration) (uint16, bool) {
+	if d < time.Minute || d > time.Duration(schema.Daily)*time.Minute {
+		return 0, false
+	}
+	return uint16(d / time.Minute), true
 }

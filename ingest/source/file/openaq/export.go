@@ -1,4 +1,6 @@
-package file
+// Package openaq parses saved data of OpenAQ: exports of its first two versions,
+// files of its archive, and pages of its third version.
+package openaq
 
 import (
 	"encoding/json"
@@ -7,11 +9,12 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
+	"vayu/ingest/source/file/table"
 	"vayu/schema"
 )
 
-// openaqLicence is the licence of OpenAQ's first two versions.
-const openaqLicence = "CC BY 4.0"
+// licence is the licence of OpenAQ's first two versions.
+const licence = "CC BY 4.0"
 
 // republished is a source name in exports of OpenAQ's second version. It copied
 // sub-indices of data.gov.in into a column of µg/m³. In the sample all 216 values
@@ -22,53 +25,55 @@ const republished = "data.gov.in"
 // sensorSources are the sources of OpenAQ that are low-cost sensors.
 var sensorSources = []string{"purpleair", "clarity", "airgradient", "habitatmap", "sensor.community", "luftdaten", "carnegiemellon"}
 
-// openaq is an export of OpenAQ, one value a row, with the interval's end as time.
+// export is an export of OpenAQ, one value a row, with the interval's end as time.
 // The exports lack the interval. The Indian stations report hourly means, so the
 // parser assumes 60 minutes.
-type openaq struct {
+type export struct {
 	location, city, country, pollutant, value, unit int
 	utc, local                                      int // version 1: the same instant twice
 	updated                                         int // version 2: a time with its zone
 	latitude, longitude, coordinates                int
 	source, attribution                             int
 
-	stations   stations
-	clock      clock
-	parameters parameters
+	stations   table.Stations
+	clock      table.Clock
+	parameters table.Parameters
 }
 
-func newOpenAQ(h header) *openaq {
-	return &openaq{
-		location: h.find("location"), city: h.find("city"), country: h.find("country", "country code"),
-		pollutant: h.find("parameter", "pollutant"), value: h.find("value"), unit: h.find("unit"),
-		utc: h.find("utc"), local: h.find("local"), updated: h.find("last updated"),
-		latitude: h.find("latitude"), longitude: h.find("longitude"), coordinates: h.find("coordinates"),
-		source: h.find("source name", "source_name", "sourcename"), attribution: h.find("attribution"), parameters: make(parameters),
+func newExport(h table.Header) *export {
+	return &export{
+		location: h.Find("location"), city: h.Find("city"), country: h.Find("country", "country code"),
+		pollutant: h.Find("parameter", "pollutant"), value: h.Find("value"), unit: h.Find("unit"),
+		utc: h.Find("utc"), local: h.Find("local"), updated: h.Find("last updated"),
+		latitude: h.Find("latitude"), longitude: h.Find("longitude"), coordinates: h.Find("coordinates"),
+		source: h.Find("source name", "source_name", "sourcename"), attribution: h.Find("attribution"), parameters: make(table.Parameters),
 	}
 }
 
-func newOpenAQ1(h header) (row, bool) {
-	o := newOpenAQ(h)
+// NewVersion1 recognises an export of the first version.
+func NewVersion1(h table.Header) (table.Row, bool) {
+	o := newExport(h)
 	return o, o.complete() && o.utc >= 0
 }
 
-func newOpenAQ2(h header) (row, bool) {
-	o := newOpenAQ(h)
+// NewVersion2 recognises an export of the second version.
+func NewVersion2(h table.Header) (table.Row, bool) {
+	o := newExport(h)
 	return o, o.complete() && o.utc < 0 && o.updated >= 0 && o.source >= 0
 }
 
-func (o *openaq) complete() bool {
+func (o *export) complete() bool {
 	return o.location >= 0 && o.pollutant >= 0 && o.value >= 0 && o.unit >= 0
 }
 
-func (o *openaq) read(cells [][]byte, b *ingest.Builder) error {
+func (o *export) Read(cells [][]byte, b *ingest.Builder) error {
 	reading, reason := o.reading(cells)
 	if reason != ingest.None && reason != ingest.MissingValue {
 		b.Reject(reason)
 		return nil
 	}
-	placed := len(at(cells, o.latitude)) > 0 || len(at(cells, o.coordinates)) > 0
-	station := o.stations.find(cells[o.location], placed, b, func() schema.Station { return o.describe(cells, b) })
+	placed := len(table.At(cells, o.latitude)) > 0 || len(table.At(cells, o.coordinates)) > 0
+	station := o.stations.Find(cells[o.location], placed, b, func() schema.Station { return o.describe(cells, b) })
 	if reason == ingest.MissingValue {
 		b.Missing(station, reading)
 		return nil
@@ -78,13 +83,13 @@ func (o *openaq) read(cells [][]byte, b *ingest.Builder) error {
 
 // reading returns the row's reading. If the reason is [ingest.MissingValue], the
 // reading lacks only its value.
-func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
-	r := schema.Reading{Parameter: o.parameters.parse(cells[o.pollutant]), Kind: schema.Concentration, Averaging: schema.Hourly}
-	country := at(cells, o.country)
+func (o *export) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
+	r := schema.Reading{Parameter: o.parameters.Parse(cells[o.pollutant]), Kind: schema.Concentration, Averaging: schema.Hourly}
+	country := table.At(cells, o.country)
 	switch {
 	case len(country) > 0 && string(country) != "IN":
 		return r, ingest.OutsideIndia
-	case !named(cells[o.location]):
+	case !table.Named(cells[o.location]):
 		return r, ingest.NoStation
 	case !r.Parameter.Valid():
 		return r, ingest.UnknownPollutant
@@ -93,7 +98,7 @@ func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 	if r.At, ok = o.time(cells); !ok {
 		return r, ingest.BadTime
 	}
-	if string(at(cells, o.source)) == republished {
+	if string(table.At(cells, o.source)) == republished {
 		r.Kind = schema.SubIndex
 	}
 	v, reason := ingest.ParseValueOf(r.Parameter, string(cells[o.value]))
@@ -108,12 +113,12 @@ func (o *openaq) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 
 // time parses the row's time, which is given in UTC and in local time. It rejects a row
 // if the two differ, because one has the wrong zone.
-func (o *openaq) time(cells [][]byte) (time.Time, bool) {
+func (o *export) time(cells [][]byte) (time.Time, bool) {
 	if o.utc < 0 {
-		return o.clock.parse(cells[o.updated], zoned)
+		return o.clock.Parse(cells[o.updated], zoned)
 	}
-	end, ok := o.clock.parse(cells[o.utc], universal)
-	if local := at(cells, o.local); ok && len(local) > 0 {
+	end, ok := o.clock.Parse(cells[o.utc], universal)
+	if local := table.At(cells, o.local); ok && len(local) > 0 {
 		same, zone := zoned(local)
 		ok = zone && same.Equal(end)
 	}
@@ -135,21 +140,21 @@ func universal(text []byte) (time.Time, bool) {
 	return t, err == nil
 }
 
-func (o *openaq) describe(cells [][]byte, b *ingest.Builder) schema.Station {
-	latitude, longitude := at(cells, o.latitude), at(cells, o.longitude)
+func (o *export) describe(cells [][]byte, b *ingest.Builder) schema.Station {
+	latitude, longitude := table.At(cells, o.latitude), table.At(cells, o.longitude)
 	if o.coordinates >= 0 {
 		first, second, _ := strings.Cut(string(cells[o.coordinates]), ",")
 		latitude, longitude = []byte(first), []byte(second)
 	}
-	lat, lon := position(latitude, longitude, b)
-	name, city := string(cells[o.location]), string(at(cells, o.city))
+	lat, lon := table.Position(latitude, longitude, b)
+	name, city := string(cells[o.location]), string(table.At(cells, o.city))
 	if _, _, ok := cpcbformat.Split(schema.CleanPlace(name)); ok {
 		return cpcbformat.Station(name, city, "", lat, lon)
 	}
-	source := string(at(cells, o.source))
+	source := string(table.At(cells, o.source))
 	s := schema.Station{
 		ID: schema.StationID("openaq", name), Name: name, City: city, Latitude: lat, Longitude: lon,
-		Kind: schema.Reference, Licence: openaqLicence, Attribution: credit(at(cells, o.attribution), source),
+		Kind: schema.Reference, Licence: licence, Attribution: credit(table.At(cells, o.attribution), source),
 	}
 	for _, sensor := range sensorSources {
 		if strings.Contains(strings.ToLower(source), sensor) {

@@ -1,4 +1,4 @@
-package file
+package table
 
 import (
 	"bufio"
@@ -8,25 +8,25 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is the longest accepted line. A row of the widest export has under 2 KB.
+// MaxLine is the longest accepted line. A row of the widest export has under 2 KB.
 // A file without line ends must not exhaust memory.
-const maxLine = 1 << 20
+const MaxLine = 1 << 20
 
-// lines reads a text line by line. A quoted cell may not span lines, so an
+// Lines reads a text line by line. A quoted cell may not span lines, so an
 // unclosed quote affects only its own line.
-type lines struct {
-	in     *bufio.Reader // with a buffer of maxLine
-	offset int64         // of the byte after the last line
+type Lines struct {
+	In     *bufio.Reader // with a buffer of MaxLine
+	Offset int64         // of the byte after the last line
 }
 
-// next returns the next line without its end, and the offset of its first byte. The
+// Next returns the next line without its end, and the offset of its first byte. The
 // line is valid until the next call and may be modified. If the line is too long,
 // not UTF-8 or has a NUL, fine is false. The error is io.EOF at the end of the
 // text, else the reader's.
-func (l *lines) next() (line []byte, at int64, fine bool, err error) {
-	at = l.offset
-	line, err = l.in.ReadSlice('\n')
-	l.offset += int64(len(line))
+func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
+	at = l.Offset
+	line, err = l.In.ReadSlice('\n')
+	l.Offset += int64(len(line))
 	if errors.Is(err, bufio.ErrBufferFull) {
 		return nil, at, false, l.skip()
 	}
@@ -34,14 +34,14 @@ func (l *lines) next() (line []byte, at int64, fine bool, err error) {
 		return nil, at, false, err
 	}
 	line = bytes.TrimRight(line, "\r\n")
-	return line, at, plain(line), nil
+	return line, at, Plain(line), nil
 }
 
 // skip discards the rest of a line.
-func (l *lines) skip() error {
+func (l *Lines) skip() error {
 	for {
-		part, err := l.in.ReadSlice('\n')
-		l.offset += int64(len(part))
+		part, err := l.In.ReadSlice('\n')
+		l.Offset += int64(len(part))
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -51,12 +51,12 @@ func (l *lines) skip() error {
 	}
 }
 
-// plain reports whether a line is text.
-func plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
+// Plain reports whether a line is text.
+func Plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
 
-// split splits a line of CSV into cells and reuses the slice cells. It unquotes
+// Split splits a line of CSV into cells and reuses the slice cells. It unquotes
 // cells in place. It reports false for unbalanced quotes.
-func split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
+func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 	cells = cells[:0]
 	if bytes.IndexByte(line, '"') < 0 {
 		for {

@@ -1,4 +1,4 @@
-package file
+package table
 
 import (
 	"time"
@@ -9,17 +9,17 @@ import (
 	"vayu/schema/parameter"
 )
 
-// at returns a cell; it is empty for a missing column.
-func at(cells [][]byte, index int) []byte {
+// At returns a cell; it is empty for a missing column.
+func At(cells [][]byte, index int) []byte {
 	if index < 0 || index >= len(cells) {
 		return nil
 	}
 	return cells[index]
 }
 
-// stations caches the builder's station numbers by the text that names the station.
+// Stations caches the builder's station numbers by the text that names the station.
 // It avoids building the station's id for every row.
-type stations struct {
+type Stations struct {
 	known map[string]*site
 	last  *site
 }
@@ -31,10 +31,10 @@ type site struct {
 	placed bool // a row had a position
 }
 
-// find returns the number of the station that a text names. It calls describe for a
+// Find returns the number of the station that a text names. It calls describe for a
 // new text. If the first rows had no position, it calls describe again for the
 // first that has one.
-func (s *stations) find(name []byte, placed bool, b *ingest.Builder, describe func() schema.Station) int {
+func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe func() schema.Station) int {
 	if s.last == nil || string(name) != s.last.text {
 		s.last = s.known[string(name)]
 	}
@@ -52,9 +52,9 @@ func (s *stations) find(name []byte, placed bool, b *ingest.Builder, describe fu
 	return s.last.number
 }
 
-// named reports whether a cell contains a name. An id needs at least a letter or
+// Named reports whether a cell contains a name. An id needs at least a letter or
 // digit.
-func named(cell []byte) bool {
+func Named(cell []byte) bool {
 	for _, c := range cell {
 		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
 			return true
@@ -63,14 +63,15 @@ func named(cell []byte) bool {
 	return schema.Slug(string(cell)) != ""
 }
 
-// clock parses times and caches the last one, because consecutive rows share it.
-type clock struct {
+// Clock parses times and caches the last one, because consecutive rows share it.
+type Clock struct {
 	text string
 	at   time.Time
 	ok   bool
 }
 
-func (c *clock) parse(text []byte, parse func([]byte) (time.Time, bool)) (time.Time, bool) {
+// Parse parses a time with the function parse. It reports false for an invalid one.
+func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.Time, bool) {
 	if c.text == "" || string(text) != c.text {
 		c.text = string(text)
 		c.at, c.ok = parse(text)
@@ -78,11 +79,12 @@ func (c *clock) parse(text []byte, parse func([]byte) (time.Time, bool)) (time.T
 	return c.at, c.ok
 }
 
-// parameters caches parsed parameter names. A file has about a dozen, so the cache
+// Parameters caches parsed parameter names. A file has about a dozen, so the cache
 // is limited. Other names are parsed each time.
-type parameters map[string]parameter.Parameter
+type Parameters map[string]parameter.Parameter
 
-func (known parameters) parse(name []byte) parameter.Parameter {
+// Parse parses the name of a parameter. An unknown name gives an invalid parameter.
+func (known Parameters) Parse(name []byte) parameter.Parameter {
 	p, ok := known[string(name)]
 	if !ok {
 		p, _ = parameter.Parse(string(name))
@@ -93,8 +95,8 @@ func (known parameters) parse(name []byte) parameter.Parameter {
 	return p
 }
 
-// position parses a station's position and counts an invalid one.
-func position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) {
+// Position parses a station's position and counts an invalid one.
+func Position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) {
 	lat, lon, reason := cpcbformat.Position(string(latitude), string(longitude))
 	if reason != ingest.None {
 		b.Reject(reason)
@@ -102,15 +104,15 @@ func position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) 
 	return lat, lon
 }
 
-// concentrations adds the values of one row of a wide table.
-func concentrations(columns []column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
+// Concentrations adds the values of one row of a wide table.
+func Concentrations(columns []Column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
 	for i := range columns {
 		c := &columns[i]
-		v, reason := ingest.ParseValueOf(c.parameter, string(at(cells, c.index)))
+		v, reason := ingest.ParseValueOf(c.Parameter, string(At(cells, c.index)))
 		if reason == ingest.None && c.unit != "" {
-			v, _ = c.parameter.Convert(v, c.unit)
+			v, _ = c.Parameter.Convert(v, c.unit)
 		}
-		r := schema.Reading{Parameter: c.parameter, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging}
+		r := schema.Reading{Parameter: c.Parameter, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging}
 		switch reason {
 		case ingest.None:
 			if err := b.Add(station, r); err != nil {
@@ -125,8 +127,8 @@ func concentrations(columns []column, cells [][]byte, station int, end time.Time
 	return nil
 }
 
-// refuseAll counts every value of a row as rejected for one reason.
-func refuseAll(columns []column, reason ingest.Reason, b *ingest.Builder) error {
+// RefuseAll counts every value of a row as rejected for one reason.
+func RefuseAll(columns []Column, reason ingest.Reason, b *ingest.Builder) error {
 	for range columns {
 		b.Reject(reason)
 	}

@@ -1,4 +1,4 @@
-package file
+package openaq
 
 import (
 	"encoding/json"
@@ -11,14 +11,15 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
+	"vayu/ingest/source/file/table"
 	"vayu/schema"
 	"vayu/schema/geo"
 	"vayu/schema/parameter"
 )
 
-// openaqPlace is a location of OpenAQ's third version, with the fields that
+// location is a location of OpenAQ's third version, with the fields that
 // describe a station.
-type openaqPlace struct {
+type location struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
 	Locality string `json:"locality"`
@@ -29,29 +30,29 @@ type openaqPlace struct {
 	Owner       struct{ Name string } `json:"owner"`
 	Provider    struct{ Name string } `json:"provider"`
 	IsMonitor   *bool                 `json:"isMonitor"`
-	Sensors     []openaqSensor        `json:"sensors"`
-	Coordinates *openaqPoint          `json:"coordinates"`
-	Licenses    []openaqTerms         `json:"licenses"`
+	Sensors     []sensor              `json:"sensors"`
+	Coordinates *point                `json:"coordinates"`
+	Licenses    []terms               `json:"licenses"`
 }
 
-type openaqPoint struct {
+type point struct {
 	Latitude  cpcbformat.Scalar `json:"latitude"`
 	Longitude cpcbformat.Scalar `json:"longitude"`
 }
 
-// openaqTerms is a licence of a location with its attribution.
-type openaqTerms struct {
+// terms is a licence of a location with its attribution.
+type terms struct {
 	Name        string                `json:"name"`
 	Attribution struct{ Name string } `json:"attribution"`
 }
 
-// openaqSensor is one parameter of a location in one unit.
-type openaqSensor struct {
-	ID        int64           `json:"id"`
-	Parameter openaqParameter `json:"parameter"`
+// sensor is one parameter of a location in one unit.
+type sensor struct {
+	ID        int64    `json:"id"`
+	Parameter quantity `json:"parameter"`
 }
 
-type openaqParameter struct {
+type quantity struct {
 	Name  string `json:"name"`
 	Units string `json:"units"`
 }
@@ -63,7 +64,7 @@ var monitors = []int64{8118, 8039}
 // kind distinguishes a reference station from a low-cost sensor. A station outside
 // India's network whose kind is unspecified counts as a sensor, because a sensor
 // counted as reference falsifies its city.
-func (p *openaqPlace) kind() schema.StationKind {
+func (p *location) kind() schema.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
 	switch {
@@ -77,7 +78,7 @@ func (p *openaqPlace) kind() schema.StationKind {
 
 // abroad reports whether the location is outside India. A location without country
 // and position is not.
-func (p *openaqPlace) abroad() bool {
+func (p *location) abroad() bool {
 	if p.Country.Code != "" {
 		return p.Country.Code != "IN"
 	}
@@ -96,10 +97,10 @@ func inIndia(lat, lon float64) bool {
 
 // describe makes a station from the location. A station of India's network keeps
 // its id. Another id contains OpenAQ's number, because names at OpenAQ repeat.
-func (p *openaqPlace) describe(b *ingest.Builder) schema.Station {
+func (p *location) describe(b *ingest.Builder) schema.Station {
 	var lat, lon float64
 	if p.Coordinates != nil {
-		lat, lon = position([]byte(p.Coordinates.Latitude), []byte(p.Coordinates.Longitude), b)
+		lat, lon = table.Position([]byte(p.Coordinates.Latitude), []byte(p.Coordinates.Longitude), b)
 	}
 	name := schema.CleanPlace(p.Name)
 	if _, _, ok := cpcbformat.Split(name); ok {
@@ -117,7 +118,7 @@ func (p *openaqPlace) describe(b *ingest.Builder) schema.Station {
 
 // terms returns the licences and attributions of a location, always including
 // OpenAQ.
-func (p *openaqPlace) terms() (licence, attribution string) {
+func (p *location) terms() (licence, attribution string) {
 	var licences, names []string
 	add := func(list *[]string, text string) {
 		if text != "" && len(text) < 200 && !slices.Contains(*list, text) {
@@ -137,31 +138,31 @@ func (p *openaqPlace) terms() (licence, attribution string) {
 	return strings.Join(licences, "; "), strings.Join(append(names, "OpenAQ"), "; ")
 }
 
-// openaqPlaces are the known locations of a file by number, and their sensors.
-type openaqPlaces struct {
-	places  map[int64]*openaqPlace
+// locations are the known locations of a file by number, and their sensors.
+type locations struct {
+	byID    map[int64]*location
 	sensors map[int64]sensorAt
 }
 
 type sensorAt struct {
-	place     *openaqPlace
-	parameter openaqParameter
+	location  *location
+	parameter quantity
 }
 
 // add adds the locations of a page. It skips results without sensors, which are no
 // locations.
-func (p *openaqPlaces) add(places []openaqPlace) {
-	if p.places == nil {
-		p.places, p.sensors = make(map[int64]*openaqPlace), make(map[int64]sensorAt)
+func (p *locations) add(all []location) {
+	if p.byID == nil {
+		p.byID, p.sensors = make(map[int64]*location), make(map[int64]sensorAt)
 	}
-	for i := range places {
-		place := &places[i]
-		if len(place.Sensors) == 0 || place.Name == "" {
+	for i := range all {
+		l := &all[i]
+		if len(l.Sensors) == 0 || l.Name == "" {
 			continue
 		}
-		p.places[place.ID] = place
-		for _, s := range place.Sensors {
-			p.sensors[s.ID] = sensorAt{place, s.Parameter}
+		p.byID[l.ID] = l
+		for _, s := range l.Sensors {
+			p.sensors[s.ID] = sensorAt{l, s.Parameter}
 		}
 	}
 }
@@ -169,13 +170,13 @@ func (p *openaqPlaces) add(places []openaqPlace) {
 // Limits of the location files that are read for a file: their number, and the size of
 // each. A page of 1,000 locations has about 2 MB.
 const (
-	maxPlaces     = 200
-	maxPlaceBytes = 8 << 20
+	maxLocations     = 200
+	maxLocationBytes = 8 << 20
 )
 
 // beside reads the saved replies of /v3/locations in the same folder as a file. Their
 // names begin with "location". It skips files that are no such reply.
-func (p *openaqPlaces) beside(path string) error {
+func (p *locations) beside(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return nil //nolint:nilerr // without these files the stations may still be known
@@ -186,43 +187,43 @@ func (p *openaqPlaces) beside(path string) error {
 		if !strings.HasPrefix(name, "location") || !strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".json") || !entry.Type().IsRegular() {
 			continue
 		}
-		if read++; read > maxPlaces {
-			return refuse("more than %d saved replies with locations lie beside the file", maxPlaces)
+		if read++; read > maxLocations {
+			return table.Refuse("more than %d saved replies with locations lie beside the file", maxLocations)
 		}
-		if places, ok := readPlaces(filepath.Join(filepath.Dir(path), entry.Name())); ok {
-			p.add(places)
+		if all, ok := readLocations(filepath.Join(filepath.Dir(path), entry.Name())); ok {
+			p.add(all)
 		}
 	}
 	return nil
 }
 
-func readPlaces(path string) ([]openaqPlace, bool) {
+func readLocations(path string) ([]location, bool) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, false
 	}
 	defer in.Close()
-	text, err := decode(in)
+	text, err := table.Decode(in)
 	if err != nil {
 		return nil, false
 	}
 	var page struct {
-		Results []openaqPlace `json:"results"`
+		Results []location `json:"results"`
 	}
-	if json.NewDecoder(io.LimitReader(text, maxPlaceBytes)).Decode(&page) != nil {
+	if json.NewDecoder(io.LimitReader(text, maxLocationBytes)).Decode(&page) != nil {
 		return nil, false
 	}
 	return page.Results, true
 }
 
-// openaqValue converts a value of a station into the parameter's own unit.
+// convert converts a value of a station into the parameter's own unit.
 //
 // CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO
 // as ppb with values of 0.3 to 1.2. Its fetcher passes CPCB's mg/m³ on unchanged.
 // Clean air has at least 40 ppb, and Indian stations report less than 30 mg/m³. So
 // the value shows its unit. NO2 and SO2 of these sensors may have wrong labels too.
 // Their values do not show that, so the label applies.
-func openaqValue(p parameter.Parameter, v float64, unit string) (float64, bool) {
+func convert(p parameter.Parameter, v float64, unit string) (float64, bool) {
 	if p == parameter.CO && strings.EqualFold(strings.TrimSpace(unit), "ppb") && v < 30 {
 		return v, true
 	}

@@ -1,4 +1,4 @@
-package file
+package openaq
 
 import (
 	"encoding/json"
@@ -10,82 +10,78 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/source/file/table"
 	"vayu/schema"
 	"vayu/schema/parameter"
 )
 
-// openaqResult is an entry of a page of OpenAQ's third version. Pages of the paths
+// result is an entry of a page of OpenAQ's third version. Pages of the paths
 // /sensors/{id}/measurements, /hours and /days have value, parameter and period.
 // Pages of /locations/{id}/latest and /parameters/{id}/latest have value, datetime
 // and sensorsId.
-type openaqResult struct {
-	Value     json.RawMessage  `json:"value"`
-	Parameter *openaqParameter `json:"parameter"`
+type result struct {
+	Value     json.RawMessage `json:"value"`
+	Parameter *quantity       `json:"parameter"`
 	Period    *struct {
-		Interval string        `json:"interval"`
-		From     openaqInstant `json:"datetimeFrom"`
-		To       openaqInstant `json:"datetimeTo"`
+		Interval string  `json:"interval"`
+		From     instant `json:"datetimeFrom"`
+		To       instant `json:"datetimeTo"`
 	} `json:"period"`
 	Summary *struct {
 		Average json.RawMessage `json:"avg"`
 	} `json:"summary"`
-	Datetime *openaqInstant `json:"datetime"`
-	Sensor   int64          `json:"sensorsId"`
+	Datetime *instant `json:"datetime"`
+	Sensor   int64    `json:"sensorsId"`
 }
 
-type openaqInstant struct {
+type instant struct {
 	UTC string `json:"utc"`
 }
 
-func (i openaqInstant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
+func (i instant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
 
-// openaqPage reads one page. No page has complete readings: pages of measurements
+// pageReader reads one page. No page has complete readings: pages of measurements
 // lack sensor and location, pages of latest values lack parameter and unit. The
 // rest is in saved replies of /v3/locations beside the file. A page of measurements
 // is from the sensor whose number the file's name contains.
-type openaqPage struct {
-	places   openaqPlaces
-	path     string
-	sensor   int64 // for a page of measurements; 0 until it is found
-	spacings spacings
-	stations map[*openaqPlace]int
+type pageReader struct {
+	locations locations
+	path      string
+	sensor    int64 // for a page of measurements; 0 until it is found
+	spacings  table.Spacings
+	stations  map[*location]int
 }
 
-// openaq3 reports whether a head begins a page of OpenAQ's third version.
-func (h *head) openaq3() bool {
-	return h.begins("{") && h.holds(`"results"`) && h.holds(`"openaq-api"`)
-}
-
-// parseOpenAQ3 reads a saved page. Positions count its results.
-func parseOpenAQ3(in *source, b *ingest.Builder) error {
-	text, err := in.text()
+// ParsePage reads a saved page. Positions count its results.
+func ParsePage(in *table.Input, b *ingest.Builder) error {
+	text, err := in.Text()
 	if err != nil {
 		return err
 	}
 	defer text.Close()
-	body, err := io.ReadAll(limited(text))
+	body, err := io.ReadAll(table.Limit(text))
 	if err != nil {
 		return err
 	}
 	var page struct {
-		Results []openaqResult `json:"results"`
+		Results []result `json:"results"`
 	}
 	if err := json.Unmarshal(body, &page); err != nil {
-		return refuse("not a page of OpenAQ: %v", err)
+		return table.Refuse("not a page of OpenAQ: %v", err)
 	}
-	p := &openaqPage{path: in.path, spacings: newSpacings(), stations: make(map[*openaqPlace]int)}
-	if err := p.places.beside(in.path); err != nil {
+	p := &pageReader{path: in.Path, spacings: table.NewSpacings(), stations: make(map[*location]int)}
+	if err := p.locations.beside(in.Path); err != nil {
 		return err
 	}
 	for i := range page.Results {
 		if r := &page.Results[i]; r.Period != nil {
 			if at, ok := r.Period.To.time(); ok {
-				p.spacings.note(nil, at)
+				p.spacings.Note(nil, at)
 			}
 		}
 	}
 	for n := range page.Results {
-		if int64(n) < in.start {
+		if int64(n) < in.Start {
 			continue
 		}
 		b.At(int64(n))
@@ -97,7 +93,7 @@ func parseOpenAQ3(in *source, b *ingest.Builder) error {
 	return nil
 }
 
-func (p *openaqPage) read(r *openaqResult, b *ingest.Builder) error {
+func (p *pageReader) read(r *result, b *ingest.Builder) error {
 	switch {
 	case r.Period != nil && r.Parameter != nil:
 		return p.measurement(r, b)
@@ -107,7 +103,7 @@ func (p *openaqPage) read(r *openaqResult, b *ingest.Builder) error {
 	return nil // a location or a sensor, not a reading
 }
 
-func (p *openaqPage) measurement(r *openaqResult, b *ingest.Builder) error {
+func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
 	if p.sensor == 0 {
 		if err := p.findSensor(); err != nil {
 			return err
@@ -115,25 +111,25 @@ func (p *openaqPage) measurement(r *openaqResult, b *ingest.Builder) error {
 	}
 	end, okEnd := r.Period.To.time()
 	begin, okBegin := r.Period.From.time()
-	minutes, ok := length(end.Sub(begin))
+	minutes, ok := table.Minutes(end.Sub(begin))
 	if !okEnd || !okBegin || !ok {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
 	// OpenAQ labels quarter-hours as hours. The distance of their times is the true
 	// interval.
-	if d, ok := length(p.spacings.of(nil)); ok && d < minutes {
+	if d, ok := table.Minutes(p.spacings.Of(nil)); ok && d < minutes {
 		minutes = d
 	}
 	value := r.Value
 	if r.Summary != nil && len(r.Summary.Average) > 0 && string(r.Summary.Average) != "null" {
 		value = r.Summary.Average // in hours and days, value is rounded to three digits
 	}
-	return p.add(p.places.sensors[p.sensor].place, *r.Parameter, value, end, minutes, b)
+	return p.add(p.locations.sensors[p.sensor].location, *r.Parameter, value, end, minutes, b)
 }
 
-func (p *openaqPage) latest(r *openaqResult, b *ingest.Builder) error {
-	s, known := p.places.sensors[r.Sensor]
+func (p *pageReader) latest(r *result, b *ingest.Builder) error {
+	s, known := p.locations.sensors[r.Sensor]
 	if !known {
 		b.Reject(ingest.UnknownUnit)
 		return nil
@@ -143,31 +139,31 @@ func (p *openaqPage) latest(r *openaqResult, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	return p.add(s.place, s.parameter, r.Value, end, schema.Hourly, b)
+	return p.add(s.location, s.parameter, r.Value, end, schema.Hourly, b)
 }
 
-func (p *openaqPage) add(place *openaqPlace, measured openaqParameter, value json.RawMessage, end time.Time, minutes uint16, b *ingest.Builder) error {
+func (p *pageReader) add(at *location, measured quantity, value json.RawMessage, end time.Time, minutes uint16, b *ingest.Builder) error {
 	what, known := parameter.Parse(measured.Name)
 	switch {
-	case place.abroad():
+	case at.abroad():
 		b.Reject(ingest.OutsideIndia)
 		return nil
-	case !named([]byte(place.Name)):
+	case !table.Named([]byte(at.Name)):
 		b.Reject(ingest.NoStation)
 		return nil
 	case !known:
 		b.Reject(ingest.UnknownPollutant)
 		return nil
 	}
-	station, ok := p.stations[place]
+	station, ok := p.stations[at]
 	if !ok {
-		station = b.Station(place.describe(b))
-		p.stations[place] = station
+		station = b.Station(at.describe(b))
+		p.stations[at] = station
 	}
 	reading := schema.Reading{Parameter: what, At: end, Kind: schema.Concentration, Averaging: minutes}
-	v, reason := ingest.ParseValueOf(what, string(scalar(value)))
+	v, reason := ingest.ParseValueOf(what, string(table.Scalar(value)))
 	if reason == ingest.None {
-		if reading.Value, ok = openaqValue(what, v, measured.Units); !ok {
+		if reading.Value, ok = convert(what, v, measured.Units); !ok {
 			reason = ingest.UnknownUnit
 		}
 	}
@@ -186,12 +182,12 @@ func (p *openaqPage) add(place *openaqPlace, measured openaqParameter, value jso
 var numbers = regexp.MustCompile(`\d+`)
 
 // findSensor finds the sensor of a page of measurements.
-func (p *openaqPage) findSensor() error {
+func (p *pageReader) findSensor() error {
 	base := filepath.Base(p.path)
 	var found []int64
 	for _, text := range numbers.FindAllString(base, -1) {
 		id, err := strconv.ParseInt(text, 10, 64)
-		if _, known := p.places.sensors[id]; err == nil && known && !slices.Contains(found, id) {
+		if _, known := p.locations.sensors[id]; err == nil && known && !slices.Contains(found, id) {
 			found = append(found, id)
 		}
 	}
@@ -207,6 +203,6 @@ func errSensor(base string, found int) error {
 	if found > 1 {
 		why = "several numbers in the file's name %q are sensors of them"
 	}
-	return refuse("a page of measurements does not say which sensor it is from: put the saved reply of /v3/locations beside it "+
+	return table.Refuse("a page of measurements does not say which sensor it is from: put the saved reply of /v3/locations beside it "+
 		"(its name begins with \"location\"), and the sensor's number into the file's name; "+why, base)
 }
